@@ -1,0 +1,150 @@
+//! The board: where loops are posted for others to join.
+
+use super::gate::Gate;
+use crate::loops::Shards;
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use std::cell::UnsafeCell;
+use std::sync::OnceLock;
+
+/// What a helper needs to take part in a posted loop.
+#[derive(Clone, Copy)]
+pub(crate) struct Job {
+    /// The loop's frame on its caller's stack.
+    pub(crate) frame: *const (),
+    /// Takes part in the loop at `frame` as the given rank.
+    pub(crate) run: unsafe fn(*const (), usize),
+    /// No more than this many helpers are of use.
+    pub(crate) helpers: u32,
+}
+
+/// One place for a posted loop. The pool owns it and keeps it until its
+/// threads have ended, so a late visitor to a finished loop touches only this.
+pub(crate) struct Slot<P: Platform> {
+    /// What helpers read and write to come in: one line.
+    door: CachePadded<Door<P>>,
+    /// Held by the thread whose loop is posted here. On a line of its own:
+    /// helpers never look at it.
+    taken: CachePadded<P::AtomicBool>,
+    /// The claim words of sharded loops, made at the first use of the slot:
+    /// pool memory, so that posting a loop allocates nothing.
+    shards: OnceLock<Shards<P>>,
+}
+
+struct Door<P: Platform> {
+    gate: Gate<P>,
+    /// The slot of the loop in whose body this one was posted, plus one.
+    parent: P::AtomicU32,
+    job: UnsafeCell<Option<Job>>,
+}
+
+// SAFETY: `job` is written only by the slot's holder while the gate is closed
+// and empty, and read only by helpers between a successful `join` and their
+// `leave` (and by the holder). `Gate::join` acquires what `Gate::open`
+// released; the holder writes again only after `is_empty` acquired every
+// `leave`. The pointers inside are as shareable as the loop frame, which is
+// `Sync` by construction (`loops::launch`).
+unsafe impl<P: Platform> Sync for Slot<P> {}
+// SAFETY: as above; a slot holds no thread-bound state.
+unsafe impl<P: Platform> Send for Slot<P> {}
+
+/// All slots of a pool.
+pub(crate) struct Board<P: Platform> {
+    slots: Box<[Slot<P>]>,
+}
+
+impl<P: Platform> Board<P> {
+    pub(crate) fn new(slots: usize) -> Self {
+        let slot = || Slot {
+            door: CachePadded::new(Door {
+                gate: Gate::new(),
+                parent: P::AtomicU32::new(0),
+                job: UnsafeCell::new(None),
+            }),
+            taken: CachePadded::new(P::AtomicBool::new(false)),
+            shards: OnceLock::new(),
+        };
+        Self {
+            slots: (0..slots).map(|_| slot()).collect(),
+        }
+    }
+
+    pub(crate) fn slot(&self, index: usize) -> &Slot<P> {
+        &self.slots[index]
+    }
+
+    /// Takes a free slot, trying `hint` first. `None`: all are in use, and the
+    /// caller runs its loop alone.
+    ///
+    /// Cost: one locked instruction on the slot's `taken` line, which stays in
+    /// the cache of a thread that posts from the same place again.
+    pub(crate) fn take(&self, hint: usize) -> Option<usize> {
+        (0..self.slots.len())
+            .map(|i| (hint + i) % self.slots.len())
+            .find(|&i| {
+                let taken = &self.slots[i].taken;
+                // Acquire pairs with `release`: the gate is closed and empty.
+                !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
+            })
+    }
+
+    /// Gives a slot back; its gate is closed and empty.
+    pub(crate) fn release(&self, index: usize) {
+        self.slots[index].taken.store(false, Ordering::Release);
+    }
+
+    /// The slots that invite helpers, beginning at `first`.
+    pub(crate) fn inviting(&self, first: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.slots.len())
+            .map(move |i| (first + i) % self.slots.len())
+            .filter(|&i| self.slots[i].door.gate.invites())
+    }
+
+    /// Whether the loop in slot `index` was posted, directly or further down,
+    /// from the body of the loop in slot `ancestor`. Exact while this thread
+    /// is inside `index`; otherwise a hint.
+    pub(crate) fn descends(&self, mut index: usize, ancestor: usize) -> bool {
+        // Bounded by the number of slots: a racy reading could see a circle.
+        for _ in 0..self.slots.len() {
+            match self.slots[index].door.parent.load(Ordering::Relaxed) {
+                0 => return false,
+                parent if parent as usize - 1 == ancestor => return true,
+                parent => index = parent as usize - 1,
+            }
+        }
+        false
+    }
+}
+
+impl<P: Platform> Slot<P> {
+    pub(crate) fn gate(&self) -> &Gate<P> {
+        &self.door.gate
+    }
+
+    /// Writes the job, before the gate is opened.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread has taken the slot, and its gate is closed and empty.
+    pub(crate) unsafe fn set_job(&self, job: Job, parent: Option<usize>) {
+        // SAFETY: by contract nobody else reads or writes `job` now.
+        unsafe { *self.door.job.get() = Some(job) };
+        self.door
+            .parent
+            .store(parent.map_or(0, |p| p as u32 + 1), Ordering::Relaxed);
+    }
+
+    /// The job of a loop this thread has joined.
+    ///
+    /// # Safety
+    ///
+    /// This thread has joined the gate and not left it.
+    pub(crate) unsafe fn job(&self) -> Job {
+        // SAFETY: by contract the holder does not write while we are inside.
+        unsafe { (*self.door.job.get()).expect("an open gate has a job") }
+    }
+
+    /// The slot's claim words, `count` of them.
+    pub(crate) fn shards(&self, count: usize) -> &Shards<P> {
+        self.shards.get_or_init(|| Shards::new(count))
+    }
+}

@@ -1,0 +1,174 @@
+//! The pool: its workers, the board on which loops are posted, and how a
+//! thread waits for its own loop while helping inside it.
+
+mod board;
+mod builder;
+mod gate;
+mod wait;
+mod worker;
+
+pub(crate) use board::Job;
+pub use builder::{BuildError, Builder};
+pub(crate) use worker::Context;
+
+use crate::loops::{Loop, Partitioner, Sites};
+use crate::sleep::Idle;
+use board::Board;
+use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
+use std::sync::{Arc, OnceLock};
+
+/// A fixed number of threads that run parallel loops together with whoever
+/// calls them.
+///
+/// A pool of `n` threads has `n - 1` workers: the thread that calls a loop is
+/// the other one, so a pool of one thread has none and runs every loop inline.
+/// Loops may be called from any thread, from several at once and from inside
+/// the body of another loop. Dropping the pool ends and joins its workers.
+///
+/// Idle workers spin for a moment, then sleep; after 100 ms without loops they
+/// cost nothing.
+///
+/// ```
+/// use manycore::Pool;
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let pool = Pool::builder().threads(2).build()?;
+/// let sum = AtomicUsize::new(0);
+/// pool.parallel_for(0..1_000, |i| {
+///     sum.fetch_add(i, Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct Pool<P: Platform = Native> {
+    shared: Arc<Shared<P>>,
+    workers: Vec<P::Thread>,
+}
+
+/// What the workers and the callers of a pool share.
+pub(crate) struct Shared<P: Platform> {
+    pub(crate) threads: usize,
+    pub(crate) core_groups: usize,
+    pub(crate) board: Board<P>,
+    pub(crate) idle: Idle<P>,
+    pub(crate) sites: Sites<P>,
+    /// Per rank, whether the worker is in a loop. Each on its own line and
+    /// written by its worker alone; read by nested loops that ask whether
+    /// anybody could help.
+    busy: Box<[CachePadded<P::AtomicBool>]>,
+    terminating: P::AtomicBool,
+}
+
+impl Pool<Native> {
+    /// Starts to describe a pool.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.threads(), 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn builder() -> Builder<Native> {
+        Builder::new()
+    }
+
+    /// The pool that the crate's free functions use, made at the first call
+    /// with a thread for each core that this process may use.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system refuses even the first thread.
+    ///
+    /// ```
+    /// assert!(manycore::Pool::global().threads() >= 1);
+    /// ```
+    pub fn global() -> &'static Self {
+        static GLOBAL: OnceLock<Pool> = OnceLock::new();
+        GLOBAL.get_or_init(|| match Self::builder().name("manycore-global").build() {
+            Ok(pool) => pool,
+            // A process at its thread limit still computes.
+            Err(BuildError::Spawn { .. }) => Self::builder()
+                .threads(1)
+                .build()
+                .expect("a pool of one thread starts none"),
+            Err(error) => panic!("the global pool: {error}"),
+        })
+    }
+}
+
+impl<P: Platform> Pool<P> {
+    /// The threads that run a loop, its caller counted.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(3).build()?;
+    /// assert_eq!(pool.threads(), 3);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn threads(&self) -> usize {
+        self.shared.threads
+    }
+
+    /// The pool's loops with `partitioner` in place of
+    /// [`Partitioner::Adaptive`].
+    ///
+    /// ```
+    /// use manycore::{Partitioner, Pool};
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let calls = AtomicUsize::new(0);
+    /// pool.with(Partitioner::Static).parallel_for(0..100, |_| {
+    ///     calls.fetch_add(1, Relaxed);
+    /// });
+    /// assert_eq!(calls.into_inner(), 100);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, P> {
+        Loop::new(&self.shared, partitioner)
+    }
+}
+
+impl<P: Platform> Shared<P> {
+    fn new(threads: usize, core_groups: usize, spin_budget: std::time::Duration) -> Self {
+        Self {
+            threads,
+            core_groups,
+            // One for each thread, as many again for loops nested in loops,
+            // and some for visitors. Who finds none runs its loop alone, when
+            // that many loops are open already.
+            board: Board::new(2 * threads + 8),
+            idle: Idle::new(spin_budget),
+            sites: Sites::new(),
+            busy: (0..threads)
+                .map(|_| CachePadded::new(P::AtomicBool::new(true)))
+                .collect(),
+            terminating: P::AtomicBool::new(false),
+        }
+    }
+
+    /// Whether some worker is waiting for work, as a hint.
+    pub(crate) fn anyone_idle(&self) -> bool {
+        self.busy[1..]
+            .iter()
+            .any(|busy| !busy.load(Ordering::Relaxed))
+    }
+}
+
+impl<P: Platform> Drop for Pool<P> {
+    fn drop(&mut self) {
+        // Release before the post: a worker that reads the new count sees it.
+        self.shared.terminating.store(true, Ordering::Release);
+        self.shared.idle.events.post();
+        self.shared.idle.events.wake(u32::MAX);
+        for worker in self.workers.drain(..) {
+            P::join(worker);
+        }
+    }
+}
+
+impl<P: Platform> std::fmt::Debug for Pool<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool")
+            .field("threads", &self.shared.threads)
+            .finish_non_exhaustive()
+    }
+}

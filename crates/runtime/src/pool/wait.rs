@@ -1,0 +1,82 @@
+//! How a caller waits until the last helper has left its loop.
+
+use super::Shared;
+use manycore_platform::Platform;
+use std::time::Duration;
+
+/// Looks at the gate before anything else is done: about what a helper's last
+/// block takes.
+const LOOKS: u32 = 64;
+/// How long to look before going to sleep.
+const PATIENCE: Duration = Duration::from_micros(100);
+
+impl<P: Platform> Shared<P> {
+    /// Closes the gate of `slot` and waits until it is empty.
+    ///
+    /// While it waits the thread helps, as `rank`, with loops posted from
+    /// inside this one, and with no others: those it must wait for anyway,
+    /// others could keep it from returning when its own loop is done, and a
+    /// body that holds a lock never finds itself below a stranger's that wants
+    /// it.
+    ///
+    /// # Why it is always woken
+    ///
+    /// The caller reads the event count, sets AWAITED in the gate's word, looks
+    /// at the gate once more and sleeps on the count. The last helper's
+    /// `leave` is ordered with the setting of AWAITED in that word's history.
+    /// If it came first, the look sees the gate empty. If it came second, it
+    /// saw AWAITED, and posts after that; the count then differs from the one
+    /// read, or the sleeper is counted and woken (`EventCount`'s argument).
+    pub(crate) fn wait(&self, slot: usize, rank: usize) {
+        let gate = self.board.slot(slot).gate();
+        gate.close();
+        if gate.is_empty() {
+            return;
+        }
+        let mut deadline = None;
+        let mut awaited = false;
+        loop {
+            for _ in 0..LOOKS {
+                if gate.is_empty() {
+                    if awaited {
+                        gate.awaited_no_more();
+                    }
+                    return;
+                }
+                P::relax();
+            }
+            let seen = self.idle.events.seen();
+            if self.help_descendants(slot, rank) {
+                deadline = None;
+                continue;
+            }
+            let now = P::now();
+            if now < *deadline.get_or_insert(now + P::duration_to_ticks(PATIENCE)) {
+                continue;
+            }
+            gate.await_last();
+            awaited = true;
+            if gate.is_empty() {
+                continue;
+            }
+            self.idle.events.sleep(seen, None);
+            // The wake-up may have been meant for a worker, to help a loop
+            // that this thread does not: pass it on. Only after a new post, so
+            // that two such waiters do not wake each other for ever.
+            if self.idle.events.seen() != seen
+                && self.idle.events.sleepers() > 0
+                && self.board.inviting(0).next().is_some()
+            {
+                self.idle.events.wake(1);
+            }
+        }
+    }
+
+    fn help_descendants(&self, ancestor: usize, rank: usize) -> bool {
+        self.board.inviting(0).any(|slot| {
+            // Asked again inside, where the answer is exact.
+            self.board.descends(slot, ancestor)
+                && self.help(slot, rank, None, |slot| self.board.descends(slot, ancestor))
+        })
+    }
+}

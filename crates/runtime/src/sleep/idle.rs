@@ -1,0 +1,208 @@
+//! What a worker without work does next, and what waking it costs.
+
+use super::{EventCount, gaps::Gaps};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::time::Duration;
+
+/// Idle workers of one pool: the event count they wait on, the gaps that
+/// decide how, and the measured latencies that decide whether waking pays.
+pub(crate) struct Idle<P: Platform> {
+    pub(crate) events: EventCount<P>,
+    gaps: CachePadded<Gaps<P>>,
+    costs: CachePadded<Costs<P>>,
+    /// The longest a worker spins for the next loop, in ticks.
+    spin_budget: u64,
+}
+
+/// Measured latencies in ticks, and what is needed to measure them.
+struct Costs<P: Platform> {
+    /// When a poster last woke somebody.
+    woken_at: P::AtomicU64,
+    /// From there to the woken worker's first instruction.
+    wake: P::AtomicU64,
+    /// From the end of a timed sleep to the sleeper's first instruction.
+    lateness: P::AtomicU64,
+    /// Time that loops lost for lack of an awake worker since the last wake.
+    missed: P::AtomicU64,
+}
+
+/// Why a waiting worker goes looking for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// Something was posted while it was awake.
+    Spinning,
+    /// It was asleep: others may be too.
+    Sleeping,
+}
+
+/// What came of waiting for an expected loop.
+enum Expected {
+    Came(Woken),
+    Missed,
+    Nothing,
+}
+
+/// Periods without a loop after which a rhythm is over.
+const PERIODS: u32 = 2;
+/// Spinning in expectation may take this share of the time, in one worker.
+const DUTY: u64 = 8;
+/// First guesses, in ns; each is replaced by what is measured.
+const WAKE_NS: u64 = 50_000;
+const LATENESS_NS: u64 = 30_000;
+
+impl<P: Platform> Idle<P> {
+    pub(crate) fn new(spin_budget: Duration) -> Self {
+        let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
+        Self {
+            events: EventCount::new(),
+            gaps: CachePadded::new(Gaps::new()),
+            costs: CachePadded::new(Costs {
+                woken_at: P::AtomicU64::new(0),
+                wake: P::AtomicU64::new(ticks(WAKE_NS)),
+                lateness: P::AtomicU64::new(ticks(LATENESS_NS)),
+                missed: P::AtomicU64::new(0),
+            }),
+            spin_budget: P::duration_to_ticks(spin_budget),
+        }
+    }
+
+    /// A loop is about to be posted.
+    pub(crate) fn loop_starts(&self, now: u64) {
+        self.gaps.loop_starts(now, self.spin_budget);
+    }
+
+    /// A posted loop has ended.
+    pub(crate) fn loop_ends(&self, now: u64) {
+        self.gaps.loop_ends(now);
+    }
+
+    /// Whether a loop with `work` ticks to do should wake a sleeper.
+    ///
+    /// A loop much longer than a wake-up gains by itself. Shorter ones gain
+    /// only if more follow while the woken worker still spins; they save up
+    /// what they miss, and wake somebody once that exceeds what it costs. So
+    /// waking costs at most about twice what never or always waking would have
+    /// (the ski-rental argument).
+    pub(crate) fn pays_to_wake(&self, work: f64) -> bool {
+        let wake = self.costs.wake.load(Ordering::Relaxed);
+        if work > 1.25 * wake as f64 {
+            return true;
+        }
+        // A machine once thought slow to wake is tried again in the end.
+        self.costs.wake.store(wake - wake / 128, Ordering::Relaxed);
+        if !self.gaps.next_is_foreseeable() {
+            return false; // It would be asleep again before the next loop.
+        }
+        let missed = self.costs.missed.load(Ordering::Relaxed) + (work / 2.0) as u64;
+        let pays = missed > wake;
+        self.costs
+            .missed
+            .store(if pays { 0 } else { missed }, Ordering::Relaxed);
+        pays
+    }
+
+    /// Wakes up to `count` sleepers, and times how long one takes.
+    pub(crate) fn wake(&self, count: u32) {
+        self.costs.woken_at.store(P::now(), Ordering::Relaxed);
+        self.events.wake(count);
+    }
+
+    /// Waits for a post after `seen`. `watcher`: this worker may wake early
+    /// for a loop that is expected. `slept`: it has just been woken, and found
+    /// nothing left to do; the next loop of the same row may be soon.
+    /// Returns when it is time to look for work; there may be none.
+    pub(crate) fn wait(&self, seen: u32, watcher: bool, slept: bool) -> Woken {
+        let rhythm = watcher && self.gaps.are_regular();
+        let spin = if slept && !rhythm {
+            self.spin_budget
+        } else {
+            self.gaps.spin(self.spin_budget)
+        };
+        if self.events.spin(seen, P::now() + spin) {
+            return Woken::Spinning;
+        }
+        if rhythm {
+            for _ in 0..PERIODS {
+                match self.wait_for_expected(seen) {
+                    Expected::Came(woken) => return woken,
+                    Expected::Missed => {}
+                    Expected::Nothing => break,
+                }
+            }
+        }
+        self.events.sleep(seen, None);
+        self.learn_wake();
+        Woken::Sleeping
+    }
+
+    /// Sleeps until shortly before the next loop is expected, spins for it, and
+    /// if it does not come sleeps for as long as a loop may take to be late.
+    fn wait_for_expected(&self, seen: u32) -> Expected {
+        let now = P::now();
+        let most = self.gaps.usual() / DUTY + self.spin_budget;
+        let Some(window) = self.gaps.expected(now, self.spin_budget / 2, most) else {
+            return Expected::Nothing;
+        };
+        let alarm = window
+            .from
+            .saturating_sub(self.costs.lateness.load(Ordering::Relaxed));
+        if alarm > now {
+            self.sleep_until(alarm, seen);
+            let woke = P::now();
+            if woke >= alarm {
+                // Learned also when a post came first: a lateness that makes
+                // the worker miss every loop must not go unnoticed.
+                average(
+                    &self.costs.lateness,
+                    (woke - alarm).min(2 * self.spin_budget),
+                );
+            }
+            if self.events.seen() != seen {
+                return Expected::Came(Woken::Sleeping);
+            }
+        }
+        // On the caller's own core this thread would be put aside just when the
+        // loop comes, and the system sees no reason to part two threads that
+        // both mostly sleep.
+        P::leave_core(self.gaps.caller_core());
+        if self.events.spin(seen, window.to) {
+            return Expected::Came(Woken::Spinning);
+        }
+        // It may come yet, and may not wake anybody. Half a period later its
+        // trace is found, and the rhythm with it.
+        self.sleep_until(P::now() + self.gaps.usual() / 2, seen);
+        if self.events.seen() == seen {
+            Expected::Missed
+        } else {
+            Expected::Came(Woken::Sleeping)
+        }
+    }
+
+    fn sleep_until(&self, alarm: u64, seen: u32) {
+        let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
+        self.events
+            .sleep(seen, Some(Duration::from_nanos(ns as u64)));
+    }
+
+    /// Whoever is first awake after a `wake` has measured it.
+    fn learn_wake(&self) {
+        let woken_at = self.costs.woken_at.swap(0, Ordering::Relaxed);
+        if woken_at != 0 {
+            // A worker that could not run for long after its wake-up says
+            // something about the machine's load, not about its wake-up.
+            let bound = P::duration_to_ticks(Duration::from_micros(200));
+            average(
+                &self.costs.wake,
+                P::now().saturating_sub(woken_at).min(bound),
+            );
+        }
+    }
+}
+
+/// An exponential average, quick to rise and slow to fall: too early costs
+/// some spinning, too late a loop. Racy, as an estimate may be.
+fn average<A: AtomicInteger<u64>>(mean: &A, sample: u64) {
+    let old = mean.load(Ordering::Relaxed);
+    let share = if sample > old { 4 } else { 16 };
+    mean.store(old - old / share + sample / share, Ordering::Relaxed);
+}

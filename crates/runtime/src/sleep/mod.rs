@@ -1,0 +1,9 @@
+//! How idle workers wait: spinning when a loop is near, asleep when it is not.
+//! `README.md` beside this file argues the protocol.
+
+mod events;
+mod gaps;
+mod idle;
+
+pub(crate) use events::EventCount;
+pub(crate) use idle::{Idle, Woken};

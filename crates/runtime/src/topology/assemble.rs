@@ -1,0 +1,134 @@
+//! From loose facts about each CPU to a hierarchy in which everything nests:
+//! package, node, core group, core, CPU.
+
+use super::cgroup::Limits;
+use super::sysfs::{CacheFacts, CpuSet, Facts};
+use super::{Cache, CoreGroup, Cpu, Topology};
+use std::collections::BTreeMap;
+
+/// Where a CPU belongs. Sorting by it puts the CPUs of a core, the cores of a
+/// group, the groups of a node and the nodes of a package side by side.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    package: i64,
+    node: usize,
+    /// The first CPU that shares the last-level cache; `None` where no cache is
+    /// known to be shared, so that the whole node is one group.
+    cache: Option<usize>,
+    /// The first CPU of the core.
+    core: usize,
+    id: usize,
+}
+
+impl Place {
+    fn of(id: usize, facts: &Facts) -> Self {
+        let core = facts.core.as_ref().and_then(CpuSet::first);
+        let cache = facts.cache.as_ref().filter(|cache| is_shared(cache, facts));
+        Self {
+            package: facts.package.unwrap_or(0),
+            node: facts.node.unwrap_or(0),
+            cache: cache.and_then(|cache| cache.shared.first().copied()),
+            core: core.copied().unwrap_or(id),
+            id,
+        }
+    }
+
+    fn group(self) -> (i64, usize, Option<usize>) {
+        (self.package, self.node, self.cache)
+    }
+}
+
+/// A second-level cache of one core's own says that the system does not report
+/// the shared one (Arm servers with a system-level cache, many virtual
+/// machines), not that the core is alone. A third level of a core's own does
+/// exist (EPYC 72F3).
+fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
+    let alone = match &facts.core {
+        Some(core) => cache.shared.is_subset(core),
+        None => cache.shared.len() == 1,
+    };
+    cache.level >= 3 || !alone
+}
+
+/// Builds the topology of `facts`, which holds at least one CPU.
+pub(super) fn assemble(
+    facts: &BTreeMap<usize, Facts>,
+    mask: Option<CpuSet>,
+    limits: Limits,
+) -> Topology {
+    let mut places: Vec<Place> = facts.iter().map(|(&id, f)| Place::of(id, f)).collect();
+    places.sort();
+
+    let mut cpus: Vec<Cpu> = Vec::with_capacity(places.len());
+    let mut groups: Vec<CoreGroup> = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        let before = index.checked_sub(1).map(|i| (places[i], cpus[i]));
+        // The next number if this CPU opens a new unit, else that of the unit.
+        let number = |get: fn(&Cpu) -> usize, same: fn(Place, Place) -> bool| match &before {
+            None => 0,
+            Some((other, cpu)) => get(cpu) + usize::from(!same(*other, *place)),
+        };
+        let mut cpu = Cpu {
+            id: place.id,
+            smt: 0,
+            core: number(
+                |c| c.core,
+                |a, b| a.group() == b.group() && a.core == b.core,
+            ),
+            group: number(|c| c.group, |a, b| a.group() == b.group()),
+            node: place.node,
+            package: number(|c| c.package, |a, b| a.package == b.package),
+        };
+        if let Some((_, sibling)) = before.filter(|(_, other)| other.core == cpu.core) {
+            cpu.smt = sibling.smt + 1;
+        }
+        if cpu.group == groups.len() {
+            groups.push(CoreGroup {
+                cpus: Vec::new(),
+                node: cpu.node,
+                package: cpu.package,
+                cache: place.cache.and(cache(&facts[&place.id])),
+            });
+        }
+        groups[cpu.group].cpus.push(cpu.id);
+        cpus.push(cpu);
+    }
+    for group in &mut groups {
+        group.cpus.sort_unstable();
+    }
+    cpus.sort_unstable_by_key(|cpu| cpu.id);
+
+    let usable = usable(&cpus, mask, limits.cpuset);
+    Topology {
+        cpus,
+        usable,
+        groups,
+        quota: limits.quota,
+        described: facts.values().any(is_described),
+    }
+}
+
+fn is_described(facts: &Facts) -> bool {
+    facts.package.is_some() || facts.core.is_some() || facts.cache.is_some()
+}
+
+fn cache(facts: &Facts) -> Option<Cache> {
+    let cache = facts.cache.as_ref()?;
+    Some(Cache {
+        level: cache.level,
+        bytes: cache.bytes,
+    })
+}
+
+/// The CPUs in the mask and in the set. A limit that would leave nothing is
+/// about another machine than the one described (a container with a foreign
+/// `/sys`): this thread does run somewhere, so it is left out.
+fn usable(cpus: &[Cpu], mask: Option<CpuSet>, cpuset: Option<CpuSet>) -> Vec<Cpu> {
+    let mut usable = cpus.to_vec();
+    for limit in [mask, cpuset].into_iter().flatten() {
+        if usable.iter().any(|cpu| limit.contains(&cpu.id)) {
+            usable.retain(|cpu| limit.contains(&cpu.id));
+        }
+    }
+    usable
+}

@@ -1,0 +1,133 @@
+//! What Linux says about each CPU in `/sys/devices/system`. Every file may be
+//! missing, unreadable or nonsense (a container, a hypervisor, an old kernel);
+//! then the fact is missing and `assemble` does without it.
+
+use super::cpulist;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+/// A set of CPU numbers.
+pub(super) type CpuSet = BTreeSet<usize>;
+
+/// The files of a system, below some root: `/`, or a tree made for a test.
+#[derive(Clone, Copy)]
+pub(super) struct Tree<'a>(pub(super) &'a Path);
+
+impl Tree<'_> {
+    pub(super) fn text(self, path: &str) -> Option<String> {
+        fs::read_to_string(self.0.join(path.trim_start_matches('/'))).ok()
+    }
+
+    fn number<T: FromStr>(self, path: &str) -> Option<T> {
+        self.text(path)?.trim().parse().ok()
+    }
+
+    pub(super) fn cpus(self, path: &str) -> Option<CpuSet> {
+        Some(
+            cpulist::parse(&self.text(path)?)
+                .ok()?
+                .into_iter()
+                .collect(),
+        )
+    }
+}
+
+/// What the system says about one CPU.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    pub(super) package: Option<i64>,
+    pub(super) node: Option<usize>,
+    /// The CPUs of the same core, itself among them.
+    pub(super) core: Option<CpuSet>,
+    /// The outermost data cache.
+    pub(super) cache: Option<CacheFacts>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct CacheFacts {
+    pub(super) level: u8,
+    pub(super) bytes: Option<u64>,
+    /// The CPUs that share it, itself among them.
+    pub(super) shared: CpuSet,
+}
+
+/// The facts of every online CPU; `None` if the system does not even say which
+/// CPUs are online.
+pub(super) fn read(tree: Tree) -> Option<BTreeMap<usize, Facts>> {
+    let online = tree.cpus("sys/devices/system/cpu/online")?;
+    let nodes = nodes(tree);
+    let facts = online.into_iter().map(|cpu| {
+        let dir = format!("sys/devices/system/cpu/cpu{cpu}");
+        // `thread_siblings_list` is the older name of `core_cpus_list`.
+        let core = ["core_cpus_list", "thread_siblings_list"]
+            .iter()
+            .find_map(|name| tree.cpus(&format!("{dir}/topology/{name}")))
+            .filter(|core| core.contains(&cpu));
+        let facts = Facts {
+            package: tree.number(&format!("{dir}/topology/physical_package_id")),
+            node: nodes.get(&cpu).copied(),
+            core,
+            cache: last_level_cache(tree, &dir, cpu),
+        };
+        (cpu, facts)
+    });
+    Some(facts.collect())
+}
+
+/// The node of every CPU. A CPU listed in several nodes (`numa=fake`) counts
+/// for the first.
+fn nodes(tree: Tree) -> BTreeMap<usize, usize> {
+    let mut nodes = BTreeMap::new();
+    // Nodes are numbered as CPUs are, and listed in the same notation.
+    for node in tree
+        .cpus("sys/devices/system/node/online")
+        .unwrap_or_default()
+    {
+        let path = format!("sys/devices/system/node/node{node}/cpulist");
+        // A node of memory only has an empty list.
+        for cpu in tree.cpus(&path).unwrap_or_default() {
+            nodes.entry(cpu).or_insert(node);
+        }
+    }
+    nodes
+}
+
+fn last_level_cache(tree: Tree, cpu_dir: &str, cpu: usize) -> Option<CacheFacts> {
+    let mut last: Option<(u8, String)> = None;
+    for index in 0.. {
+        let dir = format!("{cpu_dir}/cache/index{index}");
+        // The kernel numbers the directories without gaps.
+        let Some(kind) = tree.text(&format!("{dir}/type")) else {
+            break;
+        };
+        let Some(level) = tree.number(&format!("{dir}/level")) else {
+            continue;
+        };
+        if kind.trim() != "Instruction" && last.as_ref().is_none_or(|(l, _)| level > *l) {
+            last = Some((level, dir));
+        }
+    }
+    let (level, dir) = last?;
+    let shared = tree.cpus(&format!("{dir}/shared_cpu_list"))?;
+    let bytes = tree.text(&format!("{dir}/size")).and_then(|size| {
+        let kib: u64 = size.trim().strip_suffix('K')?.parse().ok()?;
+        kib.checked_mul(1024)
+    });
+    shared.contains(&cpu).then_some(CacheFacts {
+        level,
+        bytes,
+        shared,
+    })
+}
+
+/// The CPUs this thread may run on according to `/proc`. The system call gives
+/// the same, but only for as many CPUs as its caller's buffer has bits.
+pub(super) fn allowed(tree: Tree) -> Option<CpuSet> {
+    let status = tree.text("proc/thread-self/status")?;
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(cpulist::parse(list).ok()?.into_iter().collect())
+}
