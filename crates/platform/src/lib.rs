@@ -111,6 +111,14 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// A simulator may park the spinner on the line until it is invalidated.
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32;
 
+    /// Begins to fetch the line at `address`, which need not be valid, for
+    /// reading; a hint.
+    fn prefetch(address: *const ());
+
+    /// Begins to fetch the line at `address`, which need not be valid, for
+    /// writing; a hint.
+    fn prefetch_write(address: *const ());
+
     /// Lets the operating system run another thread on this core.
     fn yield_now();
 

@@ -81,6 +81,28 @@ impl Platform for Native {
         }
     }
 
+    #[inline(always)]
+    fn prefetch(address: *const ()) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch changes no value and never faults.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+        }
+        let _ = address;
+    }
+
+    #[inline(always)]
+    fn prefetch_write(address: *const ()) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            // SAFETY: a prefetch changes no value and never faults.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(address.cast()) };
+        }
+        let _ = address;
+    }
+
     fn yield_now() {
         std::thread::yield_now();
     }

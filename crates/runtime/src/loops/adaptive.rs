@@ -16,28 +16,47 @@
 //! line, and one read of the clock; about 20 ns, no transfer. Of launching: see
 //! `Shared::post`.
 
-use super::launch::{Body, Call};
+use super::fixed_block::FixedBlock;
+use super::launch::{Body, Wake};
 use super::partition::{Claims, Partition};
 use super::sharded::{Own, Ranges};
 use super::sites::Site;
 use crate::pool::{Context, Shared};
-use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
 /// post, the worker's arrival and the wait for it cost some 0.4 us.
-const POST_NS: f64 = 1_000.0;
+const POST_NS: f32 = 1_000.0;
 /// The shortest block, in ns: the claim's 20 ns are a fifteenth of it, and the
 /// loop ends within such a block.
-const MIN_BLOCK_NS: f64 = 300.0;
+const MIN_BLOCK_NS: f32 = 300.0;
 /// The longest: claims cost 0.3%, and what one block may hide from thieves is
 /// small beside any loop that has blocks this long.
-const MAX_BLOCK_NS: f64 = 8_000.0;
+const MAX_BLOCK_NS: f32 = 8_000.0;
 /// A block is this fraction of what is left of the participant's range.
-const FRACTION: f64 = 1.0 / 3.0;
+const FRACTION: f32 = 1.0 / 3.0;
 /// Iterations for each thread below which an unknown loop is posted unseen:
 /// running one inline first would lose more than the post costs.
 const FEW: usize = 32;
+/// Iterations for each thread up to which each is claimed by itself.
+const FEW_BLOCKS: usize = 2;
+
+/// Iterations up to which a short loop is timed whole; of a longer one the
+/// first eighth is.
+const WHOLE: usize = 64;
+
+/// One loop on its way to be run.
+struct Launch<'a, P: Platform> {
+    pool: &'a Shared<P>,
+    body: Body<'a>,
+    start: usize,
+    n: usize,
+    site: Site,
+    /// Ticks an iteration took the last time.
+    known: Option<f32>,
+}
 
 /// Runs `body` over `start..start + n`, `n > 0`.
 pub(crate) fn run<P: Platform>(pool: &Shared<P>, start: usize, n: usize, body: Body<'_>) {
@@ -45,103 +64,137 @@ pub(crate) fn run<P: Platform>(pool: &Shared<P>, start: usize, n: usize, body: B
         return body.run(Context::current(pool).rank, start..start + n);
     }
     let site = Site::new(body.address(), n);
-    let post_ticks = POST_NS * P::ticks_per_ns();
     let known = pool.sites.recall(site);
-    let mut done = 0;
-    let mut ticks = known.map(f64::from);
+    let launch = Launch {
+        pool,
+        body,
+        start,
+        n,
+        site,
+        known,
+    };
     match known {
-        Some(ticks_each) if n as f64 * f64::from(ticks_each) < post_ticks => {
-            let rank = Context::current(pool).rank;
-            done = if n < 64 { n } else { n / 8 };
-            let measured = time::<P>(done, || body.run(rank, start..start + done));
-            pool.sites.learn(site, known, measured as f32);
-            if done == n || (n - done) as f64 * measured < post_ticks {
-                return body.run(rank, start + done..start + n);
-            }
-            ticks = Some(measured);
+        Some(each) if n as f32 * each < launch.post_ticks() => launch.run_short(each),
+        Some(each) => launch.post(0, each),
+        None if n <= FEW * pool.threads => launch.post(0, 0.0),
+        None => launch.run_unknown(),
+    }
+}
+
+impl<P: Platform> Launch<'_, P> {
+    fn post_ticks(&self) -> f32 {
+        POST_NS * self.pool.ticks_per_ns
+    }
+
+    /// Runs iterations `from..to` on this thread.
+    #[inline]
+    fn run_inline(&self, from: usize, to: usize) {
+        let rank = Context::current(self.pool).rank;
+        self.body.run(rank, self.start + from..self.start + to);
+    }
+
+    /// Ticks that iterations `from..to` take.
+    #[inline]
+    fn time(&self, from: usize, to: usize) -> f32 {
+        let before = P::now();
+        self.run_inline(from, to);
+        P::now().saturating_sub(before) as f32
+    }
+
+    /// Runs a loop inline that took `each` ticks an iteration, too little to be
+    /// posted; and posts the rest if it takes longer today.
+    ///
+    /// Two clock reads and no division: this is what a loop of a few hundred
+    /// nanoseconds pays for the chance to be parallel.
+    fn run_short(&self, each: f32) {
+        let head = if self.n < WHOLE { self.n } else { self.n / 8 };
+        let took = self.time(0, head);
+        let expected = each * head as f32;
+        if (took - expected).abs() > expected / 4.0 {
+            self.pool
+                .sites
+                .learn(self.site, self.known, took / head as f32);
         }
-        Some(_) => {}
-        None if n <= FEW * pool.threads => {}
-        None => {
-            let rank = Context::current(pool).rank;
-            let (mut block, mut spent) = (1, 0.0);
-            while spent < post_ticks && done < n {
-                block = block.min(n - done);
-                let from = start + done;
-                spent += block as f64 * time::<P>(block, || body.run(rank, from..from + block));
-                done += block;
-                block *= 2;
-            }
-            ticks = Some(spent / done as f64);
-            if done == n {
-                pool.sites.learn(site, None, (spent / n as f64) as f32);
-                return;
+        if head < self.n {
+            if took * self.n as f32 <= self.post_ticks() * 2.0 * head as f32 {
+                self.run_inline(head, self.n);
+            } else {
+                self.post(head, took / head as f32);
             }
         }
     }
-    run_posted(pool, start + done, n - done, body, site, known, ticks);
-}
 
-/// Ticks an iteration, of a block of `n`.
-fn time<P: Platform>(n: usize, block: impl FnOnce()) -> f64 {
-    let before = P::now();
-    block();
-    P::now().saturating_sub(before) as f64 / n as f64
-}
+    /// Runs a loop inline until it proves long, and posts the rest.
+    fn run_unknown(&self) {
+        let (mut done, mut block, mut spent) = (0, 1, 0.0);
+        while spent < self.post_ticks() && done < self.n {
+            let to = self.n.min(done + block);
+            spent += self.time(done, to);
+            done = to;
+            block *= 2;
+        }
+        let each = spent / done as f32;
+        if done < self.n {
+            self.post(done, each);
+        } else {
+            self.pool.sites.learn(self.site, None, each);
+        }
+    }
 
-fn run_posted<P: Platform>(
-    pool: &Shared<P>,
-    start: usize,
-    n: usize,
-    body: Body<'_>,
-    site: Site,
-    known: Option<f32>,
-    ticks: Option<f64>,
-) {
-    let context = Context::current(pool);
-    // In the body of another loop, with every worker busy, nobody would come.
-    let alone = context.running.is_some() && !pool.anyone_idle();
-    let slot = if alone {
-        None
-    } else {
-        pool.board.take(context.rank)
-    };
-    let Some(slot) = slot else {
-        let each = time::<P>(n, || body.run(context.rank, start..start + n));
-        return pool.sites.learn(site, known, each as f32);
-    };
-    let shards = pool.board.slot(slot).shards(pool.threads);
-    let adaptive = Adaptive {
-        ranges: Ranges::new(shards, n, context.rank),
-        caller: context.rank,
-        guess: ticks.unwrap_or(0.0),
-        measured: CachePadded::new(P::AtomicU64::new(0)),
-    };
-    let wake = match ticks {
-        Some(each) => pool.idle.pays_to_wake(n as f64 * each),
-        None => true,
-    };
-    let now = P::now();
-    pool.idle.loop_starts(now);
-    let call = Call {
-        helpers: (pool.threads - 1).min(n - 1).max(1),
-        wake,
-    };
-    pool.post(slot, &context, body, start, &adaptive, call);
-    pool.idle.loop_ends(P::now());
-    let measured = f64::from_bits(adaptive.measured.load(Ordering::Relaxed));
-    if measured > 0.0 {
-        pool.sites.learn(site, known, measured as f32);
+    /// Posts the iterations from `done`, of about `each` ticks (0: unknown).
+    fn post(&self, done: usize, each: f32) {
+        let pool = self.pool;
+        let context = Context::current(pool);
+        // In the body of another loop, with every worker busy, nobody would
+        // come.
+        let alone = context.running.is_some() && !pool.anyone_idle();
+        let slot = if alone {
+            None
+        } else {
+            pool.board.take(context.rank)
+        };
+        let n = self.n - done;
+        let Some(slot) = slot else {
+            let each = self.time(done, self.n) / n as f32;
+            return pool.sites.learn(self.site, self.known, each);
+        };
+        let range = self.start + done..self.start + self.n;
+        let wake = if each > 0.0 {
+            Wake::IfPays(n as f32 * each)
+        } else {
+            Wake::Always
+        };
+        let measured = if n <= FEW_BLOCKS * pool.threads {
+            // Few iterations, each long enough for a claim of its own, from
+            // one counter: its line is fetched once, with the frame, and
+            // whoever claims the last iteration leaves without another look.
+            let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.threads);
+            let ticks = pool.post(slot, &context, self.body, range, few, wake);
+            ticks as f32 * pool.threads.min(n) as f32 / n as f32
+        } else {
+            let measured = P::AtomicU32::new(0);
+            let adaptive = Adaptive {
+                ranges: Ranges::new(pool.board.slot(slot).shards(pool.threads), n, context.rank),
+                guess: each,
+                caller: context.rank,
+                measured: &measured,
+            };
+            pool.post(slot, &context, self.body, range, adaptive, wake);
+            f32::from_bits(measured.load(Ordering::Relaxed))
+        };
+        if measured > 0.0 {
+            pool.sites.learn(self.site, self.known, measured);
+        }
     }
 }
 
 struct Adaptive<'a, P: Platform> {
     ranges: Ranges<'a, P>,
-    caller: usize,
     /// Ticks an iteration may take; 0 if nothing is known.
-    guess: f64,
-    /// What it took the caller on average, as the bits of an f64.
-    measured: CachePadded<P::AtomicU64>,
+    guess: f32,
+    caller: usize,
+    /// What it took the caller on average, as the bits of an f32.
+    measured: &'a P::AtomicU32,
 }
 
 impl<P: Platform> Partition for Adaptive<'_, P> {
@@ -154,7 +207,7 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         AdaptiveClaims {
             own: self.ranges.own(rank),
             pace: Pace::new::<P>(self.guess),
-            report: (rank == self.caller).then_some(&self.measured),
+            report: (rank == self.caller).then_some(self.measured),
             started: P::now(),
             iterations: 0,
             block: 0,
@@ -167,7 +220,7 @@ struct AdaptiveClaims<'a, P: Platform> {
     own: Own<'a, P>,
     pace: Pace,
     /// Where the caller leaves its measurement.
-    report: Option<&'a P::AtomicU64>,
+    report: Option<&'a P::AtomicU32>,
     started: u64,
     iterations: usize,
     /// Length of the running block, and when it started.
@@ -199,7 +252,7 @@ impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
         if let Some(report) = self.report
             && self.iterations > 0
         {
-            let ticks = now.saturating_sub(self.started) as f64 / self.iterations as f64;
+            let ticks = now.saturating_sub(self.started) as f32 / self.iterations as f32;
             report.store(ticks.to_bits(), Ordering::Relaxed);
         }
         None
@@ -209,14 +262,14 @@ impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
 /// How fast one participant goes, and so how many iterations make a block.
 struct Pace {
     /// Ticks an iteration, of late; 0 before the first measurement.
-    ticks: f64,
-    min_ticks: f64,
-    max_ticks: f64,
+    ticks: f32,
+    min_ticks: f32,
+    max_ticks: f32,
 }
 
 impl Pace {
-    fn new<P: Platform>(guess: f64) -> Self {
-        let per_ns = P::ticks_per_ns();
+    fn new<P: Platform>(guess: f32) -> Self {
+        let per_ns = P::ticks_per_ns() as f32;
         Self {
             ticks: guess,
             min_ticks: MIN_BLOCK_NS * per_ns,
@@ -227,7 +280,7 @@ impl Pace {
     /// A block of `n` iterations took `ticks`.
     #[inline]
     fn took(&mut self, n: usize, ticks: u64) {
-        let sample = ticks as f64 / n as f64;
+        let sample = ticks as f32 / n as f32;
         self.ticks = if self.ticks == 0.0 {
             sample
         } else {
@@ -241,7 +294,7 @@ impl Pace {
         if self.ticks == 0.0 {
             return 1;
         }
-        let target = (left as f64 * self.ticks * FRACTION).clamp(self.min_ticks, self.max_ticks);
+        let target = (left as f32 * self.ticks * FRACTION).clamp(self.min_ticks, self.max_ticks);
         // Saturates, as float casts do.
         ((target / self.ticks) as usize).max(1)
     }

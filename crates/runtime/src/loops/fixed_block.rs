@@ -54,21 +54,43 @@ impl<P: Platform> FixedBlock<P> {
     }
 }
 
-impl<P: Platform> Partition for FixedBlock<P> {
-    type Claims<'a> = &'a Self;
+/// A participant's claims, and whether its last one reached the end: then it
+/// need not fetch the line again to learn that nothing is left.
+pub(crate) struct FixedBlockClaims<'a, P: Platform> {
+    counter: &'a FixedBlock<P>,
+    done: bool,
+}
 
-    fn claims(&self, _rank: usize) -> &Self {
-        self
+impl<P: Platform> Partition for FixedBlock<P> {
+    type Claims<'a> = FixedBlockClaims<'a, P>;
+
+    #[inline]
+    fn claims(&self, _rank: usize) -> FixedBlockClaims<'_, P> {
+        FixedBlockClaims {
+            counter: self,
+            done: false,
+        }
     }
 }
 
-impl<P: Platform> Claims for &FixedBlock<P> {
+impl<P: Platform> Claims for FixedBlockClaims<'_, P> {
+    #[inline]
     fn next(&mut self) -> Option<Range<usize>> {
-        if self.wraps {
-            return self.claim_near_the_end();
+        let FixedBlock {
+            n,
+            block,
+            wraps,
+            ref next,
+        } = *self.counter;
+        if wraps {
+            return self.counter.claim_near_the_end();
+        }
+        if self.done {
+            return None;
         }
         // Relaxed: hands out iterations, publishes nothing.
-        let start = self.next.fetch_add(self.block, Ordering::Relaxed);
-        (start < self.n).then(|| start..self.n.min(start + self.block))
+        let start = next.fetch_add(block, Ordering::Relaxed);
+        self.done = start + block >= n;
+        (start < n).then(|| start..n.min(start + block))
     }
 }

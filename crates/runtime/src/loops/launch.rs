@@ -57,11 +57,16 @@ impl<'a> Body<'a> {
 }
 
 /// What all who take part in a posted loop share; on the caller's stack.
+///
+/// Aligned so that what a helper reads first, in declared order, is one line
+/// and its neighbour: the caller's stores here must reach the helper, and the
+/// fewer lines they are on, the sooner it starts.
+#[repr(C, align(128))]
 struct Frame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
     /// Index of the partition's iteration 0.
     start: usize,
-    partition: &'a S,
+    partition: S,
     /// Set when a body has panicked: claim no more. Read once a block, from a
     /// line that is otherwise only read.
     stop: P::AtomicBool,
@@ -93,11 +98,12 @@ impl<P: Platform, S: Partition> Frame<'_, P, S> {
     }
 }
 
-/// Helpers that a loop wants, and whether to wake them.
+/// Whether a posted loop wakes a sleeper, when there is one.
 #[derive(Clone, Copy)]
-pub(crate) struct Call {
-    pub(crate) helpers: usize,
-    pub(crate) wake: bool,
+pub(crate) enum Wake {
+    Always,
+    /// If it pays, for a loop with this many ticks of work.
+    IfPays(f32),
 }
 
 /// Runs a partitioned loop on the calling thread alone, claims and all.
@@ -110,7 +116,15 @@ pub(crate) fn run_alone<S: Partition>(body: Body<'_>, start: usize, rank: usize,
 
 impl<P: Platform> Shared<P> {
     /// Posts a loop in `slot`, which this thread has taken, works in it until
-    /// it is done, and gives the slot back.
+    /// it is done, and gives the slot back. Returns the ticks from the post to
+    /// the end.
+    ///
+    /// Memory traffic until a spinning helper runs its first block: the caller
+    /// writes the frame, the door (job and gate, one line) and the event
+    /// count; the helper fetches these, and then its claim word: a line
+    /// transfer each. At the end the helper's `leave` and the caller's look at
+    /// the gate are one transfer each way. Bookkeeping waits until the post is
+    /// out.
     ///
     /// # Panics
     ///
@@ -120,18 +134,21 @@ impl<P: Platform> Shared<P> {
         slot: usize,
         context: &Context<P>,
         body: Body<'_>,
-        start: usize,
-        partition: &S,
-        call: Call,
-    ) {
+        iterations: Range<usize>,
+        partition: S,
+        wake: Wake,
+    ) -> u64 {
         unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
             // the gate is closed and empty; the caller of this is inside.
             unsafe { (*frame.cast::<Frame<'_, P, S>>()).take_part(rank) }
         }
+        let helpers = (self.threads - 1)
+            .min(iterations.len().saturating_sub(1))
+            .max(1);
         let frame = Frame::<P, S> {
             body,
-            start,
+            start: iterations.start,
             partition,
             stop: P::AtomicBool::new(false),
             panic: Mutex::new(None),
@@ -139,13 +156,21 @@ impl<P: Platform> Shared<P> {
         let job = Job {
             frame: std::ptr::from_ref(&frame).cast(),
             run: run::<P, S>,
-            helpers: call.helpers as u32,
+            helpers: helpers as u32,
         };
         // SAFETY: this thread took the slot, so its gate is closed and empty.
         unsafe { self.board.slot(slot).set_job(job, context.running) };
         self.board.slot(slot).gate().open();
-        if self.idle.events.post() > 0 && call.wake {
-            self.idle.wake(1);
+        let sleepers = self.idle.events.post();
+        let started = P::now();
+        if sleepers > 0 {
+            let pays = match wake {
+                Wake::Always => true,
+                Wake::IfPays(work) => self.idle.pays_to_wake(work),
+            };
+            if pays {
+                self.idle.wake(1);
+            }
         }
         // From here to the end of `wait` nothing may unwind past the frame:
         // `take_part` catches what the body throws, the rest does not panic.
@@ -153,6 +178,8 @@ impl<P: Platform> Shared<P> {
         inside.enter(|| frame.take_part(context.rank));
         self.wait(slot, context.rank);
         self.board.release(slot);
+        let ended = P::now();
+        self.idle.loop_ended(started, ended);
         let panic = frame
             .panic
             .into_inner()
@@ -160,5 +187,6 @@ impl<P: Platform> Shared<P> {
         if let Some(payload) = panic {
             resume_unwind(payload);
         }
+        ended.saturating_sub(started)
     }
 }

@@ -3,7 +3,7 @@
 use super::factoring::Factoring;
 use super::fixed_block::FixedBlock;
 use super::guided::Guided;
-use super::launch::{Body, Call, run_alone};
+use super::launch::{Body, Wake, run_alone};
 use super::partition::Partition;
 use super::sharded::{Ranges, Sharded};
 use super::r#static::Static;
@@ -264,11 +264,12 @@ fn run<P: Platform, S: Partition>(
         run_alone(body, start, context.rank, &partition);
         return pool.board.release(slot);
     }
-    pool.idle.loop_starts(P::now());
-    let call = Call {
-        helpers: (pool.threads - 1).min(n - 1),
-        wake: true,
-    };
-    pool.post(slot, &context, body, start, &partition, call);
-    pool.idle.loop_ends(P::now());
+    pool.post(
+        slot,
+        &context,
+        body,
+        start..start + n,
+        partition,
+        Wake::Always,
+    );
 }

@@ -20,6 +20,12 @@ impl<P: Platform> Shards<P> {
     pub(crate) fn new(count: usize) -> Self {
         Self((0..count).map(|_| CachePadded::new(Shard::new())).collect())
     }
+
+    /// Begins to fetch the word of `rank`.
+    #[inline]
+    pub(crate) fn prefetch(&self, rank: usize) {
+        P::prefetch_write(std::ptr::from_ref(&self.0[rank]).cast());
+    }
 }
 
 /// The iterations `0..n` in the shards of a pool's threads.
@@ -107,6 +113,8 @@ impl<P: Platform> Own<'_, P> {
         let shards = self.ranges.shards;
         // A range on its way from a victim's shard into a thief's is in
         // neither, so one empty sweep does not mean that all is claimed.
+        // With two shards nothing can be on its way but to this thread.
+        let sweeps = if shards.len() > 2 { 2 } else { 1 };
         let mut empty_sweeps = 0;
         for patience in (0..=PATIENCE).rev() {
             let mut seen = false;
@@ -127,7 +135,7 @@ impl<P: Platform> Own<'_, P> {
             }
             if !seen {
                 empty_sweeps += 1;
-                if empty_sweeps == 2 {
+                if empty_sweeps == sweeps {
                     return false;
                 }
             }

@@ -143,6 +143,15 @@ impl<P: Platform> Slot<P> {
         unsafe { (*self.door.job.get()).expect("an open gate has a job") }
     }
 
+    /// Begins to fetch the claim word that participant `rank` will want, if
+    /// the slot has any.
+    #[inline]
+    pub(crate) fn prefetch(&self, rank: usize) {
+        if let Some(shards) = self.shards.get() {
+            shards.prefetch(rank);
+        }
+    }
+
     /// The slot's claim words, `count` of them.
     pub(crate) fn shards(&self, count: usize) -> &Shards<P> {
         self.shards.get_or_init(|| Shards::new(count))

@@ -3,26 +3,32 @@
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// Set while helpers may join.
-const OPEN: u32 = 1 << 31;
-/// Set when the caller sleeps until the last helper has left.
-const AWAITED: u32 = 1 << 30;
-/// The number of helpers inside.
+/// In the count: set when the caller sleeps until the last helper has left.
+const AWAITED: u32 = 1 << 31;
+/// In the count: the number of helpers inside.
 const INSIDE: u32 = AWAITED - 1;
 
-/// One word: open or closed, and how many are inside.
+/// Whether helpers may join, and how many are inside: two words on one line.
 ///
-/// A helper joins by counting itself in *and then* looking whether the gate
-/// was open; if it was not, it counts itself out again and has touched
-/// nothing. So the frame behind the gate may be used by a helper exactly
-/// between a successful [`join`](Self::join) and its [`leave`](Self::leave),
-/// and may be freed by the caller once the gate is closed and
-/// [`is_empty`](Self::is_empty) was seen: a later arrival finds it closed.
+/// A helper joins by counting itself in *and then* looking whether the gate is
+/// open; if it is not, it counts itself out again and has touched nothing. The
+/// caller closes the gate *and then* looks whether anybody is inside. So of a
+/// helper and a closing caller at least one sees the other: the frame behind
+/// the gate may be used by a helper exactly between a successful
+/// [`join`](Self::join) and its leaving, and may be freed by the caller once
+/// the gate is closed and [`is_empty`](Self::is_empty) was seen.
 ///
-/// Because of those short visits the word is never stored to, only changed by
-/// read-modify-write. It lives in the pool, not in the frame.
+/// A visit may straddle two loops: counted in while the gate is closed after
+/// one, looking when it is open for the next. That is a join of the next, and
+/// sound: its job was written before it was opened.
+///
+/// The gate lives in the pool, not in the frame, so late visits touch memory
+/// that is there.
 pub(crate) struct Gate<P: Platform> {
-    word: P::AtomicU32,
+    /// Written by the caller, and set to closed by helpers that are inside.
+    open: P::AtomicBool,
+    /// Only ever changed by read-modify-write.
+    count: P::AtomicU32,
 }
 
 /// What leaving showed.
@@ -38,29 +44,31 @@ pub(crate) enum Left {
 impl<P: Platform> Gate<P> {
     pub(crate) fn new() -> Self {
         Self {
-            word: P::AtomicU32::new(0),
+            open: P::AtomicBool::new(false),
+            count: P::AtomicU32::new(0),
         }
     }
 
     /// Opens the gate; the caller has written what helpers will read.
+    ///
+    /// A plain store: the post that follows is the one locked instruction of a
+    /// launch, and what is stored before it travels while it waits.
     #[inline]
     pub(crate) fn open(&self) {
         // Release: the job and the frame, written before, are visible to who
-        // joins and sees OPEN.
-        let before = self.word.fetch_add(OPEN, Ordering::Release);
-        debug_assert_eq!(before & OPEN, 0, "a gate is opened by its one owner");
+        // joins and sees it open.
+        self.open.store(true, Ordering::Release);
     }
 
     /// Whether joining is worth trying.
     #[inline]
     pub(crate) fn invites(&self) -> bool {
         // Relaxed: a hint; `join` decides.
-        self.word.load(Ordering::Relaxed) & OPEN != 0
+        self.open.load(Ordering::Relaxed)
     }
 
-    /// Comes in if the gate is open.
-    ///
-    /// Returns how many helpers were inside already.
+    /// Comes in if the gate is open. Returns how many helpers were inside
+    /// already.
     ///
     /// # Errors
     ///
@@ -68,11 +76,12 @@ impl<P: Platform> Gate<P> {
     /// last one that a sleeping caller waits for.
     #[inline]
     pub(crate) fn join(&self) -> Result<u32, Left> {
-        // Acquire pairs with `open`'s release. The read-modify-write settles
-        // the race with `close`: the two are ordered in the word's history,
-        // so either this sees it closed or the closer sees this inside.
-        let before = self.word.fetch_add(1, Ordering::Acquire);
-        if before & OPEN != 0 {
+        // Relaxed: ordered before the look at `open` by the fence, against the
+        // fence in `close`. One of the two sees the other's write.
+        let before = self.count.fetch_add(1, Ordering::Relaxed);
+        P::fence_after_rmw();
+        // Acquire pairs with `open`'s release.
+        if self.open.load(Ordering::Acquire) {
             Ok(before & INSIDE)
         } else {
             Err(self.leave())
@@ -84,7 +93,7 @@ impl<P: Platform> Gate<P> {
     pub(crate) fn leave(&self) -> Left {
         // Release: all that this helper did happens before the caller's
         // acquire that sees the gate empty.
-        let before = self.word.fetch_sub(1, Ordering::Release);
+        let before = self.count.fetch_sub(1, Ordering::Release);
         if before & AWAITED != 0 && before & INSIDE == 1 {
             Left::LastAwaited
         } else {
@@ -92,12 +101,23 @@ impl<P: Platform> Gate<P> {
         }
     }
 
-    /// Lets nobody else in. Anyone inside may do this when no work is left to
-    /// claim; the caller does it always.
+    /// Goes out, and lets nobody else in: no work is left to claim.
+    #[inline]
+    pub(crate) fn leave_closed(&self) -> Left {
+        // Relaxed: a hint to others; it is `close` that decides. The caller
+        // cannot have opened the gate for another loop: this helper is inside.
+        self.open.store(false, Ordering::Relaxed);
+        self.leave()
+    }
+
+    /// Lets nobody else in; the caller looks at [`is_empty`](Self::is_empty)
+    /// next.
     #[inline]
     pub(crate) fn close(&self) {
-        // Relaxed: the closer publishes nothing; see `join` for the race.
-        self.word.fetch_and(!OPEN, Ordering::Relaxed);
+        // Relaxed: ordered before the look at `count` by the fence, against
+        // the fence in `join`.
+        self.open.swap(false, Ordering::Relaxed);
+        P::fence_after_rmw();
     }
 
     /// Whether all helpers have left.
@@ -105,19 +125,20 @@ impl<P: Platform> Gate<P> {
     pub(crate) fn is_empty(&self) -> bool {
         // Acquire pairs with `leave`: what helpers wrote is visible, and their
         // last touch of the frame is over.
-        self.word.load(Ordering::Acquire) & INSIDE == 0
+        self.count.load(Ordering::Acquire) & INSIDE == 0
     }
 
     /// Announces that the caller is about to sleep until the last one leaves.
     /// It must look at [`is_empty`](Self::is_empty) once more after this.
     pub(crate) fn await_last(&self) {
-        // Relaxed: ordered against the last `leave` by the word's own history:
-        // either that sees AWAITED, or it came before and `is_empty` sees it.
-        self.word.fetch_or(AWAITED, Ordering::Relaxed);
+        // Relaxed: ordered against the last `leave` by the count's own
+        // history: either that sees AWAITED, or it came before and `is_empty`
+        // sees it.
+        self.count.fetch_or(AWAITED, Ordering::Relaxed);
     }
 
     /// Takes back [`await_last`](Self::await_last).
     pub(crate) fn awaited_no_more(&self) {
-        self.word.fetch_and(!AWAITED, Ordering::Relaxed);
+        self.count.fetch_and(!AWAITED, Ordering::Relaxed);
     }
 }

@@ -49,14 +49,22 @@ pub struct Pool<P: Platform = Native> {
 pub(crate) struct Shared<P: Platform> {
     pub(crate) threads: usize,
     pub(crate) core_groups: usize,
+    /// The platform's clock rate.
+    pub(crate) ticks_per_ns: f32,
     pub(crate) board: Board<P>,
     pub(crate) idle: Idle<P>,
     pub(crate) sites: Sites<P>,
-    /// Per rank, whether the worker is in a loop. Each on its own line and
-    /// written by its worker alone; read by nested loops that ask whether
-    /// anybody could help.
-    busy: Box<[CachePadded<P::AtomicBool>]>,
+    /// Per rank, each on a line of its own that only its worker writes.
+    ranks: Box<[CachePadded<Rank<P>>]>,
     terminating: P::AtomicBool,
+}
+
+struct Rank<P: Platform> {
+    /// Whether the worker is in a loop: read by nested loops, which ask
+    /// whether anybody could help.
+    busy: P::AtomicBool,
+    /// Where the frame of the last loop was: most likely where the next is.
+    last_frame: P::AtomicPtr<()>,
 }
 
 impl Pool<Native> {
@@ -132,14 +140,15 @@ impl<P: Platform> Shared<P> {
         Self {
             threads,
             core_groups,
+            ticks_per_ns: P::ticks_per_ns() as f32,
             // One for each thread, as many again for loops nested in loops,
             // and some for visitors. Who finds none runs its loop alone, when
             // that many loops are open already.
             board: Board::new(2 * threads + 8),
             idle: Idle::new(spin_budget),
             sites: Sites::new(),
-            busy: (0..threads)
-                .map(|_| CachePadded::new(P::AtomicBool::new(true)))
+            ranks: (0..threads)
+                .map(|_| CachePadded::new(Rank::new()))
                 .collect(),
             terminating: P::AtomicBool::new(false),
         }
@@ -147,9 +156,18 @@ impl<P: Platform> Shared<P> {
 
     /// Whether some worker is waiting for work, as a hint.
     pub(crate) fn anyone_idle(&self) -> bool {
-        self.busy[1..]
+        self.ranks[1..]
             .iter()
-            .any(|busy| !busy.load(Ordering::Relaxed))
+            .any(|rank| !rank.busy.load(Ordering::Relaxed))
+    }
+}
+
+impl<P: Platform> Rank<P> {
+    fn new() -> Self {
+        Self {
+            busy: P::AtomicBool::new(true),
+            last_frame: P::AtomicPtr::new(std::ptr::null_mut()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Shared;
 use super::gate::Left;
-use crate::sleep::Woken;
+use crate::sleep::{After, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// The rank of a thread that is none of the pool's workers. Workers have the
@@ -69,12 +69,14 @@ impl<P: Platform> Shared<P> {
     pub(crate) fn work(&self, rank: usize) {
         let mut last = rank;
         let mut woken = None;
+        let mut after = After::Looking;
         loop {
             // Read before looking: a post after this cannot be slept through.
             let seen = self.idle.events.seen();
-            let slept = woken == Some(Woken::Sleeping);
-            if let Some(slot) = self.help_any(rank, last, woken.take()) {
+            if let Some(slot) = self.help_any(rank, last, woken) {
                 last = slot;
+                woken = None;
+                after = After::Helping;
                 continue;
             }
             // Acquire pairs with the release in `Pool::drop`, whose post after
@@ -82,17 +84,27 @@ impl<P: Platform> Shared<P> {
             if self.terminating.load(Ordering::Acquire) {
                 return;
             }
-            self.busy[rank].store(false, Ordering::Relaxed);
-            woken = Some(self.idle.wait(seen, rank <= WATCHERS, slept));
-            self.busy[rank].store(true, Ordering::Relaxed);
+            if woken == Some(Woken::Sleeping) {
+                after = After::Sleeping;
+            }
+            self.ranks[rank].busy.store(false, Ordering::Relaxed);
+            woken = Some(self.idle.wait(seen, rank <= WATCHERS, after));
+            self.ranks[rank].busy.store(true, Ordering::Relaxed);
+            after = After::Looking;
         }
     }
 
     /// Joins the first open loop found and works in it until nothing is left
     /// to claim; returns its slot.
-    fn help_any(&self, rank: usize, first: usize, woken: Option<Woken>) -> Option<usize> {
+    fn help_any(&self, rank: usize, last: usize, woken: Option<Woken>) -> Option<usize> {
+        // A spinner was told of a post, most likely where the last one was.
+        // Joining without looking first makes one transfer of the gate's line
+        // out of two.
+        if woken == Some(Woken::Spinning) && self.help(last, rank, woken, |_| true) {
+            return Some(last);
+        }
         self.board
-            .inviting(first)
+            .inviting(last)
             .find(|&slot| self.help(slot, rank, woken, |_| true))
     }
 
@@ -106,6 +118,10 @@ impl<P: Platform> Shared<P> {
         wanted: impl Fn(usize) -> bool,
     ) -> bool {
         let gate = self.board.slot(slot).gate();
+        // Three lines on the way at once instead of one after the other: the
+        // gate's, and, if all is as last time, the claim word and the frame.
+        self.board.slot(slot).prefetch(rank);
+        P::prefetch(self.ranks[rank].last_frame.load(Ordering::Relaxed));
         let others = match gate.join() {
             Ok(others) => others,
             Err(left) => {
@@ -120,15 +136,19 @@ impl<P: Platform> Shared<P> {
             if woken == Some(Woken::Sleeping) {
                 self.wake_more(job.helpers - others - 1);
             }
+            self.ranks[rank]
+                .last_frame
+                .store(job.frame.cast_mut(), Ordering::Relaxed);
             let context = Context::new(self, rank, Some(slot));
             // SAFETY: inside the gate the frame is alive and ready, and `rank`
             // is ours alone in this loop: a worker's is its own, and the only
             // visitor that helps is the poster of an ancestor (`Loop::wait`).
             context.enter(|| unsafe { (job.run)(job.frame, rank) });
             // Nothing is left to claim, so nobody else need come.
-            gate.close();
+            self.tell(gate.leave_closed());
+        } else {
+            self.tell(gate.leave());
         }
-        self.tell(gate.leave());
         helps
     }
 

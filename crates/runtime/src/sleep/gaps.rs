@@ -11,11 +11,10 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// spinning again when the loop comes. A burst of loops and a pause (a frame,
 /// a request) has gaps of both kinds, and they do not disturb each other.
 ///
-/// Written by callers at the end and the start of posted loops, read by
+/// Written by callers at the end of posted loops, read by
 /// workers that have run out of work. The fields are updated one by one and
 /// racily: they are an estimate, and nothing but time depends on them.
 pub(crate) struct Gaps<P: Platform> {
-    last_start: P::AtomicU64,
     last_end: P::AtomicU64,
     /// Share of gaps that were short, in 1/256, decaying by an eighth.
     short_share: P::AtomicU32,
@@ -50,7 +49,6 @@ pub(crate) struct Window {
 impl<P: Platform> Gaps<P> {
     pub(crate) fn new() -> Self {
         Self {
-            last_start: P::AtomicU64::new(0),
             last_end: P::AtomicU64::new(0),
             // At first half the gaps are believed short: a new pool spins a
             // little and learns.
@@ -64,14 +62,15 @@ impl<P: Platform> Gaps<P> {
         }
     }
 
-    /// A loop is posted at `now`; gaps up to `budget` are short.
-    pub(crate) fn loop_starts(&self, now: u64, budget: u64) {
-        self.last_start.store(now, Ordering::Relaxed);
-        let end = self.last_end.load(Ordering::Relaxed);
-        if end == 0 || now <= end {
+    /// A posted loop ran from `started` to `ended`; gaps up to `budget` are
+    /// short.
+    pub(crate) fn loop_ended(&self, started: u64, ended: u64, budget: u64) {
+        let last = self.last_end.load(Ordering::Relaxed);
+        self.last_end.store(ended, Ordering::Relaxed);
+        if last == 0 || started <= last {
             return; // The first loop, or several at once: no gap.
         }
-        let gap = now - end;
+        let gap = started - last;
         let share = self.short_share.load(Ordering::Relaxed);
         if gap <= budget {
             self.short_share
@@ -118,11 +117,6 @@ impl<P: Platform> Gaps<P> {
             .store((hits + 1).min(HITS_TO_TRUST), Ordering::Relaxed);
     }
 
-    /// A loop has ended at `now`.
-    pub(crate) fn loop_ends(&self, now: u64) {
-        self.last_end.store(now, Ordering::Relaxed);
-    }
-
     /// Ticks to spin for the next loop before anything else: long enough for
     /// the short gaps seen lately, and hardly at all when there were none.
     pub(crate) fn spin(&self, budget: u64) -> u64 {
@@ -157,9 +151,16 @@ impl<P: Platform> Gaps<P> {
     }
 
     /// The window in which the next loop is expected, as seen at `now`, if gaps
-    /// have been regular. It opens a `margin` before the earliest of late, and
+    /// have been regular. `end`: when the last loop ended, if the caller knows
+    /// better than what was reported. The window opens a `margin` before the earliest of late, and
     /// is as wide as the deviation asks, but no wider than `most`.
-    pub(crate) fn expected(&self, now: u64, margin: u64, most: u64) -> Option<Window> {
+    pub(crate) fn expected(
+        &self,
+        now: u64,
+        end: Option<u64>,
+        margin: u64,
+        most: u64,
+    ) -> Option<Window> {
         let mean = self.long_mean.load(Ordering::Relaxed);
         let deviation = self.long_deviation.load(Ordering::Relaxed);
         if !self.are_regular() {
@@ -170,14 +171,7 @@ impl<P: Platform> Gaps<P> {
         let to = (mean + WINDOW_DEVIATIONS * deviation)
             .max(low + margin)
             .min(from + most);
-        // A worker is done a little before its caller, who waits for it: a
-        // loop still running ends about now.
-        let end = self.last_end.load(Ordering::Relaxed);
-        let end = if self.last_start.load(Ordering::Relaxed) > end {
-            now
-        } else {
-            end
-        };
+        let end = end.unwrap_or_else(|| self.last_end.load(Ordering::Relaxed));
         let missed = now.saturating_sub(end + to) / mean.max(1);
         let end = end
             + if now > end + to {

@@ -35,6 +35,18 @@ pub(crate) enum Woken {
     Sleeping,
 }
 
+/// What a worker did before it ran out of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It worked in a loop, which ends about now.
+    Helping,
+    /// It woke from sleep and came too late; the next loop of the same row may
+    /// be soon.
+    Sleeping,
+    /// It looked, and found nothing.
+    Looking,
+}
+
 /// What came of waiting for an expected loop.
 enum Expected {
     Came(Woken),
@@ -66,14 +78,9 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// A loop is about to be posted.
-    pub(crate) fn loop_starts(&self, now: u64) {
-        self.gaps.loop_starts(now, self.spin_budget);
-    }
-
     /// A posted loop has ended.
-    pub(crate) fn loop_ends(&self, now: u64) {
-        self.gaps.loop_ends(now);
+    pub(crate) fn loop_ended(&self, started: u64, ended: u64) {
+        self.gaps.loop_ended(started, ended, self.spin_budget);
     }
 
     /// Whether a loop with `work` ticks to do should wake a sleeper.
@@ -83,9 +90,9 @@ impl<P: Platform> Idle<P> {
     /// what they miss, and wake somebody once that exceeds what it costs. So
     /// waking costs at most about twice what never or always waking would have
     /// (the ski-rental argument).
-    pub(crate) fn pays_to_wake(&self, work: f64) -> bool {
+    pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
         let wake = self.costs.wake.load(Ordering::Relaxed);
-        if work > 1.25 * wake as f64 {
+        if work > 1.25 * wake as f32 {
             return true;
         }
         // A machine once thought slow to wake is tried again in the end.
@@ -108,12 +115,11 @@ impl<P: Platform> Idle<P> {
     }
 
     /// Waits for a post after `seen`. `watcher`: this worker may wake early
-    /// for a loop that is expected. `slept`: it has just been woken, and found
-    /// nothing left to do; the next loop of the same row may be soon.
-    /// Returns when it is time to look for work; there may be none.
-    pub(crate) fn wait(&self, seen: u32, watcher: bool, slept: bool) -> Woken {
+    /// for a loop that is expected. Returns when it is time to look for work;
+    /// there may be none.
+    pub(crate) fn wait(&self, seen: u32, watcher: bool, after: After) -> Woken {
         let rhythm = watcher && self.gaps.are_regular();
-        let spin = if slept && !rhythm {
+        let spin = if after == After::Sleeping && !rhythm {
             self.spin_budget
         } else {
             self.gaps.spin(self.spin_budget)
@@ -122,8 +128,8 @@ impl<P: Platform> Idle<P> {
             return Woken::Spinning;
         }
         if rhythm {
-            for _ in 0..PERIODS {
-                match self.wait_for_expected(seen) {
+            for period in 0..PERIODS {
+                match self.wait_for_expected(seen, after == After::Helping && period == 0) {
                     Expected::Came(woken) => return woken,
                     Expected::Missed => {}
                     Expected::Nothing => break,
@@ -137,10 +143,11 @@ impl<P: Platform> Idle<P> {
 
     /// Sleeps until shortly before the next loop is expected, spins for it, and
     /// if it does not come sleeps for as long as a loop may take to be late.
-    fn wait_for_expected(&self, seen: u32) -> Expected {
+    fn wait_for_expected(&self, seen: u32, helped: bool) -> Expected {
         let now = P::now();
         let most = self.gaps.usual() / DUTY + self.spin_budget;
-        let Some(window) = self.gaps.expected(now, self.spin_budget / 2, most) else {
+        let end = if helped { Some(now) } else { None };
+        let Some(window) = self.gaps.expected(now, end, self.spin_budget / 2, most) else {
             return Expected::Nothing;
         };
         let alarm = window

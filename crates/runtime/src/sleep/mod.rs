@@ -6,4 +6,4 @@ mod gaps;
 mod idle;
 
 pub(crate) use events::EventCount;
-pub(crate) use idle::{Idle, Woken};
+pub(crate) use idle::{After, Idle, Woken};
