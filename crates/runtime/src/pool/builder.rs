@@ -93,6 +93,15 @@ impl fmt::Display for On<'_> {
     }
 }
 
+/// What a pool has to run on.
+#[derive(Clone, Copy)]
+pub(crate) struct Cores {
+    /// Cores that the mask and the quota leave.
+    pub(crate) cores: usize,
+    /// The core groups they are in.
+    pub(crate) groups: usize,
+}
+
 impl Builder<Native> {
     pub(super) fn new() -> Self {
         Self::on_platform()
@@ -117,7 +126,18 @@ impl Builder<Native> {
         let machine = Topology::detect();
         let threads = check(self.threads.unwrap_or_else(|| machine.default_threads()))?;
         let cpus = self.affinity.assign(&machine, threads)?;
-        self.start(threads, machine.core_groups().len(), cpus)
+        let cores = machine.default_threads();
+        let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        self.start(
+            threads,
+            Cores {
+                cores,
+                groups: groups.len(),
+            },
+            cpus,
+        )
     }
 }
 
@@ -185,11 +205,11 @@ impl<P: Platform> Builder<P> {
     pub(crate) fn start(
         &self,
         threads: usize,
-        core_groups: usize,
+        cores: Cores,
         cpus: Vec<Vec<usize>>,
     ) -> Result<Pool<P>, BuildError> {
         let threads = check(threads)?;
-        let shared = Arc::new(Shared::new(threads, core_groups, self.spin_budget));
+        let shared = Arc::new(Shared::new(threads, cores, self.spin_budget));
         // Dropped on an error below, which ends the workers made so far.
         let mut pool = Pool {
             shared,

@@ -3,11 +3,14 @@
 
 mod board;
 mod builder;
+#[cfg(test)]
+mod checked;
 mod gate;
 mod wait;
 mod worker;
 
 pub(crate) use board::Job;
+pub(crate) use builder::Cores;
 pub use builder::{BuildError, Builder};
 pub(crate) use worker::Context;
 
@@ -16,6 +19,7 @@ use crate::sleep::Idle;
 use board::Board;
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A fixed number of threads that run parallel loops together with whoever
 /// calls them.
@@ -49,6 +53,9 @@ pub struct Pool<P: Platform = Native> {
 pub(crate) struct Shared<P: Platform> {
     pub(crate) threads: usize,
     pub(crate) core_groups: usize,
+    /// More threads than cores: a thread that spins may be keeping the one it
+    /// waits for from running.
+    pub(crate) oversubscribed: bool,
     /// The platform's clock rate.
     pub(crate) ticks_per_ns: f32,
     pub(crate) board: Board<P>,
@@ -136,10 +143,17 @@ impl<P: Platform> Pool<P> {
 }
 
 impl<P: Platform> Shared<P> {
-    fn new(threads: usize, core_groups: usize, spin_budget: std::time::Duration) -> Self {
+    fn new(threads: usize, cores: Cores, spin_budget: Duration) -> Self {
+        let oversubscribed = threads > cores.cores;
+        let spin_budget = if oversubscribed {
+            Duration::ZERO
+        } else {
+            spin_budget
+        };
         Self {
             threads,
-            core_groups,
+            core_groups: cores.groups,
+            oversubscribed,
             ticks_per_ns: P::ticks_per_ns() as f32,
             // One for each thread, as many again for loops nested in loops,
             // and some for visitors. Who finds none runs its loop alone, when

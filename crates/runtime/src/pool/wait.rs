@@ -45,6 +45,9 @@ impl<P: Platform> Shared<P> {
                 }
                 P::relax();
             }
+            if self.oversubscribed {
+                P::yield_now();
+            }
             let seen = self.idle.events.seen();
             if self.help_descendants(slot, rank) {
                 deadline = None;

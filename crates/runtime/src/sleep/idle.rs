@@ -118,7 +118,7 @@ impl<P: Platform> Idle<P> {
     /// for a loop that is expected. Returns when it is time to look for work;
     /// there may be none.
     pub(crate) fn wait(&self, seen: u32, watcher: bool, after: After) -> Woken {
-        let rhythm = watcher && self.gaps.are_regular();
+        let rhythm = watcher && self.spin_budget > 0 && self.gaps.are_regular();
         let spin = if after == After::Sleeping && !rhythm {
             self.spin_budget
         } else {

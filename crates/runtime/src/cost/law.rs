@@ -1,0 +1,296 @@
+//! The latency of a loop whose threads claim blocks from one shared counter.
+//!
+//! With N iterations of t, blocks of B, and T threads:
+//!
+//! ```text
+//! latency(B) = max(W + e B t, B t) + N/B c
+//!
+//! W   the work, shared by threads that arrive one after the other:
+//!     the least over k <= T of  N t / k + wake (k - 1) / 2
+//! e   the part of a block for which the others wait for the last:
+//!     (T - 1) / (T + 1) / 2  +  spread sqrt(2 ln T)
+//! c   claim / T  +  handoff (T - 1) / T  +  crossing outside
+//! ```
+//!
+//! * **W.** The k-th thread comes k wake-ups late, so k threads have lost
+//!   `wake k (k - 1) / 2` between them. A loop shorter than all wake-ups is over
+//!   before the last thread is there: hence the least over k.
+//! * **e.** When the counter runs out, each thread is somewhere in its last
+//!   block. T such places, uniform in the block: the mean is 1/2, the last of T
+//!   is at T / (T + 1), the difference is what the mean thread waits. If blocks
+//!   differ, the longest of T lasts `sqrt(2 ln T)` deviations more than the
+//!   mean one.
+//! * **B t.** Whatever the others do, one thread runs a whole block.
+//! * **c.** Threads pay for their own instructions in parallel, but the counter
+//!   is one line in one place at a time: what its moves take, everybody waits.
+//!
+//! The last block is not rounded up to, nor the blocks to whole rounds of all
+//! threads: threads that start at different times keep no rounds, and the
+//! document's tables show none except where a block is more than a thread's
+//! share.
+//!
+//! All is convex in B, the terms with t grow with B and those with prices fall:
+//! so the best block never grows with t and never shrinks with a price.
+
+use super::{Machine, Task, sane};
+
+/// The model's inputs, checked, in the combinations that it needs.
+struct Law {
+    iterations: f64,
+    iteration: f64,
+    shared_work: f64,
+    end_wait: f64,
+    claim: f64,
+}
+
+impl Law {
+    fn new(machine: &Machine, task: &Task, n: usize) -> Self {
+        let threads = machine.threads.max(1) as f64;
+        let iterations = n as f64;
+        let iteration = sane(task.iteration_ns);
+        let others = (threads - 1.0) / threads;
+        Self {
+            iterations,
+            iteration,
+            shared_work: shared(iterations * iteration, threads, sane(machine.wake_ns)),
+            end_wait: iteration
+                * ((threads - 1.0) / (threads + 1.0) / 2.0
+                    + sane(task.spread) * (2.0 * threads.ln()).sqrt()),
+            claim: sane(machine.claim_ns) / threads
+                + sane(machine.handoff_ns) * others
+                + sane(machine.crossing_ns) * sane(machine.outside).min(1.0),
+        }
+    }
+
+    /// Where the claims and the wait at the end balance: the bottom of
+    /// [`excess`](Self::excess), from 1 to N.
+    fn balance(&self) -> f64 {
+        let balanced = |slope: f64| (self.iterations * self.claim / slope).sqrt();
+        let mut block = balanced(self.end_wait);
+        // From here on the block's own length is what the loop waits for.
+        let alone = self.shared_work / (self.iteration - self.end_wait);
+        if self.iteration > self.end_wait && block > alone {
+            block = balanced(self.iteration).max(alone);
+        }
+        // Free claims of free iterations: 0 / 0.
+        if block.is_nan() { self.iterations } else { block }.clamp(1.0, self.iterations.max(1.0))
+    }
+
+    /// What is beyond the shared work, as a function of the block. The work
+    /// itself would drown the differences.
+    fn excess(&self, block: usize) -> f64 {
+        let block = block as f64;
+        let waits = self.end_wait * block;
+        let alone = self.iteration * block - self.shared_work;
+        waits.max(alone) + self.iterations / block * self.claim
+    }
+}
+
+/// `work` on threads that arrive `wake` apart.
+fn shared(work: f64, threads: f64, wake: f64) -> f64 {
+    let worth_waking = (2.0 * work / wake.max(f64::MIN_POSITIVE)).sqrt();
+    let team = worth_waking.clamp(1.0, threads);
+    work / team + wake * (team - 1.0) / 2.0
+}
+
+/// Predicts the latency of `n` iterations in blocks of `block`, in ns.
+///
+/// ```
+/// use manycore::cost::{Machine, Task, latency};
+///
+/// let (machine, task) = (Machine::new(8, 1), Task::new(500.0));
+/// let tiny = latency(&machine, &task, 4096, 1);
+/// let good = latency(&machine, &task, 4096, 16);
+/// let serial = latency(&machine, &task, 4096, 4096);
+/// assert!(good < tiny && tiny < serial);
+/// assert_eq!(latency(&machine, &task, 0, 16), 0.0);
+/// ```
+#[must_use]
+pub fn latency(machine: &Machine, task: &Task, n: usize, block: usize) -> f64 {
+    if n == 0 {
+        return 0.0;
+    }
+    let law = Law::new(machine, task, n);
+    law.shared_work + law.excess(block.clamp(1, n))
+}
+
+/// The block that [`latency`] is least for, were it no whole number.
+///
+/// Between 1 and `n`, and 1 for an empty loop.
+///
+/// ```
+/// use manycore::cost::{Machine, Task, balanced_block};
+///
+/// let machine = Machine::new(8, 1);
+/// let short = balanced_block(&machine, &Task::new(500.0), 4096);
+/// let long = balanced_block(&machine, &Task::new(2_000.0), 4096);
+/// // The square root of four.
+/// assert!((short / long - 2.0).abs() < 1e-9);
+/// ```
+#[must_use]
+pub fn balanced_block(machine: &Machine, task: &Task, n: usize) -> f64 {
+    Law::new(machine, task, n).balance()
+}
+
+/// The power of two, or `n`, that [`latency`] is least for.
+///
+/// Between 1 and `n`, and 1 for an empty loop. A handful of divisions and
+/// roots: cheap enough for every loop. Powers of two, because the latency is
+/// flat around its least and they are what blocks are measured at.
+///
+/// ```
+/// use manycore::cost::{Machine, Task, best_block};
+///
+/// let machine = Machine::new(8, 1);
+/// assert_eq!(best_block(&machine, &Task::new(500.0), 4096), 16);
+/// assert_eq!(best_block(&machine, &Task::new(500_000.0), 4096), 1);
+/// ```
+#[must_use]
+pub fn best_block(machine: &Machine, task: &Task, n: usize) -> usize {
+    let law = Law::new(machine, task, n);
+    // The latency is convex in the block: the best is next to the balance.
+    let balance = law.balance() as usize;
+    let below = 1_usize << balance.max(1).ilog2();
+    let above = below.saturating_mul(2).clamp(1, n.max(1));
+    let below = below.min(above);
+    if law.excess(above) <= law.excess(below) {
+        above
+    } else {
+        below
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn machines() -> impl Strategy<Value = Machine> {
+        (1_usize..1 << 12, 0.0..1.0, 0.0..1e3, 0.0..1e3, 0.0..1e4, 0.0..1e5).prop_map(
+            |(threads, outside, claim_ns, handoff_ns, crossing_ns, wake_ns)| Machine {
+                threads,
+                outside,
+                claim_ns,
+                handoff_ns,
+                crossing_ns,
+                wake_ns,
+            },
+        )
+    }
+
+    fn tasks() -> impl Strategy<Value = Task> {
+        (-1.0..9.0, 0.0..3.0).prop_map(|(exponent, spread)| Task {
+            iteration_ns: 10_f64.powf(exponent),
+            spread,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_block_is_within_the_loop(machine in machines(), task in tasks(), n: usize) {
+            let block = best_block(&machine, &task, n);
+            prop_assert!((1..=n.max(1)).contains(&block));
+            prop_assert!(block == n || block.is_power_of_two());
+        }
+
+        #[test]
+        fn no_other_power_of_two_is_better(
+            machine in machines(), task in tasks(), n in 1_usize..1 << 40, shift in 0..40,
+        ) {
+            let best = latency(&machine, &task, n, best_block(&machine, &task, n));
+            let other = latency(&machine, &task, n, (1 << shift).min(n));
+            prop_assert!(best <= other * (1.0 + 1e-12));
+        }
+
+        #[test]
+        fn longer_iterations_never_get_a_larger_block(
+            machine in machines(), task in tasks(), n in 1_usize..1 << 40, factor in 1.001..1e3,
+        ) {
+            let longer = Task { iteration_ns: task.iteration_ns * factor, ..task };
+            prop_assert!(best_block(&machine, &longer, n) <= best_block(&machine, &task, n));
+        }
+
+        #[test]
+        fn uneven_iterations_never_get_a_larger_block(
+            machine in machines(), task in tasks(), n in 1_usize..1 << 40, more in 0.001..3.0,
+        ) {
+            let uneven = Task { spread: task.spread + more, ..task };
+            prop_assert!(best_block(&machine, &uneven, n) <= best_block(&machine, &task, n));
+        }
+
+        #[test]
+        fn dearer_claims_never_get_a_smaller_block(
+            machine in machines(), task in tasks(), n in 1_usize..1 << 40,
+            which in 0..4, factor in 1.001..1e3,
+        ) {
+            let mut dearer = machine;
+            match which {
+                0 => dearer.claim_ns *= factor,
+                1 => dearer.handoff_ns *= factor,
+                2 => dearer.crossing_ns *= factor,
+                _ => dearer.outside = (dearer.outside * factor).min(1.0),
+            }
+            prop_assert!(best_block(&dearer, &task, n) >= best_block(&machine, &task, n));
+        }
+
+        #[test]
+        fn more_core_groups_never_get_a_smaller_block(
+            threads in 1_usize..1 << 12, groups in 1_usize..64, task in tasks(), n: usize,
+        ) {
+            let few = best_block(&Machine::new(threads, groups), &task, n);
+            prop_assert!(best_block(&Machine::new(threads, groups + 1), &task, n) >= few);
+        }
+
+        #[test]
+        fn any_input_gives_a_number(
+            threads: usize, prices: [f64; 5], iteration_ns: f64, spread: f64, n: usize, block: usize,
+        ) {
+            let [outside, claim_ns, handoff_ns, crossing_ns, wake_ns] = prices;
+            let machine = Machine { threads, outside, claim_ns, handoff_ns, crossing_ns, wake_ns };
+            let task = Task { iteration_ns, spread };
+            prop_assert!(latency(&machine, &task, n, block).is_finite());
+            prop_assert!((1..=n.max(1)).contains(&best_block(&machine, &task, n)));
+        }
+    }
+
+    #[test]
+    fn the_corners() {
+        let strange = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, f64::MAX];
+        for value in strange {
+            let machine = Machine {
+                threads: 0,
+                outside: value,
+                claim_ns: value,
+                handoff_ns: value,
+                crossing_ns: value,
+                wake_ns: value,
+            };
+            let task = Task {
+                iteration_ns: value,
+                spread: value,
+            };
+            for n in [0, 1, 2, usize::MAX] {
+                let block = best_block(&machine, &task, n);
+                assert!((1..=n.max(1)).contains(&block), "{value} {n}");
+                for block in [0, 1, usize::MAX] {
+                    assert!(latency(&machine, &task, n, block).is_finite(), "{value} {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_thread_takes_everything_at_once() {
+        let (machine, task) = (Machine::new(1, 1), Task::new(100.0));
+        assert_eq!(best_block(&machine, &task, 1_000), 1_000);
+        assert_eq!(latency(&machine, &task, 1_000, 1_000), 100_000.0 + machine.claim_ns);
+    }
+
+    #[test]
+    fn a_loop_shorter_than_its_wake_ups_needs_few_threads() {
+        // 10 us of work and wake-ups 5 us apart: two threads, not all.
+        assert_eq!(shared(10_000.0, 64.0, 5_000.0), 7_500.0);
+        assert_eq!(shared(10_000.0, 64.0, 0.0), 10_000.0 / 64.0);
+        assert_eq!(shared(0.0, 64.0, 5_000.0), 0.0);
+    }
+}

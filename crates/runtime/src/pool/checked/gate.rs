@@ -1,0 +1,197 @@
+//! A helper uses the frame behind a gate only while it is there.
+
+use crate::pool::gate::Gate;
+use manycore_check::{
+    Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornAdd, caught, loom_model, team,
+};
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+
+/// What the check asks of a gate, sound or broken.
+trait Door: Sync {
+    fn open(&self);
+    fn join(&self) -> bool;
+    fn leave_closed(&self);
+    fn close(&self);
+    fn is_empty(&self) -> bool;
+}
+
+impl<P: Platform> Door for Gate<P> {
+    fn open(&self) {
+        self.open();
+    }
+
+    fn join(&self) -> bool {
+        self.join().is_ok()
+    }
+
+    fn leave_closed(&self) {
+        // Nobody sleeps in this check.
+        let _ = self.leave_closed();
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// One caller runs `loops` loops behind one gate; each of `helpers` comes by
+/// once, at any time. The frame is plain memory: loom reports a helper's use of
+/// it that is not ordered before the caller takes it back, and a helper's
+/// result that is not there when the gate is empty.
+fn frame_outlives_helpers<D: Door>(make: impl Fn() -> D, helpers: usize, loops: u32) {
+    const DEAD: u32 = 0;
+    let door = make();
+    let frame = Plain::new(DEAD);
+    let results: Vec<_> = (0..helpers).map(|_| Plain::new(DEAD)).collect();
+    team::<Loom>(1 + helpers, |rank| {
+        if rank > 0 {
+            if door.join() {
+                let number = frame.read();
+                assert_ne!(number, DEAD, "joined a loop that is over");
+                results[rank - 1].write(number);
+                door.leave_closed();
+            }
+            return;
+        }
+        for number in 1..=loops {
+            frame.write(number);
+            door.open();
+            door.close();
+            while !door.is_empty() {
+                Loom::yield_now();
+            }
+            frame.write(DEAD);
+            for result in &results {
+                assert!(result.read() <= number, "a result from a loop to come");
+            }
+        }
+    });
+}
+
+#[test]
+fn one_helper_and_three_loops() {
+    loom_model(None, || frame_outlives_helpers(Gate::<Loom>::new, 1, 3));
+}
+
+#[test]
+fn two_helpers() {
+    loom_model(None, || frame_outlives_helpers(Gate::<Loom>::new, 2, 1));
+}
+
+/// Bounded: unbounded it takes minutes.
+#[test]
+fn two_helpers_and_two_loops() {
+    loom_model(Some(3), || frame_outlives_helpers(Gate::<Loom>::new, 2, 2));
+}
+
+#[test]
+fn each_fault_of_the_atomics_is_caught() {
+    fn fails<F: Fault>(helpers: usize) {
+        caught(|| {
+            loom_model(Some(3), move || {
+                frame_outlives_helpers(Gate::<Faulty<Loom, F>>::new, helpers, 1);
+            })
+        });
+    }
+    // Helper and caller both miss the other.
+    fails::<NoFence>(1);
+    // The frame is not there yet, or the result is not.
+    fails::<Relaxed>(1);
+    // Two helpers count as one.
+    fails::<TornAdd>(2);
+}
+
+/// A step that a gate can get wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mistake {
+    LooksBeforeCounting,
+    FreesAtOnce,
+    LeavesRelaxed,
+    OpensRelaxed,
+}
+
+/// The gate once more, with room for one mistake.
+struct Sketch {
+    open: <Loom as Platform>::AtomicBool,
+    count: <Loom as Platform>::AtomicU32,
+    mistake: Option<Mistake>,
+}
+
+impl Sketch {
+    fn with(mistake: Option<Mistake>) -> Self {
+        Self {
+            open: Atomic::new(false),
+            count: Atomic::new(0),
+            mistake,
+        }
+    }
+
+    /// Release, unless that is the mistake.
+    fn release(&self, relaxed: Mistake) -> Ordering {
+        if self.mistake == Some(relaxed) {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        }
+    }
+}
+
+impl Door for Sketch {
+    fn open(&self) {
+        self.open.store(true, self.release(Mistake::OpensRelaxed));
+    }
+
+    fn join(&self) -> bool {
+        if self.mistake == Some(Mistake::LooksBeforeCounting) {
+            let came_in = self.open.load(Ordering::Acquire);
+            if came_in {
+                self.count.fetch_add(1, Ordering::Relaxed);
+            }
+            return came_in;
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Loom::fence_after_rmw();
+        let came_in = self.open.load(Ordering::Acquire);
+        if !came_in {
+            self.count.fetch_sub(1, Ordering::Release);
+        }
+        came_in
+    }
+
+    fn leave_closed(&self) {
+        self.open.store(false, Ordering::Relaxed);
+        self.count
+            .fetch_sub(1, self.release(Mistake::LeavesRelaxed));
+    }
+
+    fn close(&self) {
+        self.open.swap(false, Ordering::Relaxed);
+        Loom::fence_after_rmw();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.mistake == Some(Mistake::FreesAtOnce) || self.count.load(Ordering::Acquire) == 0
+    }
+}
+
+#[test]
+fn each_wrong_step_is_caught() {
+    let check = |mistake| {
+        loom_model(None, move || {
+            frame_outlives_helpers(|| Sketch::with(mistake), 1, 1);
+        })
+    };
+    check(None);
+    for mistake in [
+        Mistake::LooksBeforeCounting,
+        Mistake::FreesAtOnce,
+        Mistake::LeavesRelaxed,
+        Mistake::OpensRelaxed,
+    ] {
+        println!("{mistake:?}: {}", caught(|| check(Some(mistake))));
+    }
+}
