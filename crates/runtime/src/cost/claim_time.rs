@@ -1,47 +1,61 @@
 //! How long a block should last, when it is chosen by time.
 
-/// How long the next block of one participant should take.
+/// A block is this part of what is left of its thread's range: one half.
+const PART: u64 = 2;
+
+/// How long the next block of one participant should take, when each claims
+/// from a range of its own and takes half of another's when that is empty.
 ///
 /// `claim_cost` is what a claim takes the participant, `work` how long it would
-/// be busy with all that is left for it; both in one unit, ticks or
+/// be busy with all that is left of its range; both in one unit, ticks or
 /// nanoseconds, and so is the result: at most `work`, and at least 1.
 ///
 /// ```
 /// use manycore::cost::claim_time;
 ///
-/// // A millisecond left, claims of 20 ns: blocks of 6.3 us, so 158 claims cost
-/// // 3.2 us, as much as the participants wait for each other in the end.
-/// assert_eq!(claim_time(20, 1_000_000), 6_324);
-/// // Nearly done: all at once.
-/// assert_eq!(claim_time(20, 30), 30);
+/// // A millisecond left, claims of 50 ns: half of it.
+/// assert_eq!(claim_time(50, 1_000_000), 500_000);
+/// // Near the end no block is shorter than four claims,
+/// assert_eq!(claim_time(50, 300), 200);
+/// // and what is shorter than that is run at once.
+/// assert_eq!(claim_time(50, 120), 120);
 /// ```
 ///
-/// Blocks of duration d make `work / d` claims, each of which costs c. In the
-/// end a participant is uniformly somewhere in its last block while the others
-/// wait for the longest of these ends, on average at most half a block. The sum
+/// What a thread has claimed nobody can take from it, so the loop ends when the
+/// last block does. Blocks that are a part f of what is left shrink until they
+/// reach a least duration m; from work w that takes `ln(f w / m) / -ln(1 - f)`
+/// claims and some `1 / f` more. At the end a thread waits for half a least
+/// block on average. With claims of cost c the two that depend on m,
 ///
 /// ```text
-/// c work / d + d / 2
+/// c / -ln(1 - f) ln(1 / m)  +  m / 2
 /// ```
 ///
-/// is least where its terms are equal: d = sqrt(2 c work). It then costs
-/// sqrt(2 c / work) of the work, and it is flat there: half or twice the
-/// duration costs a quarter more. Asked again for every block with the work
-/// that is left then, d shrinks with the square root of it, which makes the
-/// last blocks shorter than the balance asks for and costs at most twice as
-/// many claims.
+/// are least at m = 2 c / -ln(1 - f), for f = 1/2 about 3 c, and flat there;
+/// the nearest power of two, 4 c, is taken. A larger f claims less often and
+/// hides more in one block: one half is where a thread that turns out to be
+/// half as fast as the others has not yet claimed more than its share.
 #[inline]
 #[must_use]
 pub fn claim_time(claim_cost: u64, work: u64) -> u64 {
-    let balanced = (2.0 * claim_cost as f64 * work as f64).sqrt();
-    // The cast saturates.
-    (balanced as u64).min(work).max(1)
+    let least = claim_cost.saturating_mul(4);
+    (work / PART).max(least).min(work).max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Claims until nothing of `work` is left.
+    fn claims(claim: u64, work: u64) -> u64 {
+        let (mut left, mut claims) = (work, 0);
+        while left > 0 {
+            left -= claim_time(claim, left);
+            claims += 1;
+        }
+        claims
+    }
 
     proptest! {
         #[test]
@@ -57,21 +71,8 @@ mod tests {
         }
 
         #[test]
-        fn no_other_duration_is_cheaper(claim in 1_u64..1_000, work in 100_000_u64..1 << 40, per_cent in 1_u64..1_000) {
-            let cost = |d: f64| claim as f64 * work as f64 / d + d / 2.0;
-            let chosen = claim_time(claim, work);
-            let other = chosen * per_cent / 100 + 1;
-            prop_assert!(cost(chosen as f64) <= cost(other as f64) * 1.001);
-        }
-
-        #[test]
-        fn asking_again_makes_at_most_twice_the_claims(claim in 1_u64..200, work in 100_000_u64..10_000_000) {
-            let (mut left, mut claims) = (work, 0.0);
-            while left > 0 {
-                left -= claim_time(claim, left);
-                claims += 1.0;
-            }
-            prop_assert!(claims <= 2.0 * work as f64 / claim_time(claim, work) as f64 + 2.0);
+        fn a_loop_takes_a_logarithm_of_claims(claim in 1_u64..1_000, work in 1_u64..1 << 50) {
+            prop_assert!(claims(claim, work) <= 4 + (work / claim).checked_ilog2().unwrap_or(0) as u64);
         }
     }
 }

@@ -73,7 +73,12 @@ impl Law {
             block = balanced(self.iteration).max(alone);
         }
         // Free claims of free iterations: 0 / 0.
-        if block.is_nan() { self.iterations } else { block }.clamp(1.0, self.iterations.max(1.0))
+        if block.is_nan() {
+            self.iterations
+        } else {
+            block
+        }
+        .clamp(1.0, self.iterations.max(1.0))
     }
 
     /// What is beyond the shared work, as a function of the block. The work
@@ -166,16 +171,24 @@ mod tests {
     use proptest::prelude::*;
 
     fn machines() -> impl Strategy<Value = Machine> {
-        (1_usize..1 << 12, 0.0..1.0, 0.0..1e3, 0.0..1e3, 0.0..1e4, 0.0..1e5).prop_map(
-            |(threads, outside, claim_ns, handoff_ns, crossing_ns, wake_ns)| Machine {
-                threads,
-                outside,
-                claim_ns,
-                handoff_ns,
-                crossing_ns,
-                wake_ns,
-            },
+        (
+            1_usize..1 << 12,
+            0.0..1.0,
+            0.0..1e3,
+            0.0..1e3,
+            0.0..1e4,
+            0.0..1e5,
         )
+            .prop_map(
+                |(threads, outside, claim_ns, handoff_ns, crossing_ns, wake_ns)| Machine {
+                    threads,
+                    outside,
+                    claim_ns,
+                    handoff_ns,
+                    crossing_ns,
+                    wake_ns,
+                },
+            )
     }
 
     fn tasks() -> impl Strategy<Value = Task> {
@@ -195,16 +208,16 @@ mod tests {
 
         #[test]
         fn no_other_power_of_two_is_better(
-            machine in machines(), task in tasks(), n in 1_usize..1 << 40, shift in 0..40,
+            machine in machines(), task in tasks(), n in 1_usize..1 << 40, shift in 0..40_u32,
         ) {
             let best = latency(&machine, &task, n, best_block(&machine, &task, n));
-            let other = latency(&machine, &task, n, (1 << shift).min(n));
+            let other = latency(&machine, &task, n, (1_usize << shift).min(n));
             prop_assert!(best <= other * (1.0 + 1e-12));
         }
 
         #[test]
         fn longer_iterations_never_get_a_larger_block(
-            machine in machines(), task in tasks(), n in 1_usize..1 << 40, factor in 1.001..1e3,
+            machine in machines(), task in tasks(), n in 1_usize..1 << 40, factor in 1.001_f64..1e3,
         ) {
             let longer = Task { iteration_ns: task.iteration_ns * factor, ..task };
             prop_assert!(best_block(&machine, &longer, n) <= best_block(&machine, &task, n));
@@ -221,7 +234,7 @@ mod tests {
         #[test]
         fn dearer_claims_never_get_a_smaller_block(
             machine in machines(), task in tasks(), n in 1_usize..1 << 40,
-            which in 0..4, factor in 1.001..1e3,
+            which in 0..4, factor in 1.001_f64..1e3,
         ) {
             let mut dearer = machine;
             match which {
@@ -255,7 +268,14 @@ mod tests {
 
     #[test]
     fn the_corners() {
-        let strange = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, f64::MAX];
+        let strange = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -1.0,
+            0.0,
+            f64::MAX,
+        ];
         for value in strange {
             let machine = Machine {
                 threads: 0,
@@ -273,7 +293,10 @@ mod tests {
                 let block = best_block(&machine, &task, n);
                 assert!((1..=n.max(1)).contains(&block), "{value} {n}");
                 for block in [0, 1, usize::MAX] {
-                    assert!(latency(&machine, &task, n, block).is_finite(), "{value} {n}");
+                    assert!(
+                        latency(&machine, &task, n, block).is_finite(),
+                        "{value} {n}"
+                    );
                 }
             }
         }
@@ -283,7 +306,10 @@ mod tests {
     fn one_thread_takes_everything_at_once() {
         let (machine, task) = (Machine::new(1, 1), Task::new(100.0));
         assert_eq!(best_block(&machine, &task, 1_000), 1_000);
-        assert_eq!(latency(&machine, &task, 1_000, 1_000), 100_000.0 + machine.claim_ns);
+        assert_eq!(
+            latency(&machine, &task, 1_000, 1_000),
+            100_000.0 + machine.claim_ns
+        );
     }
 
     #[test]

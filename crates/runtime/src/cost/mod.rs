@@ -125,6 +125,9 @@ impl Task {
 /// A quantity as the models take it: between nothing and far beyond anything
 /// real, and small enough that no product of a few overflows.
 fn sane(value: f64) -> f64 {
-    // `max` drops what is no number.
-    value.max(0.0).min(1e18)
+    if value.is_nan() {
+        0.0
+    } else {
+        value.clamp(0.0, 1e18)
+    }
 }

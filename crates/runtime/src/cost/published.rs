@@ -90,7 +90,7 @@ impl Weights {
     /// use manycore::cost::published::{Features, Weights};
     ///
     /// let features = Features::new(8, 32, 1024, 1024, 1 << 60);
-    /// assert!((Weights::PUBLISHED.value(&features) - 98.2).abs() < 0.1);
+    /// assert!((Weights::PUBLISHED.value(&features) - 98.7).abs() < 0.1);
     /// ```
     #[must_use]
     pub fn value(&self, features: &Features) -> f64 {

@@ -8,9 +8,8 @@
 //!   longer than posting costs; then the rest is posted. A few iterations that
 //!   might each be long are posted at once.
 //! * A posted loop is sharded. Each participant times every block and sizes the
-//!   next by time, not by count: a fixed fraction of what is left of its range,
-//!   between bounds where the claim costs too much and where too much could be
-//!   held up in one block.
+//!   next by time, not by count, as the cost model says (`cost::claim_time`) for
+//!   what is left of its range and what a claim costs on this machine.
 //!
 //! Memory traffic of a claim: one locked instruction on the participant's own
 //! line, and one read of the clock; about 20 ns, no transfer. Of launching: see
@@ -19,8 +18,9 @@
 use super::fixed_block::FixedBlock;
 use super::launch::{Body, Wake};
 use super::partition::{Claims, Partition};
-use super::sharded::{Own, Ranges};
+use super::sharded::{Own, Ranges, Shards};
 use super::sites::Site;
+use crate::cost::claim_time;
 use crate::pool::{Context, Shared};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroUsize;
@@ -29,14 +29,10 @@ use std::ops::Range;
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
 /// post, the worker's arrival and the wait for it cost some 0.4 us.
 const POST_NS: f32 = 1_000.0;
-/// The shortest block, in ns: the claim's 20 ns are a fifteenth of it, and the
-/// loop ends within such a block.
-const MIN_BLOCK_NS: f32 = 300.0;
-/// The longest: claims cost 0.3%, and what one block may hide from thieves is
-/// small beside any loop that has blocks this long.
-const MAX_BLOCK_NS: f32 = 8_000.0;
-/// A block is this fraction of what is left of the participant's range.
-const FRACTION: f32 = 1.0 / 3.0;
+/// The longest block, in ns. However much is left, what one block may hide from
+/// thieves should be small beside any loop that has blocks this long, and claims
+/// every 16 us cost 0.3%.
+const MAX_BLOCK_NS: f32 = 16_000.0;
 /// Iterations for each thread below which an unknown loop is posted unseen:
 /// running one inline first would lose more than the post costs.
 const FEW: usize = 32;
@@ -176,6 +172,8 @@ impl<P: Platform> Launch<'_, P> {
             let adaptive = Adaptive {
                 ranges: Ranges::new(pool.board.slot(slot).shards(pool.threads), n, context.rank),
                 guess: each,
+                claim: pool.claim_ticks,
+                max_ticks: MAX_BLOCK_NS * pool.ticks_per_ns,
                 caller: context.rank,
                 measured: &measured,
             };
@@ -192,6 +190,9 @@ struct Adaptive<'a, P: Platform> {
     ranges: Ranges<'a, P>,
     /// Ticks an iteration may take; 0 if nothing is known.
     guess: f32,
+    /// Ticks that a claim costs, and that a block may take at most.
+    claim: u64,
+    max_ticks: f32,
     caller: usize,
     /// What it took the caller on average, as the bits of an f32.
     measured: &'a P::AtomicU32,
@@ -204,15 +205,13 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
         Self: 'a;
 
     fn claims(&self, rank: usize) -> AdaptiveClaims<'_, P> {
-        AdaptiveClaims {
-            own: self.ranges.own(rank),
-            pace: Pace::new::<P>(self.guess),
-            report: (rank == self.caller).then_some(self.measured),
-            started: P::now(),
-            iterations: 0,
-            block: 0,
-            block_started: 0,
-        }
+        let pace = Pace {
+            ticks: self.guess,
+            claim: self.claim,
+            max_ticks: self.max_ticks,
+        };
+        let report = (rank == self.caller).then_some(self.measured);
+        AdaptiveClaims::new(self.ranges.own(rank), pace, report)
     }
 }
 
@@ -226,6 +225,21 @@ struct AdaptiveClaims<'a, P: Platform> {
     /// Length of the running block, and when it started.
     block: usize,
     block_started: u64,
+}
+
+impl<'a, P: Platform> AdaptiveClaims<'a, P> {
+    fn new(own: Own<'a, P>, pace: Pace, report: Option<&'a P::AtomicU32>) -> Self {
+        let started = P::now();
+        Self {
+            own,
+            pace,
+            report,
+            started,
+            iterations: 0,
+            block: 0,
+            block_started: 0,
+        }
+    }
 }
 
 impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
@@ -263,20 +277,12 @@ impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
 struct Pace {
     /// Ticks an iteration, of late; 0 before the first measurement.
     ticks: f32,
-    min_ticks: f32,
+    /// Ticks that a claim costs.
+    claim: u64,
     max_ticks: f32,
 }
 
 impl Pace {
-    fn new<P: Platform>(guess: f32) -> Self {
-        let per_ns = P::ticks_per_ns() as f32;
-        Self {
-            ticks: guess,
-            min_ticks: MIN_BLOCK_NS * per_ns,
-            max_ticks: MAX_BLOCK_NS * per_ns,
-        }
-    }
-
     /// A block of `n` iterations took `ticks`.
     #[inline]
     fn took(&mut self, n: usize, ticks: u64) {
@@ -294,17 +300,46 @@ impl Pace {
         if self.ticks == 0.0 {
             return 1;
         }
-        let target = (left as f32 * self.ticks * FRACTION).clamp(self.min_ticks, self.max_ticks);
-        // Saturates, as float casts do.
-        ((target / self.ticks) as usize).max(1)
+        // Casts to integers saturate.
+        let target = claim_time(self.claim, (left as f32 * self.ticks) as u64) as f32;
+        ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
     }
 
-    /// Fewer iterations than this are done before a thief has fetched them.
+    /// Fewer iterations than this are done before a thief has fetched them: a
+    /// steal moves two lines, and a line takes longer than a claim.
     fn too_few_to_steal(&self) -> usize {
         if self.ticks == 0.0 {
             0
         } else {
-            (self.min_ticks / self.ticks) as usize
+            (4.0 * self.claim as f32 / self.ticks) as usize
         }
     }
+}
+
+/// Ticks that a claim costs on this machine, clock, arithmetic and call
+/// included: measured by running a loop that does nothing else.
+pub(crate) fn measure_claim<P: Platform>() -> u64 {
+    const CLAIMS: usize = 32;
+    let shards = Shards::new(1);
+    let body = |_, block: Range<usize>| P::compute(block.len() as u64);
+    let pass = || {
+        let measured = P::AtomicU32::new(0);
+        let ranges = Ranges::new(&shards, CLAIMS, 0);
+        // Iterations believed to be endless are claimed one by one.
+        let pace = Pace {
+            ticks: f32::MAX,
+            claim: 0,
+            max_ticks: 1.0,
+        };
+        let mut claims = AdaptiveClaims::<P>::new(ranges.own(0), pace, Some(&measured));
+        let before = P::now();
+        while let Some(block) = claims.next() {
+            claims.pace.ticks = f32::MAX;
+            Body::new(&body).run(0, block);
+        }
+        P::now().saturating_sub(before) / CLAIMS as u64
+    };
+    // The first pass warms the caches.
+    pass();
+    pass().min(pass())
 }

@@ -16,6 +16,7 @@ mod sites;
 mod slices;
 mod r#static;
 
+pub(crate) use adaptive::measure_claim;
 pub use partitioner::{Block, ParsePartitionerError, Partitioner};
 pub(crate) use sharded::Shards;
 pub(crate) use sites::Sites;

@@ -14,7 +14,7 @@ pub(crate) use builder::Cores;
 pub use builder::{BuildError, Builder};
 pub(crate) use worker::Context;
 
-use crate::loops::{Loop, Partitioner, Sites};
+use crate::loops::{self, Loop, Partitioner, Sites};
 use crate::sleep::Idle;
 use board::Board;
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
@@ -58,6 +58,8 @@ pub(crate) struct Shared<P: Platform> {
     pub(crate) oversubscribed: bool,
     /// The platform's clock rate.
     pub(crate) ticks_per_ns: f32,
+    /// What a claim from an own range costs here, in ticks.
+    pub(crate) claim_ticks: u64,
     pub(crate) board: Board<P>,
     pub(crate) idle: Idle<P>,
     pub(crate) sites: Sites<P>,
@@ -155,6 +157,7 @@ impl<P: Platform> Shared<P> {
             core_groups: cores.groups,
             oversubscribed,
             ticks_per_ns: P::ticks_per_ns() as f32,
+            claim_ticks: loops::measure_claim::<P>(),
             // One for each thread, as many again for loops nested in loops,
             // and some for visitors. Who finds none runs its loop alone, when
             // that many loops are open already.

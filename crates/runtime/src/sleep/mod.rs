@@ -1,6 +1,8 @@
 //! How idle workers wait: spinning when a loop is near, asleep when it is not.
 //! `README.md` beside this file argues the protocol.
 
+#[cfg(test)]
+mod checked;
 mod events;
 mod gaps;
 mod idle;
