@@ -1,1 +1,22 @@
-//! To come.
+//! The model-checked world: [`manycore_platform`]'s seam over two checkers, so
+//! that the runtime's own code, not a copy of it, runs under them.
+//!
+//! * [`Loom`] tries every interleaving of a few threads and steps, and every
+//!   value that a weakly ordered load may return.
+//! * [`Shuttle`] runs whole pools under thousands of random schedules, one
+//!   step at a time.
+//! * [`Faulty`] is either of them with one fault built in, for the checks of
+//!   the checks: a protocol on faulty atomics must be [`caught`].
+//!
+//! What neither can show is in this crate's `README.md`.
+
+mod cells;
+mod faulty;
+mod loom;
+mod model;
+mod shuttle;
+
+pub use faulty::{Deaf, Fault, Faulty, NoFence, Relaxed, TornAdd, TornCas, TornSwap};
+pub use loom::{Loom, Plain};
+pub use model::{caught, loom_model, shuttle_pct, shuttle_random, team};
+pub use shuttle::Shuttle;

@@ -5,9 +5,6 @@ use crate::{Load, opaque_additions};
 use manycore_platform::Platform;
 use std::hint::black_box;
 
-/// Dependent additions an iteration: 5 ns at 3 GHz with the loop around them.
-const ADDITIONS: u64 = 14;
-
 /// Many iterations of a few nanoseconds each.
 ///
 /// ```
@@ -23,6 +20,10 @@ pub struct Tiny {
 }
 
 impl Tiny {
+    /// Dependent additions an iteration: 5 ns at 3 GHz with the loop around
+    /// them.
+    pub const ADDITIONS: u64 = 14;
+
     /// A loop of `iterations`; the seed is what their additions start from.
     ///
     /// ```
@@ -51,14 +52,14 @@ impl Load for Tiny {
     fn run<P: Platform>(&self, index: usize) {
         // black_box, so that the constant trip count is not unrolled into the
         // caller's loop in one policy and not in another.
-        let _ = opaque_additions(self.start(index), black_box(ADDITIONS));
-        P::compute(ADDITIONS);
+        let _ = opaque_additions(self.start(index), black_box(Self::ADDITIONS));
+        P::compute(Self::ADDITIONS);
     }
 
     fn run_and_check<P: Platform>(&self, index: usize) -> bool {
-        let sum = opaque_additions(self.start(index), black_box(ADDITIONS));
-        P::compute(ADDITIONS);
-        sum == self.start(index).wrapping_add(ADDITIONS as u8)
+        let sum = opaque_additions(self.start(index), black_box(Self::ADDITIONS));
+        P::compute(Self::ADDITIONS);
+        sum == self.start(index).wrapping_add(Self::ADDITIONS as u8)
     }
 }
 

@@ -1,2 +1,37 @@
-//! The laboratory.
-fn main() {}
+//! The laboratory of manycore: the command `manycore`.
+//!
+//! `manycore machine` measures what this machine's atomics and wake-ups cost,
+//! `manycore study NAME` answers one question about parallel loops and writes
+//! its numbers and figure, `manycore model` fits and judges block-size models,
+//! and `manycore report` puts machine and studies on one page.
+
+mod cli;
+mod command;
+mod failure;
+mod machine;
+mod measure;
+mod model;
+mod report;
+mod study;
+
+use clap::error::ErrorKind;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let outcome = match cli::Cli::from_process() {
+        Ok(cli) => command::run(cli.command),
+        Err(shown)
+            if matches!(
+                shown.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            command::print(&shown.render().to_string())
+        }
+        Err(usage) => Err(failure::bad_input(cli::one_line(&usage))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}

@@ -82,8 +82,8 @@ impl Machine {
             outside,
             claim_ns: 62.0,
             handoff_ns: 7.8,
-            crossing_ns: 430.0,
-            wake_ns: 9_100.0,
+            crossing_ns: 450.0,
+            wake_ns: 9_200.0,
         }
     }
 }

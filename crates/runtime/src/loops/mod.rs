@@ -2,6 +2,8 @@
 
 mod adaptive;
 mod auto;
+#[cfg(test)]
+mod checked;
 mod factoring;
 mod fixed_block;
 mod guided;

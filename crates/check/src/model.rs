@@ -1,0 +1,190 @@
+//! Running a model: exhaustively, at random, or expecting it to fail.
+
+use ::shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use ::shuttle::{Config, Runner};
+use manycore_platform::{Platform, ThreadSpec};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs `model` under loom in every interleaving, or in those with at most
+/// `preemptions` places where a thread is interrupted that could have gone on.
+/// Prints and returns how many there were.
+///
+/// # Panics
+///
+/// When an interleaving panics, deadlocks or has a data race.
+///
+/// ```
+/// use manycore_check::{Loom, loom_model, team};
+/// use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+///
+/// // The other thread's store comes before the load or after it.
+/// let interleavings = loom_model(None, || {
+///     let flag = <Loom as Platform>::AtomicBool::new(false);
+///     team::<Loom>(2, |rank| match rank {
+///         0 => flag.store(true, Relaxed),
+///         _ => drop(flag.load(Relaxed)),
+///     });
+/// });
+/// assert!(interleavings >= 2);
+/// ```
+pub fn loom_model(
+    preemptions: Option<usize>,
+    model: impl Fn() + Send + Sync + 'static,
+) -> usize {
+    let mut builder = ::loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    // Waits on the clock take steps that are not the protocol's.
+    builder.max_branches = 20_000;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    let runs = runs.load(Ordering::Relaxed);
+    println!("loom: {runs} interleavings, all good");
+    runs
+}
+
+/// Runs `model` under shuttle in `schedules` random schedules, times the
+/// factor in the environment variable `MANYCORE_SCHEDULES`. Prints and returns
+/// how many that were.
+///
+/// # Panics
+///
+/// When a schedule panics, deadlocks or does not end. What `shuttle::replay`
+/// needs to run it again is printed.
+///
+/// ```
+/// use manycore_check::{Shuttle, shuttle_random, team};
+/// use manycore_platform::Platform;
+///
+/// assert!(shuttle_random(10, || team::<Shuttle>(2, |_| Shuttle::yield_now())) >= 10);
+/// ```
+pub fn shuttle_random(schedules: usize, model: impl Fn() + Send + Sync + 'static) -> usize {
+    let schedules = schedules * factor();
+    run(RandomScheduler::new(schedules), model)
+}
+
+/// As [`shuttle_random`], by the PCT scheduler: threads run by priority, which
+/// changes at `depth` random steps. Finds what takes few, but far apart,
+/// interruptions to go wrong.
+///
+/// # Panics
+///
+/// As [`shuttle_random`].
+///
+/// ```
+/// use manycore_check::{Shuttle, shuttle_pct, team};
+/// use manycore_platform::Platform;
+///
+/// assert!(shuttle_pct(10, 3, || team::<Shuttle>(2, |_| Shuttle::yield_now())) >= 10);
+/// ```
+pub fn shuttle_pct(
+    schedules: usize,
+    depth: usize,
+    model: impl Fn() + Send + Sync + 'static,
+) -> usize {
+    let schedules = schedules * factor();
+    run(PctScheduler::new(depth, schedules), model)
+}
+
+fn run(scheduler: impl Scheduler + 'static, model: impl Fn() + Send + Sync + 'static) -> usize {
+    let mut config = Config::new();
+    // Unoptimised frames are large.
+    config.stack_size = 256 << 10;
+    // That orderings are not modelled is known: `README.md`.
+    config.silence_warnings = true;
+    let runs = Runner::new(scheduler, config).run(model);
+    println!("shuttle: {runs} schedules, all good");
+    runs
+}
+
+fn factor() -> usize {
+    const NAME: &str = "MANYCORE_SCHEDULES";
+    match std::env::var(NAME) {
+        Err(_) => 1,
+        Ok(value) => match value.parse() {
+            Ok(factor) if factor > 0 => factor,
+            _ => panic!("{NAME}={value}: expected how many times as many schedules to try, from 1"),
+        },
+    }
+}
+
+/// Runs `member` on `threads` threads of the model, the calling one as number
+/// 0, and returns when all have.
+///
+/// # Panics
+///
+/// With the panic of member 0, or if the platform refuses a thread. How
+/// another member's panic ends a model is the checker's business.
+///
+/// ```
+/// use manycore_check::team;
+/// use manycore_platform::Native;
+/// use std::sync::Mutex;
+///
+/// let seen = Mutex::new(vec![]);
+/// team::<Native>(3, |rank| seen.lock().unwrap().push(rank));
+/// assert_eq!(seen.into_inner().unwrap().len(), 3);
+/// ```
+pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
+    let member: &(dyn Fn(usize) + Sync) = &member;
+    // SAFETY: every thread that has the reference is joined before `team`
+    // returns or unwinds, which is before `member` dies; except where the
+    // model has failed, and then none of its threads runs on.
+    let member: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(member) };
+    let spawn = |rank| {
+        let spec = ThreadSpec {
+            name: format!("member {rank}"),
+            ..ThreadSpec::default()
+        };
+        P::spawn(spec, Box::new(move || member(rank)))
+    };
+    let others: Vec<_> = (1..threads).map(spawn).collect();
+    let first = catch_unwind(AssertUnwindSafe(|| member(0)));
+    // Joining may panic too, where the first panic was the end of the model.
+    let rest = catch_unwind(AssertUnwindSafe(|| {
+        let mut started = Ok(());
+        for other in others {
+            started = started.and(other.map(P::join));
+        }
+        started.expect("the platform makes the threads of a team");
+    }));
+    if let Err(payload) = first.and(rest) {
+        resume_unwind(payload);
+    }
+}
+
+/// Runs a model that is broken on purpose and returns what the checker said.
+///
+/// # Panics
+///
+/// When the model passes: the check cannot fail.
+///
+/// ```
+/// use manycore_check::{Loom, caught, loom_model, team};
+/// use manycore_platform::{Atomic, Ordering::SeqCst, Platform};
+///
+/// let why = caught(|| {
+///     loom_model(None, || {
+///         let sum = <Loom as Platform>::AtomicU32::new(0);
+///         team::<Loom>(2, |_| sum.store(sum.load(SeqCst) + 1, SeqCst));
+///         assert_eq!(sum.load(SeqCst), 2, "an increment is lost");
+///     });
+/// });
+/// assert!(why.contains("an increment is lost"));
+/// ```
+pub fn caught<R>(model: impl FnOnce() -> R) -> String {
+    match catch_unwind(AssertUnwindSafe(model)) {
+        Ok(_) => panic!("the broken variant passed its check"),
+        Err(payload) => match payload.downcast::<String>() {
+            Ok(message) => *message,
+            Err(payload) => payload
+                .downcast_ref::<&str>()
+                .map_or_else(|| "a panic without a message".into(), ToString::to_string),
+        },
+    }
+}

@@ -1,0 +1,197 @@
+//! The world of shuttle: whole pools under random schedules, one step at a
+//! time and sequentially consistent.
+
+use crate::cells::{Cell, impl_cells, impl_word};
+use ::shuttle::rand::{Rng, thread_rng};
+use ::shuttle::sync::{Condvar, Mutex, atomic};
+use ::shuttle::thread;
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// The platform on which [`shuttle_random`](crate::shuttle_random) and
+/// [`shuttle_pct`](crate::shuttle_pct) try schedules.
+///
+/// The clock is one for all threads and jumps at random, from a few ticks to
+/// far beyond any budget, so every decision that rests on time is taken
+/// either way. A timed sleep may end at any moment; an untimed one ends by a
+/// wake-up only, and if none comes shuttle reports a deadlock.
+///
+/// ```
+/// use manycore_check::{Shuttle, shuttle_random, team};
+/// use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering::Relaxed, Platform};
+///
+/// shuttle_random(100, || {
+///     let door = <Shuttle as Platform>::Futex::new(0);
+///     team::<Shuttle>(2, |rank| {
+///         if rank == 0 {
+///             door.fetch_add(1, Relaxed);
+///             door.wake(1);
+///         } else {
+///             door.wait(0, None);
+///             assert_eq!(door.load(Relaxed), 1);
+///         }
+///     });
+/// });
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Shuttle;
+
+impl_cells!();
+
+::shuttle::thread_local! {
+    static SLOT: std::cell::Cell<*const ()> = const { std::cell::Cell::new(std::ptr::null()) };
+}
+
+::shuttle::lazy_static! {
+    // The standard library's atomic: reading the clock is no step of the
+    // model.
+    static ref CLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+}
+
+/// A word with a queue of sleepers behind a lock, which makes comparing and
+/// falling asleep one step. A wake-up picks sleepers at random.
+pub struct ShuttleFutex {
+    word: atomic::AtomicU32,
+    sleepers: Mutex<Sleepers>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct Sleepers {
+    queue: VecDeque<u32>,
+    next_ticket: u32,
+}
+
+impl ShuttleFutex {
+    fn holding(value: u32) -> Self {
+        Self {
+            word: atomic::AtomicU32::new(value),
+            sleepers: Mutex::new(Sleepers::default()),
+            woken: Condvar::new(),
+        }
+    }
+}
+
+impl_word!(ShuttleFutex);
+
+impl Futex for ShuttleFutex {
+    fn wait(&self, expected: u32, timeout: Option<Duration>) {
+        let lock = || self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sleepers = lock();
+        if self.word.load(Ordering::SeqCst) != expected {
+            return;
+        }
+        let ticket = sleepers.next_ticket;
+        sleepers.next_ticket += 1;
+        sleepers.queue.push_back(ticket);
+        while sleepers.queue.contains(&ticket) {
+            if timeout.is_none() {
+                sleepers = self
+                    .woken
+                    .wait(sleepers)
+                    .unwrap_or_else(PoisonError::into_inner);
+            } else if thread_rng().gen_bool(0.25) {
+                sleepers.queue.retain(|&other| other != ticket);
+            } else {
+                drop(sleepers);
+                thread::yield_now();
+                sleepers = lock();
+            }
+        }
+    }
+
+    fn wake(&self, count: u32) -> usize {
+        let mut sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
+        let woken = sleepers.queue.len().min(count as usize);
+        for _ in 0..woken {
+            let chosen = thread_rng().gen_range(0..sleepers.queue.len());
+            sleepers.queue.remove(chosen);
+        }
+        if woken > 0 {
+            self.woken.notify_all();
+        }
+        woken
+    }
+}
+
+/// A thread of the model.
+pub struct ShuttleThread(thread::JoinHandle<()>);
+
+impl Platform for Shuttle {
+    type AtomicU32 = Cell<atomic::AtomicU32>;
+    type AtomicU64 = Cell<atomic::AtomicU64>;
+    type AtomicUsize = Cell<atomic::AtomicUsize>;
+    type AtomicBool = Cell<atomic::AtomicBool>;
+    type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
+    type Futex = ShuttleFutex;
+    type Thread = ShuttleThread;
+
+    fn fence(order: Ordering) {
+        atomic::fence(order);
+    }
+
+    fn fence_after_rmw() {
+        atomic::fence(Ordering::SeqCst);
+    }
+
+    fn relax() {
+        thread::yield_now();
+    }
+
+    fn spin_while(word: &ShuttleFutex, value: u32, until: u64) -> u32 {
+        loop {
+            let seen = word.word.load(Ordering::Acquire);
+            if seen != value || Self::now() >= until {
+                return seen;
+            }
+            thread::yield_now();
+        }
+    }
+
+    fn yield_now() {
+        thread::yield_now();
+    }
+
+    fn now() -> u64 {
+        // From 2 ns to half a millisecond, every magnitude as likely.
+        let step = 2 << thread_rng().gen_range(0..18);
+        CLOCK.fetch_add(step, Ordering::Relaxed) + step
+    }
+
+    fn ticks_per_ns() -> f64 {
+        1.0
+    }
+
+    fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<ShuttleThread> {
+        let mut builder = thread::Builder::new().name(spec.name);
+        if let Some(bytes) = spec.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        builder.spawn(body).map(ShuttleThread)
+    }
+
+    fn join(thread: ShuttleThread) {
+        let _ = thread.0.join();
+    }
+
+    fn core() -> usize {
+        0
+    }
+
+    fn leave_core(_core: usize) {}
+
+    fn prefetch(_address: *const ()) {}
+
+    fn prefetch_write(_address: *const ()) {}
+
+    fn slot() -> *const () {
+        SLOT.with(std::cell::Cell::get)
+    }
+
+    fn set_slot(value: *const ()) {
+        SLOT.with(|slot| slot.set(value));
+    }
+}

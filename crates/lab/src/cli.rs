@@ -1,0 +1,164 @@
+//! The command line, as typed.
+
+use crate::study;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// The laboratory of manycore: measures parallel loops, on this machine.
+#[derive(Debug, Parser)]
+#[command(name = "manycore", version, arg_required_else_help = false)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show this machine and what its atomics, launches and wake-ups cost
+    Machine(MachineArgs),
+    /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json, prints its table
+    Study(StudyArgs),
+    /// Models that pick a block size: fit them, ask them, judge them
+    #[command(subcommand, arg_required_else_help = false)]
+    Model(ModelCommand),
+    /// Machine and studies on one HTML page
+    Report(ReportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgs {
+    /// A few seconds (the default)
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// More rounds
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) full: bool,
+    /// Thread counts, such as 2,4 [default: 2, 4, 8, ... and all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = thread_count)]
+    pub(crate) threads: Vec<NonZeroUsize>,
+    #[arg(long, value_enum, default_value_t = Shape::Table)]
+    pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    /// Which study
+    pub(crate) name: String,
+    /// The machine that the threads run on
+    #[arg(long, value_name = "WORLD", default_value = "native", value_parser = world)]
+    pub(crate) on: String,
+    /// Change a setting; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Thread counts, such as 1,2,4 [default: 1, 2, 4, ... and all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = thread_count)]
+    pub(crate) threads: Vec<NonZeroUsize>,
+    /// Only these of the study's tasks and partitioners
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    #[command(flatten)]
+    pub(crate) effort: EffortArgs,
+    /// Measure again what an interrupted run has already measured
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) effort: EffortArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Fit our model's prices to measured latencies, and the document's form to its table
+    Fit(ModelArgs),
+    /// Print the block that each model picks for each configuration
+    Predict(ModelArgs),
+    /// Print what each model's blocks cost on measured cells
+    Eval(ModelArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// A CSV file: machine, core_groups, threads, unit_read, unit_write, unit_comp, and, except
+    /// for predict, block_size, latency_clocks [default: the document's latencies]
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) data: Option<PathBuf>,
+    /// The prices of our model: fit writes this file, the others read it [default: those fitted
+    /// to the document's latencies]
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) params: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = Shape::Table)]
+    pub(crate) format: Shape,
+}
+
+/// What every command that measures takes.
+#[derive(Debug, Args)]
+pub(crate) struct EffortArgs {
+    /// The essential cells, in seconds (the default)
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Every cell, in minutes
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) full: bool,
+    /// Decides inputs and the order of measurements
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder for results
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Table,
+    Json,
+    Csv,
+}
+
+/// For what is no table of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shape {
+    Table,
+    Json,
+}
+
+impl Cli {
+    /// Reads the process's arguments.
+    pub(crate) fn from_process() -> Result<Self, clap::Error> {
+        let command =
+            Self::command().mut_subcommand("study", |command| command.after_help(study::help()));
+        Self::from_arg_matches(&command.try_get_matches()?)
+    }
+}
+
+/// clap's explanation of a usage error, on one line.
+pub(crate) fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    // The first paragraph says what is wrong; usage and tips follow.
+    let lines = text.lines().take_while(|line| !line.trim().is_empty());
+    let joined: Vec<&str> = lines.map(str::trim).collect();
+    let joined = joined.join(" ");
+    joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
+}
+
+fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number of at least 1".into())
+}
+
+fn world(text: &str) -> Result<String, String> {
+    match text {
+        "native" => Ok(text.into()),
+        _ => Err(
+            "expected `native`, this host: simulated machines come with the chip crate, which \
+             this version does not have"
+                .into(),
+        ),
+    }
+}

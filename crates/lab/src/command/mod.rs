@@ -1,0 +1,39 @@
+//! What the subcommands do; one file each.
+
+mod machine;
+mod model;
+mod report;
+mod study;
+
+use crate::cli::{Command, Shape};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{Write, stdout};
+
+/// Runs a command.
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Machine(args) => machine::run(&args),
+        Command::Study(args) => study::run(&args),
+        Command::Model(command) => model::run(&command),
+        Command::Report(args) => report::run(&args),
+    }
+}
+
+/// Prints a report as text or as JSON.
+fn show<R: Display + Serialize>(report: &R, format: Shape) -> anyhow::Result<()> {
+    print(&match format {
+        Shape::Table => report.to_string(),
+        Shape::Json => serde_json::to_string_pretty(report)?,
+    })
+}
+
+/// Writes to standard output; a closed pipe is an error here, no panic.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}

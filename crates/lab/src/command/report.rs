@@ -1,0 +1,73 @@
+//! `manycore report`: the machine and every study on one page.
+
+use crate::cli::ReportArgs;
+use crate::machine::MachineOptions;
+use crate::report::files::OutFolder;
+use crate::report::host::Origin;
+use crate::report::page;
+use crate::report::section::{Block, Section};
+use crate::study::settings::Settings;
+use crate::study::{self, Request, STUDIES};
+
+pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    let request = Request {
+        settings: Settings::default(),
+        threads: Vec::new(),
+        only: Vec::new(),
+        full: args.effort.full,
+        seed: args.effort.seed,
+        fresh: false,
+    };
+    let mut plans = Vec::new();
+    for study in STUDIES {
+        plans.push((study, study.plan(&request)?));
+    }
+    let out = OutFolder::prepare(&args.effort.out)?;
+    let (section, mut summary) = machine(args.effort.full);
+    let mut sections = vec![section];
+    for (study, plan) in plans {
+        let (findings, _) = study::run(study, &*plan, &out)?;
+        sections.push(findings.section);
+        summary += &format!("\n{}\n{}", study.name(), findings.summary);
+    }
+    let origin = Origin::native();
+    let byline = format!(
+        "{}, {}; {}; manycore {} built by {}; {}.",
+        origin.cpu,
+        origin.host,
+        origin.kernel,
+        origin.versions.manycore,
+        origin.versions.rustc,
+        origin.finished
+    );
+    let page = page::render("manycore on this machine", &byline, &sections);
+    let path = out.write("report.html", &page)?;
+    super::print(&format!("{summary}\nThe report: {}\n", path.display()))
+}
+
+/// What the machine charges: the first section, and the picture of the
+/// machine for the terminal.
+fn machine(full: bool) -> (Section, String) {
+    let options = match full {
+        true => MachineOptions::full(),
+        false => MachineOptions::quick(),
+    };
+    let report = super::machine::measure(&options);
+    let section = Section {
+        title: "The machine".into(),
+        blocks: vec![
+            Block::Paragraph(
+                "Cores that share a last-level cache form a core group; a cache line moves \
+                 faster inside a group than between two. A parallel loop pays for every claim of \
+                 a block with an atomic operation on a line that other cores want too, and for \
+                 its launch with the time until the other threads have heard of it. These are \
+                 this machine's prices, in nanoseconds: the median, and in brackets the range \
+                 of the middle eight tenths of the samples."
+                    .into(),
+            ),
+            Block::Verbatim(report.to_string()),
+        ],
+    };
+    let summary = format!("machine\n{}\n", report.picture.trim_end());
+    (section, summary)
+}

@@ -1,0 +1,173 @@
+//! What an atomic read-modify-write costs: alone, and with others on the line.
+
+use super::summary::Summary;
+use super::team;
+use manycore_platform::{CachePadded, Native, Platform};
+use serde::Serialize;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How long the threads of one sample hammer the line.
+const WINDOW: Duration = Duration::from_micros(300);
+
+/// Operations between two looks at the clock when nobody else is on the line:
+/// the clock's 10 ns or so must not show.
+const BATCH: u64 = 256;
+
+/// An operation that a shared counter is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operation {
+    FetchAndAdd,
+    /// Load, then compare-and-swap until it succeeds.
+    CompareAndSwap,
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 2] = [Self::FetchAndAdd, Self::CompareAndSwap];
+
+    #[inline(always)]
+    fn increment(self, counter: &AtomicU64) {
+        match self {
+            Self::FetchAndAdd => {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+            Self::CompareAndSwap => {
+                let mut seen = counter.load(Ordering::Relaxed);
+                while let Err(now) =
+                    counter.compare_exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed)
+                {
+                    seen = now;
+                }
+            }
+        }
+    }
+}
+
+/// One sample: threads that increment one counter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Nanoseconds from one success of a thread to its next, mean of all.
+    pub(super) ns_per_op: f64,
+    /// Successes of all threads together, millions a second.
+    pub(super) mops: f64,
+}
+
+/// Lets one thread on each of `places` increment one counter for a while.
+pub(super) fn sample(operation: Operation, places: &[Vec<usize>]) -> io::Result<Sample> {
+    let counter = CachePadded::new(AtomicU64::new(0));
+    let window = Native::duration_to_ticks(WINDOW);
+    let batch = (BATCH / (places.len() as u64).pow(2)).max(4);
+    let runs = team::run_on(places, move |_| {
+        // The operation is fixed outside the loop, not asked for in it.
+        match operation {
+            Operation::FetchAndAdd => {
+                hammer(window, batch, || Operation::FetchAndAdd.increment(&counter))
+            }
+            Operation::CompareAndSwap => hammer(window, batch, || {
+                Operation::CompareAndSwap.increment(&counter)
+            }),
+        }
+    })?;
+    let ns: f64 = runs.iter().map(|run| run.ns).sum();
+    let operations: f64 = runs.iter().map(|run| run.operations as f64).sum();
+    let per_us: f64 = runs
+        .iter()
+        .map(|run| run.operations as f64 / run.ns * 1e3)
+        .sum();
+    Ok(Sample {
+        ns_per_op: ns / operations,
+        mops: per_us,
+    })
+}
+
+struct Run {
+    operations: u64,
+    ns: f64,
+}
+
+#[inline(always)]
+fn hammer(window: u64, batch: u64, increment: impl Fn()) -> Run {
+    let start = Native::now();
+    let mut operations = 0;
+    loop {
+        for _ in 0..batch {
+            increment();
+        }
+        operations += batch;
+        let ticks = Native::now().saturating_sub(start);
+        if ticks >= window {
+            return Run {
+                operations,
+                ns: Native::ticks_to_ns(ticks),
+            };
+        }
+    }
+}
+
+/// An operation by a number of threads on one line.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct AtomicCost {
+    pub(crate) operation: Operation,
+    pub(crate) threads: usize,
+    /// Where the threads were pinned; empty if they could not be.
+    pub(crate) cpus: Vec<usize>,
+    /// Nanoseconds a successful operation, for each thread.
+    pub(crate) ns_per_op: Summary,
+    /// Successful operations of all threads, millions a second.
+    pub(crate) mops: Summary,
+}
+
+/// Measures both operations on every list of CPUs, in turn, `rounds` times.
+pub(super) fn measure(
+    teams: &[Vec<Vec<usize>>],
+    rounds: usize,
+    progress: &mut dyn FnMut(&str),
+) -> io::Result<Vec<AtomicCost>> {
+    let cells: Vec<(&Vec<Vec<usize>>, Operation)> = teams
+        .iter()
+        .flat_map(|places| Operation::ALL.map(|operation| (places, operation)))
+        .collect();
+    let mut samples = vec![Vec::with_capacity(rounds); cells.len()];
+    for round in 0..=rounds {
+        progress(&format!("atomics, round {round} of {rounds}"));
+        for (&(places, operation), samples) in cells.iter().zip(&mut samples) {
+            let sample = sample(operation, places)?;
+            // Round 0 warms up: clocks, caches, the thread's stacks.
+            if round > 0 {
+                samples.push(sample);
+            }
+        }
+    }
+    let costs = cells
+        .into_iter()
+        .zip(samples)
+        .filter_map(|(cell, samples)| {
+            let (places, operation) = cell;
+            Some(AtomicCost {
+                operation,
+                threads: places.len(),
+                cpus: places.concat(),
+                ns_per_op: Summary::of(samples.iter().map(|s| s.ns_per_op).collect())?,
+                mops: Summary::of(samples.iter().map(|s| s.mops).collect())?,
+            })
+        });
+    Ok(costs.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_positive_and_agree_with_the_throughput() {
+        let teams = [vec![Vec::new()], vec![Vec::new(); 2]];
+        let costs = measure(&teams, 2, &mut |_| ()).unwrap();
+        assert_eq!(costs.len(), 4);
+        for cost in costs {
+            assert!(cost.ns_per_op.median > 0.0);
+            assert!(cost.mops.median > 0.0);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What this machine is called.
+
+use manycore::topology::{Cpu, Topology};
+use serde::Serialize;
+use std::fs;
+
+/// The processor's name, or its architecture where the system does not tell.
+pub(crate) fn cpu_model() -> String {
+    let named = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        // x86 says `model name`; other architectures have names of their own.
+        let name = ["model name", "Processor", "cpu"].iter().find_map(|key| {
+            text.lines().find_map(|line| {
+                let (found, value) = line.split_once(':')?;
+                (found.trim() == *key).then(|| value.trim().to_owned())
+            })
+        })?;
+        (!name.is_empty()).then_some(name)
+    });
+    named.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
+}
+
+/// [`Topology`] as data for JSON.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct TopologyData {
+    cpus: Vec<CpuData>,
+    cores: usize,
+    core_groups: usize,
+    numa_nodes: usize,
+    packages: usize,
+    /// In CPUs; `null` is no limit.
+    quota: Option<f64>,
+    default_threads: usize,
+    /// Whether the system describes the machine; else the rest is assumed.
+    described: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct CpuData {
+    id: usize,
+    smt: usize,
+    core: usize,
+    core_group: usize,
+    numa_node: usize,
+    package: usize,
+    usable: bool,
+}
+
+impl From<&Topology> for TopologyData {
+    fn from(machine: &Topology) -> Self {
+        let distinct = |get: fn(&Cpu) -> usize| {
+            let seen: std::collections::BTreeSet<usize> = machine.cpus().iter().map(get).collect();
+            seen.len()
+        };
+        let cpus = machine.cpus().iter().map(|cpu| CpuData {
+            id: cpu.id,
+            smt: cpu.smt,
+            core: cpu.core,
+            core_group: cpu.group,
+            numa_node: cpu.node,
+            package: cpu.package,
+            usable: machine.usable().contains(cpu),
+        });
+        Self {
+            cpus: cpus.collect(),
+            cores: distinct(|cpu| cpu.core),
+            core_groups: machine.core_groups().len(),
+            numa_nodes: distinct(|cpu| cpu.node),
+            packages: distinct(|cpu| cpu.package),
+            quota: machine.quota(),
+            default_threads: machine.default_threads(),
+            described: machine.is_described(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What it costs to start a loop: hot, and after the caller did something else.
+
+use super::summary::Summary;
+use super::team;
+use manycore::{Affinity, Pool};
+use manycore_platform::{Native, Platform};
+use serde::Serialize;
+use std::hint::black_box;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long each thread's task lasts.
+const TASK_NS: f64 = 10_000.0;
+
+/// Empty loops timed together: one takes less than the clock resolves well.
+const EMPTY_BATCH: u32 = 64;
+
+/// What the caller does between two loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Before {
+    /// Nothing: loop follows loop.
+    Hot,
+    /// Works for a millisecond without the pool.
+    Busy1Ms,
+    /// Sleeps for ten milliseconds.
+    Sleep10Ms,
+}
+
+impl Before {
+    const ALL: [Self; 3] = [Self::Hot, Self::Busy1Ms, Self::Sleep10Ms];
+
+    fn pass(self) {
+        match self {
+            Self::Hot => {}
+            Self::Busy1Ms => {
+                let end = Native::now() + Native::duration_to_ticks(Duration::from_millis(1));
+                while Native::now() < end {}
+            }
+            Self::Sleep10Ms => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+
+    /// Loops before the first that counts: the pool predicts gaps from those it
+    /// has seen.
+    fn untimed(self) -> u32 {
+        match self {
+            Self::Hot => 50,
+            Self::Busy1Ms => 4,
+            Self::Sleep10Ms => 2,
+        }
+    }
+
+    fn timed(self) -> u32 {
+        match self {
+            Self::Hot => 16,
+            Self::Busy1Ms => 6,
+            Self::Sleep10Ms => 3,
+        }
+    }
+}
+
+/// What starting a loop costs.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LaunchCost {
+    pub(crate) threads: usize,
+    pub(crate) before: Before,
+    /// Nanoseconds of a loop with one empty iteration a thread.
+    pub(crate) empty_ns: Summary,
+    /// Nanoseconds of a loop with one task of 10 us a thread, less one such
+    /// task alone.
+    pub(crate) overhead_ns: Summary,
+}
+
+/// A pool to be measured and the CPU its caller belongs on.
+pub(super) struct Crew {
+    pub(super) threads: usize,
+    pub(super) affinity: Affinity,
+    pub(super) caller: Vec<usize>,
+}
+
+#[derive(Clone, Default)]
+struct Samples {
+    empty: Vec<f64>,
+    overhead: Vec<f64>,
+}
+
+/// Measures pools of the given sizes in turn, `rounds` times.
+pub(super) fn measure(
+    crews: &[Crew],
+    rounds: usize,
+    progress: &mut dyn FnMut(&str),
+) -> io::Result<Vec<LaunchCost>> {
+    let work = Work::calibrate();
+    let cells: Vec<(&Crew, Before)> = crews
+        .iter()
+        .flat_map(|crew| Before::ALL.map(|before| (crew, before)))
+        .collect();
+    let mut samples = vec![Samples::default(); cells.len()];
+    for round in 0..=rounds {
+        progress(&format!("loop launch, round {round} of {rounds}"));
+        for (&(crew, before), samples) in cells.iter().zip(&mut samples) {
+            let taken = launch(crew, before, work)?;
+            if round > 0 {
+                samples.empty.extend(taken.empty);
+                samples.overhead.extend(taken.overhead);
+            }
+        }
+    }
+    let costs = cells.into_iter().zip(samples);
+    let costs = costs.filter_map(|((crew, before), samples)| {
+        Some(LaunchCost {
+            threads: crew.threads,
+            before,
+            empty_ns: Summary::of(samples.empty)?,
+            overhead_ns: Summary::of(samples.overhead)?,
+        })
+    });
+    Ok(costs.collect())
+}
+
+/// One pool, made here and gone afterwards, so that its workers disturb no
+/// other measurement; called from a thread on its own CPU.
+fn launch(crew: &Crew, before: Before, work: Work) -> io::Result<Samples> {
+    // Made on this free thread: what a pinned one makes would inherit its CPU.
+    let pool = Pool::builder()
+        .threads(crew.threads)
+        .affinity(crew.affinity.clone())
+        .build()
+        .map_err(io::Error::other)?;
+    let pool = Arc::new(pool);
+    let taken = team::run_on(std::slice::from_ref(&crew.caller), move |_| {
+        let alone = work.alone();
+        let tasks = || pool.parallel_for(0..pool.threads(), |_| work.run());
+        let batch = match before {
+            Before::Hot => EMPTY_BATCH,
+            _ => 1,
+        };
+        let empty = || {
+            for _ in 0..batch {
+                pool.parallel_for(0..pool.threads(), |index| {
+                    black_box(index);
+                });
+            }
+        };
+        Samples {
+            empty: time(before, empty)
+                .map(|ns| ns / f64::from(batch))
+                .collect(),
+            overhead: time(before, tasks).map(|ns| ns - alone).collect(),
+        }
+    })?;
+    taken
+        .into_iter()
+        .next()
+        .ok_or_else(|| io::Error::other("no measurement came back"))
+}
+
+/// Nanoseconds of each timed run.
+fn time(before: Before, run: impl Fn()) -> impl Iterator<Item = f64> {
+    for _ in 0..before.untimed() {
+        before.pass();
+        run();
+    }
+    (0..before.timed()).map(move |_| {
+        before.pass();
+        let start = Native::now();
+        run();
+        Native::ticks_to_ns(Native::now().saturating_sub(start))
+    })
+}
+
+/// A chain of arithmetic that a compiler can neither fold nor drop.
+#[derive(Clone, Copy)]
+struct Work {
+    steps: u32,
+}
+
+impl Work {
+    /// As many steps as last [`TASK_NS`], found from the fastest of some runs.
+    fn calibrate() -> Self {
+        let probe = Self { steps: 20_000 };
+        Self {
+            steps: (f64::from(probe.steps) * TASK_NS / probe.fastest()) as u32,
+        }
+    }
+
+    #[inline(never)]
+    fn run(self) {
+        let mut state = black_box(0x9E37_79B9_7F4A_7C15_u64);
+        for _ in 0..self.steps {
+            state = (state ^ (state >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        }
+        black_box(state);
+    }
+
+    fn timed(self) -> f64 {
+        let start = Native::now();
+        self.run();
+        Native::ticks_to_ns(Native::now().saturating_sub(start))
+    }
+
+    fn fastest(self) -> f64 {
+        (0..32).map(|_| self.timed()).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What the task takes here and now with nothing around it.
+    fn alone(self) -> f64 {
+        let runs: Vec<f64> = (0..15).map(|_| self.timed()).collect();
+        Summary::of(runs).map_or(TASK_NS, |summary| summary.median)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_task_lasts_about_as_long_as_it_should() {
+        // Generous: this runs beside other tests.
+        let alone = Work::calibrate().alone();
+        assert!((TASK_NS / 4.0..TASK_NS * 20.0).contains(&alone), "{alone}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Threads pinned to given CPUs that begin together.
+
+use manycore_platform::{CachePadded, Native, Platform, ThreadSpec};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+
+/// Where the threads of a team wait for each other.
+#[derive(Default)]
+struct Start {
+    arrived: CachePadded<AtomicUsize>,
+    abandoned: AtomicBool,
+}
+
+impl Start {
+    /// Waits until all `threads` are here; false if one will not come.
+    fn wait(&self, threads: usize) -> bool {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        while self.arrived.load(Ordering::Acquire) < threads {
+            if self.abandoned.load(Ordering::Relaxed) {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+        true
+    }
+}
+
+/// Runs `body(index)` on one thread for each of `cpus`, pinned there, all
+/// begun within the time a cache line takes to reach them. Returns what each
+/// gave, in the order of `cpus`.
+///
+/// The caller sleeps meanwhile. Fails if a thread cannot be made or pinned.
+pub(super) fn run<R: Send + 'static>(
+    cpus: &[usize],
+    body: impl Fn(usize) -> R + Send + Sync + 'static,
+) -> io::Result<Vec<R>> {
+    let places: Vec<Vec<usize>> = cpus.iter().map(|&cpu| vec![cpu]).collect();
+    run_on(&places, body)
+}
+
+/// As [`run`], each thread on any of a set of CPUs; an empty set leaves it
+/// free.
+pub(super) fn run_on<R: Send + 'static>(
+    places: &[Vec<usize>],
+    body: impl Fn(usize) -> R + Send + Sync + 'static,
+) -> io::Result<Vec<R>> {
+    let count = places.len();
+    let shared = Arc::new((Start::default(), body));
+    let (send, receive) = mpsc::channel();
+    let mut threads = Vec::with_capacity(count);
+    let mut refused = None;
+    for (index, cpus) in places.iter().enumerate() {
+        let (team, send) = (Arc::clone(&shared), send.clone());
+        let spec = ThreadSpec {
+            name: format!("machine-{index}"),
+            cpus: cpus.clone(),
+            ..ThreadSpec::default()
+        };
+        let body = move || {
+            let (start, body) = &*team;
+            if start.wait(count) {
+                // The receiver outlives the threads.
+                let _ = send.send((index, body(index)));
+            }
+        };
+        match Native::spawn(spec, Box::new(body)) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                shared.0.abandoned.store(true, Ordering::Relaxed);
+                refused = Some(error);
+                break;
+            }
+        }
+    }
+    drop(send);
+    threads.into_iter().for_each(Native::join);
+    if let Some(error) = refused {
+        return Err(error);
+    }
+    let mut results: Vec<(usize, R)> = receive.into_iter().collect();
+    results.sort_by_key(|&(index, _)| index);
+    if results.len() < count {
+        return Err(io::Error::other("a measuring thread died"));
+    }
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order() {
+        let places = vec![Vec::new(); 3];
+        assert_eq!(run_on(&places, |index| index * 10).unwrap(), [0, 10, 20]);
+    }
+
+    #[test]
+    fn an_impossible_cpu_is_an_error_and_leaves_nobody_waiting() {
+        let places = [Vec::new(), vec![60_000]];
+        assert!(run_on(&places, |_| ()).is_err());
+    }
+}

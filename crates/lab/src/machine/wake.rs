@@ -1,0 +1,110 @@
+//! Waking a thread that sleeps in the kernel.
+
+use super::summary::Summary;
+use super::team;
+use manycore_platform::{Atomic, CachePadded, Futex, Native, Platform};
+use serde::Serialize;
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Wake-ups in one round.
+const EVENTS: u32 = 8;
+
+/// How long the sleeper has slept when it is woken: long enough that its core
+/// is idle and, on most machines, in a shallow sleep of its own.
+const ASLEEP: Duration = Duration::from_millis(1);
+
+/// What a wake-up costs.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct WakeCost {
+    /// The waker's CPU and the sleeper's.
+    pub(crate) cpus: [usize; 2],
+    /// How long the sleeper had slept.
+    pub(crate) asleep_ms: f64,
+    /// Nanoseconds from the call to the woken thread's first instruction.
+    pub(crate) latency_ns: Summary,
+    /// Nanoseconds the call takes from the waker.
+    pub(crate) waker_ns: Summary,
+}
+
+/// One wake-up, in nanoseconds.
+struct Event {
+    latency: f64,
+    waker: f64,
+}
+
+/// What waker and sleeper share.
+#[derive(Default)]
+struct Bed {
+    /// The number of wake-ups so far; what the sleeper sleeps on.
+    calls: CachePadded<<Native as Platform>::Futex>,
+    /// The sleeper has seen so many calls and is about to sleep again.
+    seen: CachePadded<AtomicU32>,
+    woken_at: CachePadded<AtomicU64>,
+}
+
+/// Measures wake-ups between two CPUs.
+pub(super) fn measure(
+    cpus: [usize; 2],
+    rounds: usize,
+    progress: &mut dyn FnMut(&str),
+) -> io::Result<Option<WakeCost>> {
+    let (mut latency, mut waker) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        progress(&format!("wake-up, round {round} of {rounds}"));
+        let bed = Bed::default();
+        let events = team::run(&cpus, move |index| match index {
+            0 => (0..EVENTS).filter_map(|event| wake(&bed, event)).collect(),
+            _ => {
+                (0..EVENTS).for_each(|event| sleep(&bed, event));
+                Vec::new()
+            }
+        })?;
+        if round > 0 {
+            for event in events.into_iter().flatten() {
+                latency.push(event.latency);
+                waker.push(event.waker);
+            }
+        }
+    }
+    let summaries = Summary::of(latency).zip(Summary::of(waker));
+    Ok(summaries.map(|(latency_ns, waker_ns)| WakeCost {
+        cpus,
+        asleep_ms: ASLEEP.as_secs_f64() * 1e3,
+        latency_ns,
+        waker_ns,
+    }))
+}
+
+/// Wakes the sleeper; `None` if it turned out to be awake still.
+fn wake(bed: &Bed, event: u32) -> Option<Event> {
+    wait_for(&bed.seen, event);
+    std::thread::sleep(ASLEEP);
+    let start = Native::now();
+    bed.calls.store(event + 1, Ordering::Release);
+    let woken = bed.calls.wake(1);
+    let end = Native::now();
+    wait_for(&bed.seen, event + 1);
+    let woken_at = bed.woken_at.load(Ordering::Relaxed);
+    // Only Linux says how many it woke.
+    let asleep = woken > 0 || !cfg!(target_os = "linux");
+    asleep.then(|| Event {
+        latency: Native::ticks_to_ns(woken_at.saturating_sub(start)),
+        waker: Native::ticks_to_ns(end.saturating_sub(start)),
+    })
+}
+
+fn sleep(bed: &Bed, event: u32) {
+    while Atomic::load(&*bed.calls, Ordering::Acquire) == event {
+        bed.calls.wait(event, None);
+    }
+    bed.woken_at.store(Native::now(), Ordering::Relaxed);
+    bed.seen.store(event + 1, Ordering::Release);
+}
+
+fn wait_for(word: &AtomicU32, value: u32) {
+    while word.load(Ordering::Acquire) != value {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,47 @@
+//! Sharing a study's time among its cells, whatever the machine's speed.
+
+use std::time::Duration;
+
+/// The time that is left, and how many cells have to share it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    left: Duration,
+    cells: u32,
+}
+
+impl Budget {
+    /// `total` for `cells`.
+    pub(crate) fn new(total: Duration, cells: usize) -> Self {
+        Self {
+            left: total,
+            cells: cells as u32,
+        }
+    }
+
+    /// The next cell's part: an equal share of what the cells before it left.
+    /// One that needs more than its share takes from those to come.
+    pub(crate) fn share(&self) -> Duration {
+        self.left / self.cells.max(1)
+    }
+
+    /// A cell took this long.
+    pub(crate) fn spend(&mut self, taken: Duration) {
+        self.left = self.left.saturating_sub(taken);
+        self.cells = self.cells.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dear_cell_shortens_the_others() {
+        let mut budget = Budget::new(Duration::from_secs(10), 4);
+        assert_eq!(budget.share(), Duration::from_millis(2500));
+        budget.spend(Duration::from_secs(7));
+        assert_eq!(budget.share(), Duration::from_secs(1));
+        budget.spend(Duration::from_secs(9));
+        assert_eq!(budget.share(), Duration::ZERO);
+    }
+}

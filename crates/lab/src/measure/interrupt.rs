@@ -1,0 +1,26 @@
+//! Ctrl-C: the first asks the study to stop after the current loop, a second
+//! one ends the process.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Takes ctrl-C over for the rest of the process.
+pub(crate) fn watch() {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| {
+        // Without a handler ctrl-C ends the process at once, and the journal
+        // still holds every finished cell.
+        let _ = ctrlc::set_handler(|| {
+            if ASKED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+    });
+}
+
+/// Whether ctrl-C was pressed.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}

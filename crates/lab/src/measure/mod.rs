@@ -1,0 +1,8 @@
+//! How every study measures: robust statistics, journals that survive an
+//! interruption, time budgets.
+
+pub(crate) mod budget;
+pub(crate) mod interrupt;
+pub(crate) mod journal;
+pub(crate) mod progress;
+pub(crate) mod statistics;

@@ -1,0 +1,71 @@
+//! Statistics that a few disturbed samples do not move.
+
+use serde::Serialize;
+
+/// The middle of some samples, and the range that most fall in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) p10: f64,
+    pub(crate) median: f64,
+    pub(crate) p90: f64,
+}
+
+impl Spread {
+    /// Of at least one sample.
+    pub(crate) fn of(samples: &[f64]) -> Self {
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self {
+            p10: quantile(&sorted, 0.1),
+            median: quantile(&sorted, 0.5),
+            p90: quantile(&sorted, 0.9),
+        }
+    }
+}
+
+/// Of at least one sample.
+pub(crate) fn median(samples: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = samples.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    quantile(&sorted, 0.5)
+}
+
+/// Between the two nearest samples in proportion.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    below + (above - below) * at.fract()
+}
+
+/// Of ratios: the mean under which a half and a double cancel. 1 of none.
+pub(crate) fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0);
+    for ratio in ratios {
+        sum += ratio.ln();
+        count += 1;
+    }
+    (sum / f64::from(count.max(1))).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_interpolate() {
+        let spread = Spread::of(&[40.0, 10.0, 30.0, 20.0]);
+        assert_eq!((spread.p10, spread.median, spread.p90), (13.0, 25.0, 37.0));
+        assert_eq!(median([7.0]), 7.0);
+    }
+
+    #[test]
+    fn one_outlier_moves_no_median() {
+        assert_eq!(median([1.0, 1.0, 1.0, 1.0, 1e9]), 1.0);
+    }
+
+    #[test]
+    fn half_and_double_cancel() {
+        assert!((geometric_mean([0.5, 2.0]) - 1.0).abs() < 1e-12);
+        assert_eq!(geometric_mean([]), 1.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! One point of the grid: a unit task, its loop, and the threads that run it.
+
+use manycore::cost::published::Features;
+use serde::Serialize;
+
+/// The iterations of the document's loops. It does not say; its tables do, see
+/// `data/README.md`.
+pub(super) const ITERATIONS: usize = 4096;
+
+/// What a model predicts a block for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(crate) struct Configuration {
+    pub(crate) machine: String,
+    pub(crate) core_groups: usize,
+    pub(crate) threads: usize,
+    pub(crate) unit_read: u64,
+    pub(crate) unit_write: u64,
+    pub(crate) unit_comp: u64,
+    pub(crate) n: usize,
+}
+
+impl Configuration {
+    /// In the units of the document's formula.
+    pub(super) fn features(&self) -> Features {
+        Features::new(
+            self.core_groups,
+            self.threads,
+            self.unit_read,
+            self.unit_write,
+            self.unit_comp,
+        )
+    }
+
+    /// The share of the threads outside the launching thread's core group.
+    ///
+    /// The document's threads are pinned so that they fill one group after the
+    /// other; on a machine that is not known to be the document's, they are
+    /// taken as spread evenly.
+    pub(super) fn outside(&self) -> f64 {
+        let (threads, groups) = (self.threads as f64, self.core_groups as f64);
+        let even = 1.0 / groups;
+        let at_home = match cores_in_a_group(&self.machine) {
+            // Two threads on a core once every core has one.
+            Some(cores) if groups > 1.0 => (cores / threads).clamp(even, 1.0),
+            _ => even,
+        };
+        1.0 - at_home
+    }
+
+    /// The bytes that make the task's time: those read, for what it writes
+    /// meanwhile comes free, and those it only writes after. Such a byte takes
+    /// half the time of one read while the loop's output stays in the cache,
+    /// and at least as long beyond. The computation is one addition, whatever
+    /// `unit_comp` says: a compiler folds the loop that adds one.
+    pub(super) fn bytes(&self) -> f64 {
+        let after = self.unit_write.saturating_sub(self.unit_read);
+        let cached = after.min(CACHED_WRITES);
+        let bytes = self.unit_read as f64 + 0.5 * cached as f64 + (after - cached) as f64;
+        // An empty task is not free.
+        bytes.max(1.0)
+    }
+}
+
+/// With the document's 4096 iterations these make 16 MiB, about what the last
+/// caches of its machines hold.
+const CACHED_WRITES: u64 = 4096;
+
+/// The machines of the document.
+fn cores_in_a_group(machine: &str) -> Option<f64> {
+    match machine {
+        "W-3225R" => Some(8.0),
+        "Gold 5225R" => Some(24.0),
+        "AMD 3970X" => Some(4.0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(machine: &str, core_groups: usize, threads: usize) -> Configuration {
+        Configuration {
+            machine: machine.into(),
+            core_groups,
+            threads,
+            unit_read: 1024,
+            unit_write: 4096,
+            unit_comp: 1,
+            n: ITERATIONS,
+        }
+    }
+
+    #[test]
+    fn threads_outside_the_first_group() {
+        assert_eq!(on("Gold 5225R", 1, 24).outside(), 0.0);
+        assert!((on("Gold 5225R", 2, 36).outside() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(on("AMD 3970X", 8, 32).outside(), 0.875);
+        assert_eq!(on("AMD 3970X", 8, 64).outside(), 0.875);
+        assert_eq!(on("another", 4, 4).outside(), 0.75);
+    }
+
+    #[test]
+    fn what_is_written_while_reading_is_free() {
+        let mut at = on("another", 1, 1);
+        assert_eq!(at.bytes(), 1024.0 + 1536.0);
+        at.unit_write = 1024;
+        assert_eq!(at.bytes(), 1024.0);
+        at.unit_write = 1024 + 4096 + 1000;
+        assert_eq!(at.bytes(), 1024.0 + 2048.0 + 1000.0);
+    }
+}

@@ -1,0 +1,54 @@
+//! Predicts for cells that the fit has not seen.
+
+use super::data::Cell;
+use super::error::ModelError;
+use super::fitting::fit;
+
+/// Regrets of `ours`, in the order of the cells, where each was fitted without
+/// the cells of the same `part`. None if some part is all there is.
+pub(super) fn leave_out<K: PartialEq>(
+    cells: &[Cell],
+    part: impl Fn(usize, &Cell) -> K,
+) -> Result<Option<Vec<f64>>, ModelError> {
+    let parts: Vec<K> = cells
+        .iter()
+        .enumerate()
+        .map(|(i, cell)| part(i, cell))
+        .collect();
+    let mut regrets = vec![None; cells.len()];
+    for i in 0..cells.len() {
+        if regrets[i].is_some() {
+            continue;
+        }
+        let others = cells
+            .iter()
+            .zip(&parts)
+            .filter(|(_, other)| **other != parts[i]);
+        let others: Vec<&Cell> = others.map(|(cell, _)| cell).collect();
+        if others.is_empty() {
+            return Ok(None);
+        }
+        let parameters = fit(&others)?;
+        for (j, cell) in cells.iter().enumerate() {
+            if parts[j] == parts[i] {
+                regrets[j] = Some(cell.regret(parameters.block(&cell.at) as f64));
+            }
+        }
+    }
+    Ok(regrets.into_iter().collect())
+}
+
+/// Every cell by itself.
+pub(super) fn by_cell(cells: &[Cell]) -> Result<Option<Vec<f64>>, ModelError> {
+    leave_out(cells, |i, _| i)
+}
+
+/// All cells of a machine at once.
+pub(super) fn by_machine(cells: &[Cell]) -> Result<Option<Vec<f64>>, ModelError> {
+    leave_out(cells, |_, cell| cell.at.machine.clone())
+}
+
+/// All cells with as many core groups at once.
+pub(super) fn by_core_groups(cells: &[Cell]) -> Result<Option<Vec<f64>>, ModelError> {
+    leave_out(cells, |_, cell| cell.at.core_groups)
+}

@@ -1,0 +1,183 @@
+//! Figures as SVG: the one place that knows the plotting library.
+//!
+//! A figure is a grid of panels that share a legend. A panel shows values
+//! against sizes that double (block sizes, mostly): the horizontal axis is
+//! logarithmic, base 2.
+
+use kuva::backend::svg::SvgBackend;
+use kuva::plot::legend::{LegendEntry, LegendShape};
+use kuva::plot::{LinePlot, ScatterPlot};
+use kuva::render::annotations::ReferenceLine;
+use kuva::render::figure::Figure;
+use kuva::render::layout::{Layout, TickFormat};
+use kuva::render::plots::Plot;
+use std::sync::Arc;
+
+/// Colours that stay apart in print and for colour-blind readers (Okabe and
+/// Ito's set, its yellow left out).
+const COLOURS: [&str; 6] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00",
+];
+
+/// A panel ends this far above its highest line: a bar that a disturbed host
+/// made ten times as long would flatten everything else. It is cut there.
+const HEADROOM: f64 = 1.3;
+
+const COLUMNS: usize = 3;
+const PANEL: (f64, f64) = (400.0, 300.0);
+
+/// One pair of axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) x_label: String,
+    pub(crate) y_label: String,
+    pub(crate) series: Vec<Series>,
+}
+
+/// A line with error bars, and a level to compare it with.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    /// Series with the same name have the same colour in all panels.
+    pub(crate) name: String,
+    pub(crate) points: Vec<Point>,
+    /// Drawn as a horizontal dashed line.
+    pub(crate) level: Option<f64>,
+}
+
+/// A value and the range most of its samples fell in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    /// Positive.
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Panel {
+    /// The end of the vertical axis, which begins at 0.
+    fn top(&self) -> f64 {
+        let lines = self.series.iter().flat_map(|series| {
+            let points = series.points.iter().map(|point| point.y);
+            points.chain(series.level)
+        });
+        HEADROOM * lines.fold(0.0, f64::max)
+    }
+}
+
+/// Draws the panels in rows of three; `level` says what the dashed lines are.
+pub(crate) fn render(title: &str, panels: &[Panel], level: &str) -> String {
+    let names = series_names(panels);
+    let colour = |name: &str| {
+        let at = names.iter().position(|known| known == name).unwrap_or(0);
+        COLOURS[at % COLOURS.len()]
+    };
+    let columns = panels.len().clamp(1, COLUMNS);
+    let plots: Vec<Vec<Plot>> = panels.iter().map(|panel| draw(panel, &colour)).collect();
+    let layouts = panels
+        .iter()
+        .zip(&plots)
+        .map(|(panel, plots)| lay_out(panel, plots, &colour))
+        .collect();
+    let scene = Figure::new(panels.len().div_ceil(columns).max(1), columns)
+        .with_title(title)
+        .with_title_size(18)
+        .with_cell_size(PANEL.0, PANEL.1)
+        .with_plots(plots)
+        .with_layouts(layouts)
+        .with_shared_legend_bottom()
+        .with_shared_legend_entries(legend(&names, &colour, level))
+        .render();
+    SvgBackend::default().render_scene(&scene)
+}
+
+fn series_names(panels: &[Panel]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for series in panels.iter().flat_map(|panel| &panel.series) {
+        if !names.contains(&series.name) {
+            names.push(series.name.clone());
+        }
+    }
+    names
+}
+
+fn draw<'a>(panel: &Panel, colour: &impl Fn(&str) -> &'a str) -> Vec<Plot> {
+    let mut plots = Vec::new();
+    let top = panel.top();
+    for series in &panel.series {
+        let at = |point: &Point| (point.x.log2(), point.y);
+        let arms = |point: &Point| (point.y - point.low, point.high.min(top) - point.y);
+        let colour = colour(&series.name);
+        let line = LinePlot::new()
+            .with_data(series.points.iter().map(at))
+            .with_y_err_asymmetric(series.points.iter().map(arms))
+            .with_color(colour)
+            .with_stroke_width(1.6);
+        let marks = ScatterPlot::new()
+            .with_data(series.points.iter().map(at))
+            .with_color(colour)
+            .with_size(3.0);
+        plots.push(Plot::Line(line));
+        plots.push(Plot::Scatter(marks));
+    }
+    plots
+}
+
+fn lay_out<'a>(panel: &Panel, plots: &[Plot], colour: &impl Fn(&str) -> &'a str) -> Layout {
+    let points = || panel.series.iter().flat_map(|series| &series.points);
+    let last = points().map(|point| point.x.log2()).fold(0.0, f64::max);
+    // At most about six labels: 1, 4, 16, ...
+    let step = (last / 5.0).ceil().max(1.0);
+    let mut layout = Layout::auto_from_plots(plots)
+        .with_title(&panel.title)
+        .with_title_size(13)
+        .with_x_label(&panel.x_label)
+        .with_y_label(&panel.y_label)
+        .with_label_size(12)
+        .with_tick_size(11)
+        .with_x_axis_min(-0.3)
+        .with_x_axis_max(last + 0.3)
+        .with_x_tick_step(step)
+        .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)))
+        .with_y_axis_min(0.0)
+        .with_y_axis_max(panel.top());
+    for series in &panel.series {
+        if let Some(level) = series.level {
+            let line = ReferenceLine::horizontal(level)
+                .with_color(colour(&series.name))
+                .with_stroke_width(1.2);
+            layout = layout.with_reference_line(line);
+        }
+    }
+    layout
+}
+
+/// A tick of the logarithmic axis: 1024 rather than 10.
+fn power_of_two(exponent: f64) -> String {
+    let value = exponent.exp2();
+    if value < 16384.0 {
+        format!("{value:.0}")
+    } else {
+        // The largest powers as powers, for they would run into each other.
+        format!("2^{exponent:.0}")
+    }
+}
+
+fn legend<'a>(
+    names: &[String],
+    colour: &impl Fn(&str) -> &'a str,
+    level: &str,
+) -> Vec<LegendEntry> {
+    let entry = |label: &str, colour: &str, dasharray: Option<String>| LegendEntry {
+        label: label.to_owned(),
+        color: colour.to_owned(),
+        shape: LegendShape::Line,
+        dasharray,
+    };
+    names
+        .iter()
+        .map(|name| entry(name, colour(name), None))
+        .chain([entry(level, "#555555", Some("6 4".into()))])
+        .collect()
+}

@@ -1,0 +1,85 @@
+//! The output folder: checked before anything is measured, and never with half
+//! a file in it.
+
+use crate::failure::bad_input;
+use anyhow::Context;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A folder that was writable when the command began.
+#[derive(Clone, Debug)]
+pub(crate) struct OutFolder(PathBuf);
+
+impl OutFolder {
+    /// Makes the folder if need be, and tries to write to it, so that a study
+    /// does not measure for minutes what it cannot keep.
+    pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
+        let refused = |what: &str, error: std::io::Error| {
+            bad_input(format!("--out {}: {what}: {error}", path.display()))
+        };
+        fs::create_dir_all(path).map_err(|error| refused("cannot make this folder", error))?;
+        tempfile::NamedTempFile::new_in(path)
+            .and_then(|mut probe| probe.write_all(b"writable?"))
+            .map_err(|error| refused("cannot write to this folder", error))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Where a file of this name is.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a whole file or, if that fails, nothing.
+    pub(crate) fn write(&self, name: &str, contents: &str) -> anyhow::Result<PathBuf> {
+        let path = self.path(name);
+        let mut temporary = tempfile::Builder::new();
+        readable(&mut temporary);
+        let written = temporary.tempfile_in(&self.0).and_then(|mut file| {
+            file.write_all(contents.as_bytes())?;
+            file.persist(&path).map_err(|error| error.error)
+        });
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// What a new file may be: a temporary one is private unless told otherwise.
+/// The process's umask still applies.
+#[cfg(unix)]
+fn readable(file: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    file.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn readable(_: &mut tempfile::Builder<'_, '_>) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::BadInput;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_nothing_else_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let out = OutFolder::prepare(&home.path().join("a/b")).unwrap();
+        out.write("x.csv", "one").unwrap();
+        let path = out.write("x.csv", "two").unwrap();
+        assert_eq!(fs::read_to_string(path).unwrap(), "two");
+        let names = fs::read_dir(home.path().join("a/b")).unwrap().count();
+        assert_eq!(names, 1);
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_bad_input() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        for path in [file.clone(), file.join("below")] {
+            let error = OutFolder::prepare(&path).unwrap_err();
+            assert!(error.is::<BadInput>(), "{error}");
+            assert!(error.to_string().contains("--out"), "{error}");
+        }
+    }
+}

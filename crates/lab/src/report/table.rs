@@ -1,0 +1,111 @@
+//! Tables that read the same on a terminal and on a page.
+
+use super::page::escape;
+use comfy_table::{CellAlignment, presets};
+use std::fmt::Write as _;
+
+/// A table with a caption; the first column names the rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) caption: String,
+    /// A header may have several lines.
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a [`Table`].
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// The best of its column: starred on a terminal, bold on a page.
+    pub(crate) best: bool,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            best: false,
+        }
+    }
+}
+
+impl Table {
+    /// Lines for a terminal, without colours.
+    pub(crate) fn to_text(&self) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::UTF8_BORDERS_ONLY);
+        table.set_header(&self.header);
+        let marks = self.rows.iter().flatten().any(|cell| cell.best);
+        for row in &self.rows {
+            table.add_row(row.iter().map(|cell| match (marks, cell.best) {
+                (false, _) => cell.text.clone(),
+                (true, true) => format!("{}*", cell.text),
+                // So that the digits stand below each other.
+                (true, false) => format!("{} ", cell.text),
+            }));
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        // The library fills cells up to the column's width.
+        let lines = table.lines().map(|line| line.trim_end().to_owned());
+        let lines: Vec<String> = lines.collect();
+        format!("{}\n{}\n", self.caption, lines.join("\n"))
+    }
+
+    /// A `<table>` element.
+    pub(crate) fn to_html(&self) -> String {
+        let mut html = format!(
+            "<table>\n<caption>{}</caption>\n<thead><tr>",
+            escape(&self.caption)
+        );
+        for name in &self.header {
+            let name = escape(name).replace('\n', "<br>");
+            let _ = write!(html, "<th>{name}</th>");
+        }
+        html.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            html.push_str("<tr>");
+            for (column, cell) in row.iter().enumerate() {
+                let text = escape(&cell.text);
+                let _ = match (column, cell.best) {
+                    (0, _) => write!(html, "<th>{text}</th>"),
+                    (_, true) => write!(html, "<td class=\"best\">{text}</td>"),
+                    (_, false) => write!(html, "<td>{text}</td>"),
+                };
+            }
+            html.push_str("</tr>\n");
+        }
+        html.push_str("</tbody>\n</table>\n");
+        html
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut best = Cell::new("1.5");
+        best.best = true;
+        Table {
+            caption: "a < b".into(),
+            header: vec!["block".into(), "1 thread".into()],
+            rows: vec![
+                vec![Cell::new("1"), Cell::new("10.5")],
+                vec![Cell::new("2"), best],
+            ],
+        }
+    }
+
+    #[test]
+    fn the_best_cell_is_marked() {
+        let text = table().to_text();
+        assert!(text.contains("1.5*"), "{text}");
+        assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+        let html = table().to_html();
+        assert!(html.contains("<td class=\"best\">1.5</td>"), "{html}");
+        assert!(html.contains("a &lt; b"), "{html}");
+    }
+}

@@ -1,0 +1,299 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::grid::Task;
+use crate::failure::bad_input;
+use crate::study::Request;
+use crate::study::settings::{Key, Settings};
+use manycore::topology::Topology;
+use manycore::{Block, Partitioner};
+use manycore_kernels::UnitTask;
+use serde::Serialize;
+use std::num::NonZeroUsize;
+
+/// The settings of this study.
+pub(super) const KEYS: [Key; 12] = [
+    key("n", "iterations of a unit-task loop [1024]"),
+    key(
+        "irregular-n",
+        "iterations of an irregular loop, a list [1024; --full: and 100000]",
+    ),
+    key("tiny-n", "iterations of the tiny loop [1000000]"),
+    key("reads", "bytes read by an iteration, a list [2^6..2^16]"),
+    key(
+        "writes",
+        "bytes written by an iteration, a list [2^6..2^16]",
+    ),
+    key(
+        "comps",
+        "additions of an iteration, a list [folded 2^10..2^60, opaque 2^10..2^20]",
+    ),
+    key(
+        "grid",
+        "star: vary one size at a time, as in the document; cross: all pairs [star]",
+    ),
+    key(
+        "tasks",
+        "folded, opaque, triangular, reverse-triangular, heavy-tailed, tiny [all]",
+    ),
+    key(
+        "blocks",
+        "fixed block sizes, a list [11 from 1 to N, evenly spaced in their logarithm]",
+    ),
+    key("partitioners", "beside the fixed blocks, a list [all]"),
+    key(
+        "rounds",
+        "measurements of each policy in each cell [as many as there is time for]",
+    ),
+    key("seconds", "time for all cells together [15; --full: 660]"),
+];
+
+const fn key(name: &'static str, meaning: &'static str) -> Key {
+    Key { name, meaning }
+}
+
+/// The largest loop and the largest task: what a small machine's memory holds,
+/// with a counter for every iteration while a loop is audited.
+const LARGEST: u64 = 1 << 28;
+const LARGEST_COMP: u64 = 1 << 62;
+
+/// Under 20 s and 15 min with the longest cells, the warm-up and a margin for
+/// a host that slows down.
+const QUICK_SECONDS: u64 = 15;
+const FULL_SECONDS: u64 = 660;
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    pub(super) study: &'static str,
+    pub(super) version: &'static str,
+    pub(super) cpu: String,
+    pub(super) full: bool,
+    pub(super) seed: u64,
+    pub(super) threads: Vec<usize>,
+    pub(super) tasks: Vec<Task>,
+    pub(super) n: usize,
+    pub(super) irregular_n: Vec<usize>,
+    pub(super) tiny_n: usize,
+    pub(super) reads: Vec<u64>,
+    pub(super) writes: Vec<u64>,
+    folded_comps: Vec<u64>,
+    opaque_comps: Vec<u64>,
+    /// Vary all sizes, not one at a time.
+    pub(super) cross: bool,
+    /// `None`: spaced to suit each loop.
+    blocks: Option<Vec<usize>>,
+    /// By name, for the hash and for `meta.json`.
+    partitioners: Vec<String>,
+    /// `None`: as many as there is time for.
+    pub(super) rounds: Option<u64>,
+    pub(super) seconds: u64,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let set = &request.settings;
+        let only = Only::parse(&request.only)?;
+        let full = request.full;
+        let n = set.number("n", LARGEST)?.map(|n| n as usize);
+        let comps = set.numbers("comps", 0, LARGEST_COMP)?;
+        let sizes = |quick: &[u32], full_step: &[u32]| -> Vec<u64> {
+            let exponents = if full { full_step } else { quick };
+            exponents.iter().map(|&exponent| 1 << exponent).collect()
+        };
+        let tasks = set.list("tasks", |name| {
+            Task::from_name(name).ok_or_else(|| {
+                let names = Task::ALL.map(Task::name).join(", ");
+                format!("unknown task `{name}`; expected one of {names}")
+            })
+        })?;
+        let partitioners = set.list("partitioners", |name| {
+            let parsed = name.parse::<Partitioner>();
+            parsed.map_err(|error| error.to_string())
+        })?;
+        let mut config = Self {
+            study: "block-size",
+            version: env!("CARGO_PKG_VERSION"),
+            cpu: crate::machine::cpu_model(),
+            full,
+            seed: request.seed,
+            threads: thread_counts(&request.threads),
+            tasks: only.tasks(tasks.unwrap_or_else(|| Task::ALL.to_vec())),
+            n: n.unwrap_or(1024),
+            irregular_n: match (set.numbers("irregular-n", 1, LARGEST)?, n) {
+                (Some(list), _) => list.into_iter().map(|n| n as usize).collect(),
+                (None, Some(n)) => vec![n],
+                (None, None) if full => vec![1024, 100_000],
+                (None, None) => vec![1024],
+            },
+            tiny_n: set
+                .number("tiny-n", LARGEST)?
+                .map_or(n.unwrap_or(1_000_000), |n| n as usize),
+            reads: set
+                .numbers("reads", 1, LARGEST)?
+                .unwrap_or_else(|| sizes(&[6, 10], &[6, 8, 10, 12, 14, 16])),
+            writes: set
+                .numbers("writes", 0, LARGEST)?
+                .unwrap_or_else(|| sizes(&[10], &[6, 8, 10, 12, 14, 16])),
+            folded_comps: comps
+                .clone()
+                .unwrap_or_else(|| sizes(&[10, 60], &[10, 20, 30, 40, 50, 60])),
+            opaque_comps: comps
+                .clone()
+                .unwrap_or_else(|| sizes(&[10, 12], &[10, 12, 14, 16, 18, 20])),
+            cross: cross(set)?,
+            blocks: set
+                .numbers("blocks", 1, LARGEST)?
+                .map(|list| list.into_iter().map(|block| block as usize).collect()),
+            partitioners: only
+                .partitioners(partitioners.unwrap_or_else(all_partitioners))
+                .iter()
+                .map(Partitioner::to_string)
+                .collect(),
+            rounds: set.number("rounds", 1_000_000)?,
+            seconds: set.number("seconds", 1_000_000)?.unwrap_or(if full {
+                FULL_SECONDS
+            } else {
+                QUICK_SECONDS
+            }),
+        };
+        config.drop_endless_opaque_tasks()?;
+        Ok(config)
+    }
+
+    /// Opaque additions really happen, so a list of sizes that suits folded
+    /// tasks has some that opaque ones cannot have.
+    fn drop_endless_opaque_tasks(&mut self) -> anyhow::Result<()> {
+        let most = UnitTask::MOST_OPAQUE_ADDITIONS;
+        self.opaque_comps.retain(|&comp| comp <= most);
+        if self.opaque_comps.is_empty() && self.tasks.contains(&Task::Opaque) {
+            if self.tasks == [Task::Opaque] {
+                return Err(bad_input(
+                    "--set comps: the additions of an opaque task really happen; expected sizes \
+                     up to 2^20",
+                ));
+            }
+            self.tasks.retain(|&task| task != Task::Opaque);
+        }
+        Ok(())
+    }
+
+    /// The sizes of a unit task's computation.
+    pub(super) fn comps(&self, task: Task) -> Vec<u64> {
+        match task {
+            Task::Opaque => self.opaque_comps.clone(),
+            _ => self.folded_comps.clone(),
+        }
+    }
+
+    /// Where a unit task stays while its reads and writes vary: for folded
+    /// ones where the document has it.
+    pub(super) fn middle_comp(&self, task: Task) -> u64 {
+        match (task, self.full) {
+            (Task::Opaque, true) => 1 << 16,
+            (Task::Folded, true) => 1 << 60,
+            _ => 1 << 10,
+        }
+    }
+
+    /// The fixed blocks and the partitioners to measure in a loop of `n`.
+    pub(super) fn policies(&self, n: usize) -> Vec<Partitioner> {
+        let blocks = match &self.blocks {
+            Some(blocks) => blocks.clone(),
+            None => spaced_blocks(n),
+        };
+        let fixed = |block: &usize| {
+            NonZeroUsize::new(*block).map(|block| Partitioner::FixedBlock(Block::Size(block)))
+        };
+        let mut policies: Vec<Partitioner> = blocks.iter().filter_map(fixed).collect();
+        let named = self
+            .partitioners
+            .iter()
+            .filter_map(|name| name.parse().ok());
+        for partitioner in named {
+            if !policies.contains(&partitioner) {
+                policies.push(partitioner);
+            }
+        }
+        policies
+    }
+}
+
+/// Eleven powers of two from 1 to about `n`: for 1024 iterations all of them.
+fn spaced_blocks(n: usize) -> Vec<usize> {
+    let last = f64::from(n.max(1).ilog2());
+    let mut blocks: Vec<usize> = (0..11)
+        .map(|k| 1 << (last * f64::from(k) / 10.0).round() as u32)
+        .collect();
+    blocks.dedup();
+    blocks
+}
+
+/// `fixed-block` and `sharded` with the block that the library chooses.
+fn all_partitioners() -> Vec<Partitioner> {
+    let parsed = Partitioner::NAMES.iter().map(|name| name.parse());
+    parsed.filter_map(Result::ok).collect()
+}
+
+/// 1, 2, 4, ... and as many as a pool would take.
+fn thread_counts(asked: &[NonZeroUsize]) -> Vec<usize> {
+    let mut counts: Vec<usize> = asked.iter().map(|count| count.get()).collect();
+    if counts.is_empty() {
+        let most = Topology::detect().default_threads();
+        counts = std::iter::successors(Some(1), |count| Some(count * 2))
+            .take_while(|&count| count < most)
+            .collect();
+        counts.push(most);
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+fn cross(set: &Settings) -> anyhow::Result<bool> {
+    match set.text("grid") {
+        None | Some("star") => Ok(false),
+        Some("cross") => Ok(true),
+        Some(other) => Err(bad_input(format!(
+            "--set grid: unknown grid `{other}`; expected star or cross"
+        ))),
+    }
+}
+
+/// What `--only` leaves: tasks, partitioners, or both.
+#[derive(Default)]
+struct Only {
+    tasks: Vec<Task>,
+    partitioners: Vec<&'static str>,
+}
+
+impl Only {
+    fn parse(names: &[String]) -> anyhow::Result<Self> {
+        let mut only = Self::default();
+        for name in names {
+            let partitioner = Partitioner::NAMES.into_iter().find(|known| known == name);
+            match (Task::from_name(name), partitioner) {
+                (Some(task), _) => only.tasks.push(task),
+                (None, Some(partitioner)) => only.partitioners.push(partitioner),
+                (None, None) => {
+                    return Err(bad_input(format!(
+                        "--only: unknown name `{name}`; expected a task ({}) or a partitioner ({})",
+                        Task::ALL.map(Task::name).join(", "),
+                        Partitioner::NAMES.join(", ")
+                    )));
+                }
+            }
+        }
+        Ok(only)
+    }
+
+    fn tasks(&self, mut tasks: Vec<Task>) -> Vec<Task> {
+        tasks.retain(|task| self.tasks.is_empty() || self.tasks.contains(task));
+        tasks
+    }
+
+    fn partitioners(&self, mut all: Vec<Partitioner>) -> Vec<Partitioner> {
+        let kept = &self.partitioners;
+        all.retain(|partitioner| kept.is_empty() || kept.contains(&partitioner.name()));
+        all
+    }
+}

@@ -1,0 +1,110 @@
+//! What the compiler does to the document's unit task.
+
+use super::grid::{Task, threads};
+use super::measure::Measured;
+use super::tables::micros;
+use crate::report::section::Block;
+use crate::report::table::{Cell, Table};
+use crate::study::settings::power;
+
+/// Additions that a core does in a nanosecond, one after the other: at most one
+/// a clock cycle, and no clock is beyond this.
+const MOST_ADDITIONS_PER_NS: f64 = 6.0;
+
+/// The two ways to run the document's unit task, side by side; nothing if only
+/// one of them was measured.
+pub(super) fn blocks(measured: &[Measured]) -> Vec<Block> {
+    let Some(table) = table(measured) else {
+        return Vec::new();
+    };
+    vec![
+        Block::Paragraph(
+            "Folded and opaque. In the document's listing nothing looks at the sum between two \
+             additions of the inner loop, so a compiler folds them into one. Its axis unit_comp, \
+             which goes up to 2^60 additions an iteration, can therefore not have been executed: \
+             at one addition a clock cycle a single such iteration would take ten years. The \
+             folded task here does what the compiler made of it, one addition whatever unit_comp \
+             says, and its latencies do not depend on unit_comp. The opaque task does every \
+             addition, up to 2^20 of them. The last column says how many additions a core would \
+             have to do in a nanosecond for the folded task to be real; a core does one a clock \
+             cycle, at most six."
+                .into(),
+        ),
+        Block::Table(table),
+    ]
+}
+
+fn table(measured: &[Measured]) -> Option<Table> {
+    let fewest = measured.iter().map(|cell| cell.cell.threads).min()?;
+    let of = |task: Task| {
+        let wanted = move |cell: &&Measured| {
+            let (cell, rounds) = (cell.cell, cell.rounds());
+            cell.workload.task == task && cell.threads == fewest && rounds > 0
+        };
+        measured.iter().filter(wanted).collect::<Vec<_>>()
+    };
+    let (mut folded, mut opaque) = (of(Task::Folded), of(Task::Opaque));
+    // Where comp was varied: the sizes that most cells have.
+    let sizes = |cell: &Measured| (cell.cell.workload.read, cell.cell.workload.write);
+    let shared = |cell: &&&Measured| opaque.iter().any(|other| sizes(other) == sizes(cell));
+    let (read, write) = folded
+        .iter()
+        .filter(shared)
+        .map(|cell| sizes(cell))
+        .max_by_key(|&size| folded.iter().filter(|cell| sizes(cell) == size).count())?;
+    folded.retain(|cell| sizes(cell) == (read, write));
+    opaque.retain(|cell| sizes(cell) == (read, write));
+
+    let mut comps: Vec<u64> = folded
+        .iter()
+        .chain(&opaque)
+        .map(|cell| cell.cell.workload.comp)
+        .collect();
+    comps.sort_unstable();
+    comps.dedup();
+    let best = |cells: &[&Measured], comp: u64| {
+        let cell = cells.iter().find(|cell| cell.cell.workload.comp == comp)?;
+        let medians = cell.policies.iter().map(|samples| samples.median());
+        let us = medians.min_by(f64::total_cmp)?;
+        let additions = comp as f64 * cell.cell.workload.n as f64;
+        Some((us, additions / (us * 1e3) / fewest as f64))
+    };
+    let row = |&comp: &u64| {
+        let (folded, opaque) = (best(&folded, comp), best(&opaque, comp));
+        let latency =
+            |found: Option<(f64, f64)>| Cell::new(found.map_or("-".into(), |(us, _)| micros(us)));
+        let rate = |found: Option<(f64, f64)>| {
+            Cell::new(found.map_or("-".into(), |(_, rate)| per_ns(rate)))
+        };
+        vec![
+            Cell::new(power(comp)),
+            latency(folded),
+            latency(opaque),
+            rate(opaque),
+            rate(folded),
+        ]
+    };
+    let header = [
+        "unit_comp",
+        "folded us",
+        "opaque us",
+        "additions/ns,\nopaque",
+        "additions/ns,\nfolded",
+    ];
+    Some(Table {
+        caption: format!(
+            "Read {read}, write {write}, {}: the fastest latency of the loop",
+            threads(fewest)
+        ),
+        header: header.map(String::from).to_vec(),
+        rows: comps.iter().map(row).collect(),
+    })
+}
+
+fn per_ns(rate: f64) -> String {
+    match rate {
+        ..MOST_ADDITIONS_PER_NS => format!("{rate:.2}"),
+        MOST_ADDITIONS_PER_NS..1e6 => format!("{rate:.0} (impossible)"),
+        _ => format!("{rate:.0e} (impossible)"),
+    }
+}

@@ -1,0 +1,199 @@
+//! The cells: a task, its size, and a number of threads.
+
+use super::config::Config;
+use crate::study::settings::power;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What an iteration does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Task {
+    Folded,
+    Opaque,
+    Triangular,
+    ReverseTriangular,
+    HeavyTailed,
+    Tiny,
+}
+
+/// Tasks whose results are averaged together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Class {
+    UnitTask,
+    Irregular,
+    Tiny,
+}
+
+impl Task {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Folded,
+        Self::Opaque,
+        Self::Triangular,
+        Self::ReverseTriangular,
+        Self::HeavyTailed,
+        Self::Tiny,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Folded => "folded",
+            Self::Opaque => "opaque",
+            Self::Triangular => "triangular",
+            Self::ReverseTriangular => "reverse-triangular",
+            Self::HeavyTailed => "heavy-tailed",
+            Self::Tiny => "tiny",
+        }
+    }
+
+    pub(super) fn class(self) -> Class {
+        match self {
+            Self::Folded | Self::Opaque => Class::UnitTask,
+            Self::Triangular | Self::ReverseTriangular | Self::HeavyTailed => Class::Irregular,
+            Self::Tiny => Class::Tiny,
+        }
+    }
+
+    /// `None`: no such task.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|task| task.name() == name)
+    }
+}
+
+impl Class {
+    pub(super) const ALL: [Self; 3] = [Self::UnitTask, Self::Irregular, Self::Tiny];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::UnitTask => "unit task",
+            Self::Irregular => "irregular",
+            Self::Tiny => "tiny",
+        }
+    }
+}
+
+/// A loop without its number of threads. Where the sizes mean nothing they
+/// are 0, except that `comp` is the mean of an irregular loop's additions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Workload {
+    pub(super) task: Task,
+    pub(super) n: usize,
+    pub(super) read: usize,
+    pub(super) write: usize,
+    pub(super) comp: u64,
+}
+
+/// A loop and the threads that run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Cell {
+    pub(super) workload: Workload,
+    pub(super) threads: usize,
+}
+
+/// A third of a microsecond to a microsecond each: long enough that a claim is
+/// small beside it.
+const LONG_ADDITIONS: u64 = 3_000;
+/// The work of a large irregular loop, about 5 ms.
+const LARGE_LOOP_ADDITIONS: u64 = 15_000_000;
+
+/// Every cell that `config` asks for, those of a workload side by side.
+pub(super) fn cells(config: &Config) -> Vec<Cell> {
+    let threads = |workload| {
+        let counts = config.threads.iter();
+        counts.map(move |&threads| Cell { workload, threads })
+    };
+    workloads(config).into_iter().flat_map(threads).collect()
+}
+
+fn workloads(config: &Config) -> Vec<Workload> {
+    let mut workloads = Vec::new();
+    for &task in &config.tasks {
+        let loop_of = |n, comp| Workload {
+            task,
+            n,
+            read: 0,
+            write: 0,
+            comp,
+        };
+        match task.class() {
+            Class::UnitTask => workloads.extend(unit_tasks(config, task)),
+            Class::Irregular => workloads.extend(config.irregular_n.iter().map(|&n| {
+                let mean = (LARGE_LOOP_ADDITIONS / n as u64).clamp(1, LONG_ADDITIONS);
+                loop_of(n, mean)
+            })),
+            Class::Tiny => {
+                workloads.push(loop_of(config.tiny_n, manycore_kernels::Tiny::ADDITIONS))
+            }
+        }
+    }
+    workloads
+}
+
+/// The unit task, its sizes crossed or, as in the document, one varied at a
+/// time while the others stay in the middle.
+fn unit_tasks(config: &Config, task: Task) -> Vec<Workload> {
+    let comps = config.comps(task);
+    let middle = (
+        nearest(&config.reads, 1024),
+        nearest(&config.writes, 1024),
+        nearest(&comps, config.middle_comp(task)),
+    );
+    let mut workloads = Vec::new();
+    for &read in &config.reads {
+        for &write in &config.writes {
+            for &comp in &comps {
+                let off_axis = [read != middle.0, write != middle.1, comp != middle.2];
+                let off_axis = off_axis.into_iter().filter(|&off| off).count();
+                if config.cross || off_axis <= 1 {
+                    workloads.push(Workload {
+                        task,
+                        n: config.n,
+                        read: read as usize,
+                        write: write as usize,
+                        comp,
+                    });
+                }
+            }
+        }
+    }
+    workloads
+}
+
+/// `wanted` if it is there, else the first.
+fn nearest(sizes: &[u64], wanted: u64) -> u64 {
+    match sizes.contains(&wanted) {
+        true => wanted,
+        false => sizes.first().copied().unwrap_or(wanted),
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.task.name();
+        match self.task.class() {
+            Class::UnitTask => write!(
+                f,
+                "{name} {}/{}/{}",
+                power(self.read as u64),
+                power(self.write as u64),
+                power(self.comp)
+            ),
+            Class::Irregular | Class::Tiny => write!(f, "{name}, N={}", self.n),
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.workload, threads(self.threads))
+    }
+}
+
+/// `1 thread`, `2 threads`.
+pub(super) fn threads(count: usize) -> String {
+    match count {
+        1 => "1 thread".into(),
+        _ => format!("{count} threads"),
+    }
+}

@@ -1,0 +1,81 @@
+//! The kernels as loops to time and to audit.
+
+use super::grid::{Task, Workload};
+use crate::failure::bad_input;
+use manycore::{Native, Partitioner, Platform, Pool};
+use manycore_kernels::{
+    Fault, Folding, InvalidSize, Irregular, Load, TaskSize, Tiny, UnitTask, audit,
+};
+
+/// A workload's kernel, with its input.
+#[derive(Debug)]
+pub(super) enum Kernel {
+    UnitTask(UnitTask),
+    Irregular(Irregular),
+    Tiny(Tiny),
+}
+
+impl Kernel {
+    /// Whether there can be such a kernel, without making its input.
+    pub(super) fn check(workload: Workload) -> anyhow::Result<()> {
+        Self::new(Workload { n: 0, ..workload }, 0)
+            .map_err(|error| bad_input(format!("{workload}: {error}")))?;
+        Ok(())
+    }
+
+    pub(super) fn new(workload: Workload, seed: u64) -> Result<Self, InvalidSize> {
+        let Workload {
+            task,
+            n,
+            read,
+            write,
+            comp,
+        } = workload;
+        let unit = |folding| {
+            let size = TaskSize { read, write, comp };
+            UnitTask::new(n, size, folding, seed).map(Self::UnitTask)
+        };
+        let irregular = |make: fn(usize, u64, u64) -> Irregular| {
+            Ok(Self::Irregular(make(n, comp * n as u64, seed)))
+        };
+        match task {
+            Task::Folded => unit(Folding::Folded),
+            Task::Opaque => unit(Folding::Opaque),
+            Task::Triangular => irregular(Irregular::triangular),
+            Task::ReverseTriangular => irregular(Irregular::reverse_triangular),
+            Task::HeavyTailed => irregular(Irregular::heavy_tailed),
+            Task::Tiny => Ok(Self::Tiny(Tiny::new(n, seed))),
+        }
+    }
+
+    /// Runs the loop once and returns how long it took, in microseconds.
+    pub(super) fn time(&self, pool: &Pool, partitioner: Partitioner) -> f64 {
+        // One loop is compiled for each kernel, so that nothing stands between
+        // the partitioner and the body that a user's loop would not have.
+        match self {
+            Self::UnitTask(load) => time(load, pool, partitioner),
+            Self::Irregular(load) => time(load, pool, partitioner),
+            Self::Tiny(load) => time(load, pool, partitioner),
+        }
+    }
+
+    /// Runs the loop once and checks that every iteration ran exactly once and
+    /// did its work.
+    pub(super) fn audit(&self, pool: &Pool, partitioner: Partitioner) -> Result<(), Fault> {
+        let by_pool = |n: usize, body: &(dyn Fn(usize) + Sync)| {
+            pool.with(partitioner).parallel_for(0..n, body);
+        };
+        match self {
+            Self::UnitTask(load) => audit::<Native, _>(load, by_pool),
+            Self::Irregular(load) => audit::<Native, _>(load, by_pool),
+            Self::Tiny(load) => audit::<Native, _>(load, by_pool),
+        }
+    }
+}
+
+fn time<L: Load>(load: &L, pool: &Pool, partitioner: Partitioner) -> f64 {
+    let start = Native::now();
+    pool.with(partitioner)
+        .parallel_for(0..load.iterations(), |index| load.run::<Native>(index));
+    Native::ticks_to_ns(Native::now().saturating_sub(start)) / 1e3
+}

@@ -1,0 +1,174 @@
+//! One cell: every policy of it, in turns.
+//!
+//! A host changes speed and is disturbed from outside. So each round runs
+//! every policy once, in an order of its own, and all of them see the same
+//! host; what is compared are medians over rounds.
+
+use super::config::Config;
+use super::grid::Cell;
+use super::load::Kernel;
+use crate::measure::interrupt;
+use crate::measure::progress::Progress;
+use crate::measure::statistics::median;
+use anyhow::{Context, anyhow};
+use manycore::{Block, Partitioner, Pool};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+/// Rounds without which a median says nothing; even, for both halves.
+const FEWEST_ROUNDS: usize = 4;
+/// Enough for the median of a short loop, quick and full; what time is left
+/// goes to the longer ones.
+const MOST_ROUNDS: [usize; 2] = [100, 400];
+
+/// What a cell's policies took, round by round. A line of the journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Measured {
+    pub(super) cell: Cell,
+    /// Not cut short by ctrl-C.
+    pub(super) complete: bool,
+    /// What the cell cost of the study's time.
+    pub(super) seconds: f64,
+    pub(super) policies: Vec<Samples>,
+}
+
+/// One policy's latencies, in microseconds, by round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Samples {
+    /// The partitioner's name, which it can be parsed from.
+    pub(super) policy: String,
+    pub(super) us: Vec<f64>,
+}
+
+impl Samples {
+    /// What was measured.
+    pub(super) fn partitioner(&self) -> Partitioner {
+        // The study itself wrote the name; a journal with another is as good
+        // as one that names the default.
+        self.policy.parse().unwrap_or_default()
+    }
+
+    /// The block size, if this is the document's shared counter with a size
+    /// that was given.
+    pub(super) fn fixed_block(&self) -> Option<usize> {
+        match self.partitioner() {
+            Partitioner::FixedBlock(Block::Size(size)) => Some(size.get()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn median(&self) -> f64 {
+        median(self.us.iter().copied())
+    }
+}
+
+impl Measured {
+    /// Nothing yet.
+    pub(super) fn new(cell: Cell, policies: &[Partitioner]) -> Self {
+        let samples = |policy: &Partitioner| Samples {
+            policy: policy.to_string(),
+            us: Vec::new(),
+        };
+        Self {
+            cell,
+            complete: false,
+            seconds: 0.0,
+            policies: policies.iter().map(samples).collect(),
+        }
+    }
+
+    pub(super) fn rounds(&self) -> usize {
+        let counts = self.policies.iter().map(|samples| samples.us.len());
+        counts.min().unwrap_or(0)
+    }
+}
+
+/// Adds rounds to `measured` until its cell has enough, its `share` of the
+/// time is spent, or ctrl-C is pressed.
+pub(super) fn measure(
+    config: &Config,
+    measured: &mut Measured,
+    policies: &[Partitioner],
+    share: Duration,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    let begin = Instant::now();
+    let cell = measured.cell;
+    let what = cell.to_string();
+    progress.inside(&what, 0.0);
+    let kernel = Kernel::new(cell.workload, config.seed)?;
+    // A pool for each cell: its threads and what it has learnt are the cell's
+    // alone, and no other pool's threads spin beside it.
+    let pool = Pool::builder()
+        .threads(cell.threads)
+        .build()
+        .with_context(|| format!("block-size, {}", super::grid::threads(cell.threads)))?;
+
+    // Audit and one round for warmth, neither of them counted.
+    for &policy in policies {
+        kernel
+            .audit(&pool, policy)
+            .map_err(|fault| anyhow!("block-size, {cell}: {policy} broke the loop: {fault}"))?;
+        kernel.time(&pool, policy);
+        if interrupt::asked() {
+            return Ok(());
+        }
+    }
+
+    let spent = measured.seconds;
+    let mut random = fastrand::Rng::with_seed(config.seed ^ measured.rounds() as u64);
+    let mut order: Vec<usize> = (0..policies.len()).collect();
+    let wanted = match config.rounds {
+        Some(rounds) => rounds as usize..=rounds as usize,
+        None => FEWEST_ROUNDS..=MOST_ROUNDS[usize::from(config.full)],
+    };
+    while !enough(measured.rounds(), &wanted, begin.elapsed() < share) {
+        random.shuffle(&mut order);
+        let mut round = vec![0.0; policies.len()];
+        for &at in &order {
+            round[at] = kernel.time(&pool, policies[at]);
+            if interrupt::asked() {
+                // Only whole rounds count.
+                measured.seconds = spent + begin.elapsed().as_secs_f64();
+                return Ok(());
+            }
+        }
+        for (samples, us) in measured.policies.iter_mut().zip(round) {
+            samples.us.push(us);
+        }
+        let by_time = begin.elapsed().as_secs_f64() / share.as_secs_f64().max(1e-9);
+        let by_rounds = measured.rounds() as f64 / *wanted.end() as f64;
+        let part = match config.rounds {
+            Some(_) => by_rounds,
+            None => by_rounds.max(by_time),
+        };
+        progress.inside(&what, part);
+    }
+    measured.seconds = spent + begin.elapsed().as_secs_f64();
+    measured.complete = true;
+    Ok(())
+}
+
+/// Whether these rounds will do: all that were wanted, or what there was time
+/// for.
+fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool {
+    let will_do = wanted.contains(&rounds) && rounds.is_multiple_of(2);
+    rounds >= *wanted.end() || will_do && !in_time
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_end_with_time_but_not_before_there_are_enough() {
+        assert!(!enough(2, &(4..=100), false));
+        assert!(enough(4, &(4..=100), false));
+        assert!(!enough(5, &(4..=100), false));
+        assert!(!enough(6, &(4..=100), true));
+        assert!(enough(100, &(4..=100), true));
+        assert!(!enough(2, &(3..=3), false));
+        assert!(enough(3, &(3..=3), true));
+    }
+}

@@ -1,0 +1,166 @@
+//! How block size, threads and task size decide the latency of a parallel
+//! loop: the block-size document's experiment, with every partitioner beside
+//! the fixed blocks.
+
+mod config;
+mod figure;
+mod folding;
+mod grid;
+mod load;
+mod measure;
+mod prose;
+mod regret;
+mod rows;
+mod tables;
+
+use super::settings::Key;
+use super::{Findings, Plan, Request, Study};
+use crate::failure::Interrupted;
+use crate::measure::budget::Budget;
+use crate::measure::interrupt;
+use crate::measure::journal::{self, Journal};
+use crate::measure::progress::Progress;
+use crate::report::files::OutFolder;
+use crate::report::host::Origin;
+use crate::report::section::{Block, Section};
+use config::Config;
+use grid::Cell;
+use measure::Measured;
+use serde_json::json;
+use std::time::Duration;
+
+/// The study `block-size`.
+#[derive(Debug)]
+pub(crate) struct BlockSize;
+
+impl Study for BlockSize {
+    fn name(&self) -> &'static str {
+        "block-size"
+    }
+
+    fn question(&self) -> &'static str {
+        "how block size, threads and task size decide the latency of a parallel loop"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &config::KEYS
+    }
+
+    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
+        let config = Config::new(request)?;
+        let cells = grid::cells(&config);
+        for cell in &cells {
+            load::Kernel::check(cell.workload)?;
+        }
+        Ok(Box::new(Experiment {
+            config,
+            cells,
+            fresh: request.fresh,
+        }))
+    }
+}
+
+/// The cells to measure.
+struct Experiment {
+    config: Config,
+    cells: Vec<Cell>,
+    fresh: bool,
+}
+
+impl Plan for Experiment {
+    fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings> {
+        let name = format!("block-size.{}.journal", journal::hash(&self.config)?);
+        let (mut journal, found) = Journal::open(out.path(&name), self.fresh)?;
+        let measured = self.measure_cells(&mut journal, &found)?;
+        findings(&self.config, &measured, journal)
+    }
+}
+
+impl Experiment {
+    /// Measures the cells that are not in the journal.
+    fn measure_cells(
+        &self,
+        journal: &mut Journal,
+        found: &[Measured],
+    ) -> anyhow::Result<Vec<Measured>> {
+        let Self { config, cells, .. } = self;
+        interrupt::watch();
+        let mut progress = Progress::new("block-size", cells.len());
+        let mut budget = Budget::new(Duration::from_secs(config.seconds), cells.len());
+        let mut measured = Vec::new();
+        for &cell in cells {
+            let policies = config.policies(cell.workload.n);
+            // The last record of a cell holds all of its rounds.
+            let before = found.iter().rfind(|record| record.cell == cell).cloned();
+            let mut record = before.unwrap_or_else(|| Measured::new(cell, &policies));
+            if !record.complete {
+                measure::measure(config, &mut record, &policies, budget.share(), &progress)?;
+                if record.rounds() > 0 {
+                    journal.append(&record)?;
+                }
+            }
+            budget.spend(Duration::from_secs_f64(record.seconds));
+            progress.step();
+            measured.push(record);
+            if interrupt::asked() {
+                let done = measured.iter().filter(|record| record.complete).count();
+                let message = format!(
+                    "interrupted with {done} of {} cells measured, kept in {}; the same command \
+                     goes on from there, and with --fresh begins again",
+                    cells.len(),
+                    journal.path().display()
+                );
+                return Err(Interrupted(message).into());
+            }
+        }
+        Ok(measured)
+    }
+}
+
+fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow::Result<Findings> {
+    let rows = rows::rows(&config.cpu, measured);
+    let regrets = regret::regrets(measured);
+    let overall = regret::overall(&regrets);
+    let svg = figure::render(measured);
+    let meta = json!({
+        "study": "block-size",
+        "config": config,
+        "config_hash": journal::hash(config)?,
+        "seed": config.seed,
+        "origin": Origin::native(),
+        "seconds": measured.iter().map(|cell| cell.seconds).sum::<f64>(),
+    });
+    let mut blocks = vec![
+        Block::Paragraph(prose::what(config, measured)),
+        Block::Figure {
+            svg: svg.clone(),
+            caption: prose::FIGURE.into(),
+        },
+    ];
+    blocks.extend(tables::latencies(measured).into_iter().map(Block::Table));
+    blocks.extend(folding::blocks(measured));
+    if !overall.is_empty() {
+        blocks.push(Block::Paragraph(prose::REGRET.into()));
+        blocks.push(Block::Table(tables::default_by_cell(&regrets)));
+        blocks.push(Block::Table(tables::regret_means(&overall)));
+        blocks.push(Block::Table(tables::worst_cells(&overall)));
+    }
+    Ok(Findings {
+        section: Section {
+            title: "Block size".into(),
+            blocks,
+        },
+        summary: prose::summary(&overall),
+        csv: rows::csv(&rows)?,
+        svg,
+        json: json!({
+            "study": "block-size",
+            "meta": meta,
+            "rows": rows,
+            "regrets": regrets,
+            "overall": overall,
+        }),
+        meta,
+        journal,
+    })
+}

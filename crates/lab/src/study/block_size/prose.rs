@@ -1,0 +1,75 @@
+//! What the numbers mean, in words.
+
+use super::config::Config;
+use super::measure::Measured;
+use super::regret::Overall;
+use super::tables::{micros, percent};
+
+/// Under the figure.
+pub(super) const FIGURE: &str = "Latency of one loop against the size of the blocks that its threads claim from a shared \
+     counter: medians, with bars from the 10th to the 90th percentile, cut where a disturbed host \
+     made them leave the panel. Small blocks pay for many \
+     claims; large ones leave threads idle at the end. The dashed lines are the default \
+     partitioner, which is given no block size; where it touches the bottom of its curve nothing \
+     was left to tune.";
+
+/// Before the regrets.
+pub(super) const REGRET: &str = "Regret is a partitioner's latency over that of the best fixed block of this very run, minus \
+     one; below zero it beat every block. The best of many noisy numbers is partly luck, so the \
+     best block is picked on one half of the rounds and compared on the other, both ways round; \
+     \"plain\" picks and compares on the same rounds, which overstates the regret.";
+
+/// What was measured and how.
+pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
+    let rounds = measured
+        .iter()
+        .map(Measured::rounds)
+        .filter(|&rounds| rounds > 0);
+    let (fewest, most) = (rounds.clone().min(), rounds.max());
+    let rounds = match (fewest.unwrap_or(0), most.unwrap_or(0)) {
+        (fewest, most) if fewest == most => format!("{most} rounds"),
+        (fewest, most) => format!("{fewest} to {most} rounds"),
+    };
+    let counts: Vec<String> = config.threads.iter().map(usize::to_string).collect();
+    format!(
+        "Loops on {} threads of this machine ({}). A thread claims a block of iterations at a \
+         time from a counter that all threads share (fixed block sizes, as in the document), or \
+         as one of the partitioners says. Each round runs every policy of a cell once, in \
+         shuffled order, and every policy was audited first: each iteration ran exactly once and \
+         wrote what it should. Latencies are medians of {rounds}.",
+        counts.join(", "),
+        config.cpu,
+    )
+}
+
+/// For a reader of nothing else.
+pub(super) fn summary(overall: &[Overall]) -> String {
+    let all = |name: &str| {
+        let mut rows = overall.iter().filter(|row| row.class.is_none());
+        rows.find(|row| row.partitioner == name)
+    };
+    let Some(adaptive) = all("adaptive") else {
+        return "No fixed blocks or no adaptive: nothing to compare.\n".into();
+    };
+    let worst = &adaptive.worst;
+    let mut text = format!(
+        "adaptive, given no block size, against the best fixed block of each of {} cells:\n  \
+         {} on geometric mean, {} in its worst cell\n  ({}: {} us, block {}: {} us)\n",
+        adaptive.cells,
+        percent(adaptive.geometric_mean_regret),
+        percent(worst.regret),
+        worst.cell,
+        micros(worst.us.median),
+        worst.best.block_size,
+        micros(worst.best.us.median),
+    );
+    let others: Vec<String> = overall
+        .iter()
+        .filter(|row| row.class.is_none() && row.partitioner != "adaptive")
+        .map(|row| format!("{} {}", row.partitioner, percent(row.geometric_mean_regret)))
+        .collect();
+    if !others.is_empty() {
+        text += &format!("  others: {}\n", others.join(", "));
+    }
+    text
+}

@@ -1,0 +1,234 @@
+//! How much worse than the best fixed block a partitioner is.
+//!
+//! The regret of a policy in a cell is its latency over the best fixed
+//! block's, minus one. With eleven blocks and noise, the block that came out
+//! best owes some of that to luck, and a policy equal to it in truth is charged
+//! for not having had the same luck (the winner's curse). So the best block is
+//! picked on the even rounds and both are compared on the odd ones, and the
+//! other way round; the regret is the mean of the two. The plain regret, from
+//! the same rounds for both, stands beside it.
+
+use super::grid::{Cell, Class};
+use super::measure::{Measured, Samples};
+use crate::measure::statistics::{Spread, geometric_mean, median};
+use manycore::Partitioner;
+use serde::Serialize;
+
+/// A cell's best fixed block, and how its samples spread.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Best {
+    pub(super) block_size: usize,
+    pub(super) us: Spread,
+}
+
+/// A partitioner in a cell.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Regret {
+    pub(super) cell: Cell,
+    pub(super) partitioner: String,
+    pub(super) us: Spread,
+    pub(super) best: Best,
+    /// The best block from the other half of the rounds.
+    pub(super) regret: f64,
+    /// The best block from the same rounds: biased upwards.
+    pub(super) plain_regret: f64,
+}
+
+/// A partitioner over several cells.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Overall {
+    pub(super) partitioner: String,
+    /// `None`: all classes.
+    pub(super) class: Option<Class>,
+    pub(super) cells: usize,
+    pub(super) geometric_mean_regret: f64,
+    pub(super) geometric_mean_plain_regret: f64,
+    pub(super) worst: Regret,
+}
+
+/// The regrets of every policy that is no fixed block.
+pub(super) fn regrets(measured: &[Measured]) -> Vec<Regret> {
+    measured.iter().flat_map(in_cell).collect()
+}
+
+fn in_cell(measured: &Measured) -> Vec<Regret> {
+    // With two rounds each half has one.
+    if measured.rounds() < 2 {
+        return Vec::new();
+    }
+    let (fixed, others): (Vec<&Samples>, Vec<&Samples>) = measured
+        .policies
+        .iter()
+        .partition(|samples| samples.fixed_block().is_some());
+    let Some(best) = fastest(&fixed, Half::Both) else {
+        return Vec::new();
+    };
+    let regret = |samples: &Samples| {
+        let split = [(Half::Even, Half::Odd), (Half::Odd, Half::Even)]
+            .into_iter()
+            .filter_map(|(pick, judge)| {
+                let best = fastest(&fixed, pick)?;
+                Some(judge.median(samples) / judge.median(best))
+            });
+        Regret {
+            cell: measured.cell,
+            partitioner: samples.policy.clone(),
+            us: Spread::of(&samples.us),
+            best: Best {
+                block_size: best.fixed_block().unwrap_or(0),
+                us: Spread::of(&best.us),
+            },
+            regret: geometric_mean(split) - 1.0,
+            plain_regret: Half::Both.median(samples) / Half::Both.median(best) - 1.0,
+        }
+    };
+    others.into_iter().map(regret).collect()
+}
+
+/// Which rounds count.
+#[derive(Clone, Copy)]
+enum Half {
+    Even,
+    Odd,
+    Both,
+}
+
+impl Half {
+    fn median(self, samples: &Samples) -> f64 {
+        let (skip, step) = match self {
+            Self::Even => (0, 2),
+            Self::Odd => (1, 2),
+            Self::Both => (0, 1),
+        };
+        median(samples.us.iter().copied().skip(skip).step_by(step))
+    }
+}
+
+fn fastest<'a>(policies: &[&'a Samples], half: Half) -> Option<&'a Samples> {
+    let medians = policies
+        .iter()
+        .map(|samples| (half.median(samples), *samples));
+    let best = medians.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, samples)| samples)
+}
+
+/// Every partitioner in every class and in all of them.
+pub(super) fn overall(regrets: &[Regret]) -> Vec<Overall> {
+    let mut names: Vec<&str> = Vec::new();
+    for regret in regrets {
+        if !names.contains(&regret.partitioner.as_str()) {
+            names.push(&regret.partitioner);
+        }
+    }
+    let classes: Vec<Option<Class>> = Class::ALL.into_iter().map(Some).chain([None]).collect();
+    let mut overall = Vec::new();
+    for name in names {
+        for &class in &classes {
+            let of_class = |regret: &&Regret| {
+                let found = regret.cell.workload.task.class();
+                regret.partitioner == name && class.is_none_or(|class| class == found)
+            };
+            let cells: Vec<&Regret> = regrets.iter().filter(of_class).collect();
+            let worst = cells.iter().max_by(|a, b| a.regret.total_cmp(&b.regret));
+            let Some(&worst) = worst else { continue };
+            let mean = |get: fn(&Regret) -> f64| {
+                geometric_mean(cells.iter().map(|&regret| 1.0 + get(regret))) - 1.0
+            };
+            overall.push(Overall {
+                partitioner: name.to_owned(),
+                class,
+                cells: cells.len(),
+                geometric_mean_regret: mean(|regret| regret.regret),
+                geometric_mean_plain_regret: mean(|regret| regret.plain_regret),
+                worst: worst.clone(),
+            });
+        }
+    }
+    overall
+}
+
+impl Best {
+    /// How far the middle eight tenths of the best block's samples reach
+    /// below and above their median, as parts of it.
+    pub(super) fn spread(&self) -> (f64, f64) {
+        let median = self.us.median;
+        (self.us.p10 / median - 1.0, self.us.p90 / median - 1.0)
+    }
+}
+
+impl Regret {
+    /// Whether the partitioner is the default.
+    pub(super) fn is_default(&self) -> bool {
+        self.partitioner == Partitioner::default().name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::{Task, Workload};
+    use super::*;
+
+    fn measured(policies: &[(&str, &[f64])]) -> Measured {
+        let workload = Workload {
+            task: Task::Folded,
+            n: 1024,
+            read: 1024,
+            write: 1024,
+            comp: 1024,
+        };
+        let samples = |&(policy, us): &(&str, &[f64])| Samples {
+            policy: policy.into(),
+            us: us.to_vec(),
+        };
+        Measured {
+            cell: Cell {
+                workload,
+                threads: 2,
+            },
+            complete: true,
+            seconds: 0.0,
+            policies: policies.iter().map(samples).collect(),
+        }
+    }
+
+    #[test]
+    fn a_policy_no_better_than_the_blocks_is_not_charged_for_their_luck() {
+        // Two blocks and a policy, all 10 in truth; each block was lucky in
+        // one half.
+        let cell = measured(&[
+            ("fixed-block=1", &[8.0, 10.0, 8.0, 10.0]),
+            ("fixed-block=2", &[10.0, 8.0, 10.0, 8.0]),
+            ("adaptive", &[10.0, 10.0, 10.0, 10.0]),
+        ]);
+        let regret = &regrets(&[cell])[0];
+        assert!(regret.is_default());
+        assert!(regret.regret.abs() < 1e-12, "{}", regret.regret);
+        assert!(regret.plain_regret > 0.1, "{}", regret.plain_regret);
+    }
+
+    #[test]
+    fn a_worse_policy_is_charged_in_full() {
+        let cell = measured(&[
+            ("fixed-block=1", &[30.0; 4]),
+            ("fixed-block=16", &[10.0; 4]),
+            ("static", &[12.0; 4]),
+            ("sharded=8", &[11.0; 4]),
+        ]);
+        let regrets = regrets(&[cell]);
+        assert_eq!(regrets.len(), 2);
+        assert_eq!(regrets[0].best.block_size, 16);
+        assert!((regrets[0].regret - 0.2).abs() < 1e-12);
+        let overall = overall(&regrets);
+        // Two partitioners, one class, and all classes.
+        assert_eq!(overall.len(), 4);
+        assert!((overall[0].geometric_mean_regret - 0.2).abs() < 1e-12);
+        assert_eq!(overall[0].cells, 1);
+    }
+
+    #[test]
+    fn without_fixed_blocks_there_is_nothing_to_regret() {
+        assert!(regrets(&[measured(&[("static", &[1.0, 1.0])])]).is_empty());
+        let one_round = measured(&[("fixed-block=1", &[1.0]), ("static", &[1.0])]);
+        assert!(regrets(&[one_round]).is_empty());
+    }
+}

@@ -1,0 +1,112 @@
+//! The studies. A new one is a file here and a line in [`STUDIES`]; it then
+//! has its command, its help, and its section of the report.
+
+pub(crate) mod block_size;
+pub(crate) mod settings;
+
+use crate::failure::bad_input;
+use crate::measure::journal::Journal;
+use crate::report::files::OutFolder;
+use crate::report::section::Section;
+use settings::{Key, Settings};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Every study, in the order of the report.
+pub(crate) const STUDIES: [&dyn Study; 1] = [&block_size::BlockSize];
+
+/// A question, and the measurements that answer it.
+pub(crate) trait Study: Sync {
+    /// What the user types, and what the files are called.
+    fn name(&self) -> &'static str;
+
+    /// The question, for `--help`.
+    fn question(&self) -> &'static str;
+
+    /// The settings it knows.
+    fn keys(&self) -> &'static [Key];
+
+    /// Checks what is asked and decides what to measure; touches nothing.
+    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>>;
+}
+
+/// A request that was found to be possible.
+pub(crate) trait Plan {
+    /// Measures, which may take minutes; writes no file but a journal.
+    fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
+}
+
+/// What a user asks of a study.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) settings: Settings,
+    /// Empty: what the machine has.
+    pub(crate) threads: Vec<NonZeroUsize>,
+    /// Empty: everything.
+    pub(crate) only: Vec<String>,
+    pub(crate) full: bool,
+    pub(crate) seed: u64,
+    /// Forget what an interrupted run has measured.
+    pub(crate) fresh: bool,
+}
+
+/// What a study found, in every form it is wanted in.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// Tables, figures and what they mean.
+    pub(crate) section: Section,
+    /// A few lines for those who read no more.
+    pub(crate) summary: String,
+    pub(crate) csv: String,
+    pub(crate) svg: String,
+    /// Where the numbers come from: `NAME.meta.json`.
+    pub(crate) meta: serde_json::Value,
+    /// Everything, for `--format json`.
+    pub(crate) json: serde_json::Value,
+    /// To be removed once the files are written.
+    pub(crate) journal: Journal,
+}
+
+/// The study of that name.
+pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
+    let found = STUDIES.into_iter().find(|study| study.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = STUDIES.iter().map(|study| study.name()).collect();
+        let names = names.join(", ");
+        bad_input(format!("unknown study `{name}`; expected one of {names}"))
+    })
+}
+
+/// Carries a plan out and writes the study's three files, all of them after
+/// the last measurement.
+pub(crate) fn run(
+    study: &dyn Study,
+    plan: &dyn Plan,
+    out: &OutFolder,
+) -> anyhow::Result<(Findings, Vec<PathBuf>)> {
+    let findings = plan.measure(out)?;
+    let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
+    let mut paths = Vec::new();
+    for (ending, contents) in [
+        ("csv", &findings.csv),
+        ("svg", &findings.svg),
+        ("meta.json", &meta),
+    ] {
+        let name = format!("{}.{ending}", study.name());
+        paths.push(out.write(&name, contents)?);
+    }
+    findings.journal.remove()?;
+    Ok((findings, paths))
+}
+
+/// The studies and their settings, for `manycore study --help`.
+pub(crate) fn help() -> String {
+    let mut text = String::from("Studies and their settings (--set):\n");
+    for study in STUDIES {
+        text += &format!("\n  {}: {}\n", study.name(), study.question());
+        for key in study.keys() {
+            text += &format!("    {:<14} {}\n", key.name, key.meaning);
+        }
+    }
+    text
+}

@@ -1,0 +1,182 @@
+//! Bad input: one line, exit status 2, nothing written.
+
+use crate::Bench;
+use std::fs;
+
+#[test]
+fn usage_errors_are_one_line() {
+    let bench = Bench::new();
+    for (args, parts) in [
+        (&[][..], &["machine", "study", "report"][..]),
+        (&["model"], &["fit", "predict", "eval"]),
+        (&["nonsense"], &["nonsense"]),
+        (&["study"], &["<NAME>"]),
+        (&["study", "block-size", "--fast"], &["--fast"]),
+        (
+            &["study", "block-size", "--quick", "--full"],
+            &["--quick", "--full"],
+        ),
+        (
+            &["study", "block-size", "--format", "xml"],
+            &["xml", "table", "json", "csv"],
+        ),
+        (&["study", "block-size", "--seed", "-1"], &["-1"]),
+        (&["study", "block-size", "--seed", "x"], &["x", "--seed"]),
+        (&["machine", "--threads", "0"], &["--threads", "at least 1"]),
+        (&["model", "guess"], &["guess"]),
+    ] {
+        bench.run(args).refused(parts);
+    }
+    assert!(bench.names("").is_empty());
+}
+
+#[test]
+fn an_unknown_study_lists_the_known_ones() {
+    Bench::new()
+        .run(&["study", "blocksize"])
+        .refused(&["`blocksize`", "block-size"]);
+}
+
+#[test]
+fn simulated_machines_are_announced() {
+    Bench::new()
+        .run(&["study", "block-size", "--on", "chip64"])
+        .refused(&["--on", "chip64", "simulated machines", "chip crate"]);
+}
+
+#[test]
+fn settings_are_checked_before_anything_is_made() {
+    let bench = Bench::new();
+    for (set, parts) in [
+        ("n", &["--set n", "KEY=VALUE"][..]),
+        ("speed=1", &["`speed`", "partitioners", "rounds"]),
+        ("n=0", &["--set n", "from 1"]),
+        ("n=-5", &["--set n", "`-5`"]),
+        ("n=NaN", &["--set n", "`NaN`"]),
+        ("n=1e6", &["--set n", "`1e6`"]),
+        ("n=", &["--set n"]),
+        ("n=2^63", &["--set n", "2^28"]),
+        ("blocks=1,0,4", &["--set blocks", "`0`"]),
+        ("blocks=inf", &["--set blocks", "`inf`"]),
+        ("reads=0", &["--set reads", "`0`"]),
+        ("comps=-1", &["--set comps", "`-1`"]),
+        ("comps=2^99", &["--set comps", "`2^99`"]),
+        ("rounds=0", &["--set rounds"]),
+        ("seconds=0.5", &["--set seconds"]),
+        ("tasks=easy", &["`easy`", "folded", "heavy-tailed"]),
+        ("partitioners=fair", &["`fair`", "guided"]),
+        ("partitioners=fixed-block=0", &["fixed-block", "at least 1"]),
+        ("partitioners=guided=4", &["guided", "no block size"]),
+        ("grid=circle", &["`circle`", "star", "cross"]),
+    ] {
+        bench
+            .run(&["study", "block-size", "--set", set])
+            .refused(parts);
+    }
+    let twice = ["study", "block-size", "--set", "n=1", "--set", "n=2"];
+    bench.run(&twice).refused(&["twice"]);
+    assert!(bench.names("").is_empty());
+}
+
+#[test]
+fn opaque_additions_have_a_limit() {
+    Bench::new()
+        .run(&[
+            "study",
+            "block-size",
+            "--set",
+            "tasks=opaque",
+            "--set",
+            "comps=2^21",
+        ])
+        .refused(&["--set comps", "2^20"]);
+}
+
+#[test]
+fn thread_counts_are_checked() {
+    let bench = Bench::new();
+    for list in ["0", "1,0", "-2", "two", "1.5", "NaN", ""] {
+        let argument = format!("--threads={list}");
+        bench
+            .run(&["study", "block-size", &argument])
+            .refused(&["--threads"]);
+    }
+}
+
+#[test]
+fn only_knows_tasks_and_partitioners() {
+    Bench::new()
+        .run(&["study", "block-size", "--only", "tiny,slow"])
+        .refused(&["--only", "`slow`", "opaque", "sharded"]);
+}
+
+#[test]
+fn an_impossible_output_folder_is_noticed_before_the_measurements() {
+    let bench = Bench::new();
+    fs::write(bench.path("file"), "mine").unwrap();
+    // With a million seconds to measure, only a check beforehand returns.
+    for command in [
+        &["study", "block-size", "--set", "seconds=1000000"][..],
+        &["report", "--full"],
+    ] {
+        for out in ["file", "file/below"] {
+            let mut args = command.to_vec();
+            args.extend(["--out", out]);
+            bench.run(&args).refused(&["--out", out]);
+        }
+    }
+    assert_eq!(bench.names(""), ["file"]);
+    assert_eq!(fs::read_to_string(bench.path("file")).unwrap(), "mine");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_read_only_output_folder_is_noticed_before_the_measurements() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    let folder = bench.path("locked");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(folder.join("probe"), "").is_ok() {
+        // The superuser may write anywhere.
+        return;
+    }
+    bench
+        .run(&["study", "block-size", "--out", "locked"])
+        .refused(&["--out locked", "cannot write"]);
+    assert!(bench.names("locked").is_empty());
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let bench = Bench::new();
+    assert!(
+        bench
+            .run(&["--version"])
+            .ok()
+            .out()
+            .starts_with("manycore ")
+    );
+    assert!(bench.run(&["--help"]).ok().out().contains("report"));
+    let help = bench.run(&["study", "--help"]).ok().out();
+    assert!(
+        help.contains("block-size") && help.contains("partitioners"),
+        "{help}"
+    );
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    use std::process::Stdio;
+    let bench = Bench::new();
+    let mut child = bench
+        .command(&["study", "--help"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty());
+}

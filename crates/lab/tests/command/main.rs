@@ -1,0 +1,92 @@
+//! The command as a user meets it: one process a test, its exit status, its
+//! output, its files. No test asserts how long anything took.
+
+mod bad_input;
+mod model;
+mod study;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder for one test, and the command run in it.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        let output = self.command(args).output().unwrap();
+        Run {
+            args: args.join(" "),
+            output,
+        }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_manycore"));
+        command.args(args).current_dir(self.0.path());
+        command
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        names(&self.path(folder))
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// What a command did.
+struct Run {
+    args: String,
+    output: Output,
+}
+
+impl Run {
+    fn out(&self) -> String {
+        String::from_utf8(self.output.stdout.clone()).unwrap()
+    }
+
+    fn err(&self) -> String {
+        String::from_utf8(self.output.stderr.clone()).unwrap()
+    }
+
+    #[track_caller]
+    fn ok(self) -> Self {
+        assert!(
+            self.output.status.success(),
+            "{}: {}",
+            self.args,
+            self.err()
+        );
+        self
+    }
+
+    /// Exit status 2, nothing on standard output, and one line that says all
+    /// of `parts`.
+    #[track_caller]
+    fn refused(self, parts: &[&str]) {
+        let (args, err) = (&self.args, self.err());
+        assert_eq!(self.output.status.code(), Some(2), "{args}: {err}");
+        assert_eq!(self.out(), "", "{args}");
+        assert!(err.starts_with("manycore: "), "{args}: {err}");
+        assert_eq!(err.matches('\n').count(), 1, "{args}: {err}");
+        assert!(err.ends_with('\n'), "{args}: {err}");
+        for part in parts {
+            assert!(err.contains(part), "{args}: {err} lacks {part}");
+        }
+    }
+}

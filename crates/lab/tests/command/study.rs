@@ -1,0 +1,294 @@
+//! `manycore study block-size`, on loops so small that a test can wait.
+
+use crate::{Bench, Run};
+use serde_json::Value;
+use std::fs;
+
+/// Every task, in an instant.
+const TINY: [&str; 16] = [
+    "study",
+    "block-size",
+    "--threads",
+    "1,2",
+    "--seed",
+    "7",
+    "--set",
+    "n=40",
+    "--set",
+    "reads=64",
+    "--set",
+    "writes=64,128",
+    "--set",
+    "comps=64,2^60",
+    "--set",
+    "rounds=4",
+];
+
+fn tiny(bench: &Bench, more: &[&str]) -> Run {
+    let mut args = TINY.to_vec();
+    args.extend(more);
+    bench.run(&args)
+}
+
+#[test]
+fn the_table_shows_blocks_threads_and_regrets() {
+    let text = tiny(&Bench::new(), &[]).ok().out();
+    // Paragraphs are broken into lines.
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "block size",
+        "1 thread",
+        "2 threads",
+        "64/128/64",
+        "adaptive",
+        "fixed-block (auto)",
+        "*",
+        "Regret",
+        "spread",
+        "can therefore not have been executed",
+        "out/block-size.csv",
+    ] {
+        assert!(words.contains(part), "{text}\nlacks {part}");
+    }
+}
+
+#[test]
+fn the_csv_is_tidy() {
+    let bench = Bench::new();
+    let printed = tiny(&bench, &["--out", "results", "--format", "csv"])
+        .ok()
+        .out();
+    assert_eq!(
+        bench.names("results"),
+        ["block-size.csv", "block-size.meta.json", "block-size.svg"]
+    );
+    let csv = fs::read_to_string(bench.path("results/block-size.csv")).unwrap();
+    assert_eq!(printed, csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
+    assert_eq!(
+        header[..15],
+        [
+            "world",
+            "machine",
+            "core_groups",
+            "threads",
+            "unit_read",
+            "unit_write",
+            "unit_comp",
+            "task",
+            "partitioner",
+            "block_size",
+            "latency_median",
+            "latency_p10",
+            "latency_p90",
+            "unit",
+            "runs"
+        ]
+    );
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    // 4 folded and 2 opaque unit tasks (an opaque one cannot do 2^60 additions;
+    // of 2 x 2 sizes the star leaves out the one that varies two), 3 irregular
+    // ones, and the tiny one; 6 blocks (1 to 32) and 6 partitioners each.
+    let cells = (3 + 2 + 3 + 1) * 2;
+    assert_eq!(rows.len(), cells * 12);
+    for row in &rows {
+        assert_eq!((&row[0], &row[13], &row[14]), ("native", "us", "4"));
+        let number = |column: usize| row[column].parse::<f64>().unwrap();
+        assert!(
+            number(11) <= number(10) && number(10) <= number(12),
+            "{row:?}"
+        );
+        assert!(number(10) >= 0.0);
+        let fixed = &row[8] == "fixed-block" && !row[9].is_empty();
+        assert!(fixed || row[9].is_empty(), "{row:?}");
+    }
+}
+
+#[test]
+fn json_holds_everything_and_the_figure_is_well_formed() {
+    let bench = Bench::new();
+    let printed = tiny(
+        &bench,
+        &["--only", "folded,adaptive,static", "--format", "json"],
+    )
+    .ok();
+    let json: Value = serde_json::from_str(&printed.out()).unwrap();
+    assert_eq!(json["study"], "block-size");
+    // 3 cells, 2 thread counts; 6 blocks and 2 partitioners.
+    assert_eq!(json["rows"].as_array().unwrap().len(), 3 * 2 * 8);
+    assert_eq!(json["regrets"].as_array().unwrap().len(), 3 * 2 * 2);
+    let names = ["partitioner", "geometric_mean_regret", "worst"];
+    assert!(
+        names
+            .iter()
+            .all(|name| json["overall"][0].get(name).is_some())
+    );
+
+    let meta = fs::read_to_string(bench.path("out/block-size.meta.json")).unwrap();
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta, json["meta"]);
+    assert_eq!(meta["seed"], 7);
+    assert_eq!(meta["config"]["threads"], serde_json::json!([1, 2]));
+    assert_eq!(meta["config_hash"].as_str().unwrap().len(), 16);
+    for key in ["world", "host", "cpu", "kernel", "versions", "determinism"] {
+        assert!(meta["origin"].get(key).is_some(), "{key}");
+    }
+
+    let svg = fs::read_to_string(bench.path("out/block-size.svg")).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    assert_eq!(document.root_element().tag_name().name(), "svg");
+    let texts: Vec<&str> = document
+        .descendants()
+        .filter_map(|node| node.text())
+        .collect();
+    for label in [
+        "latency (us)",
+        "block size (iterations)",
+        "1 thread",
+        "2 threads",
+    ] {
+        assert!(texts.contains(&label), "{label}");
+    }
+}
+
+#[test]
+fn a_loop_may_have_one_iteration_and_one_round() {
+    let bench = Bench::new();
+    let sets = ["--set", "n=1", "--set", "rounds=1", "--set", "comps=64"];
+    let mut args = vec!["study", "block-size", "--threads", "3"];
+    args.extend(sets);
+    let text = bench.run(&args).ok().out();
+    assert!(text.contains("medians of 1 round"), "{text}");
+}
+
+#[test]
+fn blocks_and_partitioners_can_be_chosen() {
+    let bench = Bench::new();
+    let more = [
+        "--only",
+        "opaque",
+        "--set",
+        "blocks=3,5",
+        "--set",
+        "partitioners=sharded=2,fixed-block=3",
+        "--format",
+        "csv",
+    ];
+    let csv = tiny(&bench, &more).ok().out();
+    let mut policies: Vec<String> = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>()[8..10].join("="))
+        .collect();
+    policies.sort();
+    policies.dedup();
+    assert_eq!(policies, ["fixed-block=3", "fixed-block=5", "sharded=2"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_study_goes_on_where_it_was() {
+    use std::process::Stdio;
+    let bench = Bench::new();
+    // A cell that takes an instant, then one that would take minutes.
+    let mut args = vec![
+        "study",
+        "block-size",
+        "--threads",
+        "1",
+        "--set",
+        "n=8",
+        "--set",
+    ];
+    args.extend([
+        "tasks=folded,tiny",
+        "--set",
+        "tiny-n=2^24",
+        "--set",
+        "blocks=1,2",
+    ]);
+    args.extend([
+        "--set",
+        "reads=64",
+        "--set",
+        "comps=64",
+        "--set",
+        "writes=64",
+    ]);
+    let long = [&args[..], &["--set", "seconds=1000000"]].concat();
+    let mut child = bench
+        .command(&long)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let journal = wait_for_journal(&bench);
+    interrupt(child.id());
+    let status = child.wait().unwrap();
+    let mut err = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut err).unwrap();
+    assert_eq!(status.code(), Some(130), "{err}");
+    assert_eq!(err.matches('\n').count(), 1, "{err}");
+    assert!(
+        err.contains("of 2 cells") && err.contains(&journal),
+        "{err}"
+    );
+    // Nothing but the journal: no file is half done.
+    assert_eq!(bench.names("out"), [journal.as_str()]);
+
+    // What it holds is kept: mark it, and find the mark in the results.
+    let path = bench.path("out").join(&journal);
+    let text = fs::read_to_string(&path).unwrap();
+    let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["cell"]["workload"]["task"], "folded");
+    assert_eq!(first["complete"], true);
+    for policy in first["policies"].as_array_mut().unwrap() {
+        policy["us"] = serde_json::json!([123_456.0]);
+    }
+    let mut tiny = first.clone();
+    tiny["cell"]["workload"]["task"] = "tiny".into();
+    tiny["cell"]["workload"]["n"] = (1 << 24).into();
+    for key in ["read", "write"] {
+        tiny["cell"]["workload"][key] = 0.into();
+    }
+    tiny["cell"]["workload"]["comp"] = 14.into();
+    fs::write(&path, format!("{first}\n{tiny}\n")).unwrap();
+    let csv = bench
+        .run(&[&long[..], &["--format", "csv"]].concat())
+        .ok()
+        .out();
+    assert!(
+        csv.lines().skip(1).all(|line| line.contains("123456")),
+        "{csv}"
+    );
+    assert!(!bench.names("out").contains(&journal));
+}
+
+#[cfg(unix)]
+fn wait_for_journal(bench: &Bench) -> String {
+    loop {
+        let journal = fs::read_dir(bench.path("out")).ok().and_then(|entries| {
+            entries
+                .flatten()
+                .find(|entry| entry.metadata().is_ok_and(|data| data.len() > 0))
+        });
+        match journal {
+            Some(entry) => {
+                let name = entry.file_name().into_string().unwrap();
+                if name.ends_with(".journal") {
+                    return name;
+                }
+            }
+            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn interrupt(process: u32) {
+    let status = std::process::Command::new("kill")
+        .args(["-INT", &process.to_string()])
+        .status();
+    assert!(status.unwrap().success());
+}

@@ -1,0 +1,112 @@
+//! The partitioners that claim from shared words: `static`, `fixed-block`,
+//! `guided`, `factoring`.
+
+use super::each_once;
+use crate::loops::factoring::Factoring;
+use crate::loops::fixed_block::FixedBlock;
+use crate::loops::guided::Guided;
+use crate::loops::r#static::Static;
+use manycore_check::{
+    Faulty, Loom, Shuttle, TornAdd, TornCas, TornSwap, caught, loom_model, shuttle_pct,
+    shuttle_random,
+};
+use manycore_platform::{Native, Platform};
+use std::num::NonZeroUsize;
+
+fn fixed_block<P: Platform>(n: usize, block: usize, threads: usize) {
+    let block = NonZeroUsize::new(block).unwrap();
+    each_once::<P, _>(&FixedBlock::<P>::new(n, block, threads), n, threads);
+}
+
+fn guided<P: Platform>(n: usize, threads: usize) {
+    each_once::<P, _>(&Guided::<P>::new(n, threads), n, threads);
+}
+
+fn factoring<P: Platform>(n: usize, threads: usize) {
+    each_once::<P, _>(&Factoring::<P>::new(n, threads), n, threads);
+}
+
+fn equal_shares<P: Platform>(n: usize, threads: usize) {
+    each_once::<P, _>(&Static::<P>::new(n, threads), n, threads);
+}
+
+/// Two threads in every interleaving; three with at most two interruptions,
+/// for without a bound `static`, where each looks at each share, takes minutes.
+fn exhaust(threads: usize, model: impl Fn() + Send + Sync + 'static) {
+    loom_model((threads > 2).then_some(2), model);
+}
+
+/// Lengths that the block divides and does not, shorter than a block, and
+/// shorter than the threads are many.
+#[test]
+fn fixed_block_in_every_interleaving() {
+    for (n, block, threads) in [(4, 1, 2), (5, 2, 2), (1, 3, 2), (3, 2, 3), (2, 1, 3)] {
+        exhaust(threads, move || fixed_block::<Loom>(n, block, threads));
+    }
+}
+
+/// A loop so long that adding blocks past its end would wrap the counter.
+#[test]
+fn fixed_block_near_the_end_of_the_counter() {
+    let half = usize::MAX / 2;
+    loom_model(None, move || fixed_block::<Loom>(usize::MAX, half, 2));
+}
+
+#[test]
+fn guided_in_every_interleaving() {
+    for (n, threads) in [(3, 2), (1, 2), (2, 3)] {
+        exhaust(threads, move || guided::<Loom>(n, threads));
+    }
+}
+
+#[test]
+fn factoring_in_every_interleaving() {
+    for (n, threads) in [(5, 2), (1, 2), (2, 3)] {
+        exhaust(threads, move || factoring::<Loom>(n, threads));
+    }
+}
+
+#[test]
+fn static_in_every_interleaving() {
+    for (n, threads) in [(5, 2), (1, 2), (4, 3), (2, 3)] {
+        exhaust(threads, move || equal_shares::<Loom>(n, threads));
+    }
+}
+
+#[test]
+fn four_participants_and_a_longer_loop() {
+    fn all() {
+        fixed_block::<Shuttle>(37, 4, 4);
+        guided::<Shuttle>(37, 4);
+        factoring::<Shuttle>(37, 4);
+        equal_shares::<Shuttle>(37, 4);
+    }
+    shuttle_random(200, all);
+    shuttle_pct(200, 3, all);
+}
+
+/// Beyond 2^32 iterations, to the last index there is.
+#[test]
+fn the_longest_loops() {
+    for n in [(1 << 32) + 5, usize::MAX - 1, usize::MAX] {
+        fixed_block::<Native>(n, n / 7, 2);
+        guided::<Native>(n, 2);
+        factoring::<Native>(n, 2);
+        equal_shares::<Native>(n, 2);
+    }
+}
+
+#[test]
+fn a_claim_by_load_and_store_is_caught() {
+    let why = caught(|| loom_model(None, || fixed_block::<Faulty<Loom, TornAdd>>(2, 1, 2)));
+    assert!(why.contains("handed out twice"), "{why}");
+    let why = caught(|| loom_model(None, || factoring::<Faulty<Loom, TornAdd>>(2, 2)));
+    assert!(why.contains("handed out twice"), "{why}");
+    let why = caught(|| loom_model(None, || guided::<Faulty<Loom, TornCas>>(2, 2)));
+    assert!(why.contains("handed out twice"), "{why}");
+    let near_the_end = || fixed_block::<Faulty<Loom, TornCas>>(usize::MAX, usize::MAX / 2, 2);
+    let why = caught(|| loom_model(None, near_the_end));
+    assert!(why.contains("handed out twice"), "{why}");
+    let why = caught(|| loom_model(None, || equal_shares::<Faulty<Loom, TornSwap>>(2, 2)));
+    assert!(why.contains("handed out twice"), "{why}");
+}

@@ -1,0 +1,50 @@
+//! The partitioners under the model checkers: whatever the participants do
+//! when, each iteration is handed out once.
+
+mod counters;
+mod moves;
+mod shard;
+
+use super::partition::{Claims, Partition};
+use manycore_check::team;
+use manycore_platform::Platform;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// What was handed out. The standard library's lock: keeping the books is no
+/// step of the model.
+#[derive(Default)]
+struct Tally(Mutex<Vec<Range<usize>>>);
+
+impl Tally {
+    fn add(&self, block: Range<usize>) {
+        assert!(!block.is_empty(), "an empty block");
+        self.0.lock().unwrap().push(block);
+    }
+
+    /// Asserts that `0..n` was handed out, each index once.
+    fn assert_each_once(self, n: usize) {
+        let mut blocks = self.0.into_inner().unwrap();
+        blocks.sort_unstable_by_key(|block| block.start);
+        let mut end = 0;
+        for block in &blocks {
+            assert!(block.start >= end, "handed out twice: {blocks:?} of {n}");
+            assert!(block.start <= end, "lost: {blocks:?} of {n}");
+            end = block.end;
+        }
+        assert_eq!(end, n, "the end: {blocks:?}");
+    }
+}
+
+/// Participants `0..participants` claim from `partition`, of `n` iterations,
+/// until nothing is left for them.
+fn each_once<P: Platform, S: Partition>(partition: &S, n: usize, participants: usize) {
+    let tally = Tally::default();
+    team::<P>(participants, |rank| {
+        let mut claims = partition.claims(rank);
+        while let Some(block) = claims.next() {
+            tally.add(block);
+        }
+    });
+    tally.assert_each_once(n);
+}

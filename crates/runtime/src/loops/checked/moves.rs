@@ -1,0 +1,63 @@
+//! `sharded`: ranges move from shard to shard while they are claimed from.
+//!
+//! A participant may leave while a range is on its way between two shards and
+//! in neither: the thief that carries it runs it. What the checks demand is
+//! that nothing is lost or run twice, not that everybody stays to the end.
+
+use super::each_once;
+use crate::loops::sharded::{Ranges, Sharded, Shards};
+use manycore_check::{
+    Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, shuttle_random,
+};
+use manycore_platform::{Native, Platform};
+use std::num::NonZeroUsize;
+
+/// `participants` of a pool of `threads` come; the others never do.
+fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: usize) {
+    let shards = Shards::<P>::new(threads);
+    let partition = Sharded {
+        ranges: Ranges::new(&shards, n, 0),
+        block: NonZeroUsize::new(block).unwrap(),
+    };
+    each_once::<P, _>(&partition, n, participants);
+}
+
+/// Every claim and every steal, back and forth between two shards.
+#[test]
+fn two_participants() {
+    for n in 1..=3 {
+        loom_model(Some(3), move || sharded::<Loom>(n, 1, 2, 2));
+    }
+}
+
+#[test]
+fn two_participants_and_a_shard_without_owner() {
+    loom_model(Some(2), || sharded::<Loom>(3, 1, 3, 2));
+}
+
+#[test]
+fn three_participants() {
+    loom_model(Some(1), || sharded::<Loom>(3, 1, 3, 3));
+}
+
+#[test]
+fn four_participants_and_a_longer_loop() {
+    shuttle_random(300, || sharded::<Shuttle>(37, 3, 4, 4));
+    shuttle_pct(300, 4, || sharded::<Shuttle>(37, 1, 4, 3));
+}
+
+/// A shard counts to 2^31; beyond, it counts in units of several iterations.
+#[test]
+fn the_longest_loops() {
+    for n in [1 << 31, (1 << 33) + 5, usize::MAX] {
+        sharded::<Native>(n, n / 9, 2, 2);
+    }
+}
+
+#[test]
+fn a_claim_or_a_steal_by_load_and_store_is_caught() {
+    let claim = || loom_model(Some(3), || sharded::<Faulty<Loom, TornAdd>>(3, 1, 2, 2));
+    assert!(caught(claim).contains("handed out twice"));
+    let steal = || loom_model(Some(3), || sharded::<Faulty<Loom, TornCas>>(3, 1, 2, 2));
+    assert!(caught(steal).contains("handed out twice"));
+}

@@ -1,0 +1,109 @@
+//! Idle workers cost next to nothing.
+#![cfg(target_os = "linux")]
+
+#[path = "support/eventually.rs"]
+mod eventually;
+#[path = "support/partitioners.rs"]
+mod partitioners;
+#[path = "support/tasks.rs"]
+mod tasks;
+
+use eventually::eventually;
+use manycore::Pool;
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Time for the workers to fall asleep, and then to be watched.
+const QUIET: Duration = Duration::from_millis(200);
+const WATCHED: Duration = Duration::from_millis(300);
+/// CPU time in nanoseconds that all workers together may use while watched.
+///
+/// This is processor time, which the kernel charges only to a thread that
+/// runs: however loaded the machine and however late anybody is, a thread that
+/// sleeps uses none. One that spun would use up to the whole 300 ms; one that
+/// woke to look every millisecond some 5.
+const ALLOWED: u64 = 2_000_000;
+
+/// CPU time so far of the thread at `task`, in nanoseconds.
+fn cpu_time(task: &Path) -> u64 {
+    let text = fs::read_to_string(task.join("schedstat")).expect("the kernel keeps schedstat");
+    let first = text.split(' ').next().expect("time on the CPU");
+    first.parse().expect("a number of nanoseconds")
+}
+
+/// Runs `loops` and then watches the workers of their pool: of one with a
+/// core for each thread (where there are two), and of one with more threads.
+fn check(name: &str, spin_budget: Option<Duration>, loops: impl Fn(&Pool)) {
+    for threads in [2, 5] {
+        let name = format!("{name}-{threads}");
+        let builder = Pool::builder().threads(threads).name(&name);
+        let builder = match spin_budget {
+            Some(budget) => builder.spin_budget(budget),
+            None => builder,
+        };
+        let pool = builder.build().unwrap();
+        loops(&pool);
+        let workers = eventually("the workers have their names", || {
+            Some(tasks::named(&name)).filter(|workers| workers.len() == threads - 1)
+        });
+        thread::sleep(QUIET);
+        let before: u64 = workers.iter().map(|task| cpu_time(task)).sum();
+        thread::sleep(WATCHED);
+        let used = workers.iter().map(|task| cpu_time(task)).sum::<u64>() - before;
+        assert!(used <= ALLOWED, "{name}: {used} ns of CPU time while idle");
+    }
+}
+
+fn every_partitioner(pool: &Pool) {
+    for partitioner in partitioners::all() {
+        pool.with(partitioner).parallel_for(0..1_000, |_| ());
+    }
+}
+
+#[test]
+fn a_new_pool_sleeps() {
+    check("new", None, |_| ());
+}
+
+#[test]
+fn after_one_loop() {
+    check("once", None, |pool| pool.parallel_for(0..100_000, |_| ()));
+}
+
+#[test]
+fn after_many_loops_in_a_row() {
+    check("row", None, |pool| {
+        (0..100).for_each(|_| every_partitioner(pool));
+    });
+}
+
+/// The workers have learned to wake for the next loop, which does not come.
+#[test]
+fn after_a_rhythm() {
+    for period in [1, 5, 20] {
+        check(&format!("beat{period}"), None, |pool| {
+            for _ in 0..20 {
+                every_partitioner(pool);
+                thread::sleep(Duration::from_millis(period));
+            }
+        });
+    }
+}
+
+#[test]
+fn after_nested_loops_and_panics() {
+    check("nested", None, |pool| {
+        pool.parallel_for(0..50, |_| every_partitioner(pool));
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            pool.parallel_for(0..50, |_| std::panic::resume_unwind(Box::new(())));
+        }));
+        assert!(panicked.is_err());
+    });
+}
+
+#[test]
+fn with_a_spin_budget_of_zero() {
+    check("zero", Some(Duration::ZERO), every_partitioner);
+}
