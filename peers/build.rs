@@ -1,0 +1,142 @@
+//! Compiles the task functions into the binary, and for each C or C++ peer
+//! whose toolchain is here a shared object of glue. One that does not compile
+//! is no error: the binary is told why and says so when it runs.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A peer's glue, and how to compile it.
+struct Glue {
+    /// `PEERS_GLUE_<name>` holds the path, `PEERS_MISSING_<name>` the reason.
+    name: &'static str,
+    source: &'static str,
+    cpp: bool,
+    /// Tried in this order; the first that works is taken.
+    compilers: Vec<String>,
+    arguments: Vec<String>,
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=native");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=TBBROOT");
+
+    // The tasks must cost the same in a debug build, or its tests take minutes.
+    cc::Build::new()
+        .opt_level(2)
+        .warnings(true)
+        .file("native/tasks.c")
+        .compile("peers_tasks");
+
+    // The newest clang first: its runtime comes with it.
+    let clangs = (14..=25).rev().map(|version| format!("clang-{version}"));
+    let glues = [
+        Glue {
+            name: "GOMP",
+            source: "native/openmp.c",
+            cpp: false,
+            compilers: vec!["gcc".into()],
+            arguments: vec!["-fopenmp".into()],
+        },
+        Glue {
+            name: "LIBOMP",
+            source: "native/openmp.c",
+            cpp: false,
+            compilers: clangs.chain(["clang".into()]).collect(),
+            arguments: vec!["-fopenmp=libomp".into()],
+        },
+        Glue {
+            name: "TBB",
+            source: "native/tbb.cpp",
+            cpp: true,
+            compilers: vec!["g++".into(), "clang++".into()],
+            arguments: tbb_arguments(),
+        },
+    ];
+    for glue in glues {
+        match glue.build() {
+            Ok(path) => println!(
+                "cargo::rustc-env=PEERS_GLUE_{}={}",
+                glue.name,
+                path.display()
+            ),
+            Err(why) => println!("cargo::rustc-env=PEERS_MISSING_{}={why}", glue.name),
+        }
+    }
+}
+
+/// The system's TBB, or the one that the usual variable `TBBROOT` points to.
+fn tbb_arguments() -> Vec<String> {
+    let mut arguments = Vec::new();
+    if let Ok(root) = env::var("TBBROOT") {
+        arguments.push(format!("-I{root}/include"));
+        arguments.push(format!("-L{root}/lib"));
+        arguments.push(format!("-Wl,-rpath,{root}/lib"));
+    }
+    arguments.push("-ltbb".into());
+    arguments
+}
+
+impl Glue {
+    /// The path of the shared object, or why there is none.
+    fn build(&self) -> Result<PathBuf, String> {
+        let mut why = format!(
+            "{} was not found",
+            self.compilers.last().expect("at least one")
+        );
+        for compiler in &self.compilers {
+            match self.build_with(compiler) {
+                Ok(path) => return Ok(path),
+                Err(Some(message)) => why = message,
+                Err(None) => (),
+            }
+        }
+        Err(why)
+    }
+
+    /// `Err(None)`: there is no such compiler.
+    fn build_with(&self, compiler: &str) -> Result<PathBuf, Option<String>> {
+        if Command::new(compiler).arg("--version").output().is_err() {
+            return Err(None);
+        }
+        let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+        let path = out.join(format!("libpeers_{}.so", self.name.to_lowercase()));
+        let mut build = cc::Build::new();
+        build
+            .compiler(compiler)
+            .cpp(self.cpp)
+            .opt_level(2)
+            .pic(true)
+            .cargo_metadata(false);
+        if self.cpp {
+            build.std("c++17");
+        }
+        let tool = build
+            .try_get_compiler()
+            .map_err(|e| Some(one_line(&e.to_string())))?;
+        let output = tool
+            .to_command()
+            .args(["-shared", self.source, "-o"])
+            .arg(&path)
+            .args(&self.arguments)
+            .output()
+            .map_err(|e| Some(one_line(&e.to_string())))?;
+        if output.status.success() {
+            return Ok(path);
+        }
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = text
+            .lines()
+            .find(|line| line.contains("error"))
+            .or(text.lines().next());
+        Err(Some(one_line(
+            line.unwrap_or("the compiler failed without a word"),
+        )))
+    }
+}
+
+/// A `cargo::` instruction ends at the first line break.
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}

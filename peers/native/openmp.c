@@ -1,0 +1,44 @@
+/* Glue to OpenMP: compiled with gcc it is GNU's, with clang it is LLVM's. */
+#include "glue.h"
+#include <omp.h>
+
+#define TEXT(x) #x
+#define PRAGMA(x) _Pragma(TEXT(x))
+
+const char *glue_version(void) {
+#ifdef __clang__
+    return "LLVM OpenMP, clang " __clang_version__;
+#else
+    return "GNU OpenMP, gcc " __VERSION__;
+#endif
+}
+
+void glue_open(int threads) {
+    omp_set_dynamic(0);
+    omp_set_num_threads(threads);
+}
+
+void glue_enter(void (*session)(void *), void *state) { session(state); }
+
+#define LOOP(schedule_kind, statement)                                                             \
+    PRAGMA(omp parallel for schedule(schedule_kind))                                               \
+    for (size_t i = 0; i < n; ++i) {                                                               \
+        statement;                                                                                 \
+    }                                                                                              \
+    break;
+
+#define LOOPS(statement)                                                                           \
+    switch (policy) {                                                                              \
+    case 0: LOOP(static, statement)                                                                \
+    case 1: LOOP(dynamic, statement)                                                               \
+    case 2: LOOP(guided, statement)                                                                \
+    case 3: LOOP(auto, statement)                                                                  \
+    }
+
+void glue_call(int policy, size_t n, peers_body body, const void *context) {
+    LOOPS(body(i, context))
+}
+
+void glue_trivial(int policy, size_t n) { LOOPS(peers_trivial_inline(i)) }
+
+void glue_tiny(int policy, size_t n) { LOOPS(peers_tiny_inline(i)) }

@@ -1,0 +1,270 @@
+//! The benchmarks: which loops, how often, and what they are compared with.
+
+use crate::load::{Load, Shape};
+use crate::peer::Variant;
+use crate::protocol::{Order, Pace};
+use anyhow::{Result, bail};
+use std::num::NonZeroUsize;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    Quick,
+    Full,
+}
+
+pub struct Bench {
+    pub name: &'static str,
+    pub title: String,
+    pub cases: Vec<Case>,
+    /// Every peer is visited once a round and case.
+    pub rounds: usize,
+    /// The blocks whose best is what the peers are divided by; if there are
+    /// none, they are divided by the serial loop.
+    pub blocks: Vec<NonZeroUsize>,
+    /// One peer a runtime is enough: how its loops are called changes nothing.
+    pub one_per_runtime: bool,
+}
+
+pub struct Case {
+    pub name: String,
+    /// The cases of one group share one geometric mean.
+    pub group: String,
+    pub order: Order,
+    pub measure: Measure,
+}
+
+/// What a figure of a case means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Nanoseconds a loop.
+    Latency,
+    /// Nanoseconds a loop, and the cores that the process kept busy.
+    LatencyAndCores,
+    /// Milliseconds of processor time a second.
+    IdleCpu,
+}
+
+pub const NAMES: [&str; 6] = ["launch", "periodic", "idle", "grid", "irregular", "tiny"];
+
+/// The benchmarks called `names`, in the order of [`NAMES`]; all if empty.
+///
+/// # Errors
+///
+/// When a name is none of [`NAMES`].
+pub fn select(names: &[String], effort: Effort) -> Result<Vec<Bench>> {
+    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        let known = NAMES.join(", ");
+        bail!("--only: there is no benchmark `{unknown}`; expected one of {known}");
+    }
+    let wanted = NAMES
+        .iter()
+        .filter(|&name| names.is_empty() || names.iter().any(|n| n == name));
+    Ok(wanted.flat_map(|name| of_name(name, effort)).collect())
+}
+
+fn of_name(name: &str, effort: Effort) -> Vec<Bench> {
+    let quick = effort == Effort::Quick;
+    match name {
+        "launch" => vec![launch(if quick { 6 } else { 30 })],
+        "periodic" => vec![periodic(if quick { 3 } else { 12 })],
+        "idle" => vec![idle(if quick { 1 } else { 4 })],
+        "grid" if quick => vec![grid(&[6, 10, 14], 6)],
+        "grid" => vec![grid(&[6, 8, 10, 12, 14, 16], 12)],
+        // One for each length: they differ in the blocks worth trying.
+        "irregular" => [1024, 100_000, 1_000_000]
+            .map(|n| irregular(n, if quick { 6 } else { 24 }))
+            .into(),
+        _ => vec![tiny(if quick { 6 } else { 24 })],
+    }
+}
+
+impl Case {
+    fn new(load: Load, pace: Pace, group: &str, (warm_up_ms, sampling_ms): (u64, u64)) -> Self {
+        Self {
+            name: load.to_string(),
+            group: group.to_owned(),
+            order: Order::Loops {
+                load,
+                pace,
+                warm_up_ms,
+                sampling_ms,
+            },
+            measure: Measure::Latency,
+        }
+    }
+}
+
+fn launch(rounds: usize) -> Bench {
+    let spin = |us: u64| Load::Spin {
+        n: 2,
+        ns: us * 1000,
+    };
+    let hot = [Load::Empty { n: 2 }, Load::Trivial { n: 1000 }, spin(10)]
+        .map(|load| Case::new(load, Pace::Hot, "hot", (4, 6)));
+    let gap = [Load::Empty { n: 2 }, spin(10), spin(50)]
+        .map(|load| Case::new(load, Pace::AfterGap, "after 1 ms", (6, 24)));
+    let mut cases: Vec<_> = hot.into_iter().chain(gap).collect();
+    for case in &mut cases {
+        case.name = format!("{}, {}", case.name, case.group);
+    }
+    let title = "Launch: hot is back to back, otherwise after 1 ms of a busy caller".to_owned();
+    Bench {
+        name: "launch",
+        title,
+        cases,
+        rounds,
+        blocks: vec![],
+        one_per_runtime: false,
+    }
+}
+
+fn periodic(rounds: usize) -> Bench {
+    // With the clock's own 30 ns an index this is 87 us run serially.
+    let load = Load::Spin { n: 100, ns: 845 };
+    let mut case = Case::new(load, Pace::Periodic, "periodic", (50, 200));
+    case.name = "call".to_owned();
+    case.measure = Measure::LatencyAndCores;
+    let title = "Periodic: 87 us of work (100 indices) every 1.1 ms, the caller asleep between";
+    Bench {
+        name: "periodic",
+        title: title.to_owned(),
+        cases: vec![case],
+        rounds,
+        blocks: vec![],
+        one_per_runtime: false,
+    }
+}
+
+fn idle(rounds: usize) -> Bench {
+    let case = Case {
+        name: "cpu".to_owned(),
+        group: "idle".to_owned(),
+        order: Order::Idle { ms: 1000 },
+        measure: Measure::IdleCpu,
+    };
+    let title = "Idle: processor time from 100 ms after the last loop on".to_owned();
+    Bench {
+        name: "idle",
+        title,
+        cases: vec![case],
+        rounds,
+        blocks: vec![],
+        one_per_runtime: true,
+    }
+}
+
+fn grid(exponents: &[u32], rounds: usize) -> Bench {
+    let mut cases = Vec::new();
+    for &read in exponents {
+        for &write in exponents {
+            let load = Load::Unit {
+                n: 1024,
+                read: 1 << read,
+                write: 1 << write,
+            };
+            cases.push(Case::new(load, Pace::Hot, "unit task", (3, 9)));
+        }
+    }
+    let title = "Unit task (folded), 1,024 indices".to_owned();
+    Bench {
+        name: "grid",
+        title,
+        cases,
+        rounds,
+        blocks: blocks(1024),
+        one_per_runtime: false,
+    }
+}
+
+fn irregular(n: usize, rounds: usize) -> Bench {
+    let group = format!("irregular {n}");
+    let case = |shape| Case::new(Load::Irregular { n, shape }, Pace::Hot, &group, (3, 12));
+    Bench {
+        name: "irregular",
+        title: format!("Irregular work, {n} indices"),
+        cases: Shape::ALL.map(case).into(),
+        rounds,
+        blocks: blocks(n),
+        one_per_runtime: false,
+    }
+}
+
+fn tiny(rounds: usize) -> Bench {
+    let case = |(inlined, group)| {
+        Case::new(
+            Load::Tiny {
+                n: 1_000_000,
+                inlined,
+            },
+            Pace::Hot,
+            group,
+            (4, 16),
+        )
+    };
+    Bench {
+        name: "tiny",
+        title: "A million items of 5 ns".to_owned(),
+        cases: [(true, "inlined"), (false, "called")].map(case).into(),
+        rounds,
+        blocks: blocks(1_000_000),
+        one_per_runtime: false,
+    }
+}
+
+/// Powers of two to 1,024 for the short loops; of four for the long ones, where
+/// the optimum is wide and its place unknown.
+fn blocks(n: usize) -> Vec<NonZeroUsize> {
+    let factor = if n <= 1024 { 2 } else { 4 };
+    let powers = std::iter::successors(NonZeroUsize::new(1), |block| {
+        block.checked_mul(NonZeroUsize::new(factor)?)
+    });
+    powers.take_while(|block| block.get() <= n).collect()
+}
+
+impl Bench {
+    /// The peers that take part: `compared`, and the fixed blocks.
+    pub fn variants(&self, compared: &[Variant]) -> Vec<Variant> {
+        let mut variants: Vec<Variant> = Vec::new();
+        for variant in compared {
+            if !(self.one_per_runtime && variants.iter().any(|v| v.runtime == variant.runtime)) {
+                variants.push(variant.clone());
+            }
+        }
+        variants.extend(self.blocks.iter().copied().map(Variant::fixed_block));
+        variants
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_benchmark_and_others_are_not() {
+        for name in NAMES {
+            let benches = select(&[name.to_owned()], Effort::Quick).unwrap();
+            assert!(!benches.is_empty() && benches.iter().all(|bench| bench.name == name));
+        }
+        let message = select(&["barrier".to_owned()], Effort::Full)
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            message.contains("`barrier`") && message.contains("launch"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn blocks_reach_from_one_to_the_length() {
+        let sizes = |n| {
+            blocks(n)
+                .into_iter()
+                .map(NonZeroUsize::get)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(1024), (0..=10).map(|k| 1 << k).collect::<Vec<_>>());
+        assert_eq!(sizes(100_000).last(), Some(&65_536));
+    }
+}

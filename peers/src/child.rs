@@ -1,0 +1,141 @@
+//! A peer's process: one runtime, carrying out the orders that come in on its
+//! standard input.
+
+mod check;
+mod clocks;
+
+use crate::load::{Load, Prepared};
+use crate::peer::{self, Loops, Peer};
+use crate::protocol::{Answer, Hello, Order, Outcome, Pace, Request};
+use crate::tasks;
+use anyhow::Result;
+use std::io::{self, BufRead, Write};
+use std::time::{Duration, Instant};
+
+/// Serves one runtime until the parent closes the pipe.
+///
+/// # Errors
+///
+/// When a line cannot be read, understood or answered.
+pub fn serve(runtime: &str, threads: usize) -> Result<()> {
+    clocks::die_with_parent()?;
+    let mut peer = match peer::open(runtime, threads) {
+        Ok(peer) => peer,
+        Err(error) => return say(&Hello::Err(format!("{error:#}"))),
+    };
+    say(&Hello::Ok(peer.version().map(str::to_owned)))?;
+    let mut prepared = Prepared::new(Load::Empty { n: 0 });
+    for line in io::stdin().lock().lines() {
+        let request: Request = serde_json::from_str(&line?)?;
+        let answer: Answer =
+            obey(&mut *peer, &request, &mut prepared).map_err(|error| format!("{error:#}"));
+        say(&answer)?;
+    }
+    Ok(())
+}
+
+fn say(message: &impl serde::Serialize) -> Result<()> {
+    let mut line = serde_json::to_string(message)?;
+    line.push('\n');
+    let mut out = io::stdout().lock();
+    out.write_all(line.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Result<Outcome> {
+    let mut outcome = Ok(Outcome::default());
+    match request.order {
+        Order::Check { n } => peer.enter(&request.policy, &mut |loops| {
+            outcome = check::every_index_once(loops, n).map(|()| Outcome::default());
+        })?,
+        Order::Loops {
+            load,
+            pace,
+            warm_up_ms,
+            sampling_ms,
+        } => {
+            // The same load often comes again, and its table may be large.
+            if prepared.load() != load {
+                *prepared = Prepared::new(load);
+            }
+            peer.enter(&request.policy, &mut |loops| {
+                let mut caller = Caller::new(loops, prepared, pace);
+                caller.call_for(warm_up_ms);
+                outcome = clocks::watch(|| caller.call_for(sampling_ms));
+            })?;
+        }
+        Order::Idle { ms } => {
+            let warm_up = Prepared::new(Load::Spin { n: 2, ns: 10_000 });
+            peer.enter(&request.policy, &mut |loops| {
+                Caller::new(loops, &warm_up, Pace::Hot).call_for(5);
+                std::thread::sleep(Duration::from_millis(100));
+                outcome = clocks::watch(|| {
+                    std::thread::sleep(Duration::from_millis(ms));
+                    Vec::new()
+                });
+            })?;
+        }
+    }
+    outcome
+}
+
+/// The loop's caller, and what it does between two loops.
+struct Caller<'a> {
+    loops: &'a mut dyn Loops,
+    prepared: &'a Prepared,
+    pace: Pace,
+    /// Loops a sample: those that last less than a microsecond are timed in
+    /// dozens, back to back, or the clock would be part of the figure.
+    together: u32,
+    /// When a periodic loop starts next.
+    next: Instant,
+}
+
+impl<'a> Caller<'a> {
+    const GAP_NS: u64 = 1_000_000;
+    const PERIOD: Duration = Duration::from_micros(1100);
+    /// So that answers stay short.
+    const MOST_SAMPLES: usize = 2000;
+
+    fn new(loops: &'a mut dyn Loops, prepared: &'a Prepared, pace: Pace) -> Self {
+        let short = matches!(prepared.load(), Load::Empty { .. } | Load::Trivial { .. });
+        let together = if short && pace == Pace::Hot { 32 } else { 1 };
+        Self {
+            loops,
+            prepared,
+            pace,
+            together,
+            next: Instant::now(),
+        }
+    }
+
+    /// Calls the loop for about `ms` milliseconds, at least once; nanoseconds
+    /// of each sample.
+    fn call_for(&mut self, ms: u64) -> Vec<f64> {
+        let end = Instant::now() + Duration::from_millis(ms);
+        let mut latencies = Vec::with_capacity(Self::MOST_SAMPLES);
+        while latencies.is_empty() || latencies.len() < Self::MOST_SAMPLES && Instant::now() < end {
+            self.wait();
+            let start = tasks::now();
+            for _ in 0..self.together {
+                self.prepared.run(self.loops);
+            }
+            let ticks = tasks::now() - start;
+            latencies.push(ticks as f64 / tasks::ticks_per_ns() / f64::from(self.together));
+        }
+        latencies
+    }
+
+    fn wait(&mut self) {
+        match self.pace {
+            Pace::Hot => (),
+            Pace::AfterGap => tasks::busy(Self::GAP_NS),
+            Pace::Periodic => {
+                let now = Instant::now();
+                std::thread::sleep(self.next.saturating_duration_since(now));
+                // One that is late does not make the next ones early.
+                self.next = self.next.max(now) + Self::PERIOD;
+            }
+        }
+    }
+}

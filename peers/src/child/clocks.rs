@@ -1,0 +1,60 @@
+//! What the operating system knows about this process: the processor time it
+//! used, and whether its threads got a core when they wanted one.
+
+use crate::protocol::Outcome;
+use anyhow::{Context, Result};
+use rustix::time::{ClockId, clock_gettime};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Runs `work` and says what it took; its result becomes the latencies.
+pub(super) fn watch(work: impl FnOnce() -> Vec<f64>) -> Result<Outcome> {
+    let delay = run_delay()?;
+    let (start, cpu) = (Instant::now(), cpu_time()?);
+    let latencies = work();
+    let (cpu, elapsed) = (cpu_time()?.saturating_sub(cpu), start.elapsed());
+    Ok(Outcome {
+        latencies,
+        cores: cpu.as_secs_f64() / elapsed.as_secs_f64(),
+        disturbed: run_delay()? > delay,
+    })
+}
+
+/// Processor time of all threads of this process.
+fn cpu_time() -> Result<Duration> {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Ok(Duration::new(
+        u64::try_from(time.tv_sec)?,
+        u32::try_from(time.tv_nsec)?,
+    ))
+}
+
+/// Nanoseconds that this process's threads were ready and waited for a core.
+#[cfg(target_os = "linux")]
+fn run_delay() -> Result<u64> {
+    let mut total = 0;
+    for thread in fs::read_dir("/proc/self/task").context("cannot list this process's threads")? {
+        // A thread may end between the listing and the reading.
+        let Ok(line) = fs::read_to_string(thread?.path().join("schedstat")) else {
+            continue;
+        };
+        total += line
+            .split(' ')
+            .nth(1)
+            .and_then(|field| field.parse().ok())
+            .unwrap_or(0);
+    }
+    Ok(total)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run_delay() -> Result<u64> {
+    Ok(0)
+}
+
+/// A stopped process would outlive a parent that was killed.
+pub(super) fn die_with_parent() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    Ok(())
+}

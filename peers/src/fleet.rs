@@ -1,0 +1,156 @@
+//! The peers' processes. All are stopped but the one that is being measured:
+//! threads that spin after a loop would otherwise run against the next peer.
+
+use crate::peer::Variant;
+use crate::protocol::{Answer, Hello, Order, Outcome, Request};
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// One process a runtime, all for the same number of threads.
+pub struct Fleet {
+    members: BTreeMap<&'static str, Member>,
+}
+
+struct Member {
+    process: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    version: Option<String>,
+}
+
+impl Fleet {
+    /// Starts the runtimes of `variants`. Those that cannot run here are left
+    /// out, each with the reason.
+    ///
+    /// # Errors
+    ///
+    /// When a process cannot be started at all.
+    pub fn start(variants: &[Variant], threads: usize) -> Result<(Self, Vec<String>)> {
+        let (mut members, mut missing) = (BTreeMap::new(), BTreeMap::new());
+        for &Variant { runtime, .. } in variants {
+            if members.contains_key(runtime) || missing.contains_key(runtime) {
+                continue;
+            }
+            match Member::start(runtime, threads)? {
+                Ok(member) => drop(members.insert(runtime, member)),
+                Err(why) => drop(missing.insert(runtime, why)),
+            }
+        }
+        let missing = missing
+            .into_iter()
+            .map(|(name, why)| format!("{name}: {why}"))
+            .collect();
+        Ok((Self { members }, missing))
+    }
+
+    pub fn has(&self, variant: &Variant) -> bool {
+        self.members.contains_key(variant.runtime)
+    }
+
+    /// The versions that are not in `Cargo.lock`.
+    pub fn versions(&self) -> Vec<String> {
+        let version = |(name, member): (&&str, &Member)| {
+            member
+                .version
+                .as_ref()
+                .map(|version| format!("{name}: {version}"))
+        };
+        self.members.iter().filter_map(version).collect()
+    }
+
+    /// Lets the variant's process run, gives it the order, and stops it again.
+    ///
+    /// # Errors
+    ///
+    /// What the peer says, or that its process died; then it has left the fleet.
+    pub fn order(&mut self, variant: &Variant, order: Order) -> Result<Outcome> {
+        let member = self
+            .members
+            .get_mut(variant.runtime)
+            .ok_or_else(|| anyhow!("{} is not running", variant.runtime))?;
+        match member.carry_out(&Request {
+            policy: variant.policy.clone(),
+            order,
+        }) {
+            Ok(answer) => answer.map_err(|why| anyhow!("{}: {why}", variant.name)),
+            Err(error) => {
+                self.members.remove(variant.runtime);
+                Err(error.context(format!("the process of {} ended early", variant.runtime)))
+            }
+        }
+    }
+}
+
+impl Member {
+    fn start(runtime: &str, threads: usize) -> Result<Result<Self, String>> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--child", runtime, "--threads", &threads.to_string()]);
+        if runtime == "gomp-passive" {
+            command.env("OMP_WAIT_POLICY", "passive");
+        }
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start the process of {runtime}"))?;
+        let orders = process.stdin.take().expect("piped");
+        let mut answers = BufReader::new(process.stdout.take().expect("piped"));
+        let mut line = String::new();
+        answers.read_line(&mut line)?;
+        // A runtime that cannot even be loaded may take its process down.
+        let hello = serde_json::from_str(&line)
+            .unwrap_or_else(|_| Hello::Err("its process ended before it was ready".to_owned()));
+        let version = match hello {
+            Ok(version) => version,
+            Err(why) => {
+                process.wait()?;
+                return Ok(Err(why));
+            }
+        };
+        let member = Self {
+            process,
+            orders,
+            answers,
+            version,
+        };
+        member.stop()?;
+        Ok(Ok(member))
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Result<Answer> {
+        let mut line = serde_json::to_string(request)?;
+        line.push('\n');
+        kill_process(self.pid(), Signal::CONT)?;
+        self.orders.write_all(line.as_bytes())?;
+        line.clear();
+        if self.answers.read_line(&mut line)? == 0 {
+            bail!("it said nothing more");
+        }
+        self.stop()?;
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
+    }
+
+    /// Returns when every thread of the process has stopped.
+    fn stop(&self) -> Result<()> {
+        kill_process(self.pid(), Signal::STOP)?;
+        match waitpid(Some(self.pid()), WaitOptions::UNTRACED)? {
+            Some((_, status)) if status.stopped() => Ok(()),
+            _ => bail!("it did not stop"),
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // It may be gone already, and there is nothing to save in it.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,129 @@
+//! The loads: what one loop runs, by a name that travels between processes.
+
+use crate::peer::Loops;
+use crate::tasks::{self, Unit};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One parallel loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Load {
+    /// Calls a function that returns at once.
+    Empty { n: usize },
+    /// One inlined cycle an index.
+    Trivial { n: usize },
+    /// About 5 ns an index, inlined or called through the pointer.
+    Tiny { n: usize, inlined: bool },
+    /// Busy for `ns` nanoseconds an index.
+    Spin { n: usize, ns: u64 },
+    /// The unit task, folded, with 1,024 computations.
+    Unit { n: usize, read: usize, write: usize },
+    /// Work that differs from index to index.
+    Irregular { n: usize, shape: Shape },
+}
+
+/// How the work of an irregular loop is spread over its indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Shape {
+    /// Proportional to the index.
+    Triangular,
+    /// Proportional to the distance from the end.
+    Reversed,
+    /// Pareto with exponent 1.5, in no order; nothing above 64 times the mean.
+    HeavyTailed,
+}
+
+impl Shape {
+    pub const ALL: [Shape; 3] = [Shape::Triangular, Shape::Reversed, Shape::HeavyTailed];
+
+    /// Steps per index: the mean falls with `n`, so that a loop lasts
+    /// milliseconds at each of the lengths used.
+    fn steps(self, n: usize) -> Vec<u32> {
+        let mean = match n {
+            0..10_000 => 800.0,
+            10_000..300_000 => 40.0,
+            _ => 8.0,
+        };
+        let mut random = fastrand::Rng::with_seed(1);
+        let step = |i: usize, random: &mut fastrand::Rng| match self {
+            Shape::Triangular => 2.0 * mean * i as f64 / n as f64,
+            Shape::Reversed => 2.0 * mean * (n - 1 - i) as f64 / n as f64,
+            Shape::HeavyTailed => {
+                // The mean of this Pareto is three times its minimum.
+                let draw = (mean / 3.0) * (1.0 - random.f64()).powf(-1.0 / 1.5);
+                draw.min(64.0 * mean)
+            }
+        };
+        (0..n)
+            .map(|i| step(i, &mut random).round() as u32)
+            .collect()
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Shape::Triangular => "triangular",
+            Shape::Reversed => "reversed",
+            Shape::HeavyTailed => "heavy-tailed",
+        })
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Load::Empty { n } => write!(f, "{n} empty"),
+            Load::Trivial { n } => write!(f, "{n} trivial"),
+            Load::Tiny { n, inlined: true } => write!(f, "{n} x 5 ns inlined"),
+            Load::Tiny { n, inlined: false } => write!(f, "{n} x 5 ns called"),
+            Load::Spin { n, ns } => write!(f, "{n} x {} us", ns as f64 / 1e3),
+            Load::Unit { n: _, read, write } => write!(f, "read {read} write {write}"),
+            Load::Irregular { n, shape } => write!(f, "{shape} {n}"),
+        }
+    }
+}
+
+/// A load with the memory its task reads.
+pub struct Prepared {
+    load: Load,
+    ticks: u64,
+    steps: Vec<u32>,
+    unit: Unit,
+}
+
+impl Prepared {
+    pub fn new(load: Load) -> Self {
+        let (mut ticks, mut steps, mut unit) = (0, Vec::new(), Unit::new(1, 1, 0));
+        match load {
+            Load::Spin { ns, .. } => ticks = (ns as f64 * tasks::ticks_per_ns()) as u64,
+            Load::Irregular { n, shape } => steps = shape.steps(n),
+            Load::Unit { read, write, .. } => unit = Unit::new(read, write, 1024),
+            Load::Empty { .. } | Load::Trivial { .. } | Load::Tiny { .. } => (),
+        }
+        Self {
+            load,
+            ticks,
+            steps,
+            unit,
+        }
+    }
+
+    pub fn load(&self) -> Load {
+        self.load
+    }
+
+    /// Runs the loop once.
+    #[inline]
+    pub fn run(&self, loops: &mut dyn Loops) {
+        match self.load {
+            Load::Empty { n } => loops.call(n, tasks::empty()),
+            Load::Trivial { n } => loops.trivial(n),
+            Load::Tiny { n, inlined: true } => loops.tiny(n),
+            Load::Tiny { n, inlined: false } => loops.call(n, tasks::tiny()),
+            Load::Spin { n, .. } => loops.call(n, tasks::spin(&self.ticks)),
+            Load::Unit { n, .. } => loops.call(n, self.unit.task()),
+            Load::Irregular { n, .. } => loops.call(n, tasks::steps(&self.steps)),
+        }
+    }
+}

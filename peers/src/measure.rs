@@ -1,0 +1,164 @@
+//! Visiting the peers round by round, in an order that is shuffled each time.
+
+use crate::bench::{Bench, Measure};
+use crate::fleet::Fleet;
+use crate::peer::Variant;
+use crate::protocol::{Order, Outcome};
+use crate::stats::Series;
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A benchmark's samples: what one table is made from.
+pub struct Observed {
+    pub bench: &'static str,
+    pub title: String,
+    pub threads: usize,
+    pub variants: Vec<Variant>,
+    pub columns: Vec<Column>,
+    /// The peers are divided by the best fixed block, not the serial loop.
+    pub against_fixed: bool,
+}
+
+/// One case.
+pub struct Column {
+    pub name: String,
+    pub group: String,
+    pub unit: &'static str,
+    /// In the order of the variants; no rounds where a peer gave up.
+    pub series: Vec<Series>,
+    /// Visits in which a thread of the peer had to wait for a core.
+    pub disturbed: Vec<usize>,
+}
+
+impl Column {
+    fn new(name: &str, group: &str, unit: &'static str, variants: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            unit,
+            series: vec![Series::default(); variants],
+            disturbed: vec![0; variants],
+        }
+    }
+
+    fn add(&mut self, variant: usize, samples: Vec<f64>, disturbed: bool) {
+        self.series[variant].rounds.push(samples);
+        self.disturbed[variant] += usize::from(disturbed);
+    }
+}
+
+/// Shows that every variant runs every index exactly once; those that do not
+/// are named in the second list.
+pub fn check(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
+    let mut complaints = Vec::new();
+    let sound = variants.into_iter().filter(|variant| {
+        let result = [0, 1, 2, 3, 1000, 100_003]
+            .into_iter()
+            .try_for_each(|n| fleet.order(variant, Order::Check { n }).map(drop));
+        complaints.extend(result.as_ref().err().map(|error| format!("{error:#}")));
+        result.is_ok()
+    });
+    (sound.collect(), complaints)
+}
+
+/// Runs a benchmark on the peers of `fleet`.
+///
+/// # Errors
+///
+/// None but the terminal's: a peer that fails is told of on standard error and
+/// left out from then on.
+pub fn run(
+    bench: &Bench,
+    fleet: &mut Fleet,
+    compared: &[Variant],
+    threads: usize,
+    random: &mut fastrand::Rng,
+) -> Result<Observed> {
+    let variants: Vec<_> = bench
+        .variants(compared)
+        .into_iter()
+        .filter(|variant| fleet.has(variant))
+        .collect();
+    let mut columns: Vec<_> = bench
+        .cases
+        .iter()
+        .map(|case| {
+            let unit = if case.measure == Measure::IdleCpu {
+                "ms/s"
+            } else {
+                "ns"
+            };
+            Column::new(&case.name, &case.group, unit, variants.len())
+        })
+        .collect();
+    let mut cores = Column::new("cores", "periodic", "cores", variants.len());
+
+    let progress = progress(bench, variants.len(), threads)?;
+    let mut failed = vec![false; variants.len()];
+    let mut cases: Vec<_> = (0..bench.cases.len()).collect();
+    let mut order: Vec<_> = (0..variants.len()).collect();
+    for _ in 0..bench.rounds {
+        random.shuffle(&mut cases);
+        for &case in &cases {
+            random.shuffle(&mut order);
+            for &v in &order {
+                progress.inc(1);
+                if failed[v] {
+                    continue;
+                }
+                match fleet.order(&variants[v], bench.cases[case].order) {
+                    Ok(Outcome {
+                        latencies,
+                        cores: used,
+                        disturbed,
+                    }) => match bench.cases[case].measure {
+                        Measure::Latency => columns[case].add(v, latencies, disturbed),
+                        Measure::LatencyAndCores => {
+                            columns[case].add(v, latencies, disturbed);
+                            cores.add(v, vec![used], disturbed);
+                        }
+                        Measure::IdleCpu => columns[case].add(v, vec![used * 1e3], disturbed),
+                    },
+                    Err(error) => {
+                        progress.suspend(|| eprintln!("left out from here on: {error:#}"));
+                        failed[v] = true;
+                    }
+                }
+            }
+        }
+    }
+    progress.finish_and_clear();
+    if cores.series.iter().any(|series| !series.rounds.is_empty()) {
+        columns.push(cores);
+    }
+    // One that ran some rounds and not others cannot be compared in pairs.
+    for column in &mut columns {
+        for (series, _) in column
+            .series
+            .iter_mut()
+            .zip(&failed)
+            .filter(|(_, failed)| **failed)
+        {
+            series.rounds.clear();
+        }
+    }
+    Ok(Observed {
+        bench: bench.name,
+        title: bench.title.clone(),
+        threads,
+        variants,
+        columns,
+        against_fixed: !bench.blocks.is_empty(),
+    })
+}
+
+/// A bar that is drawn between visits only: a thread that draws would take a
+/// core from the peer.
+fn progress(bench: &Bench, variants: usize, threads: usize) -> Result<ProgressBar> {
+    let visits = (bench.rounds * bench.cases.len() * variants) as u64;
+    let bar = ProgressBar::with_draw_target(Some(visits), ProgressDrawTarget::stderr_with_hz(2));
+    let template = "{msg:32} {bar:30} {pos}/{len}, {eta} left";
+    bar.set_style(ProgressStyle::with_template(template)?);
+    bar.set_message(format!("{}, threads: {threads}", bench.name));
+    Ok(bar)
+}

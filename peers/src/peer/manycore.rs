@@ -1,0 +1,53 @@
+//! manycore, under any of its partitioners.
+
+use super::{ForEach, Peer, Session};
+use anyhow::{Context, Result};
+use manycore::{Partitioner, Pool};
+
+pub(super) struct Manycore {
+    pool: Pool,
+}
+
+impl Manycore {
+    pub(super) fn new(threads: usize) -> Result<Self> {
+        Ok(Self {
+            pool: Pool::builder().threads(threads).build()?,
+        })
+    }
+}
+
+impl Peer for Manycore {
+    fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()> {
+        let partitioner: Partitioner = policy.parse().context("manycore")?;
+        match partitioner {
+            // As its users call it, naming no partitioner.
+            Partitioner::Adaptive => session(&mut Default { pool: &self.pool }),
+            _ => session(&mut Chosen {
+                pool: &self.pool,
+                partitioner,
+            }),
+        }
+        Ok(())
+    }
+}
+
+struct Default<'a> {
+    pool: &'a Pool,
+}
+
+impl ForEach for Default<'_> {
+    fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
+        self.pool.parallel_for(0..n, body);
+    }
+}
+
+struct Chosen<'a> {
+    pool: &'a Pool,
+    partitioner: Partitioner,
+}
+
+impl ForEach for Chosen<'_> {
+    fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
+        self.pool.with(self.partitioner).parallel_for(0..n, body);
+    }
+}

@@ -1,0 +1,86 @@
+//! The peers: one file a runtime, each a few lines that call a loop the way
+//! that runtime's users do.
+
+mod chili;
+mod foreign;
+mod manycore;
+mod paralight;
+mod rayon;
+mod serial;
+mod thread_scope;
+mod variant;
+
+pub use variant::{Variant, select};
+
+use crate::tasks::{Task, tiny_inline, trivial_inline};
+use anyhow::{Result, bail};
+
+/// A runtime in this process, with its threads.
+pub trait Peer {
+    /// Calls `session` once, from where a user of `policy` calls loops from:
+    /// outside the pool, inside it, or holding a scope of it.
+    ///
+    /// # Errors
+    ///
+    /// When the peer has no such policy.
+    fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()>;
+
+    /// The version, of a runtime that `Cargo.lock` does not name.
+    fn version(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// What happens inside [`Peer::enter`].
+pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
+
+/// The loops of a peer under one policy.
+pub trait Loops {
+    /// Runs `task` on `0..n`.
+    fn call(&mut self, n: usize, task: Task<'_>);
+    /// Runs the inlined trivial body on `0..n`.
+    fn trivial(&mut self, n: usize);
+    /// Runs the inlined 5 ns body on `0..n`.
+    fn tiny(&mut self, n: usize);
+}
+
+/// A parallel loop in Rust: all three of [`Loops`] follow from it.
+trait ForEach {
+    fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync);
+}
+
+impl<F: ForEach> Loops for F {
+    fn call(&mut self, n: usize, task: Task<'_>) {
+        self.for_each(n, |i| task.run(i));
+    }
+
+    fn trivial(&mut self, n: usize) {
+        self.for_each(n, trivial_inline);
+    }
+
+    fn tiny(&mut self, n: usize) {
+        self.for_each(n, tiny_inline);
+    }
+}
+
+/// Starts the runtime called `name` with `threads` threads, the caller counted
+/// where it takes part in loops.
+///
+/// # Errors
+///
+/// One line saying why it cannot be had here.
+pub fn open(name: &str, threads: usize) -> Result<Box<dyn Peer>> {
+    Ok(match name {
+        "serial" => Box::new(serial::Serial),
+        "manycore" => Box::new(manycore::Manycore::new(threads)?),
+        "rayon" => Box::new(rayon::Rayon::new(threads)?),
+        "chili" => Box::new(chili::Chili::new(threads)),
+        "paralight" => Box::new(paralight::Paralight::new(threads)?),
+        "thread-scope" => Box::new(thread_scope::ThreadScope::new(threads)),
+        // GNU's wait policy is read from the environment when the process starts.
+        "gomp" | "gomp-passive" => Box::new(foreign::Foreign::new(&foreign::GOMP, threads)?),
+        "libomp" => Box::new(foreign::Foreign::new(&foreign::LIBOMP, threads)?),
+        "tbb" => Box::new(foreign::Foreign::new(&foreign::TBB, threads)?),
+        _ => bail!("there is no runtime `{name}`"),
+    })
+}

@@ -1,0 +1,131 @@
+//! The peers by name: a runtime together with one way of using it.
+
+use anyhow::{Result, bail};
+use std::num::NonZeroUsize;
+
+/// One row of every table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    pub name: String,
+    /// The runtime whose process it runs in.
+    pub runtime: &'static str,
+    /// What [`Peer::enter`](super::Peer::enter) is given.
+    pub policy: String,
+}
+
+/// Name, runtime, policy. `serial` is the first: the others are divided by it.
+const COMPARED: [(&str, &str, &str); 19] = [
+    ("serial", "serial", ""),
+    ("manycore", "manycore", "adaptive"),
+    ("rayon", "rayon", "outside"),
+    ("rayon-in", "rayon", "inside"),
+    ("chili", "chili", "new-scope"),
+    ("chili-held", "chili", "held-scope"),
+    ("paralight", "paralight", ""),
+    ("thread-scope", "thread-scope", ""),
+    ("gomp-static", "gomp", "static"),
+    ("gomp-dynamic", "gomp", "dynamic"),
+    ("gomp-guided", "gomp", "guided"),
+    ("gomp-passive", "gomp-passive", "static"),
+    ("libomp-static", "libomp", "static"),
+    ("libomp-dynamic", "libomp", "dynamic"),
+    ("libomp-guided", "libomp", "guided"),
+    ("libomp-auto", "libomp", "auto"),
+    ("tbb-auto", "tbb", "auto"),
+    ("tbb-static", "tbb", "static"),
+    ("tbb-affinity", "tbb", "affinity"),
+];
+
+/// Compared only when they are asked for by name.
+const ON_REQUEST: [(&str, &str, &str); 4] = [
+    ("manycore-static", "manycore", "static"),
+    ("manycore-guided", "manycore", "guided"),
+    ("manycore-factoring", "manycore", "factoring"),
+    ("manycore-sharded", "manycore", "sharded"),
+];
+
+impl Variant {
+    fn new((name, runtime, policy): (&str, &'static str, &str)) -> Self {
+        Self {
+            name: name.to_owned(),
+            runtime,
+            policy: policy.to_owned(),
+        }
+    }
+
+    /// manycore's shared counter with a fixed block, the yardstick of the grids.
+    pub fn fixed_block(block: NonZeroUsize) -> Self {
+        let policy = format!("fixed-block={block}");
+        Self {
+            name: format!("manycore {policy}"),
+            runtime: "manycore",
+            policy,
+        }
+    }
+
+    pub fn is_fixed_block(&self) -> bool {
+        self.policy.starts_with("fixed-block=")
+    }
+}
+
+/// The variants called `names`, by their own name or their runtime's; all that
+/// are compared by default when there are no names. `serial` is always there.
+///
+/// # Errors
+///
+/// When a name is nobody's.
+pub fn select(names: &[String]) -> Result<Vec<Variant>> {
+    let all = || COMPARED.into_iter().chain(ON_REQUEST);
+    for name in names {
+        if !all().any(|(own, runtime, _)| own == name || runtime == name) {
+            let known: Vec<_> = all().map(|(own, ..)| own).collect();
+            bail!(
+                "--peers: there is no peer `{name}`; expected one of {}",
+                known.join(", ")
+            );
+        }
+    }
+    let named = |entry: &(&str, &str, &str)| names.iter().any(|name| name == entry.0);
+    let by_default = |entry: &(&str, &str, &str)| {
+        names.is_empty() || entry.0 == "serial" || names.iter().any(|name| name == entry.1)
+    };
+    let compared = COMPARED
+        .into_iter()
+        .filter(|entry| by_default(entry) || named(entry));
+    Ok(compared
+        .chain(ON_REQUEST.into_iter().filter(named))
+        .map(Variant::new)
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &[&str]) -> Result<Vec<String>> {
+        let asked: Vec<_> = asked.iter().map(|&name| name.to_owned()).collect();
+        Ok(select(&asked)?
+            .into_iter()
+            .map(|variant| variant.name)
+            .collect())
+    }
+
+    #[test]
+    fn a_runtime_names_all_its_variants() {
+        assert_eq!(names(&["rayon"]).unwrap(), ["serial", "rayon", "rayon-in"]);
+        assert_eq!(names(&["rayon-in"]).unwrap(), ["serial", "rayon-in"]);
+        assert_eq!(
+            names(&["manycore-guided"]).unwrap(),
+            ["serial", "manycore-guided"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_what_was_expected() {
+        let message = names(&["tokio"]).unwrap_err().to_string();
+        assert!(
+            message.contains("`tokio`") && message.contains("tbb-auto"),
+            "{message}"
+        );
+    }
+}

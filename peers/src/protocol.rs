@@ -1,0 +1,58 @@
+//! What the process that measures and a peer's process say to each other: one
+//! line of JSON each way.
+
+use crate::load::Load;
+use serde::{Deserialize, Serialize};
+
+/// Sent by a peer's process once, when it is ready: the version if it knows
+/// one, or why it cannot run.
+pub type Hello = Result<Option<String>, String>;
+
+/// What a peer is to do under one of its policies.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request {
+    pub policy: String,
+    pub order: Order,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// Show that a loop over `0..n` runs every index exactly once.
+    Check { n: usize },
+    /// Run loops and time each.
+    Loops {
+        load: Load,
+        pace: Pace,
+        warm_up_ms: u64,
+        sampling_ms: u64,
+    },
+    /// Run a few loops, wait 100 ms, and watch the processor time used for
+    /// `ms` more.
+    Idle { ms: u64 },
+}
+
+/// What the caller does between two loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pace {
+    /// Nothing.
+    Hot,
+    /// Computes for 1 ms.
+    AfterGap,
+    /// Sleeps, so that a loop starts every 1.1 ms.
+    Periodic,
+}
+
+/// What a peer's process answers; an error ends nothing but this order.
+pub type Answer = Result<Outcome, String>;
+
+/// What was seen while the order was carried out, warm-up left out.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Nanoseconds a loop, one a sample.
+    pub latencies: Vec<f64>,
+    /// Processor time of the whole process over time passed.
+    pub cores: f64,
+    /// Whether a thread of the process was ready and had to wait for a core
+    /// that another process held.
+    pub disturbed: bool,
+}

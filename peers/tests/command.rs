@@ -1,0 +1,126 @@
+//! The command as its user runs it: every peer that is here runs every index
+//! exactly once, figures come out whole, and bad input is one line.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn peers(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_peers"))
+        .args(arguments)
+        .output()
+        .expect("it was just built")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("plain text")
+}
+
+/// A folder of its own for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // What an earlier run left.
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+#[test]
+fn every_peer_runs_every_index_exactly_once() {
+    let output = peers(&["--check", "--threads", "1,2,3,4"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    let rust = [
+        "manycore",
+        "rayon",
+        "rayon-in",
+        "chili",
+        "chili-held",
+        "paralight",
+    ];
+    for peer in rust.into_iter().chain(["thread-scope"]) {
+        for threads in 1..=4 {
+            let line = format!("{peer}, threads {threads}: every index once");
+            assert!(said.lines().any(|l| l == line), "no `{line}` in\n{said}");
+        }
+    }
+    // These need packages; without them there is a line that says so.
+    for runtime in ["gomp", "libomp", "tbb"] {
+        let checked = format!("{runtime}-static, threads 2: every index once");
+        let skipped = format!("skipped: {runtime}: ");
+        assert!(
+            said.lines()
+                .any(|l| l == checked || l.starts_with(&skipped)),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn manycore_runs_every_index_under_every_partitioner() {
+    let asked = "manycore-static,manycore-guided,manycore-factoring,manycore-sharded";
+    let output = peers(&["--check", "--threads", "1,2,4", "--peers", asked]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(
+        said.matches("every index once").count(),
+        3 * (4 + 1),
+        "{said}"
+    );
+}
+
+#[test]
+fn figures_are_printed_and_written() {
+    let out = folder("figures");
+    let path = out.to_str().expect("plain text");
+    let output = peers(&[
+        "--quick",
+        "--only",
+        "launch",
+        "--peers",
+        "thread-scope",
+        "--threads",
+        "2",
+        "--out",
+        path,
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("ratio to the serial loop"));
+
+    let mut reader = csv::Reader::from_path(out.join("peers.csv")).expect("written");
+    let columns = reader.headers().expect("a header").clone();
+    let at = |name: &str| {
+        columns
+            .iter()
+            .position(|column| column == name)
+            .expect("a column")
+    };
+    let (median, runs, serial) = (at("median"), at("runs"), at("ratio_to_serial"));
+    let mut rows = 0;
+    for row in reader.records() {
+        let row = row.expect("whole");
+        rows += 1;
+        assert!(row[median].parse::<f64>().expect("a number") > 0.0);
+        assert!(row[serial].parse::<f64>().expect("a number") > 0.0);
+        assert!(row[runs].parse::<usize>().expect("a count") > 0);
+    }
+    assert_eq!(rows, 6 * 2, "six cases, two peers");
+    let files = std::fs::read_dir(&out).expect("a folder").count();
+    assert_eq!(files, 1, "nothing half-written is left");
+}
+
+#[test]
+fn bad_input_is_one_line_and_status_2() {
+    let file = folder("a-file");
+    std::fs::write(&file, "").expect("a place to write");
+    let file = file.to_str().expect("plain text");
+    for (arguments, named) in [
+        (["--peers", "tokio"], "`tokio`"),
+        (["--only", "barrier"], "`barrier`"),
+        (["--out", file], file),
+    ] {
+        let output = peers(&arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(named), "{said}");
+    }
+}
