@@ -89,7 +89,21 @@ pub(crate) fn render(title: &str, panels: &[Panel], level: &str) -> String {
         .with_shared_legend_bottom()
         .with_shared_legend_entries(legend(&names, &colour, level))
         .render();
-    SvgBackend::default().render_scene(&scene)
+    scalable(
+        &SvgBackend::default().render_scene(&scene),
+        scene.width,
+        scene.height,
+    )
+}
+
+/// The picture with a `viewBox`, without which a page can cut it but not scale
+/// it.
+fn scalable(svg: &str, width: f64, height: f64) -> String {
+    svg.replacen(
+        "<svg ",
+        &format!("<svg viewBox=\"0 0 {width} {height}\" "),
+        1,
+    )
 }
 
 fn series_names(panels: &[Panel]) -> Vec<String> {
