@@ -1,5 +1,7 @@
 //! Loops over index ranges: every partitioner, pool size, length and position.
 
+#[path = "support/eventually.rs"]
+mod eventually;
 #[path = "support/partitioners.rs"]
 mod partitioners;
 #[path = "support/pools.rs"]
@@ -7,14 +9,18 @@ mod pools;
 #[path = "support/visits.rs"]
 mod visits;
 
+use eventually::eventually;
 use manycore::{Block, Partitioner, Pool};
 use partitioners::all;
 use pools::pool;
 use proptest::prelude::*;
+use std::collections::HashSet;
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 use visits::Visits;
 
 const THREADS: [usize; 5] = [1, 2, 3, 4, 9];
@@ -57,6 +63,35 @@ fn check_all(ranges: impl Fn(usize) -> Range<usize>) {
 #[test]
 fn each_index_runs_once() {
     check_all(|n| 0..n);
+}
+
+/// The same with enough work that others come to help, and with proof that
+/// they did.
+#[test]
+fn each_index_runs_once_on_several_threads() {
+    for threads in [2, 3, 4] {
+        let pool = pool(threads);
+        for partitioner in all() {
+            let one_block = partitioner == Partitioner::FixedBlock(Block::size(usize::MAX));
+            let what = format!("{partitioner}: a worker takes part");
+            eventually(&what, || {
+                let visits = Visits::new(&(0..200));
+                let ran = Mutex::new(HashSet::new());
+                pool.with(partitioner).parallel_for(0..200, |i| {
+                    ran.lock().unwrap().insert(thread::current().id());
+                    visits.visit(i);
+                    let started = Instant::now();
+                    while started.elapsed() < Duration::from_micros(2) {
+                        black_box(i);
+                    }
+                });
+                visits.assert_each(1, partitioner);
+                let ran = ran.into_inner().unwrap().len();
+                assert!(ran <= threads, "{ran} threads ran {partitioner}");
+                (ran > 1 || one_block).then_some(())
+            });
+        }
+    }
 }
 
 #[test]
@@ -133,6 +168,8 @@ fn loops_longer_than_32_bits() {
                     Partitioner::FixedBlock(all),
                     Partitioner::Sharded(tenth),
                     Partitioner::Sharded(all),
+                    Partitioner::FixedBlock(Block::Auto),
+                    Partitioner::Sharded(Block::Auto),
                 ] {
                     check_tiling(&pool, partitioner, start..start + n);
                 }

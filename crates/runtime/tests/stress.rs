@@ -15,7 +15,7 @@ use pools::pool;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use visits::Visits;
 
 struct World {
@@ -50,7 +50,16 @@ impl World {
             .filter(|_| n > 0)
             .map(|_| (start + rng.usize(..n), Mutex::new(rng.fork())))
             .collect();
+        // Some loops have work enough for helpers to come.
+        let pause = match n {
+            0..400 => rng.u64(..3) * rng.u64(..3_000),
+            _ => rng.u64(..100),
+        };
         let inner = |i: usize| {
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_nanos(pause) {
+                std::hint::spin_loop();
+            }
             for (_, rng) in nested.iter().filter(|(at, _)| *at == i) {
                 self.run(&mut rng.lock().unwrap().clone(), depth - 1);
             }

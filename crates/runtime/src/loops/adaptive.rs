@@ -137,22 +137,34 @@ impl<P: Platform> Launch<'_, P> {
         }
     }
 
+    /// Runs a loop nested in another inline while every worker is busy: nobody
+    /// would come. Returns how far it got when somebody could.
+    fn run_while_all_busy(&self, mut done: usize) -> usize {
+        let long = 20.0 * self.post_ticks();
+        let mut block = 1;
+        while done < self.n && !self.pool.anyone_idle() {
+            let to = self.n.min(done.saturating_add(block));
+            if self.time(done, to) < long {
+                block *= 2;
+            }
+            done = to;
+        }
+        done
+    }
+
     /// Posts the iterations from `done`, of about `each` ticks (0: unknown).
-    fn post(&self, done: usize, each: f32) {
+    fn post(&self, mut done: usize, each: f32) {
         let pool = self.pool;
         let context = Context::current(pool);
-        // In the body of another loop, with every worker busy, nobody would
-        // come.
-        let alone = context.running.is_some() && !pool.anyone_idle();
-        let slot = if alone {
-            None
-        } else {
-            pool.board.take(context.rank)
-        };
+        if context.running.is_some() {
+            done = self.run_while_all_busy(done);
+            if done == self.n {
+                return;
+            }
+        }
         let n = self.n - done;
-        let Some(slot) = slot else {
-            let each = self.time(done, self.n) / n as f32;
-            return pool.sites.learn(self.site, self.known, each);
+        let Some(slot) = pool.board.take(context.rank) else {
+            return self.run_inline(done, self.n);
         };
         let range = self.start + done..self.start + self.n;
         let wake = if each > 0.0 {

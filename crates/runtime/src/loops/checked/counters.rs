@@ -30,18 +30,12 @@ fn equal_shares<P: Platform>(n: usize, threads: usize) {
     each_once::<P, _>(&Static::<P>::new(n, threads), n, threads);
 }
 
-/// Two threads in every interleaving; three with at most two interruptions,
-/// for without a bound `static`, where each looks at each share, takes minutes.
-fn exhaust(threads: usize, model: impl Fn() + Send + Sync + 'static) {
-    loom_model((threads > 2).then_some(2), model);
-}
-
 /// Lengths that the block divides and does not, shorter than a block, and
 /// shorter than the threads are many.
 #[test]
 fn fixed_block_in_every_interleaving() {
     for (n, block, threads) in [(4, 1, 2), (5, 2, 2), (1, 3, 2), (3, 2, 3), (2, 1, 3)] {
-        exhaust(threads, move || fixed_block::<Loom>(n, block, threads));
+        loom_model(None, move || fixed_block::<Loom>(n, block, threads));
     }
 }
 
@@ -52,24 +46,28 @@ fn fixed_block_near_the_end_of_the_counter() {
     loom_model(None, move || fixed_block::<Loom>(usize::MAX, half, 2));
 }
 
+/// Three threads with at most three interruptions: without a bound 100,000
+/// interleavings of nothing else.
 #[test]
 fn guided_in_every_interleaving() {
-    for (n, threads) in [(3, 2), (1, 2), (2, 3)] {
-        exhaust(threads, move || guided::<Loom>(n, threads));
+    for (n, threads, bound) in [(3, 2, None), (1, 2, None), (2, 3, Some(3))] {
+        loom_model(bound, move || guided::<Loom>(n, threads));
     }
 }
 
 #[test]
 fn factoring_in_every_interleaving() {
     for (n, threads) in [(5, 2), (1, 2), (2, 3)] {
-        exhaust(threads, move || factoring::<Loom>(n, threads));
+        loom_model(None, move || factoring::<Loom>(n, threads));
     }
 }
 
+/// Three threads with at most two interruptions: each looks at each share, and
+/// without a bound that takes minutes.
 #[test]
 fn static_in_every_interleaving() {
-    for (n, threads) in [(5, 2), (1, 2), (4, 3), (2, 3)] {
-        exhaust(threads, move || equal_shares::<Loom>(n, threads));
+    for (n, threads, bound) in [(5, 2, None), (1, 2, None), (4, 3, Some(2)), (2, 3, Some(2))] {
+        loom_model(bound, move || equal_shares::<Loom>(n, threads));
     }
 }
 
@@ -81,8 +79,8 @@ fn four_participants_and_a_longer_loop() {
         factoring::<Shuttle>(37, 4);
         equal_shares::<Shuttle>(37, 4);
     }
-    shuttle_random(200, all);
-    shuttle_pct(200, 3, all);
+    shuttle_random(1_000, all);
+    shuttle_pct(1_000, 3, all);
 }
 
 /// Beyond 2^32 iterations, to the last index there is.

@@ -68,7 +68,9 @@ fn two_thieves() {
 #[test]
 fn many_units() {
     for owner in [Owner::Early, Owner::Late] {
-        shuttle_pct(300, 4, move || each_unit_once::<Shuttle>(100, 3, owner, 4));
+        shuttle_pct(1_000, 4, move || {
+            each_unit_once::<Shuttle>(100, 3, owner, 4)
+        });
     }
 }
 
