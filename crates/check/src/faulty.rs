@@ -162,7 +162,8 @@ macro_rules! impl_integer {
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 if F::TORN_ADD {
                     let before = self.cell.load(Ordering::SeqCst);
-                    self.cell.store(before.wrapping_add(value), Ordering::SeqCst);
+                    self.cell
+                        .store(before.wrapping_add(value), Ordering::SeqCst);
                     return before;
                 }
                 self.cell.fetch_add(value, Self::order(order))

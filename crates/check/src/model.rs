@@ -29,10 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// });
 /// assert!(interleavings >= 2);
 /// ```
-pub fn loom_model(
-    preemptions: Option<usize>,
-    model: impl Fn() + Send + Sync + 'static,
-) -> usize {
+pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) -> usize {
     let mut builder = ::loom::model::Builder::new();
     builder.preemption_bound = preemptions;
     // Waits on the clock take steps that are not the protocol's.

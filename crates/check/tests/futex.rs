@@ -39,7 +39,9 @@ fn one_each<P: Platform>() {
 /// A sleeper whom nobody wakes, beside a thread that sleeps with a timeout.
 fn forgotten<P: Platform>() {
     let word = <P::Futex as Atomic<u32>>::new(0);
-    team::<P>(2, |rank| word.wait(0, (rank == 1).then_some(Duration::from_micros(1))));
+    team::<P>(2, |rank| {
+        word.wait(0, (rank == 1).then_some(Duration::from_micros(1)))
+    });
 }
 
 #[test]
@@ -53,7 +55,9 @@ fn loom_wakes_who_compared_before_the_change() {
 fn loom_ends_a_timed_sleep() {
     let timeout = Some(Duration::from_micros(1));
     loom_model(None, move || change_and_wake::<Loom>(1, timeout));
-    loom_model(None, move || change_and_wake::<Faulty<Loom, Deaf>>(1, timeout));
+    loom_model(None, move || {
+        change_and_wake::<Faulty<Loom, Deaf>>(1, timeout)
+    });
 }
 
 #[test]
@@ -74,7 +78,9 @@ fn shuttle_wakes_who_compared_before_the_change() {
 fn shuttle_ends_a_timed_sleep() {
     let timeout = Some(Duration::from_micros(1));
     shuttle_random(500, move || change_and_wake::<Shuttle>(1, timeout));
-    shuttle_pct(500, 3, move || change_and_wake::<Faulty<Shuttle, Deaf>>(1, timeout));
+    shuttle_pct(500, 3, move || {
+        change_and_wake::<Faulty<Shuttle, Deaf>>(1, timeout)
+    });
 }
 
 #[test]

@@ -45,7 +45,9 @@ fn message<P: Platform>(announce: Ordering, look: Ordering) {
 
 #[test]
 fn loom_sees_weak_orderings() {
-    loom_model(None, || message::<Loom>(Ordering::Release, Ordering::Acquire));
+    loom_model(None, || {
+        message::<Loom>(Ordering::Release, Ordering::Acquire)
+    });
     for (announce, look) in [
         (Ordering::Relaxed, Ordering::Acquire),
         (Ordering::Release, Ordering::Relaxed),
@@ -107,7 +109,10 @@ fn loom_does_not_know_load_buffering() {
     let seen = Arc::new(AtomicBool::new(false));
     let shown = Arc::clone(&seen);
     loom_model(None, move || {
-        let words = [<Loom as Platform>::AtomicU32::new(0), <Loom as Platform>::AtomicU32::new(0)];
+        let words = [
+            <Loom as Platform>::AtomicU32::new(0),
+            <Loom as Platform>::AtomicU32::new(0),
+        ];
         let both = AtomicU32::new(0);
         team::<Loom>(2, |rank| {
             let read = words[rank].load(Ordering::Relaxed);
@@ -116,13 +121,18 @@ fn loom_does_not_know_load_buffering() {
         });
         shown.fetch_or(both.into_inner() == 2, Ordering::Relaxed);
     });
-    assert!(!seen.load(Ordering::Relaxed), "loom has learned it: say so in README.md");
+    assert!(
+        !seen.load(Ordering::Relaxed),
+        "loom has learned it: say so in README.md"
+    );
 }
 
 /// Shuttle runs one step at a time: what is wrong in the orderings alone
 /// passes.
 #[test]
 fn shuttle_knows_no_weak_orderings() {
-    shuttle_random(500, || message::<Shuttle>(Ordering::Relaxed, Ordering::Relaxed));
+    shuttle_random(500, || {
+        message::<Shuttle>(Ordering::Relaxed, Ordering::Relaxed)
+    });
     shuttle_random(500, || store_buffering::<Shuttle>(Ordering::Relaxed, false));
 }

@@ -146,20 +146,20 @@ fn storm(world: &World, seed: u64, threads: u64, loops: usize) {
 
 #[test]
 fn one_caller() {
-    storm(&World::new(2, 3), 1, 1, 400);
+    storm(&World::new(2, 3), 1, 1, 2_000);
 }
 
 #[test]
 fn four_callers() {
-    storm(&World::new(2, 4), 2, 4, 100);
+    storm(&World::new(2, 4), 2, 4, 500);
 }
 
 #[test]
 fn many_callers_of_oversubscribed_pools() {
-    storm(&World::new(16, 16), 3, 8, 25);
+    storm(&World::new(16, 16), 3, 8, 100);
 }
 
 #[test]
 fn pools_of_one_and_two() {
-    storm(&World::new(1, 2), 4, 3, 100);
+    storm(&World::new(1, 2), 4, 3, 500);
 }

@@ -30,6 +30,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         sections.push(findings.section);
         summary += &format!("\n{}\n{}", study.name(), findings.summary);
     }
+    sections.insert(0, in_short(&summary));
     let origin = Origin::native();
     let byline = format!(
         "{}, {}; {}; manycore {} built by {}; {}.",
@@ -45,8 +46,16 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     super::print(&format!("{summary}\nThe report: {}\n", path.display()))
 }
 
-/// What the machine charges: the first section, and the picture of the
-/// machine for the terminal.
+/// What the terminal says too.
+fn in_short(summary: &str) -> Section {
+    Section {
+        title: "In short".into(),
+        blocks: vec![Block::Verbatim(summary.to_owned())],
+    }
+}
+
+/// What the machine charges: a section, and the picture of the machine for
+/// the terminal.
 fn machine(full: bool) -> (Section, String) {
     let options = match full {
         true => MachineOptions::full(),

@@ -67,7 +67,8 @@ impl Panel {
 }
 
 /// Draws the panels in rows of three; `level` says what the dashed lines are.
-pub(crate) fn render(title: &str, panels: &[Panel], level: &str) -> String {
+/// `name` tells the figure from others on the same page.
+pub(crate) fn render(name: &str, title: &str, panels: &[Panel], level: &str) -> String {
     let names = series_names(panels);
     let colour = |name: &str| {
         let at = names.iter().position(|known| known == name).unwrap_or(0);
@@ -89,21 +90,16 @@ pub(crate) fn render(title: &str, panels: &[Panel], level: &str) -> String {
         .with_shared_legend_bottom()
         .with_shared_legend_entries(legend(&names, &colour, level))
         .render();
-    scalable(
-        &SvgBackend::default().render_scene(&scene),
-        scene.width,
-        scene.height,
-    )
+    let svg = SvgBackend::default().render_scene(&scene);
+    fit_for_pages(name, &svg, scene.width, scene.height)
 }
 
 /// The picture with a `viewBox`, without which a page can cut it but not scale
-/// it.
-fn scalable(svg: &str, width: f64, height: f64) -> String {
-    svg.replacen(
-        "<svg ",
-        &format!("<svg viewBox=\"0 0 {width} {height}\" "),
-        1,
-    )
+/// it, and with identifiers that no other figure on the page has.
+fn fit_for_pages(name: &str, svg: &str, width: f64, height: f64) -> String {
+    let root = format!("<svg viewBox=\"0 0 {width} {height}\" ");
+    svg.replacen("<svg ", &root, 1)
+        .replace("kuva-clip-", &format!("{name}-clip-"))
 }
 
 fn series_names(panels: &[Panel]) -> Vec<String> {

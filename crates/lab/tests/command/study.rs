@@ -138,6 +138,7 @@ fn json_holds_everything_and_the_figure_is_well_formed() {
     let svg = fs::read_to_string(bench.path("out/block-size.svg")).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
     assert_eq!(document.root_element().tag_name().name(), "svg");
+    assert!(document.root_element().attribute("viewBox").is_some());
     let texts: Vec<&str> = document
         .descendants()
         .filter_map(|node| node.text())

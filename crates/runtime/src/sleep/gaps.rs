@@ -11,9 +11,9 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// spinning again when the loop comes. A burst of loops and a pause (a frame,
 /// a request) has gaps of both kinds, and they do not disturb each other.
 ///
-/// Written by callers at the end of posted loops, read by
-/// workers that have run out of work. The fields are updated one by one and
-/// racily: they are an estimate, and nothing but time depends on them.
+/// Written by callers at the end of posted loops, read by workers that have run
+/// out of work. The fields are updated one by one and racily: they are an
+/// estimate, and nothing but time depends on them.
 pub(crate) struct Gaps<P: Platform> {
     last_end: P::AtomicU64,
     /// Share of gaps that were short, in 1/256, decaying by an eighth.
@@ -183,5 +183,80 @@ impl<P: Platform> Gaps<P> {
             from: end + from,
             to: end + to,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_platform::Native;
+
+    const BUDGET: u64 = 100;
+
+    /// The gaps of loops of 50 ticks with `gaps` between them, and the end of
+    /// the last.
+    fn after(gaps: &[u64]) -> (Gaps<Native>, u64) {
+        let seen = Gaps::new();
+        let mut now = 1_000;
+        seen.loop_ended(now, now + 50, BUDGET);
+        for gap in gaps {
+            now += 50 + gap;
+            seen.loop_ended(now, now + 50, BUDGET);
+        }
+        (seen, now + 50)
+    }
+
+    #[test]
+    fn a_regular_gap_is_expected_when_it_comes() {
+        let (gaps, end) = after(&[10_000; 12]);
+        let window = gaps.expected(end, None, 10, 2_000).expect("regular");
+        assert!(
+            window.from <= end + 10_000 && end + 10_000 <= window.to,
+            "{window:?}"
+        );
+        assert!(window.to - window.from <= 2_000, "{window:?}");
+    }
+
+    #[test]
+    fn the_window_opens_for_the_earliest_and_not_for_the_mean() {
+        let late = [
+            10_000, 10_000, 11_500, 10_000, 10_000, 11_500, 10_000, 10_000, 11_500,
+        ];
+        let (gaps, end) = after(&late);
+        let window = gaps.expected(end, None, 200, 4_000).expect("regular");
+        assert!(window.from <= end + 10_000, "{window:?}");
+    }
+
+    #[test]
+    fn wild_gaps_are_not_expected() {
+        let (gaps, end) = after(&[1_000, 90_000, 4_000, 40_000, 700, 12_000]);
+        assert_eq!(gaps.expected(end, None, 10, 2_000), None);
+        assert!(!gaps.are_regular());
+    }
+
+    #[test]
+    fn bursts_do_not_disturb_the_rhythm_of_their_pauses() {
+        let frame = [20, 20, 20, 10_000];
+        let (gaps, end) = after(&frame.repeat(12));
+        let window = gaps.expected(end, None, 10, 2_000).expect("regular");
+        assert!(
+            window.from <= end + 10_000 && end + 10_000 <= window.to,
+            "{window:?}"
+        );
+        assert!(gaps.spin(BUDGET) >= 20, "and short gaps are spun through");
+    }
+
+    #[test]
+    fn without_short_gaps_there_is_hardly_any_spinning() {
+        let (gaps, _) = after(&[10_000; 40]);
+        assert!(gaps.spin(BUDGET) < BUDGET / 16);
+    }
+
+    #[test]
+    fn a_loop_missed_is_expected_a_period_later() {
+        let (gaps, end) = after(&[10_000; 12]);
+        let now = end + 14_000;
+        let window = gaps.expected(now, None, 10, 2_000).expect("regular");
+        assert!(window.from > now && window.to <= end + 22_000, "{window:?}");
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn render(measured: &[Measured]) -> String {
     }
     let panels: Vec<Panel> = panels.into_iter().map(|(_, panel)| panel).collect();
     figure::render(
+        "block-size",
         "Latency of a parallel loop against its block size",
         &panels,
         "adaptive, which picks its own blocks",

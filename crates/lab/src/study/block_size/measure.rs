@@ -7,9 +7,9 @@
 use super::config::Config;
 use super::grid::Cell;
 use super::load::Kernel;
-use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 use crate::measure::statistics::median;
+use crate::measure::{disturbance, interrupt};
 use anyhow::{Context, anyhow};
 use manycore::{Block, Partitioner, Pool};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub(super) struct Measured {
     pub(super) complete: bool,
     /// What the cell cost of the study's time.
     pub(super) seconds: f64,
+    /// How long its threads waited, all together, for a CPU that others held.
+    pub(super) waited: f64,
     pub(super) policies: Vec<Samples>,
 }
 
@@ -74,6 +76,7 @@ impl Measured {
             cell,
             complete: false,
             seconds: 0.0,
+            waited: 0.0,
             policies: policies.iter().map(samples).collect(),
         }
     }
@@ -117,6 +120,7 @@ pub(super) fn measure(
     }
 
     let spent = measured.seconds;
+    let waited = disturbance::waited();
     let mut random = fastrand::Rng::with_seed(config.seed ^ measured.rounds() as u64);
     let mut order: Vec<usize> = (0..policies.len()).collect();
     let wanted = match config.rounds {
@@ -146,6 +150,9 @@ pub(super) fn measure(
         progress.inside(&what, part);
     }
     measured.seconds = spent + begin.elapsed().as_secs_f64();
+    if let (Some(before), Some(after)) = (waited, disturbance::waited()) {
+        measured.waited += after.saturating_sub(before).as_secs_f64();
+    }
     measured.complete = true;
     Ok(())
 }

@@ -25,6 +25,7 @@ use crate::report::host::Origin;
 use crate::report::section::{Block, Section};
 use config::Config;
 use grid::Cell;
+use manycore::topology::Topology;
 use measure::Measured;
 use serde_json::json;
 use std::time::Duration;
@@ -129,14 +130,15 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
         "seed": config.seed,
         "origin": Origin::native(),
         "seconds": measured.iter().map(|cell| cell.seconds).sum::<f64>(),
+        "seconds_waited_for_a_cpu": measured.iter().map(|cell| cell.waited).sum::<f64>(),
     });
-    let mut blocks = vec![
-        Block::Paragraph(prose::what(config, measured)),
-        Block::Figure {
-            svg: svg.clone(),
-            caption: prose::FIGURE.into(),
-        },
-    ];
+    let disturbance = prose::disturbance(measured, Topology::detect().usable().len());
+    let mut blocks = vec![Block::Paragraph(prose::what(config, measured))];
+    blocks.extend(disturbance.clone().map(Block::Paragraph));
+    blocks.push(Block::Figure {
+        svg: svg.clone(),
+        caption: prose::FIGURE.into(),
+    });
     blocks.extend(tables::latencies(measured).into_iter().map(Block::Table));
     blocks.extend(folding::blocks(measured));
     if !overall.is_empty() {
@@ -150,7 +152,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
             title: "Block size".into(),
             blocks,
         },
-        summary: prose::summary(&overall),
+        summary: prose::summary(&overall, disturbance.as_deref()),
         csv: rows::csv(&rows)?,
         svg,
         json: json!({

@@ -42,8 +42,31 @@ pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
     )
 }
 
+/// A warning, if other programs held the CPUs for more than this part of the
+/// time: a hundredth moves no median.
+const DISTURBED: f64 = 0.01;
+
+/// What to think of a run on a busy machine; `cpus` are those that the threads
+/// may use.
+pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> {
+    // With more threads than CPUs they wait for each other.
+    let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);
+    let waited: f64 = fitting().map(|cell| cell.waited).sum();
+    let time: f64 = fitting()
+        .map(|cell| cell.seconds * cell.cell.threads as f64)
+        .sum();
+    let part = waited / time;
+    (part > DISTURBED).then(|| {
+        format!(
+            "Disturbed: the threads waited {:.0}% of their time for a CPU that other programs \
+             held. Do not trust small differences below; run this again on a quiet machine.",
+            part * 100.0
+        )
+    })
+}
+
 /// For a reader of nothing else.
-pub(super) fn summary(overall: &[Overall]) -> String {
+pub(super) fn summary(overall: &[Overall], disturbance: Option<&str>) -> String {
     let all = |name: &str| {
         let mut rows = overall.iter().filter(|row| row.class.is_none());
         rows.find(|row| row.partitioner == name)
@@ -52,9 +75,11 @@ pub(super) fn summary(overall: &[Overall]) -> String {
         return "No fixed blocks or no adaptive: nothing to compare.\n".into();
     };
     let worst = &adaptive.worst;
+    let (below, above) = worst.best.spread();
     let mut text = format!(
         "adaptive, given no block size, against the best fixed block of each of {} cells:\n  \
-         {} on geometric mean, {} in its worst cell\n  ({}: {} us, block {}: {} us)\n",
+         {} on geometric mean, {} in its worst cell\n  \
+         ({}: {} us; block {}: {} us, 10th to 90th percentile {} .. {})\n",
         adaptive.cells,
         percent(adaptive.geometric_mean_regret),
         percent(worst.regret),
@@ -62,6 +87,8 @@ pub(super) fn summary(overall: &[Overall]) -> String {
         micros(worst.us.median),
         worst.best.block_size,
         micros(worst.best.us.median),
+        percent(below),
+        percent(above),
     );
     let others: Vec<String> = overall
         .iter()
@@ -70,6 +97,9 @@ pub(super) fn summary(overall: &[Overall]) -> String {
         .collect();
     if !others.is_empty() {
         text += &format!("  others: {}\n", others.join(", "));
+    }
+    if let Some(disturbance) = disturbance {
+        text += &format!("  {disturbance}\n");
     }
     text
 }

@@ -187,6 +187,7 @@ mod tests {
             },
             complete: true,
             seconds: 0.0,
+            waited: 0.0,
             policies: policies.iter().map(samples).collect(),
         }
     }
