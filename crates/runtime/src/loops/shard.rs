@@ -5,7 +5,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::ops::Range;
 
 /// The most iterations (or units of several) a shard can hold.
-pub(crate) const MAX_UNITS: u64 = 1 << 31;
+pub(crate) const MAX_UNITS: u64 = (1 << 31) - 1;
 
 /// Set by the owner's first claim.
 const OWNED: u64 = 1 << 63;
@@ -26,7 +26,7 @@ const LOW: u64 = u32::MAX as u64;
 ///
 /// The owner never claims more than it last saw left (thieves only shrink
 /// that), so `next` stays at or below the largest `end` the shard has had,
-/// which is at most 2^31: it cannot carry into `end`.
+/// which is below 2^31: it cannot carry into `end`.
 ///
 /// All orderings are relaxed: the word hands out iterations, it publishes no
 /// data. What the iterations read was published by the gate, and what they

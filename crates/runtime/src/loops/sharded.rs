@@ -30,8 +30,8 @@ impl<P: Platform> Shards<P> {
 
 /// The iterations `0..n` in the shards of a pool's threads.
 ///
-/// A shard counts to 2^31; longer loops are handed out in units of several
-/// iterations, no more than 2 up to n = 2^32.
+/// A shard counts to 2^31 - 1; longer loops are handed out in units of several
+/// iterations, no more than 3 up to n = 2^32.
 pub(crate) struct Ranges<'a, P: Platform> {
     shards: &'a [CachePadded<Shard<P>>],
     n: usize,

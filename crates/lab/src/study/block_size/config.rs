@@ -18,14 +18,17 @@ pub(super) const KEYS: [Key; 12] = [
         "iterations of an irregular loop, a list [1024; --full: and 100000]",
     ),
     key("tiny-n", "iterations of the tiny loop [1000000]"),
-    key("reads", "bytes read by an iteration, a list [2^6..2^16]"),
+    key(
+        "reads",
+        "bytes read by an iteration, a list [2^10, 2^6; --full: 2^6..2^16]",
+    ),
     key(
         "writes",
-        "bytes written by an iteration, a list [2^6..2^16]",
+        "bytes written by an iteration, a list [2^10; --full: 2^6..2^16]",
     ),
     key(
         "comps",
-        "additions of an iteration, a list [folded 2^10..2^60, opaque 2^10..2^20]",
+        "additions of an iteration, a list [2^10 and, folded 2^60, opaque 2^12; --full: 2^10..2^60 and ..2^20]",
     ),
     key(
         "grid",

@@ -85,7 +85,7 @@ fn by_one_helper_in_one_of_two_loops() {
 
 #[test]
 fn by_two_helpers() {
-    loom_model(Some(2), || caller_is_woken::<Loom>(2, 1, None));
+    loom_model(Some(3), || caller_is_woken::<Loom>(2, 1, None));
 }
 
 #[test]

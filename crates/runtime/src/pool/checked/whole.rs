@@ -147,6 +147,35 @@ fn loops_in_a_row_find_every_worker_awake_or_asleep() {
     }
 }
 
+/// Loops that come at a rhythm are met by workers that sleep until just before
+/// the next is due: timed sleeps, which may end at any moment.
+#[test]
+fn loops_at_a_rhythm_find_workers_in_timed_sleep() {
+    const PERIOD: u64 = 1_000_000;
+    check(500, || {
+        let pool = pool::<Shuttle>(3);
+        for _ in 0..2 {
+            let start = Shuttle::now();
+            for loops in 0..8 {
+                let start = start + loops * PERIOD;
+                pool.shared.idle.loop_ended(start, start + 1);
+            }
+            all_hands(&pool);
+        }
+    });
+}
+
+/// More threads than cores: nobody spins, and waiting callers yield.
+#[test]
+fn more_threads_than_cores() {
+    check(500, || {
+        let pool = pool_on::<Shuttle>(3, 1);
+        all_hands(&pool);
+        each_once(&pool, Partitioner::Adaptive, 5);
+        all_hands(&pool);
+    });
+}
+
 #[test]
 fn workers_fast_asleep_are_woken() {
     check(500, || {
@@ -194,6 +223,25 @@ fn a_caller_asleep_is_woken_by_its_last_helper() {
                     go.attend();
                 }
             });
+        });
+    });
+}
+
+/// The last helper leaves before, while or after the caller falls asleep, which
+/// it does after some 300 steps if time flies.
+#[test]
+fn a_caller_about_to_sleep_is_woken_by_its_last_helper() {
+    check(1_500, || {
+        let pool = pool::<Shuttle>(2);
+        let at_work = Meeting::<Shuttle>::of(2);
+        pool.with(Partitioner::Static).parallel_for(0..2, |_| {
+            at_work.attend();
+            if Context::current(&pool.shared).rank == 1 {
+                for _ in 0..Shuttle::now() % 601 {
+                    Shuttle::now();
+                    Shuttle::yield_now();
+                }
+            }
         });
     });
 }

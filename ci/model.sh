@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The model checks: every protocol of the runtime under loom and shuttle, and
+# the broken variants that they must catch. They are part of `cargo test` too;
+# here alone, with how many interleavings and schedules each one tried.
+#
+#   ci/model.sh            as in CI, under a minute
+#   ci/model.sh 100        a hundred times as many random schedules
+#   ci/model.sh exhaust    what is bounded for time's sake, without the bound
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# One line a failure; the schedule that fails is printed, not where it was.
+export RUST_BACKTRACE=0
+# --show-output: the counts are printed by tests that pass.
+tests=(--show-output)
+case ${1:-1} in
+exhaust) tests+=(--ignored) ;;
+*[!0-9]* | 0) echo "model: expected a factor of at least 1, or exhaust; found $1" >&2; exit 2 ;;
+*) export MANYCORE_SCHEDULES=${1:-1} ;;
+esac
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+cargo test --quiet -p manycore-check --tests 2>&1 | tee "$log" | grep '^test result' || { cat "$log"; exit 1; }
+cargo test --quiet -p manycore --lib checked -- "${tests[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }
+awk '/^loom: / { loom += $2 } /^shuttle: / { shuttle += $2 } /^test result/ { print }
+     END { printf "model: %d interleavings and %d random schedules, all good\n", loom, shuttle }' "$log"
