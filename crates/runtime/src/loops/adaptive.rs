@@ -177,19 +177,23 @@ impl<P: Platform> Launch<'_, P> {
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
             let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.threads);
-            let ticks = pool.post(slot, &context, self.body, range, few, wake);
+            let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
             ticks as f32 * pool.threads.min(n) as f32 / n as f32
         } else {
             let measured = P::AtomicU32::new(0);
             let adaptive = Adaptive {
-                ranges: Ranges::new(pool.board.slot(slot).shards(pool.threads), n, context.rank),
+                ranges: Ranges::new(
+                    pool.board.slot(slot.index()).shards(pool.threads),
+                    n,
+                    context.rank,
+                ),
                 guess: each,
                 claim: pool.claim_ticks,
                 max_ticks: MAX_BLOCK_NS * pool.ticks_per_ns,
                 caller: context.rank,
                 measured: &measured,
             };
-            pool.post(slot, &context, self.body, range, adaptive, wake);
+            pool.post(slot.index(), &context, self.body, range, adaptive, wake);
             f32::from_bits(measured.load(Ordering::Relaxed))
         };
         if measured > 0.0 {

@@ -93,7 +93,14 @@ impl<P: Platform, S: Partition> Frame<'_, P, S> {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             self.stop.store(true, Ordering::Relaxed);
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert(payload);
+            if first.is_none() {
+                *first = Some(payload);
+            } else {
+                // Dropping it runs code of the user's, which may panic again;
+                // what that throws is kept from being dropped in its turn.
+                let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+                std::mem::forget(dropped);
+            }
         }
     }
 }
@@ -115,9 +122,8 @@ pub(crate) fn run_alone<S: Partition>(body: Body<'_>, start: usize, rank: usize,
 }
 
 impl<P: Platform> Shared<P> {
-    /// Posts a loop in `slot`, which this thread has taken, works in it until
-    /// it is done, and gives the slot back. Returns the ticks from the post to
-    /// the end.
+    /// Posts a loop in `slot`, which this thread has taken, and works in it
+    /// until it is done. Returns the ticks from the post to the end.
     ///
     /// Memory traffic until a spinning helper runs its first block: the caller
     /// writes the frame, the door (job and gate, one line) and the event
@@ -177,7 +183,6 @@ impl<P: Platform> Shared<P> {
         let inside = Context::new(self, context.rank, Some(slot));
         inside.enter(|| frame.take_part(context.rank));
         self.wait(slot, context.rank);
-        self.board.release(slot);
         let ended = P::now();
         self.idle.loop_ended(started, ended);
         let panic = frame

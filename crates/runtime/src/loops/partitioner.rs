@@ -206,23 +206,27 @@ pub(crate) fn drive<P: Platform>(
     match partitioner {
         Partitioner::Adaptive => adaptive::run(pool, start, n, body),
         Partitioner::Static => {
-            run(pool, start, n, body, |_| Static::<P>::new(n, pool.threads));
+            run(pool, start, n, body, None, |_| {
+                Static::<P>::new(n, pool.threads)
+            });
         }
         Partitioner::FixedBlock(Block::Size(block)) => {
-            run(pool, start, n, body, |_| {
+            run(pool, start, n, body, Some(block), |_| {
                 FixedBlock::<P>::new(n, block, pool.threads)
             });
         }
         Partitioner::Guided => {
-            run(pool, start, n, body, |_| Guided::<P>::new(n, pool.threads));
+            run(pool, start, n, body, None, |_| {
+                Guided::<P>::new(n, pool.threads)
+            });
         }
         Partitioner::Factoring => {
-            run(pool, start, n, body, |_| {
+            run(pool, start, n, body, None, |_| {
                 Factoring::<P>::new(n, pool.threads)
             });
         }
         Partitioner::Sharded(Block::Size(block)) => {
-            run(pool, start, n, body, |place| Sharded {
+            run(pool, start, n, body, Some(block), |place| Sharded {
                 ranges: Ranges::new(
                     pool.board.slot(place.slot).shards(pool.threads),
                     n,
@@ -244,32 +248,42 @@ struct Place {
     rank: usize,
 }
 
-/// Posts a loop that is to be shared whatever it costs, waking who sleeps.
+/// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
+/// block is longer than `block`.
 fn run<P: Platform, S: Partition>(
     pool: &Shared<P>,
     start: usize,
     n: usize,
     body: Body<'_>,
+    block: Option<NonZeroUsize>,
     partition: impl FnOnce(Place) -> S,
 ) {
     let context = Context::current(pool);
     let Some(slot) = pool.board.take(context.rank) else {
-        return body.run(context.rank, start..start + n);
+        // More loops are open than anybody could share: this one runs alone.
+        let block = block.map_or(n, NonZeroUsize::get);
+        let mut done = 0;
+        while done < n {
+            let next = n.min(done.saturating_add(block));
+            body.run(context.rank, start + done..start + next);
+            done = next;
+        }
+        return;
     };
     let partition = partition(Place {
-        slot,
+        slot: slot.index(),
         rank: context.rank,
     });
     if pool.threads == 1 {
         run_alone(body, start, context.rank, &partition);
-        return pool.board.release(slot);
+    } else {
+        pool.post(
+            slot.index(),
+            &context,
+            body,
+            start..start + n,
+            partition,
+            Wake::Always,
+        );
     }
-    pool.post(
-        slot,
-        &context,
-        body,
-        start..start + n,
-        partition,
-        Wake::Always,
-    );
 }

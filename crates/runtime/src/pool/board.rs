@@ -77,19 +77,16 @@ impl<P: Platform> Board<P> {
     ///
     /// Cost: one locked instruction on the slot's `taken` line, which stays in
     /// the cache of a thread that posts from the same place again.
-    pub(crate) fn take(&self, hint: usize) -> Option<usize> {
-        (0..self.slots.len())
-            .map(|i| (hint + i) % self.slots.len())
-            .find(|&i| {
-                let taken = &self.slots[i].taken;
-                // Acquire pairs with `release`: the gate is closed and empty.
-                !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
-            })
-    }
-
-    /// Gives a slot back; its gate is closed and empty.
-    pub(crate) fn release(&self, index: usize) {
-        self.slots[index].taken.store(false, Ordering::Release);
+    pub(crate) fn take(&self, hint: usize) -> Option<Taken<'_, P>> {
+        let free = |&i: &usize| {
+            let taken = &self.slots[i].taken;
+            // Acquire pairs with `Taken`'s release: the gate is closed and
+            // empty.
+            !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
+        };
+        let slots = self.slots.len();
+        let index = (0..slots).map(|i| (hint + i) % slots).find(free)?;
+        Some(Taken { board: self, index })
     }
 
     /// The slots that invite helpers, beginning at `first`.
@@ -112,6 +109,27 @@ impl<P: Platform> Board<P> {
             }
         }
         false
+    }
+}
+
+/// A slot that this thread holds; given back when dropped, also by a panic. Its
+/// gate is closed and empty then.
+pub(crate) struct Taken<'a, P: Platform> {
+    board: &'a Board<P>,
+    index: usize,
+}
+
+impl<P: Platform> Taken<'_, P> {
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+}
+
+impl<P: Platform> Drop for Taken<'_, P> {
+    fn drop(&mut self) {
+        self.board.slots[self.index]
+            .taken
+            .store(false, Ordering::Release);
     }
 }
 

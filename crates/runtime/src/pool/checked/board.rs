@@ -41,14 +41,14 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
             helpers: id,
         };
         // SAFETY: this thread has taken the slot, which is closed and empty.
-        unsafe { board.slot(slot).set_job(posted, None) };
+        unsafe { board.slot(slot.index()).set_job(posted, None) };
         door.gate().open();
         door.gate().close();
         while !door.gate().is_empty() {
             P::yield_now();
         }
         frame.write(false);
-        board.release(slot);
+        drop(slot);
     });
 }
 
