@@ -5,7 +5,7 @@
 #
 #   ci/model.sh            as in CI, under a minute
 #   ci/model.sh 100        a hundred times as many random schedules
-#   ci/model.sh exhaust    what is bounded for time's sake, without the bound
+#   ci/model.sh exhaust    the checks that take ten minutes, and no others
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # One line a failure; the schedule that fails is printed, not where it was.

@@ -18,6 +18,10 @@ impl NativeThread {
 }
 
 pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<NativeThread> {
+    if spec.name.contains('\0') {
+        let problem = "a thread's name cannot contain a NUL character";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
     let mut builder = Builder::new().name(spec.name);
     if let Some(bytes) = spec.stack_size {
         builder = builder.stack_size(bytes);

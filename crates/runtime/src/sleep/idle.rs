@@ -58,6 +58,8 @@ enum Expected {
 const PERIODS: u32 = 2;
 /// Spinning in expectation may take this share of the time, in one worker.
 const DUTY: u64 = 8;
+/// A longer spin budget means the same, and no sum of clock readings wraps.
+const LONGEST_SPIN: Duration = Duration::from_secs(3600);
 /// First guesses, in ns; each is replaced by what is measured.
 const WAKE_NS: u64 = 50_000;
 const LATENESS_NS: u64 = 30_000;
@@ -74,7 +76,7 @@ impl<P: Platform> Idle<P> {
                 lateness: P::AtomicU64::new(ticks(LATENESS_NS)),
                 missed: P::AtomicU64::new(0),
             }),
-            spin_budget: P::duration_to_ticks(spin_budget),
+            spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
         }
     }
 

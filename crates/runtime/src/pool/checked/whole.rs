@@ -383,7 +383,8 @@ fn a_faulty_platform_is_caught() {
             each_once(&pool, Partitioner::Sharded(Block::size(1)), 4);
         })
     };
-    assert!(caught(torn_steal).contains("ran twice"));
+    // Run twice, or not at all: the thief's store may also undo a refill.
+    assert!(caught(torn_steal).contains("iteration"));
     let torn_share = || {
         shuttle_random(10_000, || {
             let pool = pool::<Faulty<Shuttle, TornSwap>>(2);
@@ -397,5 +398,10 @@ fn a_faulty_platform_is_caught() {
             each_once(&pool, Partitioner::FixedBlock(Block::size(1)), 4);
         })
     };
-    println!("{}", caught(torn_claim));
+    // Run twice; or, for the fault is the whole platform's, a lost post.
+    let why = caught(torn_claim);
+    assert!(
+        why.contains("iteration") || why.contains("deadlock"),
+        "{why}"
+    );
 }
