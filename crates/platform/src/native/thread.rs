@@ -77,25 +77,26 @@ fn bind(_cpus: &[usize]) -> io::Result<()> {
 /// Linux lets a timer expire 50 us late to batch wake-ups. A worker that sleeps
 /// until just before the next loop is expected cannot use that.
 fn sharpen_timer() {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     {
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     }
 }
 
-#[cfg(target_os = "linux")]
+// Miri has no `sched_getcpu`.
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(super) fn core() -> usize {
     rustix::thread::sched_getcpu()
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 pub(super) fn core() -> usize {
     0
 }
 
 /// Forbids the core and allows it again: the kernel moves the thread at the
 /// first call, and leaves it where it is at the second.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(super) fn leave_core(core: usize) {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     if self::core() != core || core >= CpuSet::MAX_CPU {
@@ -113,5 +114,5 @@ pub(super) fn leave_core(core: usize) {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 pub(super) fn leave_core(_core: usize) {}

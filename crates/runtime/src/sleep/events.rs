@@ -28,7 +28,7 @@ use std::time::Duration;
 /// S3's comes first, P3 reads `sleepers >= 1` and P4 wakes: either the sleeper
 /// is in the futex and is woken, or it has not compared yet and then sees the
 /// new `posted`. `posted` would have to wrap all 2^32 values between S1 and S4
-/// to deceive it. Checked by `tests::model` exhaustively, with each fence
+/// to deceive it. Checked by `sleep::checked` exhaustively, with each fence
 /// removed as the broken variants.
 pub(crate) struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,
