@@ -136,43 +136,66 @@ fn check_tiling(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
 
 /// Lengths around every power of two that a counter or a packed word of 31 to
 /// 64 bits could break at.
+#[cfg(target_pointer_width = "64")]
+const LONG: [usize; 12] = [
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 31) + 1,
+    (1 << 32) - 2,
+    (1 << 32) - 1,
+    1 << 32,
+    (1 << 32) + 12_345,
+    (1 << 40) + 3,
+    (1 << 62) + 1,
+    1 << 63,
+    usize::MAX - 1,
+    usize::MAX,
+];
+
+/// All that make few blocks of `n` iterations.
+#[cfg(target_pointer_width = "64")]
+fn coarse(n: usize) -> [Partitioner; 10] {
+    let (tenth, all) = (Block::size(n / 10), Block::size(usize::MAX));
+    [
+        Partitioner::Static,
+        Partitioner::Guided,
+        Partitioner::Factoring,
+        Partitioner::Adaptive,
+        Partitioner::FixedBlock(tenth),
+        Partitioner::FixedBlock(all),
+        Partitioner::FixedBlock(Block::Auto),
+        Partitioner::Sharded(tenth),
+        Partitioner::Sharded(all),
+        Partitioner::Sharded(Block::Auto),
+    ]
+}
+
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn loops_longer_than_32_bits() {
-    const LONG: [usize; 12] = [
-        (1 << 31) - 1,
-        1 << 31,
-        (1 << 31) + 1,
-        (1 << 32) - 2,
-        (1 << 32) - 1,
-        1 << 32,
-        (1 << 32) + 12_345,
-        (1 << 40) + 3,
-        (1 << 62) + 1,
-        1 << 63,
-        usize::MAX - 1,
-        usize::MAX,
-    ];
-    for threads in [1, 2, 3, 4, 9] {
+    for threads in THREADS {
         let pool = pool(threads);
         for n in LONG {
             for start in [0, usize::MAX - n] {
-                let tenth = Block::size(n / 10);
-                let all = Block::size(usize::MAX);
-                for partitioner in [
-                    Partitioner::Static,
-                    Partitioner::Guided,
-                    Partitioner::Factoring,
-                    Partitioner::Adaptive,
-                    Partitioner::FixedBlock(tenth),
-                    Partitioner::FixedBlock(all),
-                    Partitioner::Sharded(tenth),
-                    Partitioner::Sharded(all),
-                    Partitioner::FixedBlock(Block::Auto),
-                    Partitioner::Sharded(Block::Auto),
-                ] {
+                for partitioner in coarse(n) {
                     check_tiling(&pool, partitioner, start..start + n);
                 }
+            }
+        }
+    }
+}
+
+/// The same in the body of another loop, where every worker is busy.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn nested_loops_longer_than_32_bits() {
+    for threads in [2, 3] {
+        let pool = pool(threads);
+        for n in LONG {
+            for partitioner in coarse(n) {
+                pool.with(Partitioner::Static).parallel_for(0..6, |_| {
+                    check_tiling(&pool, partitioner, 0..n);
+                });
             }
         }
     }
