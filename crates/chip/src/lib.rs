@@ -1,0 +1,4 @@
+//! The simulated world of manycore: a deterministic manycore machine.
+#![allow(missing_docs, reason = "taken away when the crate is whole")]
+
+pub mod config;
