@@ -1,0 +1,256 @@
+use std::alloc::Layout;
+
+use corosensei::stack::Stack as _;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use proptest::prelude::*;
+
+use super::header::Header;
+use super::*;
+
+const STACK: usize = 256 * 1024;
+
+fn arena() -> Arena {
+    Arena::new(STACK).unwrap()
+}
+
+fn allocate(arena: &Arena, layout: Layout) -> *mut u8 {
+    // SAFETY: the arena is open and the reference gone with the statement.
+    unsafe { Header::local(arena.header) }
+        .unwrap()
+        .allocate(layout)
+        .unwrap()
+        .start
+}
+
+#[cfg(feature = "allocator")]
+mod global {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn offset<T: ?Sized>(arena: &Arena, of: &T) -> usize {
+        (ptr::from_ref(of).cast::<u8>() as usize).wrapping_sub(arena.base())
+    }
+
+    /// What a program's containers look like from inside.
+    fn program(arena: &Arena) -> Vec<usize> {
+        let mut seen = Vec::new();
+        let mut kept = BTreeMap::new();
+        let mut text = String::new();
+        for i in 0_u64..500 {
+            text.push_str(&i.to_string());
+            let block = vec![i; 1 + (i * 37 % 600) as usize].into_boxed_slice();
+            seen.push(offset(arena, text.as_str()));
+            seen.push(offset(arena, &block[..]));
+            kept.insert(i * 7919 % 101, block);
+            // The simulator's own allocations must not show.
+            let own = outside();
+            let scratch = vec![0_u8; i as usize];
+            assert!(scratch.is_empty() || offset(arena, &scratch[..]) >= CAPACITY);
+            drop(own);
+        }
+        seen
+    }
+
+    fn run() -> Vec<usize> {
+        let arena = arena();
+        let inside = enter(&arena);
+        let seen = program(&arena);
+        drop(inside);
+        seen.clone()
+    }
+
+    #[test]
+    fn the_hosts_heap_does_not_matter() {
+        let first = run();
+        let mut ballast: Vec<_> = (0..1000).map(|i| vec![0_u8; i * 13 % 3000]).collect();
+        ballast.retain(|block| block.len() % 2 == 0);
+        assert!(run() == first);
+        let elsewhere = std::thread::spawn(run).join().unwrap();
+        assert!(elsewhere == first);
+        assert!(first.iter().all(|offset| *offset < CAPACITY));
+    }
+
+    #[test]
+    fn blocks_change_worlds() {
+        let arena = arena();
+        let mut from_host: Vec<u32> = (0..10).collect();
+        let inside = enter(&arena);
+        from_host.extend(10..1000);
+        assert!(offset(&arena, &from_host[..]) < CAPACITY);
+        let mut from_inside: Vec<u32> = (0..10).collect();
+        drop(inside);
+        from_inside.extend(10..1000);
+        assert!(offset(&arena, &from_inside[..]) >= CAPACITY);
+        assert_eq!(from_host, from_inside);
+        assert!(from_host.iter().copied().eq(0..1000));
+    }
+
+    #[test]
+    fn freed_memory_is_zeroed_again() {
+        let arena = arena();
+        let _inside = enter(&arena);
+        drop(vec![0xff_u8; 300]);
+        assert!(vec![0_u8; 300].iter().all(|byte| *byte == 0));
+    }
+
+    /// More arenas than there are slots, each closed before its last block is
+    /// freed, every second on another thread: all must have been given back.
+    #[test]
+    fn an_arena_outlives_its_close_while_a_block_lives() {
+        for round in 0..1100_u64 {
+            let arena = Arena::new(STACK).unwrap();
+            let base = arena.base();
+            let inside = enter(&arena);
+            let result: Vec<u64> = (round..round + 100).collect();
+            drop(inside);
+            drop(arena);
+            assert_eq!(range::slot_of(result.as_ptr() as usize), Some(base));
+            assert!(result.iter().copied().eq(round..round + 100));
+            if round % 2 == 0 {
+                drop(result);
+            } else {
+                std::thread::spawn(move || drop(result)).join().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn guards_in_any_order_leave_no_dangling_arena() {
+        let arena = arena();
+        let inside = enter(&arena);
+        let own = outside();
+        drop(inside);
+        drop(arena);
+        drop(own);
+        let arena = super::arena();
+        std::mem::forget(enter(&arena));
+        drop(arena);
+        assert!(range::slot_of(Box::into_raw(Box::new(1_u8)) as usize).is_none());
+    }
+
+    #[test]
+    fn coroutines_allocate_in_the_arena_and_the_simulator_does_not() {
+        let arena = arena();
+        let mut threads: Vec<_> = (0..4_u64)
+            .map(|id| {
+                Coroutine::with_stack(arena.stack().unwrap(), move |yielder, ()| {
+                    let mut results = Vec::new();
+                    for step in 0..50 {
+                        results.push(id * 100 + step);
+                        yielder.suspend(());
+                    }
+                    results
+                })
+            })
+            .collect();
+        let mut results = Vec::new();
+        while results.len() < 4 {
+            for thread in &mut threads {
+                if thread.done() {
+                    continue;
+                }
+                let inside = enter(&arena);
+                let state = thread.resume(());
+                drop(inside);
+                if let CoroutineResult::Return(result) = state {
+                    results.push(result);
+                }
+            }
+        }
+        drop(threads);
+        let base = arena.base();
+        drop(arena);
+        for (id, result) in results.iter().enumerate() {
+            assert_eq!(range::slot_of(result.as_ptr() as usize), Some(base));
+            assert!(
+                result
+                    .iter()
+                    .copied()
+                    .eq((0..50).map(|step| id as u64 * 100 + step))
+            );
+        }
+        assert!(range::slot_of(results.as_ptr() as usize).is_none());
+    }
+}
+
+#[test]
+fn stacks_are_guarded_aligned_and_reused() {
+    let arena = arena();
+    let first = arena.stack().unwrap();
+    let second = arena.stack().unwrap();
+    let base = first.base().get();
+    assert_eq!(base % 65536, 0);
+    assert_eq!(base - first.limit().get(), STACK + 65536);
+    assert_eq!(second.limit().get(), base);
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    if !maps.is_empty() {
+        let guard = format!("{:x}-{:x} ---p", first.limit(), first.limit().get() + 65536);
+        assert!(maps.contains(&guard), "no line {guard} in {maps}");
+    }
+    drop(first);
+    assert_eq!(arena.stack().unwrap().base().get(), base);
+}
+
+#[test]
+fn a_stack_outlives_its_arena() {
+    let arena = arena();
+    let mut thread = Coroutine::with_stack(arena.stack().unwrap(), |_: &Yielder<(), ()>, ()| {
+        [7_u8; 1000]
+    });
+    drop(arena);
+    assert!(matches!(
+        thread.resume(()),
+        CoroutineResult::Return([7, ..])
+    ));
+}
+
+#[test]
+fn no_room_is_an_error() {
+    let arena = Arena::new(usize::MAX).unwrap();
+    assert!(matches!(arena.stack(), Err(ArenaError::Full)));
+    let half = Layout::from_size_align(CAPACITY / 2, 1).unwrap();
+    // SAFETY: the arena is open and the reference gone before the next.
+    let local = unsafe { Header::local(arena.header) }.unwrap();
+    assert!(local.allocate(half).is_some());
+    assert!(local.allocate(half).is_none());
+    assert!(
+        local
+            .allocate(Layout::new::<[u8; CAPACITY + 1]>())
+            .is_none()
+    );
+}
+
+proptest! {
+    #[test]
+    fn blocks_do_not_overlap_and_are_reused(
+        steps in prop::collection::vec((any::<bool>(), 1_usize..20_000, 0_u32..14), 1..300),
+    ) {
+        let arena = arena();
+        let mut live: Vec<(*mut u8, Layout)> = Vec::new();
+        let mut freed: Option<(*mut u8, Layout)> = None;
+        for (allocates, size, align) in steps {
+            if allocates || live.is_empty() {
+                let layout = Layout::from_size_align(size, 1 << align).unwrap();
+                let start = allocate(&arena, layout);
+                prop_assert_eq!(start as usize % layout.align(), 0);
+                for (other, held) in &live {
+                    let (start, other) = (start as usize, *other as usize);
+                    prop_assert!(start + size <= other || other + held.size() <= start);
+                }
+                if let Some((block, held)) = freed.take()
+                    && super::classes::Class::of(held) == super::classes::Class::of(layout)
+                {
+                    prop_assert_eq!(start, block, "the block freed last is the first reused");
+                }
+                // SAFETY: the block is ours.
+                unsafe { start.write_bytes(0xa5, size) };
+                live.push((start, layout));
+            } else {
+                let (start, layout) = live.swap_remove(size % live.len());
+                // SAFETY: a live block of this arena and its layout.
+                unsafe { Header::free(arena.header, start, layout) };
+                freed = Some((start, layout));
+            }
+        }
+    }
+}

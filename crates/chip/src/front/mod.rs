@@ -1,0 +1,3 @@
+//! Front ends: what runs on the simulated cores.
+
+pub(crate) mod arena;
