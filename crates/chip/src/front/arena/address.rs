@@ -7,7 +7,7 @@ use super::{Arena, CAPACITY};
 
 /// The simulated address of an arena's first byte. All that lies outside the
 /// arena is numbered below it.
-const ARENA: u64 = 1 << 40;
+const ARENA: u64 = 1 << 28;
 /// The unit in which memory outside the arena is numbered.
 const LINE: usize = 64;
 
@@ -45,7 +45,13 @@ impl AddressMap {
         // From one: a machine has nothing at address zero.
         let next = self.elsewhere.len() as u64 + 1;
         let line = *self.elsewhere.entry(host / LINE).or_insert(next);
-        line * LINE as u64 + (host % LINE) as u64
+        let address = line * LINE as u64 + (host % LINE) as u64;
+        assert!(
+            address < ARENA,
+            "a simulated program touches more than {ARENA} bytes that were allocated before it \
+             started; allocate them inside the simulation"
+        );
+        address
     }
 }
 

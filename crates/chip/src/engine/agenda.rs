@@ -1,0 +1,105 @@
+//! What happens next: events of the machine, and cores that go on.
+
+use super::port::Port;
+use crate::os::ThreadId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something that happens at a time of its own, whoever runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// The core's request reaches its next stage.
+    Arrive,
+    /// The home of a line may serve the next request.
+    Free(u32),
+    /// A spinner's patience ends, unless it was disturbed since.
+    Patience { plan: u32 },
+    /// A core is told to look at its run queue.
+    Wake,
+    /// The core's running thread must make way.
+    Displace,
+    /// The scheduler's clock interrupt.
+    Tick,
+    /// A timed wait ends, if it is still this one.
+    Timeout { thread: ThreadId, wait: u32 },
+    /// A message may have reached the core's buffer.
+    Message,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time: u64,
+    core: u32,
+    /// In the order of planning among equals.
+    sequence: u32,
+    event: Event,
+}
+
+/// The two queues, kept apart because a running core may go beyond the time of
+/// another core, but not beyond an event.
+#[derive(Default)]
+pub(crate) struct Agenda {
+    events: BinaryHeap<Reverse<Entry>>,
+    cores: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    sequence: u32,
+}
+
+/// What is first.
+pub(crate) enum Next {
+    Event(u64, u32, Event),
+    Core(u64, u32),
+    Nothing,
+}
+
+impl Agenda {
+    /// `event` concerns `core` and happens at `time`.
+    pub(crate) fn plan(&mut self, time: u64, core: u32, event: Event) {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.events.push(Reverse(Entry {
+            time,
+            core,
+            sequence: self.sequence,
+            event,
+        }));
+    }
+
+    /// The port's core goes on at its clock; earlier plans for it are void.
+    pub(crate) fn go_on(&mut self, port: &mut Port) {
+        port.plan = port.plan.wrapping_add(1);
+        self.cores.push(Reverse((port.clock, port.core, port.plan)));
+    }
+
+    /// The earliest time of an event.
+    #[inline]
+    pub(crate) fn next_event(&self) -> u64 {
+        self.events.peek().map_or(u64::MAX, |Reverse(entry)| entry.time)
+    }
+
+    /// The earliest core that goes on, and its time.
+    #[inline]
+    pub(crate) fn next_core(&mut self, ports: &[Port]) -> (u64, u32) {
+        while let Some(&Reverse((time, core, plan))) = self.cores.peek() {
+            if ports[core as usize].plan == plan {
+                return (time, core);
+            }
+            self.cores.pop();
+        }
+        (u64::MAX, u32::MAX)
+    }
+
+    /// Takes what is first: events before cores, ties by core.
+    pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
+        let (time, core) = self.next_core(ports);
+        match self.events.peek() {
+            Some(&Reverse(entry)) if entry.time <= time => {
+                self.events.pop();
+                Next::Event(entry.time, entry.core, entry.event)
+            }
+            _ if time < u64::MAX => {
+                self.cores.pop();
+                Next::Core(time, core)
+            }
+            _ => Next::Nothing,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What a core asks of the machine. All calls are for the thread that runs on
+//! `core` now, at the core's clock. Where an answer is not there at once the
+//! thread must suspend; it is resumed, perhaps on another core, when it is.
+
+use super::agenda::Event;
+use super::port::Mode;
+use super::thread::{Body, State, Thread, Wait};
+use super::Engine;
+use crate::account::Activity;
+use crate::core_set::CoreSet;
+use crate::memory::{Lookup, Operation, Request, Word};
+use crate::os::ThreadId;
+
+/// What became of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Done, and accounted for: the word before.
+    Done(u64),
+    /// Suspend; the reply is the thread's when it is resumed.
+    Suspend,
+    /// Suspend, and ask again: others come first.
+    Again,
+}
+
+impl Engine {
+    /// One access to `line`.
+    pub(crate) fn access(
+        &mut self,
+        core: u32,
+        line: u32,
+        operation: Operation,
+        word: Word,
+    ) -> Asked {
+        if self.ports[core as usize].clock >= self.ports[core as usize].horizon
+            && self.others_first(core, self.lookahead)
+        {
+            return Asked::Again;
+        }
+        let write = !operation.reads_only();
+        let lookup = self.memory.lookup(core, line, write);
+        let port = &mut self.ports[core as usize];
+        let (activity, cycles) = match lookup {
+            Lookup::L1(cycles) => (Activity::L1, cycles),
+            Lookup::L2(cycles) => (Activity::L2, cycles),
+            Lookup::Miss => {
+                let (at, stage) = self.memory.depart(core, line, port.clock);
+                let port = &mut self.ports[core as usize];
+                port.mode = Mode::Missing;
+                port.request = Some(Request { core, line, stage, operation, word });
+                self.agenda.plan(at, core, Event::Arrive);
+                return Asked::Suspend;
+            }
+        };
+        port.pass(activity, cycles);
+        port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
+        let at = port.clock;
+        let value = word.apply(operation);
+        self.wake_disturbed(at);
+        Asked::Done(value)
+    }
+
+    /// Whether others come before `core`, which may be `ahead` of other cores
+    /// but of no event. If so it is planned to go on at its clock, and must
+    /// suspend.
+    fn others_first(&mut self, core: u32, ahead: u64) -> bool {
+        let (time, other) = self.agenda.next_core(&self.ports);
+        let event = self.agenda.next_event();
+        let port = &mut self.ports[core as usize];
+        let core_first = match ahead {
+            0 => (time, other) < (port.clock, core),
+            ahead => time.saturating_add(ahead) <= port.clock,
+        };
+        if core_first || event <= port.clock {
+            self.agenda.go_on(port);
+            return true;
+        }
+        port.horizon = event.min(time.saturating_add(self.lookahead));
+        false
+    }
+
+    /// Whether `core` must suspend before it does something that others
+    /// notice at once, and then ask again.
+    pub(crate) fn must_wait(&mut self, core: u32) -> bool {
+        self.others_first(core, 0)
+    }
+
+    /// The kernel is entered for `cycles`.
+    pub(crate) fn kernel(&mut self, core: u32, activity: Activity, cycles: u64) {
+        let port = &mut self.ports[core as usize];
+        let from = port.clock;
+        port.pass(activity, cycles);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(core, port.thread, activity, from, port.clock);
+        }
+    }
+
+    /// Sleeps on a futex; the caller has compared the word at this very time
+    /// and suspends. `timeout` in cycles.
+    pub(crate) fn futex_wait(&mut self, core: u32, host: usize, timeout: Option<u64>) {
+        let address = self.addresses.simulated(host);
+        let port = &self.ports[core as usize];
+        let Some(thread) = port.thread else { return };
+        self.futexes.wait(address, thread);
+        if let Some(cycles) = timeout {
+            let at = port.clock.saturating_add(cycles).saturating_add(self.config.os.timer_slack);
+            let wait = self.threads[thread as usize].wait;
+            let at = at.max(port.clock + self.lookahead);
+            self.agenda.plan(at, core, Event::Timeout { thread, wait });
+        }
+        self.block(core, Wait::Futex { address });
+    }
+
+    /// Wakes up to `count` sleepers; how many.
+    pub(crate) fn futex_wake(&mut self, core: u32, host: usize, count: u32) -> usize {
+        let address = self.addresses.simulated(host);
+        let woken = self.futexes.wake(address, count);
+        for &thread in &woken {
+            self.kernel(core, Activity::Futex, self.config.os.futex_wake);
+            let at = self.ports[core as usize].clock;
+            self.wake_thread(thread, core, at);
+        }
+        woken.len()
+    }
+
+    /// Makes a thread that may run on `affinity` (empty: anywhere).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub(crate) fn spawn(
+        &mut self,
+        core: u32,
+        name: String,
+        body: Box<dyn Body>,
+        cpus: &[usize],
+    ) -> Result<ThreadId, usize> {
+        let cores = self.config.cores;
+        if let Some(&wrong) = cpus.iter().find(|&&cpu| cpu >= cores as usize) {
+            body.abandon();
+            return Err(wrong);
+        }
+        let affinity: CoreSet = match cpus {
+            [] => CoreSet::below(cores),
+            cpus => cpus.iter().map(|&cpu| cpu as u32).collect(),
+        };
+        let thread = self.threads.len() as ThreadId;
+        self.threads.push(Thread::new(name, body, affinity.clone()));
+        let at = self.ports[core as usize].clock;
+        let placement = self.scheduler.spawn(at, thread, affinity, core);
+        self.placed(placement, at);
+        Ok(thread)
+    }
+
+    /// Starts the program's main thread, on core 0 at time 0.
+    pub(crate) fn start(&mut self, body: Box<dyn Body>) {
+        let affinity = CoreSet::below(self.config.cores);
+        self.threads.push(Thread::new("main".into(), body, affinity.clone()));
+        self.scheduler.spawn(0, super::MAIN, affinity, 0);
+        self.dispatch(0);
+    }
+
+    /// Waits for a thread to end; `false` if it has. The caller suspends if
+    /// `true`.
+    pub(crate) fn join(&mut self, core: u32, thread: ThreadId) -> bool {
+        if self.threads[thread as usize].state == State::Ended {
+            return false;
+        }
+        if let Some(me) = self.ports[core as usize].thread {
+            self.threads[thread as usize].joiners.push(me);
+        }
+        self.block(core, Wait::Join(thread));
+        true
+    }
+
+    /// Waits until a message may be in the core's buffer; the caller suspends
+    /// and looks again.
+    pub(crate) fn await_message(&mut self, core: u32, channel: u32, ready: Option<u64>) {
+        let Some(thread) = self.ports[core as usize].thread else { return };
+        self.listeners.push((core, channel, thread));
+        if let Some(ready) = ready {
+            self.agenda.plan(ready, core, Event::Message);
+        }
+        self.ports[core as usize].mode = Mode::Listening;
+    }
+}

@@ -1,0 +1,246 @@
+//! The operating system at work: which thread a core runs, and what moving
+//! one costs. Who runs is the scheduler's decision (`os`); this is its hands.
+
+use super::agenda::Event;
+use super::port::Mode;
+use super::thread::{State, Wait};
+use super::Engine;
+use crate::account::Activity;
+use crate::os::{Placement, ThreadId};
+
+impl Engine {
+    /// A core without a thread takes the next one, or idles.
+    pub(super) fn dispatch(&mut self, core: u32) {
+        let now = self.ports[core as usize].clock;
+        let picked = self.scheduler.pick(now, core);
+        let port = &mut self.ports[core as usize];
+        port.displaced = false;
+        let Some(picked) = picked else {
+            port.thread = None;
+            port.mode = Mode::Idle;
+            return;
+        };
+        let os = &self.config.os;
+        let from = port.clock;
+        port.pass(Activity::Switch, os.switch + if picked.migrated { os.migration } else { 0 });
+        port.charged_until = port.clock;
+        let thread = &mut self.threads[picked.thread as usize];
+        port.thread = Some(picked.thread);
+        port.mode = Mode::Running;
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(core, port.thread, Activity::Switch, from, port.clock);
+        }
+        if thread.owed > 0 {
+            port.pass(Activity::Compute, thread.owed);
+            port.computed_until = port.clock;
+            thread.owed = 0;
+        }
+        self.agenda.go_on(port);
+        self.arm_ticks();
+    }
+
+    /// An idle core has been told to look for work.
+    pub(super) fn wake_core(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        port.waking = false;
+        if port.mode == Mode::Idle {
+            self.end_idling(core, at);
+            self.dispatch(core);
+        }
+    }
+
+    fn end_idling(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        let from = port.clock;
+        port.pass_until(Activity::Idle, at.max(from));
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(core, None, Activity::Idle, from, port.clock);
+        }
+    }
+
+    /// Charges the running thread's share of the processor.
+    fn charge(&mut self, core: u32) {
+        let port = &mut self.ports[core as usize];
+        let ran = port.clock.saturating_sub(port.charged_until);
+        port.charged_until = port.charged_until.max(port.clock);
+        if port.thread.is_some() {
+            self.scheduler.ran(core, ran);
+        }
+    }
+
+    /// The running thread goes back to the run queue, at its clock.
+    pub(super) fn displace_now(&mut self, core: u32) {
+        self.charge(core);
+        let now = self.ports[core as usize].clock;
+        self.scheduler.requeue(now, core);
+        self.ports[core as usize].thread = None;
+        self.dispatch(core);
+    }
+
+    /// The running thread must make way at `at`, or as soon as it can be
+    /// interrupted: not in the middle of an access.
+    pub(super) fn displace(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        let Some(thread) = port.thread else { return };
+        match port.mode {
+            Mode::Idle => return,
+            Mode::Missing => {
+                port.displaced = true;
+                return;
+            }
+            Mode::Spinning { .. } => self.stop_spinning(core, at),
+            Mode::Running if port.computed_until == port.clock && port.clock > at => {
+                let rest = port.take_back(at.max(port.charged_until));
+                self.threads[thread as usize].owed += rest;
+            }
+            Mode::Running => {
+                port.displaced = true;
+                return;
+            }
+        }
+        let port = &mut self.ports[core as usize];
+        port.plan = port.plan.wrapping_add(1);
+        self.displace_now(core);
+    }
+
+    /// The scheduler's clock interrupt.
+    pub(super) fn tick(&mut self, core: u32, at: u64) {
+        self.ports[core as usize].tick_armed = false;
+        let port = &mut self.ports[core as usize];
+        if port.thread.is_some() {
+            let until = port.clock.min(at).max(port.charged_until);
+            let spun = if matches!(port.mode, Mode::Spinning { .. }) { at.max(until) } else { until };
+            let ran = spun - port.charged_until;
+            port.charged_until = spun;
+            self.scheduler.ran(core, ran);
+            self.interrupt(core);
+            if self.scheduler.tick(core) {
+                self.displace(core, at);
+            }
+        }
+        if at >= self.scheduler.next_balance(at, core)
+            && self.scheduler.balance(at, core).is_some()
+            && self.ports[core as usize].mode == Mode::Idle
+        {
+            self.end_idling(core, at);
+            self.dispatch(core);
+        }
+        self.arm_ticks();
+    }
+
+    /// What the interrupt takes from a computation.
+    fn interrupt(&mut self, core: u32) {
+        let cost = self.config.os.tick_cost;
+        let port = &mut self.ports[core as usize];
+        if port.mode == Mode::Running && port.computed_until == port.clock {
+            port.pass(Activity::Switch, cost);
+            port.computed_until = port.clock;
+            self.agenda.go_on(port);
+        }
+    }
+
+    /// While threads wait for cores, every core's clock ticks; else none does.
+    fn arm_ticks(&mut self) {
+        if !self.scheduler.is_crowded() {
+            return;
+        }
+        let tick = self.config.os.tick.max(1);
+        let cores = u64::from(self.config.cores);
+        for at in 0..self.ports.len() {
+            let port = &mut self.ports[at];
+            if port.tick_armed {
+                continue;
+            }
+            port.tick_armed = true;
+            // Interrupts of the cores are spread over the tick.
+            let phase = tick * at as u64 / cores;
+            let now = self.agenda.now();
+            let next = (now.saturating_sub(phase) / tick + 1) * tick + phase;
+            self.agenda.plan(next, at as u32, Event::Tick);
+        }
+    }
+
+    /// What follows from where the scheduler put a thread.
+    pub(super) fn placed(&mut self, placement: Placement, at: u64) {
+        let core = placement.core;
+        let os = &self.config.os;
+        if placement.idle {
+            let port = &mut self.ports[core as usize];
+            if !port.waking {
+                port.waking = true;
+                let deep = at.saturating_sub(port.clock) >= os.deep_after;
+                let latency = os.wake_latency + if deep { os.deep_latency } else { 0 };
+                let latency = latency.max(self.lookahead);
+                self.agenda.plan(at + latency, core, Event::Wake);
+            }
+        } else {
+            if placement.preempts {
+                let latency = os.syscall.max(self.lookahead);
+                self.agenda.plan(at + latency, core, Event::Displace);
+            }
+            self.arm_ticks();
+        }
+    }
+
+    /// A blocked thread becomes runnable.
+    pub(super) fn wake_thread(&mut self, thread: ThreadId, waker: u32, at: u64) {
+        let this = &mut self.threads[thread as usize];
+        this.state = State::Runnable;
+        this.wait = this.wait.wrapping_add(1);
+        let placement = self.scheduler.wake(at, thread, waker);
+        self.placed(placement, at);
+    }
+
+    /// The thread on `core` waits; the core takes another. The caller
+    /// suspends.
+    pub(super) fn block(&mut self, core: u32, wait: Wait) {
+        self.charge(core);
+        let port = &mut self.ports[core as usize];
+        if let Some(thread) = port.thread.take() {
+            self.threads[thread as usize].state = State::Blocked(wait);
+        }
+        let now = port.clock;
+        self.scheduler.block(now, core);
+        self.dispatch(core);
+    }
+
+    /// The thread on `core` has ended.
+    pub(crate) fn end_thread(&mut self, core: u32) {
+        self.charge(core);
+        let port = &mut self.ports[core as usize];
+        let now = port.clock;
+        let Some(thread) = port.thread.take() else { return };
+        self.scheduler.exit(now, core);
+        let this = &mut self.threads[thread as usize];
+        this.state = State::Ended;
+        for joiner in std::mem::take(&mut this.joiners) {
+            self.wake_thread(joiner, core, now);
+        }
+        self.dispatch(core);
+    }
+
+    pub(super) fn timeout(&mut self, thread: ThreadId, wait: u32, at: u64) {
+        let this = &self.threads[thread as usize];
+        if this.wait != wait {
+            return;
+        }
+        if let State::Blocked(Wait::Futex { address }) = this.state {
+            self.futexes.remove(address, thread);
+            self.wake_thread(thread, 0, at);
+        }
+    }
+
+    /// Lets other threads of the core run; the caller suspends.
+    pub(crate) fn yield_now(&mut self, core: u32) {
+        self.charge(core);
+        let port = &mut self.ports[core as usize];
+        let now = port.clock;
+        if self.scheduler.runnable(core) <= 1 {
+            self.agenda.go_on(port);
+            return;
+        }
+        self.scheduler.yield_now(now, core);
+        self.ports[core as usize].thread = None;
+        self.dispatch(core);
+    }
+}

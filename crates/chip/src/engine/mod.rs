@@ -1,0 +1,238 @@
+//! Simulated time: who goes on next, and what happens when.
+//!
+//! # Order
+//!
+//! Whatever one core can notice of another takes effect in the order of
+//! simulated time, ties by core number. The host runs one thread at a time:
+//! the core that is earliest. It keeps the host while it only computes and
+//! hits its own caches, even past the time of other cores, up to a *horizon*:
+//!
+//! * An event of the machine (a request at a line's home, a wake-up) may
+//!   change any cache at its time. No core passes the next event.
+//! * Another core that goes on at time t may miss then, and its request needs
+//!   at least the *lookahead*, the way out of a tile, to reach any home. So no
+//!   core's caches change before t + lookahead.
+//!
+//! Everything else (a futex, a message, a new thread) waits until its core is
+//! the earliest of all.
+//!
+//! # The two sides
+//!
+//! The methods of [`asks`] are all that a core asks of the machine. A front
+//! end implements [`Body`] and calls them; the coroutines of `front::fiber`
+//! are the first, a RISC-V interpreter can be the second.
+
+mod agenda;
+mod asks;
+mod error;
+mod hash;
+mod kernel;
+mod outcome;
+mod port;
+mod spin;
+mod thread;
+
+pub use error::{SimulationError, Waiting};
+pub use outcome::Statistics;
+pub(crate) use port::Port;
+pub(crate) use thread::{Body, Progress, Reply};
+
+use crate::account::{Activity, Lines, Timeline};
+use crate::config::Config;
+use crate::front::arena::AddressMap;
+use crate::memory::{Arrival, Memory, Request, Served};
+use crate::network::Optical;
+use crate::os::{FutexTable, Scheduler, ThreadId};
+use agenda::{Agenda, Event, Next};
+use hash::EventHash;
+use port::Mode;
+use thread::{State, Thread};
+
+/// A machine in the middle of a run.
+pub(crate) struct Engine {
+    pub(crate) config: Config,
+    pub(crate) memory: Memory,
+    pub(crate) addresses: AddressMap,
+    pub(crate) ports: Box<[Port]>,
+    pub(crate) threads: Vec<Thread>,
+    agenda: Agenda,
+    scheduler: Scheduler,
+    futexes: FutexTable,
+    pub(crate) optical: Option<Optical>,
+    pub(crate) lines: Lines,
+    pub(crate) timeline: Option<Timeline>,
+    hash: EventHash,
+    lookahead: u64,
+    limit: u64,
+    /// Shift from a simulated address to its line.
+    line_shift: u32,
+    events: u64,
+    defect: Option<String>,
+}
+
+/// The thread that the program starts with.
+const MAIN: ThreadId = 0;
+
+impl Engine {
+    pub(crate) fn new(
+        config: &Config,
+        addresses: AddressMap,
+        limit: u64,
+        timeline: Option<Timeline>,
+    ) -> Self {
+        let memory = Memory::new(config);
+        let port = |core| Port::new(core, memory.tile_of(core));
+        Self {
+            ports: (0..config.cores).map(port).collect(),
+            threads: Vec::new(),
+            agenda: Agenda::default(),
+            scheduler: Scheduler::new(&config.os, config.cores, config.group_cores),
+            futexes: FutexTable::default(),
+            optical: config
+                .optical
+                .as_ref()
+                .map(|optical| Optical::new(config.cores, optical)),
+            lines: Lines::default(),
+            timeline,
+            hash: EventHash::new(),
+            lookahead: memory.lookahead(),
+            limit,
+            line_shift: config.line.trailing_zeros(),
+            events: 0,
+            defect: None,
+            addresses,
+            memory,
+            config: config.clone(),
+        }
+    }
+
+    /// The line of a host address.
+    #[inline(always)]
+    pub(crate) fn line_of(&mut self, host: usize) -> u32 {
+        (self.addresses.simulated(host) >> self.line_shift) as u32
+    }
+
+    /// Takes the next step: what is to be resumed now, if it is a thread.
+    pub(crate) fn step(&mut self) -> Step {
+        loop {
+            if self.threads[MAIN as usize].state == State::Ended {
+                return Step::Ended;
+            }
+            if let Some(defect) = self.defect.take() {
+                return Step::Failed(SimulationError::Incoherent(defect));
+            }
+            match self.agenda.take(&self.ports) {
+                Next::Nothing => return Step::Failed(self.deadlock()),
+                Next::Event(at, ..) | Next::Core(at, _) if at > self.limit => {
+                    return Step::Failed(self.runaway());
+                }
+                Next::Event(at, core, event) => {
+                    self.events += 1;
+                    self.happen(at, core, event);
+                }
+                Next::Core(at, core) => {
+                    self.events += 1;
+                    self.hash.fold(at, core.into());
+                    if self.ports[core as usize].displaced {
+                        self.displace_now(core);
+                    } else {
+                        self.set_horizon(core);
+                        return Step::Resume(core);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How far `core` may go before it must ask again.
+    pub(crate) fn set_horizon(&mut self, core: u32) {
+        let (other, _) = self.agenda.next_core(&self.ports);
+        let horizon = self.agenda.next_event().min(other.saturating_add(self.lookahead));
+        self.ports[core as usize].horizon = horizon;
+    }
+
+    fn happen(&mut self, at: u64, core: u32, event: Event) {
+        match event {
+            Event::Arrive => {
+                if let Some(request) = self.ports[core as usize].request {
+                    self.hash.fold(at, u64::from(request.line) << 16 | u64::from(core));
+                    let arrival = self.memory.arrive(request, at);
+                    self.after(request, arrival, at);
+                }
+            }
+            Event::Free(line) => self.serve_waiting(line, at),
+            Event::Patience { plan } => self.patience_ended(core, plan, at),
+            Event::Wake => self.wake_core(core, at),
+            Event::Displace => self.displace(core, at),
+            Event::Tick => self.tick(core, at),
+            Event::Timeout { thread, wait } => self.timeout(thread, wait, at),
+            Event::Message => self.message_ready(core, at),
+        }
+    }
+
+    /// The home of `line` may be free for the requests that wait there.
+    fn serve_waiting(&mut self, line: u32, at: u64) {
+        while let Some(free) = self.memory.free_at(line) {
+            if free > at {
+                self.agenda.plan(free, 0, Event::Free(line));
+                return;
+            }
+            if let Some(request) = self.memory.next_waiting(line) {
+                self.hash.fold(at, u64::from(line) << 16 | u64::from(request.core));
+                let arrival = self.memory.serve(request, at);
+                self.after(request, arrival, at);
+            }
+        }
+    }
+
+    fn after(&mut self, request: Request, arrival: Arrival, at: u64) {
+        match arrival {
+            Arrival::Served(served) => self.complete(request, served, at),
+            Arrival::Travels(reaches, stage) => {
+                let request = Request { stage, ..request };
+                self.ports[request.core as usize].request = Some(request);
+                self.agenda.plan(reaches, request.core, Event::Arrive);
+            }
+            Arrival::Queued(Some(free)) => {
+                self.agenda.plan(free, 0, Event::Free(request.line));
+            }
+            Arrival::Queued(None) => {}
+        }
+    }
+
+    /// An access took effect: its core goes on when it has the answer.
+    fn complete(&mut self, request: Request, served: Served, at: u64) {
+        let port = &mut self.ports[request.core as usize];
+        debug_assert_eq!(port.mode, Mode::Missing);
+        let activity = Activity::from(served.class);
+        let from = port.clock;
+        port.pass_until(activity, served.done - served.execution);
+        port.pass(Activity::Atomic, served.execution);
+        port.mode = Mode::Running;
+        port.request = None;
+        if let Some(thread) = port.thread {
+            self.threads[thread as usize].reply = Reply {
+                value: served.value,
+                stored: served.stored,
+            };
+        }
+        self.lines.miss(request.line, request.core, served.class, served.taken);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(request.core, port.thread, activity, from, port.clock);
+        }
+        self.agenda.go_on(port);
+        self.wake_disturbed(at);
+        if cfg!(debug_assertions) && let Err(defect) = self.memory.check_line(request.line) {
+            self.defect.get_or_insert(defect);
+        }
+    }
+}
+
+/// What the front end does next.
+pub(crate) enum Step {
+    /// Resume the thread on this core, until it suspends.
+    Resume(u32),
+    /// The program's main thread has ended.
+    Ended,
+    Failed(SimulationError),
+}

@@ -1,0 +1,93 @@
+//! A core as its running thread sees it: the few words that every simulated
+//! operation reads and writes.
+
+use crate::account::Activity;
+use crate::memory::Request;
+use crate::os::ThreadId;
+
+/// What a core is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nothing, since the port's clock.
+    Idle,
+    /// Runs its thread: it is in the queue of cores that go on at their clock,
+    /// or is the one that the host runs now.
+    Running,
+    /// Its thread waits for a line, since the clock.
+    Missing,
+    /// Its thread spins on a line it holds, since the clock, until somebody
+    /// takes the line or the clock reaches `until`.
+    Spinning { line: u32, until: u64 },
+}
+
+/// One hardware thread.
+pub(crate) struct Port {
+    pub(crate) core: u32,
+    pub(crate) tile: u32,
+    pub(crate) thread: Option<ThreadId>,
+    pub(crate) mode: Mode,
+    /// Cycles since the start of the run: all of them are accounted for.
+    pub(crate) clock: u64,
+    /// Before it, nothing that happens elsewhere can touch this core's caches:
+    /// hits need not ask the engine.
+    pub(crate) horizon: u64,
+    /// Cycles by activity; their sum is the clock.
+    pub(crate) spent: [u64; Activity::COUNT],
+    /// The clock after the last `compute`: if it is still that, the thread can
+    /// be interrupted in the middle of it.
+    pub(crate) computed_until: u64,
+    /// The clock up to which the scheduler has charged the thread.
+    pub(crate) charged_until: u64,
+    /// Makes the entries of an older plan for this core void.
+    pub(crate) plan: u32,
+    /// The thread is to be put aside as soon as it can be.
+    pub(crate) displaced: bool,
+    /// A wake-up is on its way to this idle core.
+    pub(crate) waking: bool,
+    pub(crate) tick_armed: bool,
+    /// What the core waits for in `Missing`.
+    pub(crate) request: Option<Request>,
+}
+
+impl Port {
+    pub(crate) fn new(core: u32, tile: u32) -> Self {
+        Self {
+            core,
+            tile,
+            thread: None,
+            mode: Mode::Idle,
+            clock: 0,
+            horizon: 0,
+            spent: [0; Activity::COUNT],
+            computed_until: 0,
+            charged_until: 0,
+            plan: 0,
+            displaced: false,
+            waking: false,
+            tick_armed: false,
+            request: None,
+        }
+    }
+
+    /// `cycles` go by in `activity`.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, activity: Activity, cycles: u64) {
+        self.clock += cycles;
+        self.spent[activity as usize] += cycles;
+    }
+
+    /// The time up to `at` goes by in `activity`.
+    pub(crate) fn pass_until(&mut self, activity: Activity, at: u64) {
+        debug_assert!(at >= self.clock);
+        self.pass(activity, at - self.clock);
+    }
+
+    /// Takes back what a computation has been charged for beyond `at`.
+    pub(crate) fn take_back(&mut self, at: u64) -> u64 {
+        debug_assert!(self.computed_until == self.clock && at <= self.clock);
+        let rest = self.clock - at;
+        self.spent[Activity::Compute as usize] -= rest;
+        self.clock = at;
+        rest
+    }
+}

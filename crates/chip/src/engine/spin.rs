@@ -1,0 +1,79 @@
+//! Waiting on a line that nobody writes to: no host work, and the right
+//! cycles.
+//!
+//! A spinning core looks at its word every `spin-period` cycles. As long as
+//! its tile keeps the line, each look is a hit that reads the same value: it
+//! is not simulated. When the line is taken, the core's next look, at a
+//! multiple of the period from its first, misses. That look is simulated.
+
+use super::agenda::Event;
+use super::port::Mode;
+use super::Engine;
+use crate::account::Activity;
+
+impl Engine {
+    /// `core`, whose tile holds `line`, spins on it from now until somebody
+    /// takes it, or until `until`. The thread must suspend.
+    pub(crate) fn spin(&mut self, core: u32, line: u32, until: u64) {
+        self.memory.watch(line, core);
+        let port = &mut self.ports[core as usize];
+        port.mode = Mode::Spinning { line, until };
+        // Makes void what was planned for an earlier wait.
+        port.plan = port.plan.wrapping_add(1);
+        if until < u64::MAX {
+            let plan = port.plan;
+            self.agenda.plan(until.max(port.clock), core, Event::Patience { plan });
+        }
+    }
+
+    pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        let Mode::Spinning { line, .. } = port.mode else { return };
+        if port.plan == plan {
+            self.memory.unwatch(line, core);
+            self.look_again(core, at);
+        }
+    }
+
+    /// Cores whose line was taken look again.
+    pub(super) fn wake_disturbed(&mut self, at: u64) {
+        while let Some((line, core)) = self.memory.disturbed.pop() {
+            let port = &self.ports[core as usize];
+            if !matches!(port.mode, Mode::Spinning { line: this, .. } if this == line) {
+                continue;
+            }
+            let period = self.config.core.spin_period.max(1);
+            let looks = at.saturating_sub(port.clock).div_ceil(period).max(1);
+            let look = port.clock + looks * period;
+            self.look_again(core, look);
+        }
+    }
+
+    /// The spinner looks at `at`, if its patience lasts so long.
+    fn look_again(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        let Mode::Spinning { line, until } = port.mode else { return };
+        let at = at.min(until.max(port.clock));
+        let from = port.clock;
+        port.pass_until(Activity::Spin, at);
+        port.mode = Mode::Running;
+        self.lines.spun(line, at - from);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(core, port.thread, Activity::Spin, from, at);
+        }
+        self.agenda.go_on(port);
+    }
+
+    /// Ends the spinning of a thread that is put aside at `at`.
+    pub(super) fn stop_spinning(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        let Mode::Spinning { line, .. } = port.mode else { return };
+        let from = port.clock;
+        let at = at.max(from);
+        port.pass_until(Activity::Spin, at);
+        port.mode = Mode::Running;
+        port.plan = port.plan.wrapping_add(1);
+        self.lines.spun(line, at - from);
+        self.memory.unwatch(line, core);
+    }
+}

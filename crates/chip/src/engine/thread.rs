@@ -1,0 +1,82 @@
+//! Software threads: what runs on cores, and what a front end must provide.
+
+use crate::core_set::CoreSet;
+use crate::os::ThreadId;
+
+/// A thread's code, as a front end runs it: a coroutine over real code, or (to
+/// come) a RISC-V hart over an unmodified program.
+///
+/// The engine resumes it on the core that its port says; it asks the engine
+/// for what leaves the core's own instructions and suspends when told to.
+pub(crate) trait Body {
+    /// Runs until the thread must wait, or has ended.
+    fn resume(&mut self) -> Progress;
+
+    /// The thread will never run again. Nothing of it may run now, not even
+    /// destructors: the machine they would run on is gone.
+    fn abandon(self: Box<Self>);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Suspended,
+    Ended,
+}
+
+/// Why a thread is not runnable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Futex { address: u64 },
+    Join(ThreadId),
+    Message { channel: u32 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Has a core, or waits in a run queue.
+    Runnable,
+    Blocked(Wait),
+    Ended,
+}
+
+/// One software thread.
+pub(crate) struct Thread {
+    pub(crate) name: String,
+    pub(crate) body: Option<Box<dyn Body>>,
+    pub(crate) state: State,
+    /// The runtime's pointer (`Platform::slot`).
+    pub(crate) slot: *const (),
+    pub(crate) affinity: CoreSet,
+    /// The answer to what it asked last.
+    pub(crate) reply: Reply,
+    /// What is left of a computation that was interrupted.
+    pub(crate) owed: u64,
+    /// Counts its waits, so that a timeout knows whether it is still that one.
+    pub(crate) wait: u32,
+    pub(crate) joiners: Vec<ThreadId>,
+}
+
+/// An answer to an access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reply {
+    /// The word before the operation.
+    pub(crate) value: u64,
+    /// Whether a conditional store was done.
+    pub(crate) stored: bool,
+}
+
+impl Thread {
+    pub(crate) fn new(name: String, body: Box<dyn Body>, affinity: CoreSet) -> Self {
+        Self {
+            name,
+            body: Some(body),
+            state: State::Runnable,
+            slot: std::ptr::null(),
+            affinity,
+            reply: Reply::default(),
+            owed: 0,
+            wait: 0,
+            joiners: Vec::new(),
+        }
+    }
+}

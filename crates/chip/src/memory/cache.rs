@@ -1,0 +1,184 @@
+//! The tags of one set-associative cache: which lines it holds, in which
+//! state, in LRU order. Data stay in host memory.
+
+/// A line's number in the simulated machine: its address over the line size.
+pub(crate) type LineId = u32;
+
+/// What a cache may do with a line it holds. Absent lines are invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// Read; others may hold it too.
+    Shared,
+    /// Read, and written without asking: nobody else holds it.
+    Exclusive,
+    /// As exclusive, and different from what lies below.
+    Modified,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    line: LineId,
+    state: State,
+}
+
+/// No line has this number (`LineTable` ends far below).
+const NONE: LineId = LineId::MAX;
+const EMPTY: Entry = Entry {
+    line: NONE,
+    state: State::Shared,
+};
+
+/// One cache's tags. Each set is kept most recently used first, so that the
+/// usual hit is the first compare and changes nothing.
+pub(crate) struct Tags {
+    entries: Box<[Entry]>,
+    ways: usize,
+    mask: usize,
+}
+
+impl Tags {
+    /// A cache of `size` bytes in lines of `line` bytes; the set count is a
+    /// power of two (the configuration is checked).
+    pub(crate) fn new(size: u64, ways: u32, line: u32) -> Self {
+        let ways = ways as usize;
+        let sets = (size as usize / line as usize / ways).max(1);
+        debug_assert!(sets.is_power_of_two());
+        Self {
+            entries: vec![EMPTY; sets * ways].into(),
+            ways,
+            mask: sets - 1,
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, line: LineId) -> &mut [Entry] {
+        let first = (line as usize & self.mask) * self.ways;
+        &mut self.entries[first..first + self.ways]
+    }
+
+    /// The line's state, and makes it the most recently used.
+    #[inline(always)]
+    pub(crate) fn touch(&mut self, line: LineId) -> Option<State> {
+        let set = self.set(line);
+        if set[0].line == line {
+            return Some(set[0].state);
+        }
+        touch_later(set, line)
+    }
+
+    /// The line's state, without using it.
+    pub(crate) fn state(&self, line: LineId) -> Option<State> {
+        let first = (line as usize & self.mask) * self.ways;
+        let set = &self.entries[first..first + self.ways];
+        set.iter()
+            .find(|entry| entry.line == line)
+            .map(|entry| entry.state)
+    }
+
+    /// Changes the state of a line that is here; `false` if it is not.
+    pub(crate) fn set_state(&mut self, line: LineId, state: State) -> bool {
+        let entry = self.set(line).iter_mut().find(|entry| entry.line == line);
+        entry.map(|entry| entry.state = state).is_some()
+    }
+
+    /// The most recently used line of a hit becomes modified.
+    #[inline(always)]
+    pub(crate) fn dirty_first(&mut self, line: LineId) {
+        self.set(line)[0].state = State::Modified;
+    }
+
+    /// Puts a line in, most recently used; returns what had to leave.
+    pub(crate) fn insert(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
+        let set = self.set(line);
+        let at = set.iter().position(|entry| entry.line == line);
+        let victim = match at {
+            Some(at) => {
+                set[..=at].rotate_right(1);
+                None
+            }
+            None => {
+                set.rotate_right(1);
+                (set[0].line != NONE).then(|| (set[0].line, set[0].state))
+            }
+        };
+        set[0] = Entry { line, state };
+        victim
+    }
+
+    /// Takes a line out; its state, if it was here.
+    pub(crate) fn remove(&mut self, line: LineId) -> Option<State> {
+        let set = self.set(line);
+        let at = set.iter().position(|entry| entry.line == line)?;
+        let state = set[at].state;
+        // Empty entries come last, so that they are used first.
+        set[at..].rotate_left(1);
+        let last = set.len() - 1;
+        set[last] = EMPTY;
+        Some(state)
+    }
+
+    /// All lines held.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (LineId, State)> + '_ {
+        self.entries
+            .iter()
+            .filter(|entry| entry.line != NONE)
+            .map(|entry| (entry.line, entry.state))
+    }
+}
+
+fn touch_later(set: &mut [Entry], line: LineId) -> Option<State> {
+    let at = set.iter().position(|entry| entry.line == line)?;
+    set[..=at].rotate_right(1);
+    Some(set[0].state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::State::{Modified, Shared};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_least_recently_used_line_leaves() {
+        let mut tags = Tags::new(256, 2, 64); // 2 sets of 2 ways
+        assert_eq!(tags.insert(0, Shared), None);
+        assert_eq!(tags.insert(2, Modified), None);
+        assert_eq!(tags.touch(0), Some(Shared));
+        assert_eq!(tags.insert(4, Shared), Some((2, Modified)));
+        assert_eq!(tags.insert(1, Shared), None); // the other set
+        assert_eq!(tags.state(2), None);
+        assert_eq!(tags.remove(0), Some(Shared));
+        assert_eq!(tags.insert(6, Shared), None);
+        assert_eq!(tags.lines().count(), 3);
+    }
+
+    proptest! {
+        /// Against a list of lines in the order of use.
+        #[test]
+        fn a_set_is_a_list_in_order_of_use(steps in prop::collection::vec((0u32..12, 0..3), 1..200)) {
+            let mut tags = Tags::new(4 * 64, 4, 64);
+            let mut model: Vec<LineId> = Vec::new();
+            for (line, step) in steps {
+                let held = model.iter().position(|&one| one == line);
+                match step {
+                    0 => {
+                        prop_assert_eq!(tags.touch(line).is_some(), held.is_some());
+                        if let Some(at) = held { model.remove(at); model.insert(0, line); }
+                    }
+                    1 => {
+                        let left = tags.insert(line, Shared).map(|(line, _)| line);
+                        if let Some(at) = held { model.remove(at); }
+                        model.insert(0, line);
+                        let expected = if model.len() > 4 { model.pop() } else { None };
+                        prop_assert_eq!(left, expected);
+                    }
+                    _ => {
+                        prop_assert_eq!(tags.remove(line).is_some(), held.is_some());
+                        if let Some(at) = held { model.remove(at); }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What the machine knows of each line: its directory entry, and who waits
+//! for it. One record a line for the whole chip: the directories of all homes
+//! and groups together.
+
+use super::cache::LineId;
+use super::transaction::Request;
+use crate::core_set::CoreSet;
+use std::collections::VecDeque;
+
+/// A private cache hierarchy: that of the hardware threads which share an L1.
+pub(crate) type TileId = u32;
+
+#[derive(Default)]
+pub(crate) struct Line {
+    /// The tile that may write to it (exclusive or modified).
+    pub(crate) owner: Option<TileId>,
+    /// Tiles that may read it, when nobody may write.
+    pub(crate) sharers: CoreSet,
+    /// Groups whose last-level cache has it.
+    pub(crate) groups: CoreSet,
+    /// The home serves no other request for it before.
+    pub(crate) busy_until: u64,
+    /// When the last reader that was served without keeping the line busy has
+    /// its data: no write is done before.
+    pub(crate) readers_until: u64,
+    /// Requests that found it busy, in the order of their arrival.
+    pub(crate) waiting: VecDeque<Request>,
+    /// Cores that spin on it, and need not look again until it is taken.
+    pub(crate) watchers: Vec<u32>,
+}
+
+impl Line {
+    /// Whether nothing but memory has it.
+    pub(crate) fn uncached(&self) -> bool {
+        self.owner.is_none() && self.sharers.is_empty() && self.groups.is_empty()
+    }
+}
+
+const CHUNK: usize = 1 << 10;
+
+/// The lines that were touched, by number; a chunk is made at its first.
+#[derive(Default)]
+pub(crate) struct LineTable {
+    chunks: Vec<Option<Box<[Line]>>>,
+}
+
+impl LineTable {
+    #[inline]
+    pub(crate) fn line(&mut self, line: LineId) -> &mut Line {
+        let (chunk, at) = (line as usize / CHUNK, line as usize % CHUNK);
+        if self.chunks.get(chunk).is_none_or(Option::is_none) {
+            self.grow(chunk);
+        }
+        match &mut self.chunks[chunk] {
+            Some(lines) => &mut lines[at],
+            None => unreachable!("just made"),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, chunk: usize) {
+        if self.chunks.len() <= chunk {
+            self.chunks.resize_with(chunk + 1, || None);
+        }
+        self.chunks[chunk] = Some((0..CHUNK).map(|_| Line::default()).collect());
+    }
+
+    /// All lines of the chunks that exist, with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (LineId, &Line)> {
+        self.chunks.iter().enumerate().flat_map(|(chunk, lines)| {
+            let lines = lines.iter().flat_map(|lines| lines.iter().enumerate());
+            lines.map(move |(at, line)| ((chunk * CHUNK + at) as LineId, line))
+        })
+    }
+}

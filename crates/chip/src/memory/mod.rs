@@ -1,0 +1,122 @@
+//! Caches, the directories that keep them coherent, and memory.
+//!
+//! Values live in host memory; this module decides when an access is done and
+//! what it does to everybody's tags. Three steps:
+//!
+//! 1. [`private`]: the caches of the core's own tile. A hit ends here.
+//! 2. [`transaction`]: a miss travels to the group's last-level cache, and
+//!    from there to the line's home if the group cannot answer it. One record
+//!    a line ([`line`]) is the directory of both.
+//! 3. The home serves requests for one line in the order of their arrival, a
+//!    write or a change of owner only when the one before is done. Contention
+//!    on a word is nothing but this queue.
+
+mod cache;
+mod check;
+mod controller;
+mod holders;
+mod line;
+mod operation;
+mod places;
+mod private;
+mod transaction;
+
+pub(crate) use cache::{LineId, State, Tags};
+pub(crate) use line::TileId;
+pub(crate) use operation::{Operation, Rmw, Width, Word};
+pub(crate) use private::Private;
+pub(crate) use transaction::{Arrival, Class, Request, Served, Stage};
+
+use crate::config::{Config, Protocol};
+use crate::network::Electrical;
+use controller::Controllers;
+use line::LineTable;
+use places::Places;
+
+/// The memory system of one chip.
+pub(crate) struct Memory {
+    pub(crate) config: Config,
+    places: Places,
+    pub(crate) tiles: Box<[Private]>,
+    shared: Box<[Tags]>,
+    lines: LineTable,
+    network: Electrical,
+    controllers: Controllers,
+    /// Cores to be told that the line they spin on was taken, since the engine
+    /// last asked: the line and the core.
+    pub(crate) disturbed: Vec<(LineId, u32)>,
+}
+
+impl Memory {
+    pub(crate) fn new(config: &Config) -> Self {
+        let places = Places::new(config);
+        let shared = config.llc.as_ref().map_or_else(Vec::new, |llc| {
+            (0..places.groups())
+                .map(|_| Tags::new(llc.size, llc.ways, config.line))
+                .collect()
+        });
+        Self {
+            tiles: (0..places.tiles()).map(|_| Private::new(config)).collect(),
+            shared: shared.into(),
+            lines: LineTable::default(),
+            network: Electrical::new(&config.network, config.cores, config.group_cores),
+            controllers: Controllers::new(&config.memory, config.line),
+            places,
+            disturbed: Vec::new(),
+            config: config.clone(),
+        }
+    }
+
+    /// The tile of a hardware thread.
+    pub(crate) fn tile_of(&self, core: u32) -> TileId {
+        self.places.tile(core)
+    }
+
+    fn mesi(&self) -> bool {
+        self.config.coherence.protocol == Protocol::Mesi
+    }
+
+    /// No event at one core can change another tile's caches in less time:
+    /// how far a core may run ahead of the others on hits.
+    pub(crate) fn lookahead(&self) -> u64 {
+        self.places.request_latency().max(1)
+    }
+
+    /// Core `core` spins on `line` from now on; it is in its tile's cache.
+    pub(crate) fn watch(&mut self, line: LineId, core: u32) {
+        let tile = self.places.tile(core);
+        self.lines.line(line).watchers.push(core);
+        self.tiles[tile as usize].watch(line);
+    }
+
+    /// It does no more.
+    pub(crate) fn unwatch(&mut self, line: LineId, core: u32) {
+        let watchers = &mut self.lines.line(line).watchers;
+        if let Some(at) = watchers.iter().position(|&one| one == core) {
+            watchers.remove(at);
+        }
+        if watchers.is_empty() {
+            let tile = self.places.tile(core);
+            self.tiles[tile as usize].unwatch(line);
+        }
+    }
+
+    /// `line` was written by, or taken from, `tile`: whoever spins there must
+    /// look again.
+    fn disturb(&mut self, line: LineId, tile: TileId) {
+        let places = &self.places;
+        let watchers = &mut self.lines.line(line).watchers;
+        if watchers.is_empty() {
+            return;
+        }
+        let disturbed = &mut self.disturbed;
+        watchers.retain(|&core| {
+            let here = places.tile(core) == tile;
+            if here {
+                disturbed.push((line, core));
+            }
+            !here
+        });
+        self.tiles[tile as usize].unwatch(line);
+    }
+}

@@ -1,0 +1,128 @@
+//! Who is where: hardware threads in tiles, tiles in groups, lines at homes.
+
+use crate::config::{Config, Home, Network, Slices};
+use super::cache::LineId;
+use super::line::TileId;
+
+/// The chip's arithmetic of places. A place in the network is a hardware
+/// thread's number; a group's is that of its first.
+pub(crate) struct Places {
+    cores: u32,
+    threads_per_core: u32,
+    group_cores: u32,
+    /// A tile's request takes this long to leave it, and an answer to enter.
+    out: u64,
+    back: u64,
+    sliced: bool,
+    mesh: bool,
+    first_touch: bool,
+    lines_per_page: u32,
+    /// By page: the group that touched it first.
+    pages: Vec<u16>,
+    controllers: u32,
+}
+
+const UNTOUCHED: u16 = u16::MAX;
+const PAGE: u32 = 4096;
+
+impl Places {
+    pub(crate) fn new(config: &Config) -> Self {
+        let private = config.l2.as_ref().unwrap_or(&config.l1).latency;
+        let total = config.llc.as_ref().map_or(private, |llc| llc.latency);
+        Self {
+            cores: config.cores,
+            threads_per_core: config.threads_per_core,
+            group_cores: config.group_cores,
+            out: total / 2,
+            back: total - total / 2,
+            sliced: config
+                .llc
+                .as_ref()
+                .is_some_and(|llc| llc.slices == Slices::Tiles),
+            mesh: matches!(config.network, Network::Mesh { .. }),
+            first_touch: config.coherence.home == Home::FirstTouch,
+            lines_per_page: PAGE / config.line,
+            pages: Vec::new(),
+            controllers: config.memory.controllers,
+        }
+    }
+
+    pub(crate) fn tiles(&self) -> u32 {
+        self.cores / self.threads_per_core
+    }
+
+    pub(crate) fn groups(&self) -> u32 {
+        self.cores / self.group_cores
+    }
+
+    #[inline]
+    pub(crate) fn tile(&self, core: u32) -> TileId {
+        core / self.threads_per_core
+    }
+
+    pub(crate) fn group_of_tile(&self, tile: TileId) -> u32 {
+        tile * self.threads_per_core / self.group_cores
+    }
+
+    /// Where a tile is in the network.
+    pub(crate) fn tile_place(&self, tile: TileId) -> u32 {
+        tile * self.threads_per_core
+    }
+
+    /// Where a group answers for `line`: a slice of its cache, or all of it.
+    pub(crate) fn group_place(&self, group: u32, line: LineId) -> u32 {
+        let first = group * self.group_cores;
+        if self.sliced {
+            let tiles = self.group_cores / self.threads_per_core;
+            first + line % tiles * self.threads_per_core
+        } else {
+            first
+        }
+    }
+
+    /// From a core's request to its leaving the tile (for the last-level
+    /// cache, if there is one).
+    pub(crate) fn request_latency(&self) -> u64 {
+        self.out
+    }
+
+    /// From there to the core's data.
+    pub(crate) fn reply_latency(&self) -> u64 {
+        self.back
+    }
+
+    /// The group that is home to `line`, which `group` touches now.
+    pub(crate) fn home(&mut self, line: LineId, group: u32) -> u32 {
+        if !self.first_touch {
+            return line % self.groups();
+        }
+        let page = (line / self.lines_per_page) as usize;
+        if self.pages.len() <= page {
+            self.pages.resize(page + 1, UNTOUCHED);
+        }
+        if self.pages[page] == UNTOUCHED {
+            self.pages[page] = group as u16;
+        }
+        self.pages[page].into()
+    }
+
+    /// The place that is home to `line` in group `home`.
+    pub(crate) fn home_place(&self, home: u32, line: LineId) -> u32 {
+        self.group_place(home, line)
+    }
+
+    /// The controller for a line whose home is `home`, and its place.
+    pub(crate) fn controller(&self, home: u32, line: LineId) -> (u32, u32) {
+        let groups = self.groups();
+        if self.controllers >= groups {
+            let each = self.controllers / groups;
+            let which = home * each + line / groups % each;
+            (which, self.home_place(home, line))
+        } else {
+            let which = if self.mesh { line % self.controllers } else { home * self.controllers / groups };
+            let spread = self.cores / self.controllers;
+            let place = which * spread + spread / 2;
+            (which, if self.mesh { place } else { self.home_place(home, line) })
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A tile's own caches.
+
+use super::cache::{LineId, State, Tags};
+use crate::config::{Config, Writes};
+
+/// The L1 and L2 of one tile. The L2 holds all lines of the L1.
+pub(crate) struct Private {
+    pub(crate) l1: Tags,
+    l2: Option<Tags>,
+    l1_latency: u64,
+    l2_latency: u64,
+    /// Lines somebody here spins on: writes to them must be noticed. Few.
+    watched: Vec<LineId>,
+    write_through: bool,
+}
+
+/// What a tile's caches say to an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// Done, after so many cycles, in the L1 or the L2.
+    L1(u64),
+    L2(u64),
+    /// The home must be asked.
+    Miss,
+}
+
+impl Private {
+    pub(crate) fn new(config: &Config) -> Self {
+        let tags = |cache: &crate::config::Cache| Tags::new(cache.size, cache.ways, config.line);
+        Self {
+            l1: tags(&config.l1),
+            l2: config.l2.as_ref().map(tags),
+            l1_latency: config.l1.latency,
+            l2_latency: config.l2.as_ref().map_or(0, |l2| l2.latency),
+            watched: Vec::new(),
+            write_through: config.coherence.writes == Writes::Through,
+        }
+    }
+
+    /// Looks a line up, to read it or to write it.
+    pub(crate) fn lookup(&mut self, line: LineId, write: bool) -> (Lookup, Option<(LineId, State)>) {
+        if write && self.write_through {
+            return (Lookup::Miss, None);
+        }
+        if let Some(state) = self.l1.touch(line) {
+            if !write {
+                return (Lookup::L1(self.l1_latency), None);
+            }
+            if state == State::Shared {
+                return (Lookup::Miss, None);
+            }
+            self.l1.dirty_first(line);
+            return (Lookup::L1(self.l1_latency), None);
+        }
+        let Some(state) = self.l2.as_mut().and_then(|l2| l2.touch(line)) else {
+            return (Lookup::Miss, None);
+        };
+        if write && state == State::Shared {
+            return (Lookup::Miss, None);
+        }
+        let state = if write { State::Modified } else { state };
+        let gone = self.promote(line, state);
+        (Lookup::L2(self.l2_latency), gone)
+    }
+
+    /// Puts a line that the L2 has into the L1. With an L2 nothing leaves the
+    /// tile by this.
+    fn promote(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
+        let victim = self.l1.insert(line, state)?;
+        match &mut self.l2 {
+            // It is there, since the L2 holds all of the L1.
+            Some(l2) => {
+                if victim.1 == State::Modified {
+                    l2.set_state(victim.0, State::Modified);
+                }
+                None
+            }
+            None => Some(victim),
+        }
+    }
+
+    /// A line arrives; returns what leaves the tile for it.
+    pub(crate) fn fill(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
+        let gone = self.l2.as_mut().and_then(|l2| l2.insert(line, state));
+        let gone = gone.map(|(victim, below)| {
+            let above = self.l1.remove(victim);
+            (victim, above.map_or(below, |above| above.max(below)))
+        });
+        // Only a tile without an L2 loses a line here.
+        self.promote(line, state).or(gone)
+    }
+
+    /// The best state in which the line is here.
+    pub(crate) fn state(&self, line: LineId) -> Option<State> {
+        let below = self.l2.as_ref().and_then(|l2| l2.state(line));
+        self.l1.state(line).max(below)
+    }
+
+    /// Takes the line away; the state it was in.
+    pub(crate) fn invalidate(&mut self, line: LineId) -> Option<State> {
+        let below = self.l2.as_mut().and_then(|l2| l2.remove(line));
+        self.l1.remove(line).max(below)
+    }
+
+    /// Leaves the line for reading only; whether it had been written.
+    pub(crate) fn downgrade(&mut self, line: LineId) -> bool {
+        let dirty = self.state(line) == Some(State::Modified);
+        self.l1.set_state(line, State::Shared);
+        if let Some(l2) = &mut self.l2 {
+            l2.set_state(line, State::Shared);
+        }
+        dirty
+    }
+
+    pub(crate) fn watch(&mut self, line: LineId) {
+        if !self.watched.contains(&line) {
+            self.watched.push(line);
+        }
+    }
+
+    pub(crate) fn unwatch(&mut self, line: LineId) {
+        self.watched.retain(|&one| one != line);
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_watched(&self, line: LineId) -> bool {
+        !self.watched.is_empty() && self.watched.contains(&line)
+    }
+
+    /// All lines, with the better of their states.
+    pub(crate) fn lines(&self) -> Vec<(LineId, State)> {
+        let below = self.l2.as_ref().map(|l2| l2.lines().collect::<Vec<_>>());
+        let mut lines = below.unwrap_or_default();
+        for (line, state) in self.l1.lines() {
+            match lines.iter_mut().find(|(one, _)| *one == line) {
+                Some((_, below)) => *below = state.max(*below),
+                None => lines.push((line, state)),
+            }
+        }
+        lines
+    }
+
+    /// Whether the L2 holds all lines of the L1.
+    pub(crate) fn is_inclusive(&self) -> bool {
+        self.l2
+            .as_ref()
+            .is_none_or(|l2| self.l1.lines().all(|(line, _)| l2.state(line).is_some()))
+    }
+}
