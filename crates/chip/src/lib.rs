@@ -6,4 +6,5 @@ mod account;
 #[allow(dead_code, unused_imports, reason = "the engine is their first user")]
 mod front;
 
+pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};
 pub use front::arena::Allocator;

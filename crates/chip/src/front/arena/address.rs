@@ -1,7 +1,6 @@
 //! From host addresses to those the simulated machine sees.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 use super::{Arena, CAPACITY};
 
@@ -18,14 +17,15 @@ const LINE: usize = 64;
 /// of first touch, and keeps its place within the line.
 pub(crate) struct AddressMap {
     base: usize,
-    elsewhere: HashMap<usize, u64, BuildHasherDefault<LineHasher>>,
+    /// Host lines to their numbers; only looked up.
+    elsewhere: FxHashMap<usize, u64>,
 }
 
 impl AddressMap {
     pub(crate) fn new(arena: &Arena) -> Self {
         Self {
             base: arena.base(),
-            elsewhere: HashMap::default(),
+            elsewhere: FxHashMap::default(),
         }
     }
 
@@ -52,26 +52,6 @@ impl AddressMap {
              started; allocate them inside the simulation"
         );
         address
-    }
-}
-
-/// One multiplication, with its best bits, the high ones, also moved to where a
-/// hash table looks first.
-#[derive(Default)]
-struct LineHasher(u64);
-
-impl Hasher for LineHasher {
-    fn write_usize(&mut self, line: usize) {
-        let product = (line as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = product ^ (product >> 32);
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only line numbers are hashed");
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 

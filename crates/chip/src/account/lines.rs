@@ -1,0 +1,278 @@
+//! What happened to each cache line, and to the objects that have names.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::{Cycles, HotLine, Name, NamedSpin, Names, Order};
+
+/// What served an access that the core's own caches did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Group,
+    Remote,
+    Memory,
+}
+
+/// The accounts of all cache lines that left their core's caches or were spun
+/// on.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    /// The shift from an address to its line.
+    shift: u32,
+    /// Only looked up; a report sorts it.
+    lines: FxHashMap<u64, Line>,
+    names: Names,
+    /// Named ranges of addresses by their start, none overlapping.
+    named: BTreeMap<u64, (u64, Name)>,
+    /// Cycles spun, by name.
+    spun: Vec<Cycles>,
+    spun_unnamed: Cycles,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    transfers: u64,
+    invalidations: u64,
+    misses: [u64; 3],
+    spun: Cycles,
+    waited: Cycles,
+    /// Cores and how often each took the line from another; sorted by core. Few
+    /// lines have many, and most none.
+    takers: Vec<(u32, u64)>,
+}
+
+impl Lines {
+    /// Accounts for lines of `line` bytes, a power of two.
+    pub(crate) fn new(line: u32) -> Self {
+        debug_assert!(line.is_power_of_two());
+        Self {
+            shift: line.ilog2(),
+            lines: FxHashMap::default(),
+            names: Names::default(),
+            named: BTreeMap::new(),
+            spun: Vec::new(),
+            spun_unnamed: 0,
+        }
+    }
+
+    fn line(&mut self, address: u64) -> &mut Line {
+        self.lines.entry(address >> self.shift).or_default()
+    }
+
+    /// `core` became the owner of the line at `address`, which another core was.
+    pub(crate) fn transfer(&mut self, address: u64, core: u32) {
+        let line = self.line(address);
+        line.transfers += 1;
+        match line.takers.binary_search_by_key(&core, |(core, _)| *core) {
+            Ok(at) => line.takers[at].1 += 1,
+            Err(at) => line.takers.insert(at, (core, 1)),
+        }
+    }
+
+    /// A write made `copies` other caches drop the line at `address`.
+    pub(crate) fn invalidate(&mut self, address: u64, copies: u64) {
+        self.line(address).invalidations += copies;
+    }
+
+    /// The core's own caches did not have the line at `address`.
+    pub(crate) fn miss(&mut self, address: u64, source: Source) {
+        self.line(address).misses[source as usize] += 1;
+    }
+
+    /// A request waited for `cycles` until the home of the line at `address`
+    /// had served those before it.
+    pub(crate) fn wait(&mut self, address: u64, cycles: Cycles) {
+        self.line(address).waited += cycles;
+    }
+
+    /// A core spun on the word at `address`. The cycles are its present name's.
+    pub(crate) fn spin(&mut self, address: u64, cycles: Cycles) {
+        self.line(address).spun += cycles;
+        match self.name_at(address) {
+            Some(name) => self.spun[name.index()] += cycles,
+            None => self.spun_unnamed += cycles,
+        }
+    }
+
+    /// Names the object at `addresses`, which ends the names of objects that
+    /// were there before. Objects of one name are reported together.
+    pub(crate) fn name(&mut self, addresses: Range<u64>, name: &str) -> Name {
+        self.unname(&addresses);
+        let name = self.names.intern(name);
+        self.spun.resize(self.spun.len().max(name.index() + 1), 0);
+        self.named.insert(addresses.start, (addresses.end, name));
+        name
+    }
+
+    /// Ends the names of objects that reach into `addresses`.
+    pub(crate) fn unname(&mut self, addresses: &Range<u64>) {
+        let ended: Vec<_> = self
+            .overlapping(addresses)
+            .map(|(start, _)| start)
+            .collect();
+        for start in ended {
+            self.named.remove(&start);
+        }
+    }
+
+    /// The name of the object that holds the byte at `address`.
+    pub(crate) fn name_at(&self, address: u64) -> Option<Name> {
+        self.overlapping(&(address..address + 1))
+            .next()
+            .map(|(_, name)| name)
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Starts and names of the objects that reach into `addresses`, the last
+    /// first.
+    fn overlapping(&self, addresses: &Range<u64>) -> impl Iterator<Item = (u64, Name)> {
+        let first = addresses.start;
+        self.named
+            .range(..addresses.end)
+            .rev()
+            .take_while(move |(_, (end, _))| *end > first)
+            .map(|(start, (_, name))| (*start, *name))
+    }
+
+    /// The `count` lines with the most by `order`, ties by address; lines with
+    /// none are left out.
+    pub(super) fn hottest(&self, count: usize, order: Order) -> Vec<HotLine> {
+        let key = |line: &Line| match order {
+            Order::Transfers => line.transfers,
+            Order::Waiting => line.waited,
+        };
+        let mut hot: Vec<_> = self
+            .lines
+            .iter()
+            .filter(|(_, line)| key(line) > 0)
+            .collect();
+        hot.sort_unstable_by_key(|(number, line)| (std::cmp::Reverse(key(line)), **number));
+        hot.into_iter()
+            .take(count)
+            .map(|(number, line)| self.report(*number, line))
+            .collect()
+    }
+
+    fn report(&self, number: u64, line: &Line) -> HotLine {
+        let address = number << self.shift;
+        let mut names: Vec<_> = self
+            .overlapping(&(address..address + (1 << self.shift)))
+            .map(|(_, name)| self.names.text(name).to_owned())
+            .collect();
+        names.reverse();
+        names.dedup();
+        let [group, remote, memory] = line.misses;
+        HotLine {
+            address,
+            names,
+            transfers: line.transfers,
+            invalidations: line.invalidations,
+            group,
+            remote,
+            memory,
+            spun: line.spun,
+            waited: line.waited,
+            takers: line.takers.clone(),
+        }
+    }
+
+    /// Cycles spun by name, the most first; the last entry is what has none.
+    pub(super) fn spins(&self) -> Vec<NamedSpin> {
+        let mut spins: Vec<_> = self
+            .names
+            .texts()
+            .zip(&self.spun)
+            .filter(|(_, cycles)| **cycles > 0)
+            .map(|(name, cycles)| NamedSpin {
+                name: Some(name.into()),
+                cycles: *cycles,
+            })
+            .collect();
+        // Stable: equal ones keep the order in which they were named.
+        spins.sort_by_key(|spin| std::cmp::Reverse(spin.cycles));
+        if self.spun_unnamed > 0 {
+            spins.push(NamedSpin {
+                name: None,
+                cycles: self.spun_unnamed,
+            });
+        }
+        spins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_keep_who_fought_and_are_ordered() {
+        let mut lines = Lines::new(64);
+        for core in [5, 2, 5, 9, 2, 5] {
+            lines.transfer(130, core);
+        }
+        lines.transfer(64, 1);
+        lines.transfer(4096, 1);
+        lines.wait(4100, 70);
+        lines.invalidate(129, 3);
+        lines.miss(128, Source::Remote);
+        lines.miss(128, Source::Memory);
+        lines.miss(700, Source::Memory);
+
+        let hot = lines.hottest(2, Order::Transfers);
+        assert_eq!(
+            hot.iter().map(|line| line.address).collect::<Vec<_>>(),
+            [128, 64]
+        );
+        assert_eq!(hot[0].takers, [(2, 2), (5, 3), (9, 1)]);
+        assert_eq!((hot[0].transfers, hot[0].invalidations), (6, 3));
+        assert_eq!((hot[0].group, hot[0].remote, hot[0].memory), (0, 1, 1));
+        let waiting = lines.hottest(5, Order::Waiting);
+        assert_eq!(waiting.len(), 1);
+        assert_eq!((waiting[0].address, waiting[0].waited), (4096, 70));
+    }
+
+    #[test]
+    fn spinning_goes_to_the_name_of_its_time() {
+        let mut lines = Lines::new(64);
+        lines.spin(1000, 1);
+        lines.name(1000..1008, "lock");
+        lines.name(1008..1016, "barrier");
+        lines.spin(1000, 10);
+        lines.spin(1007, 10);
+        lines.spin(1008, 500);
+        lines.name(1004..1012, "lock");
+        lines.spin(1000, 100);
+        lines.spin(1008, 1000);
+        let spins: Vec<_> = lines
+            .spins()
+            .into_iter()
+            .map(|spin| (spin.name, spin.cycles))
+            .collect();
+        let expected = [
+            (Some("lock".into()), 1020),
+            (Some("barrier".into()), 500),
+            (None, 101),
+        ];
+        assert_eq!(spins, expected);
+    }
+
+    #[test]
+    fn a_line_has_the_names_of_all_that_share_it() {
+        let mut lines = Lines::new(64);
+        lines.name(60..68, "head");
+        lines.name(80..88, "tail");
+        lines.name(128..136, "next line");
+        lines.transfer(64, 0);
+        assert_eq!(
+            lines.hottest(1, Order::Transfers)[0].names,
+            ["head", "tail"]
+        );
+        lines.unname(&(0..70));
+        assert_eq!(lines.hottest(1, Order::Transfers)[0].names, ["tail"]);
+    }
+}

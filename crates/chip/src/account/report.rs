@@ -1,0 +1,208 @@
+//! What a run's accounts say.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Activity, Breakdown, Cycles, Lines};
+
+/// Where the cycles of a run went.
+///
+/// ```
+/// use manycore_chip::{Activity, Breakdown, Report};
+///
+/// let mut core = Breakdown::default();
+/// core[Activity::Compute] = 75;
+/// core[Activity::Idle] = 25;
+/// let report = Report { end: 100, total: core, cores: vec![core], ..Report::default() };
+/// assert!(report.to_string().contains("75.0%"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Length of the run in cycles; what each core's activities add up to.
+    pub end: u64,
+    /// All cores together.
+    pub total: Breakdown,
+    /// Cycles by activity, core by core.
+    pub cores: Vec<Breakdown>,
+    /// The cache lines that were fought over most.
+    pub lines: Vec<HotLine>,
+    /// Cycles spun on each named object, the most first, then those spun on
+    /// words without a name.
+    pub spins: Vec<NamedSpin>,
+}
+
+/// By what cache lines are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// How often they changed owner.
+    Transfers,
+    /// How long requests waited for their home.
+    Waiting,
+}
+
+/// What happened to one cache line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HotLine {
+    /// Simulated address of its first byte.
+    pub address: u64,
+    /// Named objects in it, by address. More than one may be false sharing.
+    pub names: Vec<String>,
+    /// Changes of owner.
+    pub transfers: u64,
+    /// Copies dropped because another core wrote.
+    pub invalidations: u64,
+    /// Misses that the core group served.
+    pub group: u64,
+    /// Misses that another core group served.
+    pub remote: u64,
+    /// Misses that main memory served.
+    pub memory: u64,
+    /// Cycles spun on its words.
+    pub spun: u64,
+    /// Cycles that requests waited for its home to serve others.
+    pub waited: u64,
+    /// Cores, and how often each took the line from another.
+    pub takers: Vec<(u32, u64)>,
+}
+
+/// Cycles spun on the objects of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NamedSpin {
+    /// The name; none for all words without one.
+    pub name: Option<String>,
+    /// Cycles, of all cores.
+    pub cycles: u64,
+}
+
+impl Report {
+    /// The report of a run that ended at `end`, with at most `lines` lines.
+    pub(crate) fn new(
+        end: Cycles,
+        cores: Vec<Breakdown>,
+        accounts: &Lines,
+        lines: usize,
+        order: Order,
+    ) -> Self {
+        let mut total = Breakdown::default();
+        for core in &cores {
+            total.add(core);
+        }
+        Self {
+            end,
+            total,
+            cores,
+            lines: accounts.hottest(lines, order),
+            spins: accounts.spins(),
+        }
+    }
+}
+
+/// A table of the activities that occurred, one of the hottest lines, and one
+/// of spinning.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let occurred: Vec<Activity> = self
+            .total
+            .iter()
+            .filter(|(_, cycles)| *cycles > 0)
+            .map(|(what, _)| what)
+            .collect();
+        write!(f, "{:<6}", "core")?;
+        for activity in &occurred {
+            write!(f, " {activity:>14}")?;
+        }
+        writeln!(f)?;
+        for (core, breakdown) in self.cores.iter().enumerate() {
+            write!(f, "{core:<6}")?;
+            for activity in &occurred {
+                write!(f, " {:>14}", breakdown[*activity])?;
+            }
+            writeln!(f)?;
+        }
+        write!(f, "{:<6}", "all")?;
+        for activity in &occurred {
+            let share = 100.0 * self.total[*activity] as f64 / self.total.sum() as f64;
+            write!(f, " {:>14}", format!("{share:.1}%"))?;
+        }
+        writeln!(f)?;
+        if !self.lines.is_empty() {
+            writeln!(f, "\n{HEAD}")?;
+        }
+        for line in &self.lines {
+            writeln!(f, "{line}")?;
+        }
+        if !self.spins.is_empty() {
+            writeln!(f, "\n{:>14}  spun on", "cycles")?;
+        }
+        for spin in &self.spins {
+            writeln!(
+                f,
+                "{:>14}  {}",
+                spin.cycles,
+                spin.name.as_deref().unwrap_or("(no name)")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const HEAD: &str = "line             transfers   invalidated    waited      spun   cores  names";
+
+impl fmt::Display for HotLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<#14x} {:>11} {:>13} {:>9} {:>9} {:>7}  {}",
+            self.address,
+            self.transfers,
+            self.invalidations,
+            self.waited,
+            self.spun,
+            self.takers.len(),
+            self.names.join(", "),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Ledger;
+
+    #[test]
+    fn tables() {
+        let mut ledger = Ledger::new(2);
+        ledger.charge(0, Activity::Compute, 0, 300);
+        ledger.charge(0, Activity::Spin, 300, 400);
+        ledger.charge(1, Activity::Compute, 0, 400);
+        let mut lines = Lines::new(64);
+        lines.name(128..136, "lock");
+        lines.transfer(128, 1);
+        lines.spin(128, 90);
+        lines.spin(512, 10);
+        let cores = ledger.finish(400).unwrap();
+        let report = Report::new(400, cores, &lines, 10, Order::Transfers);
+
+        let text = report.to_string();
+        let rows: Vec<Vec<_>> = text
+            .lines()
+            .map(|row| row.split_whitespace().collect())
+            .collect();
+        assert_eq!(rows[0], ["core", "compute", "spin"]);
+        assert_eq!(rows[1], ["0", "300", "100"]);
+        assert_eq!(rows[2], ["1", "400", "0"]);
+        assert_eq!(rows[3], ["all", "87.5%", "12.5%"]);
+        assert_eq!(rows[6], ["0x80", "1", "0", "0", "90", "1", "lock"]);
+        assert_eq!(rows[9], ["90", "lock"]);
+        assert_eq!(rows[10], ["10", "(no", "name)"]);
+
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["total"]["compute"], 700);
+        assert_eq!(
+            json["cores"][0].as_object().unwrap().len(),
+            Activity::ALL.len()
+        );
+        assert_eq!(json["lines"][0]["takers"], serde_json::json!([[1, 1]]));
+    }
+}
