@@ -1,10 +1,16 @@
 //! The simulated world of manycore: a deterministic manycore machine.
 #![allow(missing_docs, reason = "taken away when the crate is whole")]
 
-#[allow(dead_code, unused_imports, reason = "the engine is their first user")]
 mod account;
-#[allow(dead_code, unused_imports, reason = "the engine is their first user")]
+pub mod config;
+mod core_set;
+mod engine;
 mod front;
+mod memory;
+mod network;
+mod os;
 
 pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};
+pub use engine::{SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
+pub use front::fiber::{Run, Simulated, Simulation};

@@ -294,8 +294,17 @@ pub struct Os {
     pub deep_after: u64,
     /// Making a thread, for the maker.
     pub spawn: u64,
-    /// Between two rounds of periodic balancing on a busy core.
+    /// Between two rounds of periodic balancing on an idle core, for each core
+    /// of its group (Linux: 1 ms).
     pub balance: u64,
+    /// Times as long between them on a busy core (Linux: 16 since 5.10, 32
+    /// before).
+    pub balance_busy: u64,
+    /// How long a thread's data is taken to stay in its core's caches:
+    /// balancing moves no thread that ran less than this ago, and a core whose
+    /// idle times are shorter looks for no work elsewhere (Linux:
+    /// `sched_migration_cost_ns`, 0.5 ms).
+    pub hot: u64,
     /// Spread of timer interrupts: a timed sleep ends up to this late.
     pub timer_slack: u64,
 }

@@ -1,0 +1,235 @@
+//! Moving waiting threads to cores that have less to do.
+
+use super::place::Placement;
+use super::scheduler::Scheduler;
+use super::{Cycles, ThreadId};
+use std::ops::Range;
+
+/// A waiting thread that a core took from another's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pulled {
+    pub(crate) thread: ThreadId,
+    pub(crate) from: u32,
+    pub(crate) to: Placement,
+}
+
+/// What a core balances over, nearest first.
+#[derive(Clone, Copy)]
+enum Domain {
+    /// The cores of its group.
+    Group,
+    /// The groups of the machine.
+    Machine,
+}
+
+/// Runnable threads and the cores they are on.
+#[derive(Clone, Copy)]
+struct Load {
+    threads: u32,
+    cores: u32,
+}
+
+/// The load of one runnable thread on one core.
+const UNIT: u64 = 1024;
+/// Failed rounds after which a thread is moved though it is hot
+/// (`cache_nice_tries`).
+const PATIENCE: u32 = 1;
+
+impl Load {
+    fn per_core(self) -> u64 {
+        u64::from(self.threads) * UNIT / u64::from(self.cores)
+    }
+}
+
+/// How much load to move for an even distribution, 0 if it is even enough. As
+/// `calculate_imbalance` in Linux 5.5 to 6.5, all threads being alike.
+fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
+    if busiest.threads <= busiest.cores {
+        return 0;
+    }
+    let (here, there, mean) = (local.per_core(), busiest.per_core(), whole.per_core());
+    if here >= mean || there <= mean {
+        return 0;
+    }
+    // Two overloaded sides must differ by `imbalance_pct`.
+    if local.threads > local.cores && 100 * there <= 117 * here {
+        return 0;
+    }
+    ((there - mean) * u64::from(busiest.cores)).min((mean - here) * u64::from(local.cores))
+}
+
+impl Scheduler {
+    /// When the core next has to `balance`, after `now`: every `os.balance`
+    /// for each core of its group, and `os.balance_busy` times that while it
+    /// is not idle. The cores take turns. Nothing needs balancing while no
+    /// core `is_crowded`.
+    pub(crate) fn next_balance(&self, now: Cycles, core: u32) -> Cycles {
+        let (interval, phase) = self.rounds(core);
+        let since = (now + interval - phase) % interval;
+        now + interval - since
+    }
+
+    /// A core's interval between rounds, and the time of its first.
+    fn rounds(&self, core: u32) -> (Cycles, Cycles) {
+        let group = self.span(self.group(core));
+        let cores = u64::from(group.end - group.start);
+        let factor = if self.is_idle(core) {
+            1
+        } else {
+            self.os.balance_busy
+        };
+        let step = self.os.balance * factor;
+        (step * cores, step * u64::from(core - group.start))
+    }
+
+    /// A round of periodic balancing: pulls one waiting thread to this core,
+    /// if one must go.
+    ///
+    /// An idle core takes what it may. A busy one takes from a queue with one
+    /// thread more than its own only after failures: what is to be moved for
+    /// evenness is a fraction of a thread (1/15 for 16 threads on 15 cores),
+    /// and `detach_tasks` moves a thread when its load, halved for each failed
+    /// round, is no more than that (Linux 5.12 to 6.5). The odd thread so
+    /// wanders, the slower the more cores there are; and stays where it is
+    /// when an idle core that it may not use brings the mean down to one
+    /// thread a core.
+    ///
+    /// Load is the number of runnable threads: no decaying averages. Running
+    /// threads are never moved (`active_load_balance_cpu_stop`).
+    pub(crate) fn balance(&mut self, now: Cycles, core: u32) -> Option<Pulled> {
+        let group = self.group(core);
+        let (interval, phase) = self.rounds(core);
+        let round = (now + interval - phase) / interval;
+        let groups = self.groups.len() as u64;
+        let machine = groups > 1 && round % groups == group as u64 && self.speaks_for(group, core);
+        self.attempt(now, core, Domain::Group).or_else(|| {
+            machine
+                .then(|| self.attempt(now, core, Domain::Machine))
+                .flatten()
+        })
+    }
+
+    /// Whether the core balances for its group: the first idle core, or the
+    /// first (`should_we_balance`).
+    fn speaks_for(&self, group: usize, core: u32) -> bool {
+        let span = self.span(group);
+        core == self.idle.iter_in(span.clone()).next().unwrap_or(span.start)
+    }
+
+    fn attempt(&mut self, now: Cycles, core: u32, domain: Domain) -> Option<Pulled> {
+        let failed = self.core(core).failed[domain as usize];
+        let (span, local) = self.domain(core, domain);
+        let Some((from, _)) = self.busiest(span.clone(), local.clone(), core, |_| true) else {
+            self.cores[core as usize].failed[domain as usize] = 0;
+            return None;
+        };
+        let source = match domain {
+            Domain::Group => from..from + 1,
+            Domain::Machine => self.span(self.group(from)),
+        };
+        let excess = imbalance(
+            self.load(local.clone()),
+            self.load(source),
+            self.load(span.clone()),
+        );
+        let idle = self.is_idle(core);
+        if !idle && excess == 0 {
+            self.cores[core as usize].failed[domain as usize] = 0;
+            return None;
+        }
+        let enough = idle || UNIT >> failed.min(u64::BITS - 1) <= excess;
+        let movable = |thread| failed > PATIENCE || !self.is_hot(now, thread);
+        match self.busiest(span, local, core, movable).filter(|_| enough) {
+            Some((from, thread)) => Some(self.pull(thread, from, core)),
+            None => {
+                self.cores[core as usize].failed[domain as usize] += 1;
+                None
+            }
+        }
+    }
+
+    /// A core that ran out of threads takes one that waits elsewhere, its
+    /// group's first; but not one that has just run, and not if such a core is
+    /// usually idle for less than the move costs (`newidle_balance`).
+    pub(super) fn pull_newly_idle(&mut self, now: Cycles, core: u32) {
+        if self.core(core).mean_idle < self.os.hot {
+            return;
+        }
+        let found = [Domain::Group, Domain::Machine]
+            .into_iter()
+            .find_map(|domain| {
+                let (span, local) = self.domain(core, domain);
+                self.busiest(span, local, core, |thread| !self.is_hot(now, thread))
+            });
+        if let Some((from, thread)) = found {
+            self.pull(thread, from, core);
+        }
+    }
+
+    /// The cores of a domain, and those of them that the core stands for.
+    fn domain(&self, core: u32, domain: Domain) -> (Range<u32>, Range<u32>) {
+        let group = self.span(self.group(core));
+        match domain {
+            Domain::Group => (group, core..core + 1),
+            Domain::Machine => (self.machine(), group),
+        }
+    }
+
+    fn load(&self, span: Range<u32>) -> Load {
+        let cores = span.end - span.start;
+        let threads = if cores == 1 {
+            self.runnable(span.start)
+        } else {
+            let groups = self.group(span.start)..=self.group(span.end - 1);
+            self.groups[groups].iter().sum()
+        };
+        Load { threads, cores }
+    }
+
+    /// The busiest queue outside `local`, of the busiest group, that has a
+    /// thread for `core`; and of those the first in line.
+    fn busiest(
+        &self,
+        span: Range<u32>,
+        local: Range<u32>,
+        core: u32,
+        movable: impl Fn(ThreadId) -> bool,
+    ) -> Option<(u32, ThreadId)> {
+        let mut best = None;
+        let mut most = (0, 0);
+        for from in self
+            .crowded
+            .iter_in(span)
+            .filter(|from| !local.contains(from))
+        {
+            let group = self.load(self.span(self.group(from))).per_core();
+            let load = (group, self.runnable(from));
+            if load <= most {
+                continue;
+            }
+            let may = |&thread: &ThreadId| {
+                self.threads[thread as usize].affinity.contains(core) && movable(thread)
+            };
+            if let Some(thread) = self.core(from).queue.iter().find(may) {
+                best = Some((from, thread));
+                most = load;
+            }
+        }
+        best
+    }
+
+    /// Whether a thread ran so lately that its data is still in its core's
+    /// caches (`task_hot`).
+    fn is_hot(&self, now: Cycles, thread: ThreadId) -> bool {
+        let ran = self.threads[thread as usize].ran;
+        ran.is_some_and(|(_, until)| now - until < self.os.hot)
+    }
+
+    fn pull(&mut self, thread: ThreadId, from: u32, core: u32) -> Pulled {
+        self.cores[core as usize].failed = [0; 2];
+        let vruntime = self.vruntime_on(thread, core);
+        self.dequeue(thread);
+        let to = self.enqueue(thread, core, vruntime);
+        Pulled { thread, from, to }
+    }
+}

@@ -1,0 +1,22 @@
+//! The operating system: which thread runs where and when, and who waits.
+//!
+//! Pure state machines. The engine owns time, asks them questions and does what
+//! they answer.
+
+mod balance;
+mod futex;
+mod place;
+mod queue;
+mod scheduler;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use balance::Pulled;
+pub(crate) use futex::FutexTable;
+pub(crate) use place::{Moved, Placement};
+pub(crate) use scheduler::{Picked, Scheduler};
+
+pub(crate) type Cycles = u64;
+/// A software thread.
+pub(crate) type ThreadId = u32;

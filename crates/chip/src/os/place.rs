@@ -1,0 +1,181 @@
+//! On which core a new or woken thread goes.
+
+use super::scheduler::{Scheduler, State};
+use super::{Cycles, ThreadId};
+use crate::core_set::CoreSet;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Where a thread was queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placement {
+    pub(crate) core: u32,
+    /// The core was idle and must be woken, to `pick`.
+    pub(crate) idle: bool,
+    /// The core's running thread must make way: `requeue` and `pick`.
+    pub(crate) preempts: bool,
+}
+
+/// A thread moved by a change of its affinity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moved {
+    pub(crate) from: u32,
+    /// It was running: `from` must stop it and `pick`.
+    pub(crate) was_running: bool,
+    pub(crate) to: Placement,
+}
+
+impl Scheduler {
+    /// A new thread. It goes to the group with the most idle cores
+    /// (the parent's if that has as many), there to the next idle core after
+    /// its parent's, and without one to the least loaded core. It starts a
+    /// slice behind the others there.
+    ///
+    /// `affinity` must have a core of the machine.
+    pub(crate) fn spawn(
+        &mut self,
+        thread: ThreadId,
+        affinity: CoreSet,
+        parent_core: u32,
+    ) -> Placement {
+        let index = thread as usize;
+        if self.threads.len() <= index {
+            self.threads.resize_with(index + 1, Default::default);
+        }
+        debug_assert_eq!(self.threads[index].state, State::Absent);
+        let core = self.idlest(parent_core, &affinity);
+        let this = &mut self.threads[index];
+        this.affinity = affinity;
+        this.core = core;
+        let vruntime = self.core(core).queue.min_vruntime() + self.slice(core, 1) as i64;
+        self.enqueue(thread, core, vruntime)
+    }
+
+    /// A blocked thread becomes runnable. It goes to its last core if that is
+    /// idle, else to an idle core of the same group, the next after its last;
+    /// or of the waker's group if the waker's core is less loaded. Without one
+    /// it waits for that core. It is at most half a latency ahead of the
+    /// others there, however long it has slept.
+    pub(crate) fn wake(&mut self, thread: ThreadId, waker_core: u32) -> Placement {
+        let this = &self.threads[thread as usize];
+        debug_assert_eq!(this.state, State::Blocked);
+        let core = self.wake_core(this.core, waker_core, &this.affinity);
+        let bonus = self.os.latency as i64 / 2;
+        let vruntime = self.vruntime_on(thread, core);
+        let earliest = self.core(core).queue.min_vruntime() - bonus;
+        self.enqueue(thread, core, vruntime.max(earliest))
+    }
+
+    /// Where a thread may run from now on. One that runs or waits on a core
+    /// that is now forbidden moves at once.
+    ///
+    /// `affinity` must have a core of the machine.
+    pub(crate) fn set_affinity(
+        &mut self,
+        now: Cycles,
+        thread: ThreadId,
+        affinity: CoreSet,
+    ) -> Option<Moved> {
+        let this = &mut self.threads[thread as usize];
+        this.affinity = affinity;
+        let (from, state) = (this.core, this.state);
+        if this.affinity.contains(from) || !matches!(state, State::Running | State::Queued) {
+            return None;
+        }
+        let was_running = state == State::Running;
+        if was_running {
+            self.stop(now, from, State::Queued);
+            self.count_out(from);
+        } else {
+            self.dequeue(thread);
+        }
+        let affinity = &self.threads[thread as usize].affinity;
+        let group = self.span(self.group(from));
+        let idle = self.idle_near(from, group, affinity);
+        let core = idle.unwrap_or_else(|| self.idlest(from, affinity));
+        let to = self.enqueue(thread, core, self.vruntime_on(thread, core));
+        Some(Moved {
+            from,
+            was_running,
+            to,
+        })
+    }
+
+    /// As `select_idle_sibling`, with its target chosen as by `wake_affine`.
+    fn wake_core(&self, last: u32, waker: u32, allowed: &CoreSet) -> u32 {
+        let allows = |core| allowed.contains(core);
+        if allows(last) && self.is_idle(last) {
+            return last;
+        }
+        let affine = allows(waker) && (!allows(last) || self.runnable(waker) < self.runnable(last));
+        let target = if affine { waker } else { last };
+        let group = self.span(self.group(target));
+        match self.idle_near(target, group, allowed) {
+            Some(core) => core,
+            None if allows(target) => target,
+            None => self.idlest(target, allowed),
+        }
+    }
+
+    /// As `find_idlest_cpu`.
+    fn idlest(&self, parent: u32, allowed: &CoreSet) -> u32 {
+        let home = self.group(parent);
+        let idle_cores = |&group: &usize| {
+            let idle = self.idle.common_in(allowed, self.span(group)).count();
+            (idle, group == home, Reverse(group))
+        };
+        let group = (0..self.groups.len())
+            .max_by_key(idle_cores)
+            .unwrap_or(home);
+        let idle = self.idle_near(parent, self.span(group), allowed);
+        let load = |&core: &u32| (self.runnable(core), self.group(core) != home, core);
+        idle.or_else(|| allowed.iter_in(self.machine()).min_by_key(load))
+            .expect("a thread may run on some core of the machine")
+    }
+
+    /// The idle core at or next after `core` in a span, around its end.
+    fn idle_near(&self, core: u32, span: Range<u32>, allowed: &CoreSet) -> Option<u32> {
+        let start = core.clamp(span.start, span.end);
+        let mut after = self.idle.common_in(allowed, start..span.end);
+        after
+            .next()
+            .or_else(|| self.idle.common_in(allowed, span.start..start).next())
+    }
+
+    /// A thread's vruntime seen from another core: as far from that core's
+    /// virtual time as it was from its own's.
+    pub(super) fn vruntime_on(&self, thread: ThreadId, core: u32) -> i64 {
+        let this = &self.threads[thread as usize];
+        let time = |core| self.core(core).queue.min_vruntime();
+        this.vruntime - time(this.core) + time(core)
+    }
+
+    pub(super) fn enqueue(&mut self, thread: ThreadId, core: u32, vruntime: i64) -> Placement {
+        let idle = self.is_idle(core);
+        let running = self
+            .running(core)
+            .map(|running| self.threads[running as usize].vruntime);
+        let this = &mut self.threads[thread as usize];
+        this.state = State::Queued;
+        this.core = core;
+        this.vruntime = vruntime;
+        self.cores[core as usize].queue.insert(vruntime, thread);
+        self.count_in(core);
+        let granularity = self.os.wakeup_granularity as i64;
+        let preempts = running.is_some_and(|running| running - vruntime > granularity);
+        Placement {
+            core,
+            idle,
+            preempts,
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, thread: ThreadId) {
+        let this = &self.threads[thread as usize];
+        let core = this.core;
+        self.cores[core as usize]
+            .queue
+            .remove(this.vruntime, thread);
+        self.count_out(core);
+    }
+}

@@ -1,0 +1,278 @@
+//! The scheduler of Linux before 6.6 (CFS) with threads of equal weight: who
+//! runs next on a core and for how long.
+//!
+//! The rules are those of `kernel/sched/fair.c`, Linux 5.12 to 6.5; function
+//! names in the comments of this module are names there.
+
+use super::queue::Queue;
+use super::{Cycles, ThreadId};
+use crate::config;
+use crate::core_set::CoreSet;
+use std::ops::Range;
+
+/// What `pick` chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Picked {
+    pub(crate) thread: ThreadId,
+    /// It last ran on another core.
+    pub(crate) migrated: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    #[default]
+    Absent,
+    Running,
+    Queued,
+    Blocked,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    pub(super) state: State,
+    /// Relative to the virtual time of `core`.
+    pub(super) vruntime: i64,
+    pub(super) affinity: CoreSet,
+    /// Where it runs or is queued, or was when it blocked.
+    pub(super) core: u32,
+    /// Where it last ran, and until when.
+    pub(super) ran: Option<(u32, Cycles)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) running: Option<ThreadId>,
+    pub(super) queue: Queue,
+    /// For how long the running thread has had the core.
+    used: Cycles,
+    /// The thread that yielded: not the next to run, if another is near.
+    skip: Option<ThreadId>,
+    idle_since: Option<Cycles>,
+    /// Moving average of the core's idle times.
+    pub(super) mean_idle: Cycles,
+    /// Rounds of balancing in a row, over the group and over the machine, that
+    /// saw an imbalance and moved nothing.
+    pub(super) failed: [u32; 2],
+}
+
+/// The run queues of all cores and the threads in them.
+///
+/// A thread is running, queued or blocked. A core with a queue and nothing
+/// running is one for which the engine owes a `pick`, at once after the thread
+/// there left, later after a wake.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    pub(super) os: config::Os,
+    pub(super) group_cores: u32,
+    pub(super) cores: Vec<Core>,
+    pub(super) threads: Vec<Thread>,
+    /// Cores whose last `pick` found nothing, and that have nothing since.
+    pub(super) idle: CoreSet,
+    /// Cores with at least two runnable threads.
+    pub(super) crowded: CoreSet,
+    /// Runnable threads of each group.
+    pub(super) groups: Vec<u32>,
+}
+
+impl Scheduler {
+    /// A machine of idle cores.
+    pub(crate) fn new(os: &config::Os, cores: u32, group_cores: u32) -> Scheduler {
+        let core = |_| Core {
+            running: None,
+            queue: Queue::default(),
+            used: 0,
+            skip: None,
+            idle_since: Some(0),
+            mean_idle: 2 * os.hot,
+            failed: [0; 2],
+        };
+        Scheduler {
+            os: os.clone(),
+            group_cores,
+            cores: (0..cores).map(core).collect(),
+            threads: Vec::new(),
+            idle: CoreSet::below(cores),
+            crowded: CoreSet::new(),
+            groups: vec![0; cores.div_ceil(group_cores) as usize],
+        }
+    }
+
+    /// The thread for a core that runs none: the one with the least vruntime
+    /// of its queue, or one that waits elsewhere. Without any, the core is
+    /// idle.
+    pub(crate) fn pick(&mut self, now: Cycles, core: u32) -> Option<Picked> {
+        debug_assert_eq!(self.running(core), None);
+        if self.core(core).queue.is_empty() {
+            self.pull_newly_idle(now, core);
+        }
+        let hot = self.os.hot;
+        let wakeup_granularity = self.os.wakeup_granularity as i64;
+        let this = &mut self.cores[core as usize];
+        let Some(first) = this.queue.first() else {
+            this.idle_since.get_or_insert(now);
+            self.idle.insert(core);
+            return None;
+        };
+        let next = match (this.skip.take(), this.queue.second()) {
+            (Some(skip), Some(second))
+                if skip == first.1 && second.0 - first.0 <= wakeup_granularity =>
+            {
+                second
+            }
+            _ => first,
+        };
+        this.queue.remove(next.0, next.1);
+        this.queue.advance(next.0);
+        this.running = Some(next.1);
+        this.used = 0;
+        if let Some(since) = this.idle_since.take() {
+            let idle = (now - since).min(2 * hot);
+            this.mean_idle = this.mean_idle - this.mean_idle / 8 + idle / 8;
+        }
+        let thread = &mut self.threads[next.1 as usize];
+        thread.state = State::Running;
+        let migrated = thread.ran.is_some_and(|(last, _)| last != core);
+        Some(Picked {
+            thread: next.1,
+            migrated,
+        })
+    }
+
+    /// Charges the running thread for time on the core.
+    pub(crate) fn ran(&mut self, core: u32, cycles: Cycles) {
+        let this = &mut self.cores[core as usize];
+        let running = this.running.expect("only a running thread is charged");
+        let thread = &mut self.threads[running as usize];
+        thread.vruntime += cycles as i64;
+        this.used += cycles;
+        this.queue.advance(thread.vruntime);
+    }
+
+    /// The clock interrupt: whether the running thread has had its share and
+    /// must go back to the queue.
+    pub(crate) fn tick(&mut self, core: u32) -> bool {
+        let slice = self.slice(core, 0);
+        let this = &mut self.cores[core as usize];
+        let (Some(running), Some(first)) = (this.running, this.queue.first()) else {
+            return false;
+        };
+        let vruntime = self.threads[running as usize].vruntime;
+        if this.used >= slice {
+            // It would be picked again: a new slice.
+            if (vruntime, running) < first {
+                this.used = 0;
+                return false;
+            }
+            return true;
+        }
+        this.used >= self.os.min_granularity && vruntime - first.0 > slice as i64
+    }
+
+    /// How long a thread may run when `more` join the core's runnable ones.
+    pub(super) fn slice(&self, core: u32, more: u32) -> Cycles {
+        let runnable = u64::from(self.runnable(core) + more).max(1);
+        (self.os.latency / runnable).max(self.os.min_granularity)
+    }
+
+    /// The running thread goes back to the queue.
+    pub(crate) fn requeue(&mut self, now: Cycles, core: u32) {
+        let (id, vruntime) = self.stop(now, core, State::Queued);
+        self.cores[core as usize].queue.insert(vruntime, id);
+    }
+
+    /// The running thread goes back to the queue and lets another run first
+    /// (`sched_yield`), unless that one is far ahead.
+    pub(crate) fn yield_now(&mut self, now: Cycles, core: u32) {
+        self.cores[core as usize].skip = self.running(core);
+        self.requeue(now, core);
+    }
+
+    /// The running thread leaves until it is woken.
+    pub(crate) fn block(&mut self, now: Cycles, core: u32) {
+        self.stop(now, core, State::Blocked);
+        self.count_out(core);
+    }
+
+    /// The running thread is over; its number may be used again.
+    pub(crate) fn exit(&mut self, now: Cycles, core: u32) {
+        let (id, _) = self.stop(now, core, State::Absent);
+        self.threads[id as usize] = Thread::default();
+        self.count_out(core);
+    }
+
+    /// Takes the running thread off its core.
+    pub(super) fn stop(&mut self, now: Cycles, core: u32, state: State) -> (ThreadId, i64) {
+        let running = self.cores[core as usize].running.take();
+        let id = running.expect("only a running thread is stopped");
+        let thread = &mut self.threads[id as usize];
+        thread.state = state;
+        thread.ran = Some((core, now));
+        (id, thread.vruntime)
+    }
+
+    pub(super) fn count_in(&mut self, core: u32) {
+        let group = self.group(core);
+        self.groups[group] += 1;
+        self.idle.remove(core);
+        if self.runnable(core) >= 2 {
+            self.crowded.insert(core);
+        }
+    }
+
+    pub(super) fn count_out(&mut self, core: u32) {
+        let group = self.group(core);
+        self.groups[group] -= 1;
+        if self.runnable(core) < 2 {
+            self.crowded.remove(core);
+        }
+    }
+
+    pub(crate) fn running(&self, core: u32) -> Option<ThreadId> {
+        self.core(core).running
+    }
+
+    /// How many threads run on the core or wait for it.
+    pub(crate) fn runnable(&self, core: u32) -> u32 {
+        let this = self.core(core);
+        this.queue.len() + u32::from(this.running.is_some())
+    }
+
+    /// Whether the core has nothing to run, and a wake must find it.
+    pub(crate) fn is_idle(&self, core: u32) -> bool {
+        self.idle.contains(core)
+    }
+
+    /// Since when the core has run nothing: kept from the wake of an idle core
+    /// to its pick.
+    pub(crate) fn idle_since(&self, core: u32) -> Option<Cycles> {
+        self.core(core).idle_since
+    }
+
+    /// Whether the clock interrupt has anything to decide on this core.
+    pub(crate) fn needs_tick(&self, core: u32) -> bool {
+        self.crowded.contains(core)
+    }
+
+    /// Whether any core has, and with it periodic balancing.
+    pub(crate) fn is_crowded(&self) -> bool {
+        !self.crowded.is_empty()
+    }
+
+    pub(super) fn core(&self, core: u32) -> &Core {
+        &self.cores[core as usize]
+    }
+
+    pub(super) fn group(&self, core: u32) -> usize {
+        (core / self.group_cores) as usize
+    }
+
+    /// The cores of a group.
+    pub(super) fn span(&self, group: usize) -> Range<u32> {
+        let start = group as u32 * self.group_cores;
+        start..(start + self.group_cores).min(self.machine().end)
+    }
+
+    pub(super) fn machine(&self) -> Range<u32> {
+        0..self.cores.len() as u32
+    }
+}

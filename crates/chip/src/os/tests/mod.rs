@@ -1,0 +1,37 @@
+//! The scheduler's rules one by one, on random operations, and as a whole
+//! against what is known of Linux.
+
+mod random;
+mod rules;
+mod whole;
+
+use crate::config;
+use crate::core_set::CoreSet;
+
+/// Linux on eight cores and more, HZ=250, in microseconds.
+fn linux() -> config::Os {
+    config::Os {
+        tick: 4_000,
+        tick_cost: 0,
+        latency: 24_000,
+        min_granularity: 3_000,
+        wakeup_granularity: 4_000,
+        switch: 0,
+        migration: 0,
+        syscall: 0,
+        futex_wait: 0,
+        futex_wake: 0,
+        wake_latency: 0,
+        deep_latency: 0,
+        deep_after: 0,
+        spawn: 0,
+        balance: 1_000,
+        balance_busy: 16,
+        hot: 500,
+        timer_slack: 0,
+    }
+}
+
+fn only(core: u32) -> CoreSet {
+    CoreSet::from_iter([core])
+}
