@@ -6,10 +6,10 @@
 
 mod groups;
 mod mesh;
-//OPT pub mod optical;
+pub mod optical;
 pub mod queue;
 
-//OPT pub use optical::{Channel, Delivery, Filter, MatchOperation, Message};
+pub use optical::{Channel, Delivery, Filter, MatchOperation, Message};
 
 use crate::config;
 use groups::Groups;
