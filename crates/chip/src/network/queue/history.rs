@@ -11,11 +11,13 @@ const INTERVALS: usize = 100;
 /// A message takes the first free interval that can hold its service. Pieces
 /// shorter than the shortest service are dropped, and beyond 100 intervals the
 /// earliest is forgotten. A message that lies before what is remembered waits
-/// as long as the mean message of an M/G/1 queue under the recent load.
+/// as long as the mean message of an M/G/1 queue under the recent load. Quick
+/// when messages come nearly in order.
 #[derive(Clone, Debug)]
 pub struct HistoryList(pub(super) History<VecDeque<Gap>>);
 
-/// The same as [`HistoryList`], in a balanced tree.
+/// The same as [`HistoryList`], in a balanced tree: logarithmic in the
+/// intervals for any order, and one more step for each that is too short.
 #[derive(Clone, Debug)]
 pub struct HistoryTree(pub(super) History<BTreeMap<Cycles, Cycles>>);
 
@@ -53,41 +55,71 @@ pub(super) struct Gap {
 }
 
 impl Gap {
+    fn len(self) -> Cycles {
+        self.end - self.start
+    }
+
     fn fits(self, arrival: Cycles, service: Cycles) -> bool {
         self.start.max(arrival) + service <= self.end
+    }
+
+    /// What is free before and after a service that fits.
+    fn split(self, arrival: Cycles, service: Cycles) -> (Gap, Gap) {
+        let start = self.start.max(arrival);
+        (
+            Gap { end: start, ..self },
+            Gap {
+                start: start + service,
+                ..self
+            },
+        )
     }
 }
 
 /// Where gaps are kept, disjoint and in order.
 pub(super) trait Gaps: Default {
-    /// Takes out the first gap that can hold the service at or after `arrival`.
-    fn take(&mut self, arrival: Cycles, service: Cycles) -> Option<Gap>;
-    fn insert(&mut self, gap: Gap);
-    fn take_first(&mut self) -> Option<Gap>;
+    /// Serves in the first gap that can hold the service at or after
+    /// `arrival`, keeps what is left of it if not shorter than `shortest`, and
+    /// returns the start of the service.
+    fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles>;
+    fn push_last(&mut self, gap: Gap);
+    fn pop_first(&mut self) -> Option<Gap>;
     fn len(&self) -> usize;
 }
 
 impl Gaps for VecDeque<Gap> {
-    fn take(&mut self, arrival: Cycles, service: Cycles) -> Option<Gap> {
-        let from = self.partition_point(|gap| gap.end < arrival + service);
+    fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles> {
+        // From the back: messages come nearly in order.
+        let late = self
+            .iter()
+            .rev()
+            .take_while(|gap| gap.end >= arrival + service)
+            .count();
+        let from = self.len() - late;
         let at = from
             + self
                 .range(from..)
                 .position(|gap| gap.fits(arrival, service))?;
-        self.remove(at)
-    }
-
-    fn insert(&mut self, gap: Gap) {
-        let at = match self.back() {
-            Some(last) if last.start > gap.start => {
-                self.partition_point(|other| other.start < gap.start)
+        let (left, right) = self[at].split(arrival, service);
+        match (left.len() >= shortest, right.len() >= shortest) {
+            (true, true) => {
+                self[at] = left;
+                self.insert(at + 1, right);
             }
-            _ => self.len(),
-        };
-        VecDeque::insert(self, at, gap);
+            (true, false) => self[at] = left,
+            (false, true) => self[at] = right,
+            (false, false) => {
+                self.remove(at);
+            }
+        }
+        Some(left.end)
     }
 
-    fn take_first(&mut self) -> Option<Gap> {
+    fn push_last(&mut self, gap: Gap) {
+        self.push_back(gap);
+    }
+
+    fn pop_first(&mut self) -> Option<Gap> {
         self.pop_front()
     }
 
@@ -97,7 +129,7 @@ impl Gaps for VecDeque<Gap> {
 }
 
 impl Gaps for BTreeMap<Cycles, Cycles> {
-    fn take(&mut self, arrival: Cycles, service: Cycles) -> Option<Gap> {
+    fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles> {
         let before = self.range(..=arrival).next_back();
         let gap = before
             .into_iter()
@@ -105,15 +137,20 @@ impl Gaps for BTreeMap<Cycles, Cycles> {
             .map(|(&start, &end)| Gap { start, end })
             .find(|gap| gap.fits(arrival, service))?;
         self.remove(&gap.start);
-        Some(gap)
+        let (left, right) = gap.split(arrival, service);
+        let kept = [left, right]
+            .into_iter()
+            .filter(|gap| gap.len() >= shortest);
+        self.extend(kept.map(|gap| (gap.start, gap.end)));
+        Some(left.end)
     }
 
-    fn insert(&mut self, gap: Gap) {
-        BTreeMap::insert(self, gap.start, gap.end);
+    fn push_last(&mut self, gap: Gap) {
+        self.insert(gap.start, gap.end);
     }
 
-    fn take_first(&mut self) -> Option<Gap> {
-        self.pop_first().map(|(start, end)| Gap { start, end })
+    fn pop_first(&mut self) -> Option<Gap> {
+        BTreeMap::pop_first(self).map(|(start, end)| Gap { start, end })
     }
 
     fn len(&self) -> usize {
@@ -152,31 +189,27 @@ impl<G: Gaps> History<G> {
             return self.load.mean_wait();
         }
         self.load.record(arrival, service);
-        let start = if arrival >= self.tail {
-            self.keep(self.tail, arrival);
-            self.tail = arrival + service;
-            arrival
-        } else if let Some(gap) = self.gaps.take(arrival, service) {
-            let start = gap.start.max(arrival);
-            self.keep(gap.start, start);
-            self.keep(start + service, gap.end);
-            start
-        } else {
-            let start = self.tail;
-            self.tail += service;
-            start
+        let served = match arrival < self.tail {
+            true => self.gaps.serve(arrival, service, self.shortest),
+            false => None,
         };
-        while self.gaps.len() >= INTERVALS {
-            if let Some(forgotten) = self.gaps.take_first() {
-                self.known_from = forgotten.end;
+        let start = served.unwrap_or_else(|| {
+            let start = self.tail.max(arrival);
+            let gap = Gap {
+                start: self.tail,
+                end: start,
+            };
+            if gap.len() >= self.shortest {
+                self.gaps.push_last(gap);
             }
+            self.tail = start + service;
+            start
+        });
+        if self.gaps.len() >= INTERVALS
+            && let Some(forgotten) = self.gaps.pop_first()
+        {
+            self.known_from = forgotten.end;
         }
         start - arrival
-    }
-
-    fn keep(&mut self, start: Cycles, end: Cycles) {
-        if end - start >= self.shortest {
-            self.gaps.insert(Gap { start, end });
-        }
     }
 }
