@@ -1,0 +1,194 @@
+//! Core groups at distances from each other.
+
+use super::queue::{HistoryList, QueueModel};
+use super::{Broadcast, Cycles, Invalid};
+use crate::config::Distance;
+
+/// Messages inside a group are free; between two groups they take the cycles
+/// of the pair's distance class, and each keeps the link from the one group to
+/// the other for a while.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    /// The group of each core.
+    group: Box<[u32]>,
+    groups: usize,
+    names: Box<[String]>,
+    /// By ordered pair of groups.
+    pairs: Box<[Pair]>,
+    links: Box<[HistoryList]>,
+    occupancy: Cycles,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    cycles: Cycles,
+    /// Index into `names` plus one; 0 inside a group.
+    class: u32,
+}
+
+impl Groups {
+    pub(super) fn new(
+        cores: u32,
+        group_cores: u32,
+        classes: &[Distance],
+        distance: &[Vec<u32>],
+        occupancy: Cycles,
+    ) -> Result<Self, Invalid> {
+        if group_cores == 0 {
+            return Err(Invalid::Zero("group-cores"));
+        }
+        let groups = cores.div_ceil(group_cores) as usize;
+        if distance.len() != groups || distance.iter().any(|row| row.len() != groups) {
+            return Err(Invalid::Shape { groups });
+        }
+        let mut pairs = Vec::with_capacity(groups * groups);
+        for (from, row) in distance.iter().enumerate() {
+            for (to, &found) in row.iter().enumerate() {
+                let class = (found as usize).checked_sub(1);
+                let cycles = match (from == to, class) {
+                    (true, None) => Some(0),
+                    (false, Some(class)) => classes.get(class).map(|class| class.cycles),
+                    _ => None,
+                };
+                let classes = classes.len();
+                let cycles = cycles.ok_or(Invalid::Class {
+                    from,
+                    to,
+                    found,
+                    classes,
+                })?;
+                pairs.push(Pair {
+                    cycles,
+                    class: found,
+                });
+            }
+        }
+        Ok(Self {
+            group: (0..cores).map(|core| core / group_cores).collect(),
+            groups,
+            names: classes.iter().map(|class| class.name.clone()).collect(),
+            links: vec![HistoryList::new(occupancy); pairs.len()].into(),
+            pairs: pairs.into(),
+            occupancy,
+        })
+    }
+
+    #[inline]
+    fn pair(&self, from: u32, to: u32) -> usize {
+        self.group[from as usize] as usize * self.groups + self.group[to as usize] as usize
+    }
+
+    #[inline]
+    pub(super) fn latency(&self, from: u32, to: u32) -> Cycles {
+        self.pairs[self.pair(from, to)].cycles
+    }
+
+    #[inline]
+    pub(super) fn send(&mut self, from: u32, to: u32, at: Cycles) -> Cycles {
+        self.cross(self.pair(from, to), at)
+    }
+
+    fn cross(&mut self, pair: usize, at: Cycles) -> Cycles {
+        let Pair { cycles, class } = self.pairs[pair];
+        if class == 0 {
+            return at;
+        }
+        at + self.links[pair].delay(at, self.occupancy) + cycles
+    }
+
+    /// One message to each group, where every core gets it at once.
+    pub(super) fn broadcast(&mut self, from: u32, at: Cycles) -> Broadcast {
+        let row = self.group[from as usize] as usize * self.groups;
+        let at_group: Vec<_> = (0..self.groups)
+            .map(|to| self.cross(row + to, at))
+            .collect();
+        Broadcast {
+            arrivals: self
+                .group
+                .iter()
+                .map(|&group| at_group[group as usize])
+                .collect(),
+        }
+    }
+
+    pub(super) fn class(&self, from: u32, to: u32) -> Option<&str> {
+        let class = self.pairs[self.pair(from, to)].class as usize;
+        Some(&self.names[class.checked_sub(1)?])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Electrical;
+    use super::*;
+    use crate::config::Network;
+
+    fn three_groups(distance: Vec<Vec<u32>>) -> Result<Electrical, Invalid> {
+        let class = |name: &str, cycles| Distance {
+            name: name.to_owned(),
+            cycles,
+        };
+        let classes = vec![class("near", 50), class("far", 80)];
+        Electrical::new(
+            &Network::Groups {
+                classes,
+                distance,
+                occupancy: 6,
+            },
+            10,
+            4,
+        )
+    }
+
+    fn line() -> Vec<Vec<u32>> {
+        vec![vec![0, 1, 2], vec![1, 0, 1], vec![2, 1, 0]]
+    }
+
+    #[test]
+    fn classes_cost_and_links_are_kept() {
+        let mut net = three_groups(line()).unwrap();
+        assert_eq!(net.latency(0, 3, 64), 0);
+        assert_eq!(net.latency(0, 4, 64), 50);
+        assert_eq!(net.latency(9, 0, 64), 80);
+        assert_eq!((net.class(1, 2), net.hops(1, 2)), (None, 0));
+        assert_eq!((net.class(1, 9), net.hops(1, 9)), (Some("far"), 1));
+        assert_eq!(net.send(0, 5, 64, 100), 150);
+        assert_eq!(net.send(1, 4, 64, 100), 156, "behind the first");
+        assert_eq!(net.send(4, 1, 64, 100), 150, "the way back is another link");
+        assert_eq!(net.send(1, 4, 64, 94), 144, "fits before");
+        assert_eq!(net.send(2, 3, 64, 100), 100);
+    }
+
+    #[test]
+    fn a_broadcast_crosses_each_link_once() {
+        let mut net = three_groups(line()).unwrap();
+        let told = net.broadcast(5, 64, 10);
+        let arrivals: Vec<_> = (0..10).map(|core| told.arrival(core)).collect();
+        assert_eq!(arrivals, [60, 60, 60, 60, 10, 10, 10, 10, 60, 60]);
+        assert_eq!(net.send(4, 0, 64, 10), 66);
+    }
+
+    #[test]
+    fn wrong_distances_are_errors() {
+        let wrong = |distance| three_groups(distance).unwrap_err();
+        assert_eq!(
+            wrong(vec![vec![0, 1], vec![1, 0]]),
+            Invalid::Shape { groups: 3 }
+        );
+        let class = |from, to, found| Invalid::Class {
+            from,
+            to,
+            found,
+            classes: 2,
+        };
+        let mut distance = line();
+        distance[0][2] = 3;
+        assert_eq!(wrong(distance), class(0, 2, 3));
+        let mut distance = line();
+        distance[1][1] = 1;
+        assert_eq!(wrong(distance), class(1, 1, 1));
+        let mut distance = line();
+        distance[2][1] = 0;
+        assert_eq!(wrong(distance), class(2, 1, 0));
+    }
+}

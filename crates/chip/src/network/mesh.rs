@@ -1,0 +1,329 @@
+//! A two-dimensional mesh of tiles.
+
+use super::queue::{HistoryList, QueueModel};
+use super::{Broadcast, Cycles, Invalid};
+use crate::config::Contention;
+
+/// A mesh with XY routing, a core a tile.
+///
+/// It is floor(√n) tiles wide and as high as n needs; where the last row lacks
+/// cores, its routers are there. A message pays a router and a link a hop and,
+/// once, at the receiver, a cycle a flit: the head runs ahead, the flits
+/// follow. What a core sends to itself is free.
+#[derive(Clone, Debug)]
+pub(crate) struct Mesh {
+    places: Box<[Place]>,
+    width: u32,
+    hop: Cycles,
+    flit_bits: u32,
+    broadcast_tree: bool,
+    /// By router and [`Port`]; empty if messages pass through each other.
+    ports: Box<[HistoryList]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    x: u32,
+    y: u32,
+}
+
+/// What carries one flit a cycle: a router's outputs to its neighbours and to
+/// its own core, and the core's output to the router.
+#[derive(Clone, Copy)]
+enum Port {
+    West,
+    East,
+    North,
+    South,
+    Core,
+    Inject,
+}
+
+const PORTS: usize = 6;
+
+impl Mesh {
+    pub(super) fn new(
+        cores: u32,
+        hop: Cycles,
+        flit_bits: u32,
+        contention: Contention,
+        broadcast_tree: bool,
+    ) -> Result<Self, Invalid> {
+        if cores == 0 {
+            return Err(Invalid::Zero("cores"));
+        }
+        if flit_bits == 0 {
+            return Err(Invalid::Zero("network.flit-bits"));
+        }
+        let width = cores.isqrt();
+        let routers = (width * cores.div_ceil(width)) as usize;
+        let ports = match contention {
+            Contention::HopCounter => 0,
+            Contention::HopByHop => routers * PORTS,
+        };
+        Ok(Self {
+            places: (0..cores)
+                .map(|core| Place {
+                    x: core % width,
+                    y: core / width,
+                })
+                .collect(),
+            width,
+            hop,
+            flit_bits,
+            broadcast_tree,
+            ports: vec![HistoryList::new(1); ports].into(),
+        })
+    }
+
+    #[inline]
+    pub(super) fn hops(&self, from: u32, to: u32) -> u32 {
+        let (from, to) = (self.places[from as usize], self.places[to as usize]);
+        from.x.abs_diff(to.x) + from.y.abs_diff(to.y)
+    }
+
+    #[inline]
+    fn flits(&self, bits: u32) -> Cycles {
+        Cycles::from(bits.div_ceil(self.flit_bits))
+    }
+
+    #[inline]
+    pub(super) fn latency(&self, from: u32, to: u32, bits: u32) -> Cycles {
+        if from == to {
+            return 0;
+        }
+        Cycles::from(self.hops(from, to)) * self.hop + self.flits(bits)
+    }
+
+    #[inline]
+    pub(super) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
+        if self.ports.is_empty() || from == to {
+            return at + self.latency(from, to, bits);
+        }
+        self.route(from, to, self.flits(bits), at)
+    }
+
+    fn route(&mut self, from: u32, to: u32, flits: Cycles, at: Cycles) -> Cycles {
+        let (mut place, to) = (self.places[from as usize], self.places[to as usize]);
+        let mut head = self.pass(place, Port::Inject, flits, at);
+        while place.x != to.x {
+            let east = place.x < to.x;
+            head = self.pass(
+                place,
+                if east { Port::East } else { Port::West },
+                flits,
+                head,
+            );
+            place.x = if east { place.x + 1 } else { place.x - 1 };
+        }
+        while place.y != to.y {
+            let south = place.y < to.y;
+            head = self.pass(
+                place,
+                if south { Port::South } else { Port::North },
+                flits,
+                head,
+            );
+            place.y = if south { place.y + 1 } else { place.y - 1 };
+        }
+        self.pass(place, Port::Core, flits, head) + flits
+    }
+
+    /// When the head that asks for the port at `head` is at the next router,
+    /// or in or out of the core.
+    fn pass(&mut self, at: Place, port: Port, flits: Cycles, head: Cycles) -> Cycles {
+        let wait = match self.ports.is_empty() {
+            true => 0,
+            false => {
+                let router = (at.y * self.width + at.x) as usize;
+                self.ports[router * PORTS + port as usize].delay(head, flits)
+            }
+        };
+        let travel = match port {
+            Port::Core | Port::Inject => 0,
+            _ => self.hop,
+        };
+        head + wait + travel
+    }
+
+    pub(super) fn broadcast(&mut self, from: u32, bits: u32, at: Cycles) -> Broadcast {
+        let flits = self.flits(bits);
+        let mut arrivals = vec![at; self.places.len()].into_boxed_slice();
+        if self.broadcast_tree {
+            self.flood(from, flits, at, &mut arrivals);
+        } else {
+            let mut injected = at;
+            for to in (0..self.places.len() as u32).filter(|&to| to != from) {
+                arrivals[to as usize] = self.send(from, to, bits, injected);
+                injected += flits;
+            }
+        }
+        Broadcast { arrivals }
+    }
+
+    /// Along the sender's row both ways, and from every tile of the row along
+    /// its column both ways: the routes that single messages would take, each
+    /// link used once.
+    fn flood(&mut self, from: u32, flits: Cycles, at: Cycles, arrivals: &mut [Cycles]) {
+        let home = self.places[from as usize];
+        let head = self.pass(home, Port::Inject, flits, at);
+        self.flood_column(home, flits, head, arrivals);
+        let (mut place, mut west) = (home, head);
+        while place.x > 0 {
+            west = self.pass(place, Port::West, flits, west);
+            place.x -= 1;
+            self.flood_column(place, flits, west, arrivals);
+        }
+        let (mut place, mut east) = (home, head);
+        while place.x + 1 < self.width {
+            east = self.pass(place, Port::East, flits, east);
+            place.x += 1;
+            self.flood_column(place, flits, east, arrivals);
+        }
+        arrivals[from as usize] = at;
+    }
+
+    fn flood_column(&mut self, at: Place, flits: Cycles, head: Cycles, arrivals: &mut [Cycles]) {
+        self.hand_over(at, flits, head, arrivals);
+        let (mut place, mut north) = (at, head);
+        while place.y > 0 {
+            north = self.pass(place, Port::North, flits, north);
+            place.y -= 1;
+            self.hand_over(place, flits, north, arrivals);
+        }
+        let (mut place, mut south) = (at, head);
+        while self.core(Place {
+            y: place.y + 1,
+            ..place
+        }) < arrivals.len()
+        {
+            south = self.pass(place, Port::South, flits, south);
+            place.y += 1;
+            self.hand_over(place, flits, south, arrivals);
+        }
+    }
+
+    fn hand_over(&mut self, at: Place, flits: Cycles, head: Cycles, arrivals: &mut [Cycles]) {
+        if let Some(arrival) = arrivals.get_mut(self.core(at)) {
+            *arrival = self.pass(at, Port::Core, flits, head) + flits;
+        }
+    }
+
+    fn core(&self, at: Place) -> usize {
+        (at.y * self.width + at.x) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Electrical;
+    use super::*;
+    use crate::config::Network;
+
+    const COUNT: Contention = Contention::HopCounter;
+    const PORTS: Contention = Contention::HopByHop;
+
+    fn mesh(cores: u32, contention: Contention, broadcast_tree: bool) -> Electrical {
+        let config = Network::Mesh {
+            router: 1,
+            link: 1,
+            flit_bits: 64,
+            contention,
+            broadcast_tree,
+        };
+        Electrical::new(&config, cores, 1).unwrap()
+    }
+
+    #[test]
+    fn hops_and_flits() {
+        let mut net = mesh(64, COUNT, false);
+        assert_eq!(net.hops(0, 63), 14);
+        assert_eq!(net.hops(7, 8), 8);
+        // Graphite's messages at 64 tiles: 1 flit of control, 9 with a line.
+        assert_eq!(net.latency(0, 63, 64), 29);
+        assert_eq!(net.latency(63, 0, 576), 37);
+        assert_eq!(net.send(63, 0, 576, 100), 137);
+        assert_eq!(net.send(63, 0, 576, 100), 137);
+        assert_eq!(net.send(5, 5, 576, 100), 100);
+        let total: u32 = (0..64)
+            .flat_map(|a| (0..64).map(move |b| (a, b)))
+            .fold(0, |sum, (a, b)| sum + net.hops(a, b));
+        assert_eq!(total, 64 * 64 * 21 / 4); // 2 * (8 - 1/8) / 3 = 5.25 a pair
+    }
+
+    #[test]
+    fn a_ragged_mesh() {
+        // 1000 tiles: 31 wide, 33 high, the last row 8 tiles.
+        let mut net = mesh(1000, PORTS, true);
+        assert_eq!(net.hops(999, 30), 23 + 32);
+        assert_eq!(net.send(999, 30, 64, 0), 2 * (23 + 32) + 1);
+        let told = net.broadcast(999, 64, 1_000);
+        assert_eq!(told.arrival(30), 1_000 + 2 * (23 + 32) + 1);
+        assert_eq!(told.arrival(992), 1_000 + 2 * 7 + 1);
+    }
+
+    #[test]
+    fn messages_wait_for_ports() {
+        let mut net = mesh(16, PORTS, false);
+        // 0 1 2 3: both need the link from 1 to 2, and then that to 3.
+        assert_eq!(net.send(0, 3, 576, 0), 6 + 9); // on 1 -> 2 from 2 to 11
+        assert_eq!(net.send(1, 3, 576, 2), 11 + 4 + 9);
+        // From the other side only the port of the receiving core is shared.
+        assert_eq!(net.send(7, 3, 64, 6), 24 + 1); // it is taken from 6 to 24
+        // The two messages from core 1 leave it one after the other.
+        assert_eq!(net.send(1, 0, 64, 2), 11 + 2 + 1);
+        // A late call takes what was free then.
+        assert_eq!(net.send(1, 3, 64, 0), 4 + 1);
+    }
+
+    #[test]
+    fn a_broadcast_without_a_tree_is_injected_one_by_one() {
+        for contention in [COUNT, PORTS] {
+            let mut net = mesh(16, contention, false);
+            let told = net.broadcast(5, 576, 100);
+            for to in 0..16 {
+                let before = u64::from(to) - u64::from(to > 5);
+                let expected = if to == 5 {
+                    0
+                } else {
+                    9 * before + net.latency(5, to, 576)
+                };
+                assert_eq!(told.arrival(to), 100 + expected, "{contention:?} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_uses_each_link_once() {
+        let mut net = mesh(16, PORTS, true);
+        net.broadcast(5, 64, 0);
+        let again = net.broadcast(5, 64, 0);
+        let latest = (0..16).map(|to| net.latency(5, to, 64)).max().unwrap();
+        assert_eq!(
+            again.last(),
+            latest + 1,
+            "all the second waits for is one flit"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn an_empty_mesh_is_a_hop_counter(
+            cores in 1u32..200, from: u32, bits in 1u32..700, at in 0u64..1_000,
+        ) {
+            let from = from % cores;
+            let count = mesh(cores, COUNT, true);
+            let alone: Vec<_> = (0..cores).map(|to| at + count.latency(from, to, bits)).collect();
+            for contention in [COUNT, PORTS] {
+                let empty = mesh(cores, contention, true);
+                let told = empty.clone().broadcast(from, bits, at);
+                for to in 0..cores {
+                    prop_assert_eq!(empty.clone().send(from, to, bits, at), alone[to as usize]);
+                    prop_assert_eq!(told.arrival(to), alone[to as usize]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Networks: when a message that leaves one core now is at another.
+//!
+//! Time comes in as an argument and goes out as a result; nothing here knows
+//! of the engine. Calls come mostly in time order; where messages compete, an
+//! interval queue ([`queue`]) allows for some that do not.
+
+mod groups;
+mod mesh;
+pub mod optical;
+pub mod queue;
+
+pub use optical::{Channel, Delivery, Filter, MatchOperation, Message};
+
+use crate::config;
+use groups::Groups;
+use mesh::Mesh;
+
+/// Time of the simulated machine's one clock.
+pub type Cycles = u64;
+
+/// Why a network cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// A size that must not be zero.
+    #[error("`{0}` must not be 0")]
+    Zero(&'static str),
+    /// The matrix of distances has another size than the machine.
+    #[error("`network.distance` must have {groups} rows of {groups}, one for each core group")]
+    Shape {
+        /// Core groups of the machine.
+        groups: usize,
+    },
+    /// A pair of groups without a distance class.
+    #[error(
+        "`network.distance` has {found} for groups {from} and {to}: 0 on the diagonal, else 1 to {classes}"
+    )]
+    Class {
+        /// The row.
+        from: usize,
+        /// The column.
+        to: usize,
+        /// What is there.
+        found: u32,
+        /// Classes that there are.
+        classes: usize,
+    },
+}
+
+/// The electrical network. Its nodes are cores.
+#[derive(Clone, Debug)]
+pub(crate) enum Electrical {
+    Mesh(Mesh),
+    Groups(Groups),
+}
+
+impl Electrical {
+    pub(crate) fn new(
+        config: &config::Network,
+        cores: u32,
+        group_cores: u32,
+    ) -> Result<Self, Invalid> {
+        match *config {
+            config::Network::Mesh {
+                router,
+                link,
+                flit_bits,
+                contention,
+                broadcast_tree,
+            } => Mesh::new(cores, router + link, flit_bits, contention, broadcast_tree)
+                .map(Self::Mesh),
+            config::Network::Groups {
+                ref classes,
+                ref distance,
+                occupancy,
+            } => Groups::new(cores, group_cores, classes, distance, occupancy).map(Self::Groups),
+        }
+    }
+
+    /// When a message of `bits` that `from` sends at `at` is whole at `to`,
+    /// after other messages where they compete.
+    #[inline]
+    pub(crate) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
+        match self {
+            Self::Mesh(mesh) => mesh.send(from, to, bits, at),
+            Self::Groups(groups) => groups.send(from, to, at),
+        }
+    }
+
+    /// Cycles a message takes when it is alone.
+    #[inline]
+    pub(crate) fn latency(&self, from: u32, to: u32, bits: u32) -> Cycles {
+        match self {
+            Self::Mesh(mesh) => mesh.latency(from, to, bits),
+            Self::Groups(groups) => groups.latency(from, to),
+        }
+    }
+
+    /// Sends to every node.
+    pub(crate) fn broadcast(&mut self, from: u32, bits: u32, at: Cycles) -> Broadcast {
+        match self {
+            Self::Mesh(mesh) => mesh.broadcast(from, bits, at),
+            Self::Groups(groups) => groups.broadcast(from, at),
+        }
+    }
+
+    /// Links between two nodes on the way.
+    pub(crate) fn hops(&self, from: u32, to: u32) -> u32 {
+        match self {
+            Self::Mesh(mesh) => mesh.hops(from, to),
+            Self::Groups(groups) => u32::from(groups.class(from, to).is_some()),
+        }
+    }
+
+    /// The name of the distance class; none inside a group, nor on a mesh,
+    /// whose distances are counted in hops.
+    pub(crate) fn class(&self, from: u32, to: u32) -> Option<&str> {
+        match self {
+            Self::Mesh(_) => None,
+            Self::Groups(groups) => groups.class(from, to),
+        }
+    }
+}
+
+/// When a broadcast is at each node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broadcast {
+    arrivals: Box<[Cycles]>,
+}
+
+impl Broadcast {
+    #[inline]
+    pub(crate) fn arrival(&self, node: u32) -> Cycles {
+        self.arrivals[node as usize]
+    }
+
+    /// When it is at the last node.
+    pub(crate) fn last(&self) -> Cycles {
+        self.arrivals.iter().copied().max().unwrap_or(0)
+    }
+}

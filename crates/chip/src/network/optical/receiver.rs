@@ -1,0 +1,239 @@
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::Counters;
+use super::filter::Filter;
+use super::lambda::LambdaQueues;
+use super::message::{Channel, Flight};
+use crate::network::Cycles;
+
+/// One core's end of the network: filters, lambda queues, controller and
+/// message buffer, brought up to date when somebody asks.
+///
+/// In one cycle, first ports and filters change, then messages arrive and are
+/// filtered, then the controller, if it is free, picks. So a message that
+/// arrives in the cycle in which the controller is or becomes free can be
+/// picked in that cycle. The controller serves the first occupied queue after
+/// the wavelength served last, and moves one message in `controller` cycles;
+/// it is in the message buffer, and the controller is free, when they end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    /// Cycles to move one message.
+    controller: Cycles,
+    filter: Filter,
+    /// Sent and not yet filtered, by arrival and order of sending.
+    flying: VecDeque<Rc<Flight>>,
+    lambda: LambdaQueues,
+    /// When the controller can pick next. What is in the lambda queues had
+    /// arrived by then.
+    free_at: Cycles,
+    /// The wavelength after the one served last.
+    position: u32,
+    /// By channel.
+    ports: Vec<Port>,
+    counters: Counters,
+}
+
+/// A subscription and its part of the message buffer.
+#[derive(Clone, Debug)]
+struct Port {
+    channel: Channel,
+    /// Its messages in `flying`.
+    flying: usize,
+    /// Its messages in the lambda queues.
+    waiting: usize,
+    /// When each message is in the buffer, and the message.
+    buffer: VecDeque<(Cycles, Rc<Flight>)>,
+}
+
+impl Receiver {
+    pub(super) fn new(controller: Cycles) -> Self {
+        Self {
+            controller,
+            ..Self::default()
+        }
+    }
+
+    fn port(&mut self, channel: Channel) -> Option<&mut Port> {
+        // One port is the common case, and one compare.
+        let at = match self.ports.first() {
+            Some(port) if port.channel == channel => 0,
+            _ => self
+                .ports
+                .binary_search_by_key(&channel, |port| port.channel)
+                .ok()?,
+        };
+        Some(&mut self.ports[at])
+    }
+
+    /// Whether there was no port.
+    pub(super) fn open(&mut self, at: Cycles, channel: Channel) -> bool {
+        self.advance(at);
+        match self
+            .ports
+            .binary_search_by_key(&channel, |port| port.channel)
+        {
+            Ok(_) => false,
+            Err(place) => {
+                let port = Port {
+                    channel,
+                    flying: 0,
+                    waiting: 0,
+                    buffer: VecDeque::new(),
+                };
+                self.ports.insert(place, port);
+                true
+            }
+        }
+    }
+
+    /// Whether there was a port.
+    pub(super) fn close(&mut self, at: Cycles, channel: Channel) -> bool {
+        self.advance(at);
+        let Ok(place) = self
+            .ports
+            .binary_search_by_key(&channel, |port| port.channel)
+        else {
+            return false;
+        };
+        let port = self.ports.remove(place);
+        if port.flying > 0 {
+            self.flying.retain(|flight| flight.channel != channel);
+        }
+        if port.waiting > 0 {
+            self.lambda.purge(channel);
+        }
+        true
+    }
+
+    pub(super) fn set_filter(&mut self, at: Cycles, filter: Filter) {
+        self.advance(at);
+        self.filter = filter;
+    }
+
+    /// Expects a message sent at `at` on one of this core's channels.
+    pub(super) fn expect(&mut self, at: Cycles, flight: Rc<Flight>) {
+        if self.flying.len() == self.flying.capacity() {
+            // Before the queue grows, let go what the filter has stopped: a
+            // core that never looks must not keep it.
+            self.advance(at);
+        }
+        if let Some(port) = self.port(flight.channel) {
+            port.flying += 1;
+        }
+        let order = |flight: &Flight| (flight.arrival, flight.number);
+        let flying = self.flying.iter().rev();
+        let later = flying.take_while(|other| order(other) > order(&flight));
+        match later.count() {
+            0 => self.flying.push_back(flight),
+            later => self.flying.insert(self.flying.len() - later, flight),
+        }
+    }
+
+    /// Does all that happens before the cycle `now`. It is final: what is sent
+    /// or set later takes effect in `now` or after it.
+    fn advance(&mut self, now: Cycles) {
+        while self.move_one(now).is_some() {}
+        self.arrive(now);
+    }
+
+    /// Filters what arrives before `now`.
+    fn arrive(&mut self, now: Cycles) {
+        while let Some(flight) = self.flying.pop_front_if(|flight| flight.arrival < now) {
+            self.counters.arrived += 1;
+            let passes = self.filter.passes(flight.message.signature);
+            if let Some(port) = self.port(flight.channel) {
+                port.flying -= 1;
+                if passes {
+                    port.waiting += 1;
+                    if self.lambda.len() == 0 {
+                        self.free_at = self.free_at.max(flight.arrival);
+                    }
+                    self.lambda.push(flight);
+                }
+            }
+        }
+    }
+
+    /// Lets the controller pick its next message if it does so before `now`.
+    fn move_one(&mut self, now: Cycles) -> Option<(Channel, Cycles)> {
+        while self.lambda.len() == 0 {
+            let next = self.flying.front()?.arrival;
+            if next >= now {
+                return None;
+            }
+            self.arrive(next + 1);
+        }
+        if self.free_at >= now {
+            return None;
+        }
+        self.arrive(self.free_at + 1);
+        let flight = self.lambda.pop(self.position)?;
+        self.position = flight.sender + 1;
+        self.free_at += self.controller;
+        self.counters.moved += 1;
+        self.counters.delay += self.free_at - flight.arrival;
+        let (channel, ready) = (flight.channel, self.free_at);
+        let port = self.port(channel)?;
+        port.waiting -= 1;
+        port.buffer.push_back((ready, flight));
+        Some((channel, ready))
+    }
+
+    /// Brings the message buffer up to what a look at `at` finds.
+    fn look(&mut self, at: Cycles) {
+        // A controller that takes no time moves a message in the very cycle.
+        self.advance(if self.controller == 0 { at + 1 } else { at });
+    }
+
+    pub(super) fn receive(&mut self, at: Cycles, channel: Channel) -> Option<Rc<Flight>> {
+        self.look(at);
+        let buffer = &mut self.port(channel)?.buffer;
+        buffer
+            .pop_front_if(|(ready, _)| *ready <= at)
+            .map(|(_, flight)| flight)
+    }
+
+    pub(super) fn pending(&mut self, at: Cycles, channel: Channel) -> usize {
+        self.look(at);
+        let Some(port) = self.port(channel) else {
+            return 0;
+        };
+        // Only the message picked last can still be moving.
+        let moving = port.buffer.back().is_some_and(|(ready, _)| *ready > at);
+        port.buffer.len() - usize::from(moving)
+    }
+
+    pub(super) fn next_ready(&mut self, at: Cycles, channel: Channel) -> Option<Cycles> {
+        self.look(at);
+        let port = self.port(channel)?;
+        if let Some((ready, _)) = port.buffer.front() {
+            return Some(*ready);
+        }
+        let (flying, waiting) = (port.flying, port.waiting);
+        if flying + waiting == 0 {
+            return None;
+        }
+        if flying == self.flying.len() && waiting == self.lambda.len() {
+            // Whatever is picked next is the channel's.
+            let pick = match waiting {
+                0 => {
+                    let mut passing = self.flying.iter();
+                    let first = passing.find(|f| self.filter.passes(f.message.signature))?;
+                    self.free_at.max(first.arrival)
+                }
+                _ => self.free_at,
+            };
+            return Some(pick + self.controller);
+        }
+        let mut future = self.clone();
+        std::iter::from_fn(|| future.move_one(Cycles::MAX))
+            .find(|(moved, _)| *moved == channel)
+            .map(|(_, ready)| ready)
+    }
+
+    pub(super) fn counters(&mut self, at: Cycles) -> Counters {
+        self.advance(at);
+        self.counters
+    }
+}
