@@ -7,7 +7,7 @@ mod core_set;
 mod engine;
 mod front;
 mod memory;
-mod network;
+pub mod network;
 mod os;
 
 pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};

@@ -1,11 +1,10 @@
-//! Where the cycles went: by core and activity ([`Ledger`]), by cache line and
+//! Where the cycles went: by core and activity ([`Breakdown`]), by cache line and
 //! named object ([`Lines`]), and over time ([`Timeline`]).
 //!
 //! Every cycle of every core is charged to exactly one [`Activity`], so that
 //! the sums of a core are the length of the run.
 
 mod activity;
-mod ledger;
 mod lines;
 mod names;
 mod report;
@@ -13,7 +12,6 @@ mod timeline;
 mod trace;
 
 pub use activity::{Activity, Breakdown};
-pub(crate) use ledger::{Imbalance, Ledger};
 pub(crate) use lines::{Lines, Source};
 pub(crate) use names::{Name, Names};
 pub use report::{HotLine, NamedSpin, Order, Report};

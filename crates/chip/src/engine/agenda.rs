@@ -22,8 +22,9 @@ pub(crate) enum Event {
     Tick,
     /// A timed wait ends, if it is still this one.
     Timeout { thread: ThreadId, wait: u32 },
-    /// A message may have reached the core's buffer.
-    Message,
+    /// A message may have reached the core's buffer, if the core still waits
+    /// as it did.
+    Message { plan: u32 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +43,7 @@ pub(crate) struct Agenda {
     events: BinaryHeap<Reverse<Entry>>,
     cores: BinaryHeap<Reverse<(u64, u32, u32)>>,
     sequence: u32,
+    now: u64,
 }
 
 /// What is first.
@@ -87,16 +89,23 @@ impl Agenda {
         (u64::MAX, u32::MAX)
     }
 
+    /// The time of what was taken last: nothing is earlier.
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+
     /// Takes what is first: events before cores, ties by core.
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);
         match self.events.peek() {
             Some(&Reverse(entry)) if entry.time <= time => {
                 self.events.pop();
+                self.now = entry.time;
                 Next::Event(entry.time, entry.core, entry.event)
             }
             _ if time < u64::MAX => {
                 self.cores.pop();
+                self.now = time;
                 Next::Core(time, core)
             }
             _ => Next::Nothing,

@@ -4,11 +4,11 @@
 
 use super::agenda::Event;
 use super::port::Mode;
-use super::thread::{Body, State, Thread, Wait};
+use super::thread::{Body, Reply, State as ThreadState, Thread, Wait};
 use super::Engine;
 use crate::account::Activity;
 use crate::core_set::CoreSet;
-use crate::memory::{Lookup, Operation, Request, Word};
+use crate::memory::{Lookup, Operation, Request, State, Word};
 use crate::os::ThreadId;
 
 /// What became of an access.
@@ -23,6 +23,34 @@ pub(crate) enum Asked {
 }
 
 impl Engine {
+    /// An access that the core's L1 serves before anybody else could interfere:
+    /// the path of nearly all. Reads the port and one set of the L1's tags.
+    #[inline(always)]
+    pub(crate) fn hit(
+        &mut self,
+        core: u32,
+        host: usize,
+        operation: Operation,
+        word: Word,
+    ) -> Option<u64> {
+        let port = &mut self.ports[core as usize];
+        if port.clock >= port.horizon {
+            return None;
+        }
+        let line = (self.addresses.simulated(host) >> self.line_shift) as u32;
+        let tile = &mut self.memory.tiles[port.tile as usize];
+        let state = tile.l1.touch(line)?;
+        if !operation.reads_only() {
+            if state == State::Shared || self.write_through || tile.is_watched(line) {
+                return None;
+            }
+            tile.l1.dirty_first(line);
+            port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
+        }
+        port.pass(Activity::L1, self.config.l1.latency);
+        Some(word.apply(operation))
+    }
+
     /// One access to `line`.
     pub(crate) fn access(
         &mut self,
@@ -46,7 +74,7 @@ impl Engine {
                 let (at, stage) = self.memory.depart(core, line, port.clock);
                 let port = &mut self.ports[core as usize];
                 port.mode = Mode::Missing;
-                port.request = Some(Request { core, line, stage, operation, word });
+                port.request = Some(Request { core, line, stage, operation, word, arrived: at });
                 self.agenda.plan(at, core, Event::Arrive);
                 return Asked::Suspend;
             }
@@ -88,10 +116,9 @@ impl Engine {
     pub(crate) fn kernel(&mut self, core: u32, activity: Activity, cycles: u64) {
         let port = &mut self.ports[core as usize];
         let from = port.clock;
-        port.pass(activity, cycles);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.record(core, port.thread, activity, from, port.clock);
-        }
+        port.pass_until(activity, from + cycles);
+        let to = port.clock;
+        self.record(core, activity, from, to);
     }
 
     /// Sleeps on a futex; the caller has compared the word at this very time
@@ -146,7 +173,7 @@ impl Engine {
         let thread = self.threads.len() as ThreadId;
         self.threads.push(Thread::new(name, body, affinity.clone()));
         let at = self.ports[core as usize].clock;
-        let placement = self.scheduler.spawn(at, thread, affinity, core);
+        let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
         Ok(thread)
     }
@@ -155,14 +182,14 @@ impl Engine {
     pub(crate) fn start(&mut self, body: Box<dyn Body>) {
         let affinity = CoreSet::below(self.config.cores);
         self.threads.push(Thread::new("main".into(), body, affinity.clone()));
-        self.scheduler.spawn(0, super::MAIN, affinity, 0);
+        self.scheduler.spawn(super::MAIN, affinity, 0);
         self.dispatch(0);
     }
 
     /// Waits for a thread to end; `false` if it has. The caller suspends if
     /// `true`.
     pub(crate) fn join(&mut self, core: u32, thread: ThreadId) -> bool {
-        if self.threads[thread as usize].state == State::Ended {
+        if self.threads[thread as usize].state == ThreadState::Ended {
             return false;
         }
         if let Some(me) = self.ports[core as usize].thread {
@@ -172,14 +199,62 @@ impl Engine {
         true
     }
 
-    /// Waits until a message may be in the core's buffer; the caller suspends
-    /// and looks again.
-    pub(crate) fn await_message(&mut self, core: u32, channel: u32, ready: Option<u64>) {
-        let Some(thread) = self.ports[core as usize].thread else { return };
-        self.listeners.push((core, channel, thread));
-        if let Some(ready) = ready {
-            self.agenda.plan(ready, core, Event::Message);
+    /// The answer that the thread on `core` suspended for.
+    pub(crate) fn reply(&mut self, core: u32) -> (u64, bool) {
+        let thread = self.ports[core as usize].thread;
+        let reply = thread.map_or_else(Reply::default, |thread| self.threads[thread as usize].reply);
+        (reply.value, reply.stored)
+    }
+
+    /// Private work of so many instructions.
+    #[inline]
+    pub(crate) fn compute(&mut self, core: u32, instructions: u64) {
+        let cycles = match instructions.checked_mul(self.cpi_1024) {
+            Some(product) => product.div_ceil(1024),
+            None => (u128::from(instructions) * u128::from(self.cpi_1024)).div_ceil(1024) as u64,
+        };
+        let port = &mut self.ports[core as usize];
+        port.pass(Activity::Compute, cycles);
+        port.latest = Activity::Compute;
+        port.computed_until = port.clock;
+    }
+
+    pub(crate) fn slot(&mut self, core: u32) -> *const () {
+        let thread = self.ports[core as usize].thread;
+        thread.map_or(std::ptr::null(), |thread| self.threads[thread as usize].slot)
+    }
+
+    pub(crate) fn set_slot(&mut self, core: u32, value: *const ()) {
+        if let Some(thread) = self.ports[core as usize].thread {
+            self.threads[thread as usize].slot = value;
         }
-        self.ports[core as usize].mode = Mode::Listening;
+    }
+
+    pub(crate) fn enter_futex_wait(&mut self, core: u32) {
+        let os = &self.config.os;
+        self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);
+    }
+
+    pub(crate) fn enter_kernel(&mut self, core: u32) {
+        self.kernel(core, Activity::Futex, self.config.os.syscall);
+    }
+
+    pub(crate) fn enter_kernel_to_yield(&mut self, core: u32) {
+        self.kernel(core, Activity::Switch, self.config.os.syscall);
+    }
+
+    pub(crate) fn enter_kernel_to_spawn(&mut self, core: u32) {
+        self.kernel(core, Activity::Switch, self.config.os.spawn);
+    }
+
+    /// The code of the thread that `core` is to run now.
+    pub(crate) fn take_body(&mut self, core: u32) -> Option<(ThreadId, Box<dyn Body>)> {
+        let thread = self.ports[core as usize].thread?;
+        let body = self.threads[thread as usize].body.take()?;
+        Some((thread, body))
+    }
+
+    pub(crate) fn put_body(&mut self, thread: ThreadId, body: Box<dyn Body>) {
+        self.threads[thread as usize].body = Some(body);
     }
 }

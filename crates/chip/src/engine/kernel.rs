@@ -22,20 +22,19 @@ impl Engine {
         };
         let os = &self.config.os;
         let from = port.clock;
-        port.pass(Activity::Switch, os.switch + if picked.migrated { os.migration } else { 0 });
+        let cost = os.switch + if picked.migrated { os.migration } else { 0 };
+        port.pass_until(Activity::Switch, from + cost);
         port.charged_until = port.clock;
         let thread = &mut self.threads[picked.thread as usize];
         port.thread = Some(picked.thread);
         port.mode = Mode::Running;
-        if let Some(timeline) = &mut self.timeline {
-            timeline.record(core, port.thread, Activity::Switch, from, port.clock);
-        }
         if thread.owed > 0 {
-            port.pass(Activity::Compute, thread.owed);
+            port.pass_until(Activity::Compute, port.clock + thread.owed);
             port.computed_until = port.clock;
             thread.owed = 0;
         }
         self.agenda.go_on(port);
+        self.record(core, Activity::Switch, from, from + cost);
         self.arm_ticks();
     }
 
@@ -53,9 +52,8 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         let from = port.clock;
         port.pass_until(Activity::Idle, at.max(from));
-        if let Some(timeline) = &mut self.timeline {
-            timeline.record(core, None, Activity::Idle, from, port.clock);
-        }
+        let to = port.clock;
+        self.record(core, Activity::Idle, from, to);
     }
 
     /// Charges the running thread's share of the processor.
@@ -89,6 +87,7 @@ impl Engine {
                 return;
             }
             Mode::Spinning { .. } => self.stop_spinning(core, at),
+            Mode::Listening { .. } => self.stop_listening(core, at),
             Mode::Running if port.computed_until == port.clock && port.clock > at => {
                 let rest = port.take_back(at.max(port.charged_until));
                 self.threads[thread as usize].owed += rest;
@@ -109,7 +108,7 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         if port.thread.is_some() {
             let until = port.clock.min(at).max(port.charged_until);
-            let spun = if matches!(port.mode, Mode::Spinning { .. }) { at.max(until) } else { until };
+            let spun = if matches!(port.mode, Mode::Spinning { .. } | Mode::Listening { .. }) { at.max(until) } else { until };
             let ran = spun - port.charged_until;
             port.charged_until = spun;
             self.scheduler.ran(core, ran);
@@ -187,7 +186,7 @@ impl Engine {
         let this = &mut self.threads[thread as usize];
         this.state = State::Runnable;
         this.wait = this.wait.wrapping_add(1);
-        let placement = self.scheduler.wake(at, thread, waker);
+        let placement = self.scheduler.wake(thread, waker);
         self.placed(placement, at);
     }
 
@@ -204,8 +203,19 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// The thread on `core` has ended.
-    pub(crate) fn end_thread(&mut self, core: u32) {
+    /// A running thread has returned.
+    pub(crate) fn end_thread_now(&mut self, thread: ThreadId) {
+        let core = self.ports.iter().position(|port| port.thread == Some(thread));
+        if let Some(core) = core {
+            self.ports[core].ending = true;
+            // It ends at its clock, when that is the present.
+            self.agenda.go_on(&mut self.ports[core]);
+        }
+    }
+
+    /// The thread on `core`, which has returned, ends now.
+    pub(super) fn end_thread(&mut self, core: u32) {
+        self.ports[core as usize].ending = false;
         self.charge(core);
         let port = &mut self.ports[core as usize];
         let now = port.clock;

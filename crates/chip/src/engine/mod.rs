@@ -27,6 +27,7 @@ mod asks;
 mod error;
 mod hash;
 mod kernel;
+mod message;
 mod outcome;
 mod port;
 mod spin;
@@ -34,14 +35,15 @@ mod thread;
 
 pub use error::{SimulationError, Waiting};
 pub use outcome::Statistics;
+pub(crate) use asks::Asked;
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, Progress, Reply};
 
-use crate::account::{Activity, Lines, Timeline};
-use crate::config::Config;
+use crate::account::{Activity, Lines, Segment, Source, Timeline};
+use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
-use crate::memory::{Arrival, Memory, Request, Served};
-use crate::network::Optical;
+use crate::memory::{Arrival, Class, Memory, Request, Served};
+use crate::network::{self, Optical};
 use crate::os::{FutexTable, Scheduler, ThreadId};
 use agenda::{Agenda, Event, Next};
 use hash::EventHash;
@@ -59,14 +61,20 @@ pub(crate) struct Engine {
     scheduler: Scheduler,
     futexes: FutexTable,
     pub(crate) optical: Option<Optical>,
+    /// Cores that wait for a message.
+    listeners: Vec<u32>,
     pub(crate) lines: Lines,
-    pub(crate) timeline: Option<Timeline>,
+    pub(crate) timeline: Timeline,
     hash: EventHash,
     lookahead: u64,
     limit: u64,
     /// Shift from a simulated address to its line.
     line_shift: u32,
     events: u64,
+    /// Writes are done at the line's home.
+    write_through: bool,
+    /// Cycles an instruction, in 1024ths.
+    cpi_1024: u64,
     defect: Option<String>,
 }
 
@@ -78,32 +86,35 @@ impl Engine {
         config: &Config,
         addresses: AddressMap,
         limit: u64,
-        timeline: Option<Timeline>,
-    ) -> Self {
-        let memory = Memory::new(config);
+        segments: usize,
+    ) -> Result<Self, SimulationError> {
+        let wrong = |error: network::Invalid| SimulationError::Host(error.to_string());
+        let memory = Memory::new(config).map_err(wrong)?;
+        let optical = config.optical.as_ref();
+        let optical = optical.map(|optical| Optical::new(config.cores, optical)).transpose();
         let port = |core| Port::new(core, memory.tile_of(core));
-        Self {
+        Ok(Self {
             ports: (0..config.cores).map(port).collect(),
             threads: Vec::new(),
             agenda: Agenda::default(),
             scheduler: Scheduler::new(&config.os, config.cores, config.group_cores),
             futexes: FutexTable::default(),
-            optical: config
-                .optical
-                .as_ref()
-                .map(|optical| Optical::new(config.cores, optical)),
-            lines: Lines::default(),
-            timeline,
+            optical: optical.map_err(wrong)?,
+            listeners: Vec::new(),
+            lines: Lines::new(config.line),
+            timeline: Timeline::new(config.cores as usize, segments),
             hash: EventHash::new(),
             lookahead: memory.lookahead(),
             limit,
             line_shift: config.line.trailing_zeros(),
             events: 0,
+            write_through: config.coherence.writes == Writes::Through,
+            cpi_1024: (config.core.cpi * 1024.0).round() as u64,
             defect: None,
             addresses,
             memory,
             config: config.clone(),
-        }
+        })
     }
 
     /// The line of a host address.
@@ -116,7 +127,7 @@ impl Engine {
     pub(crate) fn step(&mut self) -> Step {
         loop {
             if self.threads[MAIN as usize].state == State::Ended {
-                return Step::Ended;
+                return Step::Ended(self.agenda.now());
             }
             if let Some(defect) = self.defect.take() {
                 return Step::Failed(SimulationError::Incoherent(defect));
@@ -133,7 +144,10 @@ impl Engine {
                 Next::Core(at, core) => {
                     self.events += 1;
                     self.hash.fold(at, core.into());
-                    if self.ports[core as usize].displaced {
+                    let port = &self.ports[core as usize];
+                    if port.ending {
+                        self.end_thread(core);
+                    } else if port.displaced {
                         self.displace_now(core);
                     } else {
                         self.set_horizon(core);
@@ -166,7 +180,7 @@ impl Engine {
             Event::Displace => self.displace(core, at),
             Event::Tick => self.tick(core, at),
             Event::Timeout { thread, wait } => self.timeout(thread, wait, at),
-            Event::Message => self.message_ready(core, at),
+            Event::Message { plan } => self.message_ready(core, plan, at),
         }
     }
 
@@ -204,7 +218,11 @@ impl Engine {
     fn complete(&mut self, request: Request, served: Served, at: u64) {
         let port = &mut self.ports[request.core as usize];
         debug_assert_eq!(port.mode, Mode::Missing);
-        let activity = Activity::from(served.class);
+        let activity = match served.class {
+            Class::Group => Activity::Group,
+            Class::Remote => Activity::Remote,
+            Class::Memory => Activity::Memory,
+        };
         let from = port.clock;
         port.pass_until(activity, served.done - served.execution);
         port.pass(Activity::Atomic, served.execution);
@@ -216,11 +234,23 @@ impl Engine {
                 stored: served.stored,
             };
         }
-        self.lines.miss(request.line, request.core, served.class, served.taken);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.record(request.core, port.thread, activity, from, port.clock);
-        }
         self.agenda.go_on(port);
+        let to = port.clock;
+        let address = u64::from(request.line) << self.line_shift;
+        self.lines.miss(
+            address,
+            match served.class {
+                Class::Group => Source::Group,
+                Class::Remote => Source::Remote,
+                Class::Memory => Source::Memory,
+            },
+        );
+        if served.taken > 0 {
+            self.lines.transfer(address, request.core);
+            self.lines.invalidate(address, u64::from(served.taken));
+        }
+        self.lines.wait(address, at - request.arrived);
+        self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
         if cfg!(debug_assertions) && let Err(defect) = self.memory.check_line(request.line) {
             self.defect.get_or_insert(defect);
@@ -228,11 +258,26 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Notes what a core did, for the timeline.
+    #[inline]
+    fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
+        self.timeline.record(Segment {
+            core,
+            thread: self.ports[core as usize].thread,
+            activity,
+            name: None,
+            from,
+            to,
+        });
+    }
+}
+
 /// What the front end does next.
 pub(crate) enum Step {
     /// Resume the thread on this core, until it suspends.
     Resume(u32),
-    /// The program's main thread has ended.
-    Ended,
+    /// The program's main thread has ended at this cycle.
+    Ended(u64),
     Failed(SimulationError),
 }

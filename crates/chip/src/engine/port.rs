@@ -1,8 +1,9 @@
 //! A core as its running thread sees it: the few words that every simulated
 //! operation reads and writes.
 
-use crate::account::Activity;
+use crate::account::{Activity, Breakdown};
 use crate::memory::Request;
+use crate::network::Channel;
 use crate::os::ThreadId;
 
 /// What a core is doing.
@@ -18,6 +19,8 @@ pub(crate) enum Mode {
     /// Its thread spins on a line it holds, since the clock, until somebody
     /// takes the line or the clock reaches `until`.
     Spinning { line: u32, until: u64 },
+    /// Its thread waits for a message, since the clock.
+    Listening { channel: Channel },
 }
 
 /// One hardware thread.
@@ -32,7 +35,9 @@ pub(crate) struct Port {
     /// hits need not ask the engine.
     pub(crate) horizon: u64,
     /// Cycles by activity; their sum is the clock.
-    pub(crate) spent: [u64; Activity::COUNT],
+    pub(crate) spent: Breakdown,
+    /// What the last charge that may reach beyond the present was for.
+    pub(crate) latest: Activity,
     /// The clock after the last `compute`: if it is still that, the thread can
     /// be interrupted in the middle of it.
     pub(crate) computed_until: u64,
@@ -42,6 +47,8 @@ pub(crate) struct Port {
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
     pub(crate) displaced: bool,
+    /// Its thread has returned, and ends at the port's clock.
+    pub(crate) ending: bool,
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
     pub(crate) tick_armed: bool,
@@ -58,11 +65,13 @@ impl Port {
             mode: Mode::Idle,
             clock: 0,
             horizon: 0,
-            spent: [0; Activity::COUNT],
+            spent: Breakdown::default(),
+            latest: Activity::Compute,
             computed_until: 0,
             charged_until: 0,
             plan: 0,
             displaced: false,
+            ending: false,
             waking: false,
             tick_armed: false,
             request: None,
@@ -73,12 +82,13 @@ impl Port {
     #[inline(always)]
     pub(crate) fn pass(&mut self, activity: Activity, cycles: u64) {
         self.clock += cycles;
-        self.spent[activity as usize] += cycles;
+        self.spent[activity] += cycles;
     }
 
     /// The time up to `at` goes by in `activity`.
     pub(crate) fn pass_until(&mut self, activity: Activity, at: u64) {
         debug_assert!(at >= self.clock);
+        self.latest = activity;
         self.pass(activity, at - self.clock);
     }
 
@@ -86,8 +96,31 @@ impl Port {
     pub(crate) fn take_back(&mut self, at: u64) -> u64 {
         debug_assert!(self.computed_until == self.clock && at <= self.clock);
         let rest = self.clock - at;
-        self.spent[Activity::Compute as usize] -= rest;
+        self.spent[Activity::Compute] -= rest;
         self.clock = at;
         rest
+    }
+
+    /// The run ended at `end`: what the core had been charged for beyond it is
+    /// taken back, and what it had not yet been charged for is charged.
+    pub(crate) fn settle(&mut self, end: u64) {
+        if self.clock < end {
+            let activity = match self.mode {
+                Mode::Idle => Activity::Idle,
+                Mode::Spinning { .. } => Activity::Spin,
+                Mode::Listening { .. } => Activity::Message,
+                Mode::Missing => Activity::Remote,
+                Mode::Running => Activity::Compute,
+            };
+            self.pass_until(activity, end);
+        }
+        let mut rest = self.clock - end;
+        // An access or a computation in flight: its own account first.
+        for activity in [self.latest, Activity::Atomic].into_iter().chain(Activity::ALL) {
+            let part = rest.min(self.spent[activity]);
+            self.spent[activity] -= part;
+            rest -= part;
+        }
+        self.clock = end;
     }
 }

@@ -12,9 +12,14 @@ use super::Engine;
 use crate::account::Activity;
 
 impl Engine {
-    /// `core`, whose tile holds `line`, spins on it from now until somebody
-    /// takes it, or until `until`. The thread must suspend.
-    pub(crate) fn spin(&mut self, core: u32, line: u32, until: u64) {
+    /// `core` spins on `line`, which it has just read, from now until somebody
+    /// takes it, or until `until`: the thread must suspend. `false` if the tile
+    /// has lost the line already.
+    pub(crate) fn spin(&mut self, core: u32, line: u32, until: u64) -> bool {
+        let tile = self.ports[core as usize].tile;
+        if self.memory.tiles[tile as usize].state(line).is_none() {
+            return false;
+        }
         self.memory.watch(line, core);
         let port = &mut self.ports[core as usize];
         port.mode = Mode::Spinning { line, until };
@@ -24,6 +29,7 @@ impl Engine {
             let plan = port.plan;
             self.agenda.plan(until.max(port.clock), core, Event::Patience { plan });
         }
+        true
     }
 
     pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {
@@ -57,11 +63,9 @@ impl Engine {
         let from = port.clock;
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
-        self.lines.spun(line, at - from);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.record(core, port.thread, Activity::Spin, from, at);
-        }
-        self.agenda.go_on(port);
+        self.lines.spin(u64::from(line) << self.line_shift, at - from);
+        self.record(core, Activity::Spin, from, at);
+        self.agenda.go_on(&mut self.ports[core as usize]);
     }
 
     /// Ends the spinning of a thread that is put aside at `at`.
@@ -73,7 +77,7 @@ impl Engine {
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
         port.plan = port.plan.wrapping_add(1);
-        self.lines.spun(line, at - from);
+        self.lines.spin(u64::from(line) << self.line_shift, at - from);
         self.memory.unwatch(line, core);
     }
 }

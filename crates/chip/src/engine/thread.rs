@@ -28,7 +28,6 @@ pub(crate) enum Progress {
 pub(crate) enum Wait {
     Futex { address: u64 },
     Join(ThreadId),
-    Message { channel: u32 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

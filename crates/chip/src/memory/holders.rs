@@ -119,23 +119,23 @@ impl Memory {
     }
 
     /// Takes a line from everybody but `writer`, which is about to write to
-    /// it; whether anybody had it. What an owner wrote goes with it, so
+    /// it; how many had it. What an owner wrote goes with it, so
     /// nothing is written back.
-    pub(super) fn take_from_all(&mut self, line: LineId, writer: TileId) -> bool {
+    pub(super) fn take_from_all(&mut self, line: LineId, writer: TileId) -> u32 {
         let record = self.lines.line(line);
-        let mut taken = false;
+        let mut taken = 0;
         let sharers = std::mem::take(&mut record.sharers);
         let owner = record.owner.take();
         let groups = record.groups.clone();
         for tile in sharers.iter().chain(owner).filter(|&tile| tile != writer) {
             self.disturb(line, tile);
             self.tiles[tile as usize].invalidate(line);
-            taken = true;
+            taken += 1;
         }
         let mine = self.places.group_of_tile(writer);
         for group in groups.iter().filter(|&group| group != mine) {
             self.drop_from_group(line, group);
-            taken = true;
+            taken += 1;
         }
         taken
     }

@@ -21,14 +21,15 @@ mod places;
 mod private;
 mod transaction;
 
-pub(crate) use cache::{LineId, State, Tags};
+pub(crate) use cache::State;
+use cache::{LineId, Tags};
 pub(crate) use line::TileId;
 pub(crate) use operation::{Operation, Rmw, Width, Word};
-pub(crate) use private::Private;
+pub(crate) use private::{Lookup, Private};
 pub(crate) use transaction::{Arrival, Class, Request, Served, Stage};
 
 use crate::config::{Config, Protocol};
-use crate::network::Electrical;
+use crate::network::{self, Electrical};
 use controller::Controllers;
 use line::LineTable;
 use places::Places;
@@ -48,23 +49,23 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Result<Self, network::Invalid> {
         let places = Places::new(config);
         let shared = config.llc.as_ref().map_or_else(Vec::new, |llc| {
             (0..places.groups())
                 .map(|_| Tags::new(llc.size, llc.ways, config.line))
                 .collect()
         });
-        Self {
+        Ok(Self {
             tiles: (0..places.tiles()).map(|_| Private::new(config)).collect(),
             shared: shared.into(),
             lines: LineTable::default(),
-            network: Electrical::new(&config.network, config.cores, config.group_cores),
+            network: Electrical::new(&config.network, config.cores, config.group_cores)?,
             controllers: Controllers::new(&config.memory, config.line),
             places,
             disturbed: Vec::new(),
             config: config.clone(),
-        }
+        })
     }
 
     /// The tile of a hardware thread.

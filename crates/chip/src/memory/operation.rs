@@ -102,6 +102,11 @@ impl Word {
         }
     }
 
+    /// The value, outside of simulated time.
+    pub(crate) fn peek(self) -> u64 {
+        self.read()
+    }
+
     /// Does `operation` and returns the value before it.
     pub(crate) fn apply(self, operation: Operation) -> u64 {
         if matches!(operation, Operation::TouchRead | Operation::TouchWrite) {

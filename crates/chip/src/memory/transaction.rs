@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub(crate) stage: Stage,
     pub(crate) operation: Operation,
     pub(crate) word: Word,
+    /// When it reached the stage.
+    pub(crate) arrived: u64,
 }
 
 /// Where a request has got to.
@@ -43,8 +45,6 @@ pub(crate) enum Stage {
 /// Whose answer it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
-    L1,
-    L2,
     /// A cache of the requester's own group.
     Group,
     /// A cache of another group.
@@ -64,8 +64,8 @@ pub(crate) struct Served {
     pub(crate) value: u64,
     /// Whether the operation was done: a conditional store may not be.
     pub(crate) stored: bool,
-    /// Somebody else had the line and has lost it.
-    pub(crate) taken: bool,
+    /// How many others had the line and have lost it, or may only read it now.
+    pub(crate) taken: u32,
 }
 
 /// What became of an arrival.
@@ -214,7 +214,7 @@ impl Memory {
             class: Class::Group,
             value: 0,
             stored: false,
-            taken: false,
+            taken: 0,
         }
     }
 
@@ -413,7 +413,7 @@ impl Memory {
             class: data.class,
             value,
             stored: true,
-            taken: owner.is_some(),
+            taken: owner.is_some().into(),
         }
     }
 
@@ -543,7 +543,7 @@ impl Memory {
         let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
         let overflow = match coherence.directory {
             Directory::FullMap => false,
-            Directory::Ackwise => sharers.len() > coherence.pointers as usize,
+            Directory::Ackwise => sharers.len() > coherence.pointers,
             Directory::Broadcast => true,
         };
         let broadcast = overflow.then(|| self.network.broadcast(home, CONTROL_BITS, at));

@@ -9,6 +9,7 @@ mod mesh;
 pub mod optical;
 pub mod queue;
 
+pub(crate) use optical::Optical;
 pub use optical::{Channel, Delivery, Filter, MatchOperation, Message};
 
 use crate::config;

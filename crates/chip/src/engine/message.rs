@@ -1,0 +1,97 @@
+//! Virtual channels as a core sees them: the optical network's timing
+//! (`network::optical`) at the core's clock.
+
+use super::agenda::Event;
+use super::port::Mode;
+use super::Engine;
+use crate::account::Activity;
+use crate::network::{Channel, Delivery, Filter, Message};
+
+impl Engine {
+    /// A channel that nobody has; `None` if the machine has no optical
+    /// network.
+    pub(crate) fn create_channel(&mut self) -> Option<Channel> {
+        self.optical.as_mut().map(|optical| optical.create_channel())
+    }
+
+    /// Subscribes the core to the channel, from its clock on.
+    pub(crate) fn open_port(&mut self, core: u32, channel: Channel) {
+        let at = self.ports[core as usize].clock;
+        if let Some(optical) = &mut self.optical {
+            optical.open_port(at, core, channel);
+        }
+    }
+
+    /// Sets what the core receives from now on.
+    pub(crate) fn set_filter(&mut self, core: u32, filter: Filter) {
+        let at = self.ports[core as usize].clock;
+        if let (Some(optical), Some(costs)) = (&mut self.optical, &self.config.optical) {
+            optical.set_filter(at, core, filter);
+            self.ports[core as usize].pass(Activity::Message, costs.filter);
+        }
+    }
+
+    /// Broadcasts; the sender goes on in the next cycle.
+    pub(crate) fn send(&mut self, core: u32, channel: Channel, message: Message) {
+        let at = self.ports[core as usize].clock;
+        self.hash.fold(at, 1 << 48 | u64::from(core));
+        let Some(optical) = &mut self.optical else { return };
+        optical.send(at, core, channel, message);
+        self.ports[core as usize].pass(Activity::Message, 1);
+        for at in 0..self.listeners.len() {
+            self.plan_message(self.listeners[at]);
+        }
+    }
+
+    /// Looks into the core's message buffer.
+    pub(crate) fn receive(&mut self, core: u32, channel: Channel) -> Option<Delivery> {
+        let check = self.config.optical.as_ref()?.check;
+        let port = &mut self.ports[core as usize];
+        let at = port.clock;
+        port.pass(Activity::Message, check);
+        self.optical.as_mut()?.receive(at, core, channel)
+    }
+
+    /// Waits until a message may be in the core's buffer; the caller suspends
+    /// and looks again.
+    pub(crate) fn listen(&mut self, core: u32, channel: Channel) {
+        let port = &mut self.ports[core as usize];
+        port.mode = Mode::Listening { channel };
+        self.listeners.push(core);
+        self.plan_message(core);
+    }
+
+    /// When what was sent so far reaches the listener. A later message can
+    /// bring that forward or put it off: its sender plans again.
+    fn plan_message(&mut self, core: u32) {
+        let port = &mut self.ports[core as usize];
+        let Mode::Listening { channel } = port.mode else { return };
+        let at = port.clock.max(self.agenda.now());
+        port.plan = port.plan.wrapping_add(1);
+        let plan = port.plan;
+        let ready = self.optical.as_mut().and_then(|optical| optical.next_ready(at, core, channel));
+        if let Some(ready) = ready {
+            self.agenda.plan(ready.max(at), core, Event::Message { plan });
+        }
+    }
+
+    pub(super) fn message_ready(&mut self, core: u32, plan: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        if port.plan == plan && matches!(port.mode, Mode::Listening { .. }) {
+            self.stop_listening(core, at);
+            self.agenda.go_on(&mut self.ports[core as usize]);
+        }
+    }
+
+    /// Ends the waiting of a thread that goes on, or is put aside, at `at`.
+    pub(super) fn stop_listening(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        let from = port.clock;
+        let at = at.max(from);
+        port.pass_until(Activity::Message, at);
+        port.mode = Mode::Running;
+        port.plan = port.plan.wrapping_add(1);
+        self.listeners.retain(|&one| one != core);
+        self.record(core, Activity::Message, from, at);
+    }
+}

@@ -1,0 +1,95 @@
+//! What a run leaves behind: its length, its fingerprint, and where the cycles
+//! went.
+
+use super::error::{SimulationError, Waiting};
+use super::thread::{State, Wait};
+use super::Engine;
+use crate::account::{Order, Report};
+use serde::Serialize;
+
+/// A run in numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Statistics {
+    /// Cycles from the start of the program's main thread to its end.
+    pub cycles: u64,
+    /// Of the stream of events: equal for equal configurations and programs,
+    /// on any host.
+    pub hash: u64,
+    /// Events the machine handled: a measure of the host's work.
+    pub events: u64,
+    /// Threads the program made, its main thread included.
+    pub threads: usize,
+    /// Where the cycles went.
+    pub report: Report,
+}
+
+/// Lines shown by a report.
+const HOT_LINES: usize = 20;
+
+impl Engine {
+    /// Closes the books at the end of the main thread.
+    pub(crate) fn finish(&mut self, end: u64) -> Statistics {
+        for port in &mut self.ports {
+            port.settle(end);
+            self.hash.fold(end, port.spent.sum());
+            for (_, cycles) in port.spent.iter() {
+                self.hash.fold(u64::from(port.core), cycles);
+            }
+        }
+        let cores = self.ports.iter().map(|port| port.spent).collect();
+        Statistics {
+            cycles: end,
+            hash: self.hash.value(),
+            events: self.events,
+            threads: self.threads.len(),
+            report: Report::new(end, cores, &self.lines, HOT_LINES, Order::Waiting),
+        }
+    }
+
+    pub(super) fn deadlock(&self) -> SimulationError {
+        SimulationError::Deadlock {
+            at: self.agenda.now(),
+            threads: self.waiting(),
+        }
+    }
+
+    pub(super) fn runaway(&self) -> SimulationError {
+        SimulationError::Runaway {
+            limit: self.limit,
+            threads: self.waiting(),
+        }
+    }
+
+    fn waiting(&self) -> Waiting {
+        use super::port::Mode;
+        let name = |address: u64| match self.lines.name_at(address) {
+            Some(name) => self.lines.names().text(name).to_owned(),
+            None => format!("address {address:#x}"),
+        };
+        let threads = self.threads.iter().enumerate();
+        let alive = threads.filter(|(_, thread)| thread.state != State::Ended);
+        let describe = |(id, thread): (usize, &super::Thread)| {
+            let core = self.ports.iter().find(|port| port.thread == Some(id as u32));
+            let what = match (thread.state, core) {
+                (State::Blocked(Wait::Futex { address }), _) => {
+                    format!("sleeps on the futex {}", name(address))
+                }
+                (State::Blocked(Wait::Join(other)), _) => {
+                    format!("waits for thread {}", self.threads[other as usize].name)
+                }
+                (_, None) => "waits for a core".to_owned(),
+                (_, Some(port)) => match port.mode {
+                    Mode::Spinning { line, .. } => format!(
+                        "spins on {} on core {}",
+                        name(u64::from(line) << self.line_shift),
+                        port.core
+                    ),
+                    Mode::Listening { .. } => format!("waits for a message on core {}", port.core),
+                    _ => format!("runs on core {}", port.core),
+                },
+            };
+            (thread.name.clone(), what)
+        };
+        Waiting(alive.map(describe).collect())
+    }
+}

@@ -1,0 +1,43 @@
+//! A simulated thread's coroutine.
+
+use super::super::arena::Stack;
+use super::context;
+use crate::engine::{Body, Progress};
+use corosensei::{Coroutine, CoroutineResult};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A closure on a stack of its own.
+pub(super) struct Fiber {
+    coroutine: Coroutine<(), (), (), Stack>,
+}
+
+impl Fiber {
+    /// A panic of `body` ends the thread and nothing else, as on a host.
+    pub(super) fn new(stack: Stack, body: Box<dyn FnOnce()>) -> Self {
+        let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+            context::running(yielder);
+            // The hook has told; who cares has caught it before.
+            let _ = catch_unwind(AssertUnwindSafe(body));
+        });
+        Self { coroutine }
+    }
+}
+
+impl Body for Fiber {
+    fn resume(&mut self) -> Progress {
+        match self.coroutine.resume(()) {
+            CoroutineResult::Yield(()) => Progress::Suspended,
+            CoroutineResult::Return(()) => Progress::Ended,
+        }
+    }
+
+    fn abandon(mut self: Box<Self>) {
+        // SAFETY: nothing on the stack is used again: the engine drops a
+        // thread only when its run is over. Destructors do not run, which
+        // leaks what they would free; that is in the arena, or the host's and
+        // lost. What other threads borrow from this stack (a scope) is used by
+        // threads of the same run only, which are over too, and the stack's
+        // memory stays mapped until all of them are gone.
+        unsafe { self.coroutine.force_reset() };
+    }
+}

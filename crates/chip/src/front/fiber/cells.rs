@@ -1,0 +1,281 @@
+//! The atomics of the simulated world: words of host memory, whose accesses
+//! the machine times.
+
+use super::context::{suspend, with, with_inside};
+use crate::config::AtomicKind;
+use crate::engine::{Asked, Engine};
+use crate::memory::{Operation, Rmw, Width, Word};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::time::Duration;
+
+/// Does `operation` on the word at `host`, at its time; the value before.
+#[inline]
+pub(super) fn access(host: usize, operation: Operation, word: Word) -> u64 {
+    let hit = with_inside(|engine, core| engine.hit(core, host, operation, word));
+    match hit {
+        Some(value) => value,
+        None => access_slowly(host, operation, word).0,
+    }
+}
+
+/// The same by way of the engine; also whether a conditional store was done.
+#[inline(never)]
+fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
+    loop {
+        let asked = with(|engine, core| {
+            let line = engine.line_of(host);
+            engine.access(core, line, operation, word)
+        });
+        match asked {
+            Asked::Done(value) => return (value, true),
+            Asked::Again => suspend(),
+            Asked::Suspend => {
+                suspend();
+                return with_inside(Engine::reply);
+            }
+        }
+    }
+}
+
+/// An LL/SC pair, until its store is done.
+fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
+    loop {
+        let value = access(host, Operation::Load, word);
+        if let Rmw::CompareExchange { current, .. } = rmw
+            && value != current
+        {
+            return value;
+        }
+        let (value, stored) = access_slowly(host, Operation::Conditional(rmw), word);
+        if stored {
+            return value;
+        }
+    }
+}
+
+/// A read-modify-write, as the machine does them.
+#[inline]
+fn modify(host: usize, rmw: Rmw, word: Word) -> u64 {
+    let pairs = with_inside(|engine, _| engine.config.atomics.kind == AtomicKind::Llsc);
+    if pairs {
+        load_linked(host, rmw, word)
+    } else {
+        access(host, rmw.operation(), word)
+    }
+}
+
+/// An atomic value of the simulated world, of the size of `T`.
+///
+/// It is a word of host memory; the line it is in, and with it false sharing,
+/// is that of its address. Orderings are ignored: the machine is sequentially
+/// consistent.
+///
+/// ```
+/// use manycore_chip::{Simulated, Simulation, config::Config};
+/// use manycore_platform::{AtomicInteger, Ordering, Platform};
+///
+/// let machine = Config::preset("atac-64")?;
+/// let run = Simulation::new(&machine).run(|| {
+///     let word = <Simulated as Platform>::AtomicU64::from(41);
+///     word.fetch_add(1, Ordering::Relaxed) + 1
+/// })?;
+/// assert_eq!(run.value, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Cell<T, W> {
+    word: W,
+    value: PhantomData<T>,
+}
+
+// SAFETY: the word is an atomic; `T` is only what its bits mean, and all `T`
+// used here are as free to move between threads as `std`'s atomics of them.
+unsafe impl<T, W: Sync> Sync for Cell<T, W> {}
+// SAFETY: as above.
+unsafe impl<T, W: Send> Send for Cell<T, W> {}
+
+/// The platform's atomic of 32 bits.
+pub type Cell32 = Cell<u32, AtomicU32>;
+/// The platform's atomic of 64 bits.
+pub type Cell64 = Cell<u64, AtomicU64>;
+/// The platform's atomic of a pointer's size.
+pub type CellUsize = Cell<usize, AtomicU64>;
+/// The platform's atomic flag.
+pub type CellBool = Cell<bool, AtomicU8>;
+/// The platform's atomic pointer.
+pub type CellPtr<T> = Cell<*mut T, AtomicU64>;
+
+const _: () = assert!(size_of::<usize>() == 8, "the simulator needs a host of 64 bits");
+
+/// Between a value and the bits of its word.
+trait Bits: Copy {
+    const WIDTH: Width;
+    fn bits(self) -> u64;
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! bits {
+    ($type:ty, $word:ty, $width:ident, |$value:ident| $bits:expr, |$from:ident| $back:expr $(, $generic:ident)?) => {
+        impl $(<$generic>)? Bits for $type {
+            const WIDTH: Width = Width::$width;
+            #[inline(always)]
+            fn bits(self) -> u64 { let $value = self; $bits }
+            #[inline(always)]
+            fn from_bits($from: u64) -> Self { $back }
+        }
+
+        impl $(<$generic>)? From<$type> for Cell<$type, $word> {
+            fn from(value: $type) -> Self {
+                Self { word: <$word>::new(value.bits() as _), value: PhantomData }
+            }
+        }
+
+        impl $(<$generic>)? Atomic<$type> for Cell<$type, $word> {
+            fn new(value: $type) -> Self {
+                value.into()
+            }
+
+            #[inline]
+            fn load(&self, _: Ordering) -> $type {
+                Bits::from_bits(access(self.host(), Operation::Load, self.word()))
+            }
+
+            #[inline]
+            fn store(&self, value: $type, _: Ordering) {
+                access(self.host(), Operation::Store(value.bits()), self.word());
+            }
+
+            #[inline]
+            fn swap(&self, value: $type, _: Ordering) -> $type {
+                Bits::from_bits(modify(self.host(), Rmw::Swap(value.bits()), self.word()))
+            }
+
+            #[inline]
+            fn compare_exchange(
+                &self,
+                current: $type,
+                new: $type,
+                _: Ordering,
+                _: Ordering,
+            ) -> Result<$type, $type> {
+                let rmw = Rmw::CompareExchange { current: current.bits(), new: new.bits() };
+                let old = modify(self.host(), rmw, self.word());
+                let value = Bits::from_bits(old);
+                if old == current.bits() { Ok(value) } else { Err(value) }
+            }
+        }
+    };
+}
+
+bits!(u32, AtomicU32, Four, |value| value.into(), |bits| bits as u32);
+bits!(u64, AtomicU64, Eight, |value| value, |bits| bits);
+bits!(usize, AtomicU64, Eight, |value| value as u64, |bits| bits as usize);
+bits!(bool, AtomicU8, One, |value| value.into(), |bits| bits != 0);
+bits!(*mut T, AtomicU64, Eight, |value| value.expose_provenance() as u64,
+    |bits| std::ptr::with_exposed_provenance_mut(bits as usize), T);
+
+impl<T, W> Cell<T, W> {
+    #[inline(always)]
+    fn host(&self) -> usize {
+        (&raw const self.word).addr()
+    }
+}
+
+impl<T: Bits, W> Cell<T, W> {
+    #[inline(always)]
+    fn word(&self) -> Word {
+        // SAFETY: an atomic of this width, which the caller of the operation
+        // borrows until the operation is done.
+        unsafe { Word::new((&raw const self.word).cast_mut().cast(), T::WIDTH) }
+    }
+}
+
+macro_rules! integer {
+    ($type:ty, $word:ty) => {
+        impl AtomicInteger<$type> for Cell<$type, $word> {
+            #[inline]
+            fn fetch_add(&self, value: $type, _: Ordering) -> $type {
+                Bits::from_bits(modify(self.host(), Rmw::Add(value.bits()), self.word()))
+            }
+
+            #[inline]
+            fn fetch_sub(&self, value: $type, _: Ordering) -> $type {
+                let negated = value.wrapping_neg().bits();
+                Bits::from_bits(modify(self.host(), Rmw::Add(negated), self.word()))
+            }
+
+            #[inline]
+            fn fetch_and(&self, value: $type, _: Ordering) -> $type {
+                Bits::from_bits(modify(self.host(), Rmw::And(value.bits()), self.word()))
+            }
+
+            #[inline]
+            fn fetch_or(&self, value: $type, _: Ordering) -> $type {
+                Bits::from_bits(modify(self.host(), Rmw::Or(value.bits()), self.word()))
+            }
+        }
+    };
+}
+
+integer!(u32, AtomicU32);
+integer!(u64, AtomicU64);
+integer!(usize, AtomicU64);
+
+impl Futex for Cell32 {
+    fn wait(&self, expected: u32, timeout: Option<Duration>) {
+        with(|engine, core| engine.enter_futex_wait(core));
+        // The kernel reads the word, and so does this core's cache.
+        if self.load(Ordering::SeqCst) != expected {
+            return;
+        }
+        while with(Engine::must_wait) {
+            suspend();
+        }
+        let sleeps = with(|engine, core| {
+            // Other cores' wakes up to this time are done, and none comes
+            // before the thread is in the queue: comparing and falling asleep
+            // are one step.
+            if self.word().peek() != u64::from(expected) {
+                return false;
+            }
+            let ghz = engine.config.ghz;
+            let cycles = timeout.map(|timeout| (timeout.as_nanos() as f64 * ghz) as u64);
+            engine.futex_wait(core, self.host(), cycles);
+            true
+        });
+        if sleeps {
+            suspend();
+        }
+    }
+
+    fn wake(&self, count: u32) -> usize {
+        with(|engine, core| engine.enter_kernel(core));
+        while with(Engine::must_wait) {
+            suspend();
+        }
+        with(|engine, core| engine.futex_wake(core, self.host(), count))
+    }
+}
+
+/// Spins while the word holds `value`, at most until the clock passes `until`;
+/// what it read last.
+pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
+    loop {
+        let seen = word.load(Ordering::Acquire);
+        let parked = with(|engine, core| {
+            if seen != value || engine.ports[core as usize].clock >= until {
+                return None;
+            }
+            let line = engine.line_of(word.host());
+            Some(engine.spin(core, line, until))
+        });
+        match parked {
+            None => return seen,
+            Some(true) => suspend(),
+            Some(false) => {} // The line is gone already: look again.
+        }
+    }
+}

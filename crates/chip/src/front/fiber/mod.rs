@@ -1,0 +1,13 @@
+//! Real code on simulated cores: each simulated thread is a stackful coroutine
+//! that runs Rust over the platform [`Simulated`].
+
+mod body;
+mod cells;
+mod context;
+mod messages;
+mod platform;
+mod run;
+
+pub use messages::Broadcast;
+pub use platform::{Simulated, SimulatedThread};
+pub use run::{Run, Simulation};

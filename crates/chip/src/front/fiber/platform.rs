@@ -1,0 +1,170 @@
+//! `Simulated`: the platform whose machine is the simulated one.
+
+use super::super::arena;
+use super::body::Fiber;
+use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
+use super::context::{suspend, with, with_inside};
+use super::run;
+use crate::account::Activity;
+use crate::engine::Engine;
+use crate::memory::{Operation, Word};
+use crate::os::ThreadId;
+use manycore_platform::{Ordering, Platform, ThreadSpec};
+use std::io;
+
+/// The simulated world: code over this platform runs on the cores of the
+/// machine that [`Simulation`](super::Simulation) was given.
+///
+/// Ticks are cycles. Operations outside of a simulation panic.
+///
+/// ```
+/// use manycore_chip::{Simulated, Simulation, config::Config};
+/// use manycore_platform::Platform;
+///
+/// let machine = Config::preset("atac-64")?;
+/// let run = Simulation::new(&machine).run(|| {
+///     let start = Simulated::now();
+///     Simulated::compute(1_000);
+///     Simulated::now() - start
+/// })?;
+/// assert_eq!(run.value, 1_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Simulated;
+
+/// A thread of the simulated machine, to be joined.
+#[derive(Clone, Copy, Debug)]
+pub struct SimulatedThread(ThreadId);
+
+impl Platform for Simulated {
+    type AtomicU32 = Cell32;
+    type AtomicU64 = Cell64;
+    type AtomicUsize = CellUsize;
+    type AtomicBool = CellBool;
+    type AtomicPtr<T> = CellPtr<T>;
+    type Futex = Cell32;
+    type Thread = SimulatedThread;
+
+    fn fence(order: Ordering) {
+        // Weaker fences cost nothing on a machine that keeps its order.
+        if order == Ordering::SeqCst {
+            with_inside(|engine, core| {
+                let cycles = engine.config.atomics.fence;
+                engine.ports[core as usize].pass(Activity::Atomic, cycles);
+            });
+        }
+    }
+
+    /// Costs nothing: a read-modify-write of the machine is a full barrier.
+    fn fence_after_rmw() {}
+
+    fn relax() {
+        with_inside(|engine, core| {
+            // With the look that follows it, one period.
+            let cycles = engine.config.core.spin_period.saturating_sub(engine.config.l1.latency);
+            engine.ports[core as usize].pass(Activity::Spin, cycles.max(1));
+        });
+    }
+
+    fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
+        cells::spin_while(word, value, until)
+    }
+
+    /// Nothing: the machine's cores are in order and wait for their misses.
+    fn prefetch(_: *const ()) {}
+
+    /// Nothing, as [`prefetch`](Self::prefetch).
+    fn prefetch_write(_: *const ()) {}
+
+    fn yield_now() {
+        with(Engine::enter_kernel_to_yield);
+        while with(Engine::must_wait) {
+            suspend();
+        }
+        with(Engine::yield_now);
+        suspend();
+    }
+
+    #[inline]
+    fn now() -> u64 {
+        with_inside(|engine, core| engine.ports[core as usize].clock)
+    }
+
+    fn ticks_per_ns() -> f64 {
+        with_inside(|engine, _| engine.config.ghz)
+    }
+
+    fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<SimulatedThread> {
+        with(Engine::enter_kernel_to_spawn);
+        while with(Engine::must_wait) {
+            suspend();
+        }
+        let stack = run::stack().map_err(io::Error::other)?;
+        with(|engine, core| {
+            let fiber = Box::new(Fiber::new(stack, body));
+            let thread = engine.spawn(core, spec.name.as_str().to_owned(), fiber, &spec.cpus);
+            let cores = engine.config.cores;
+            thread.map(SimulatedThread).map_err(|wrong| {
+                let what = format!("core {wrong} of a simulated machine with {cores} cores");
+                io::Error::new(io::ErrorKind::InvalidInput, what)
+            })
+        })
+    }
+
+    fn join(thread: SimulatedThread) {
+        with(Engine::enter_kernel);
+        while with(Engine::must_wait) {
+            suspend();
+        }
+        if with(|engine, core| engine.join(core, thread.0)) {
+            suspend();
+        }
+    }
+
+    fn core() -> usize {
+        with_inside(|_, core| core as usize)
+    }
+
+    /// Nothing: where threads run is the simulated scheduler's decision.
+    fn leave_core(_: usize) {}
+
+    fn slot() -> *const () {
+        with_inside(|engine, core| engine.slot(core))
+    }
+
+    fn set_slot(value: *const ()) {
+        with_inside(|engine, core| engine.set_slot(core, value));
+    }
+
+    #[inline]
+    fn compute(instructions: u64) {
+        with_inside(|engine, core| engine.compute(core, instructions));
+    }
+
+    fn read<T>(data: &[T]) {
+        touch(data, Operation::TouchRead);
+    }
+
+    fn write<T>(data: &mut [T]) {
+        touch(data, Operation::TouchWrite);
+    }
+}
+
+/// One access a line.
+fn touch<T>(data: &[T], operation: Operation) {
+    let line = with_inside(|engine, _| engine.config.line as usize);
+    let first = data.as_ptr().addr();
+    let end = first + size_of_val(data);
+    let mut at = first;
+    while at < end {
+        cells::access(at, operation, Word::none());
+        at = (at / line + 1) * line;
+    }
+}
+
+/// Allocations of the host's inside simulated code.
+pub(super) fn outside<R>(body: impl FnOnce() -> R) -> R {
+    let _outside = arena::outside();
+    body()
+}

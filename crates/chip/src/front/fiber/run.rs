@@ -1,0 +1,224 @@
+//! Running a program on a simulated machine.
+
+use super::super::arena::{self, AddressMap, Arena, Stack};
+use super::body::Fiber;
+use super::context::Entered;
+use crate::account::{Labels, Trace};
+use crate::config::Config;
+use crate::engine::{Engine, Progress, SimulationError, Statistics, Step};
+use std::any::Any;
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+/// A program's run on a machine, to be.
+///
+/// ```
+/// use manycore_chip::{Simulated, Simulation, config::Config};
+/// use manycore_platform::{AtomicInteger, Ordering, Platform, ThreadSpec};
+/// use std::sync::Arc;
+///
+/// let machine = Config::preset("atac-64")?;
+/// let count = || {
+///     let counter = Arc::new(<Simulated as Platform>::AtomicU64::from(0));
+///     let threads: Vec<_> = (0..8)
+///         .map(|core| {
+///             let counter = Arc::clone(&counter);
+///             let spec = ThreadSpec { cpus: vec![core], ..ThreadSpec::default() };
+///             let body = move || {
+///                 counter.fetch_add(1, Ordering::Relaxed);
+///             };
+///             Simulated::spawn(spec, Box::new(body)).unwrap()
+///         })
+///         .collect();
+///     threads.into_iter().for_each(Simulated::join);
+///     counter.fetch_add(0, Ordering::Relaxed)
+/// };
+/// let run = Simulation::new(&machine).run(count)?;
+/// assert_eq!(run.value, 8);
+/// // The same again: the same cycles, the same hash.
+/// let again = Simulation::new(&machine).run(count)?;
+/// assert_eq!(run.statistics.hash, again.statistics.hash);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    config: Config,
+    limit: u64,
+    segments: usize,
+    stack: usize,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Run<T> {
+    /// What the program's main closure returned.
+    pub value: T,
+    /// How long it took, its fingerprint, and where the cycles went.
+    pub statistics: Statistics,
+    trace: Trace,
+    lines: crate::account::Lines,
+    config: Config,
+}
+
+impl<T> Run<T> {
+    /// Writes the timeline as Chrome's trace-event JSON, which
+    /// <https://ui.perfetto.dev> opens. Empty unless
+    /// [`Simulation::timeline`] asked for it.
+    ///
+    /// # Errors
+    ///
+    /// What `to` says.
+    pub fn write_timeline(&self, to: impl Write) -> io::Result<()> {
+        let labels = Labels {
+            chip: &self.config.name,
+            pid: 1,
+            ghz: self.config.ghz,
+            names: self.lines.names(),
+        };
+        self.trace.write(to, labels)
+    }
+}
+
+/// Virtual memory of a simulated thread's stack; only what it touches costs.
+const STACK: usize = 512 * 1024;
+
+thread_local! {
+    static ARENA: Cell<*const Arena> = const { Cell::new(ptr::null()) };
+}
+
+/// A stack in the memory of the machine that this host thread simulates.
+pub(super) fn stack() -> Result<Stack, String> {
+    let arena = ARENA.get();
+    // SAFETY: set by `run` while its arena lives; called by simulated code
+    // only, which runs inside of `run`.
+    let arena = unsafe { arena.as_ref() };
+    let arena = arena.ok_or("no simulation runs")?;
+    super::platform::outside(|| arena.stack().map_err(|error| error.to_string()))
+}
+
+impl Simulation {
+    /// A run on `machine`, without a limit on cycles and without a timeline.
+    pub fn new(machine: &Config) -> Self {
+        Self {
+            config: machine.clone(),
+            limit: u64::MAX,
+            segments: 0,
+            stack: STACK,
+        }
+    }
+
+    /// Ends the run with an error if it is not done in so many cycles.
+    #[must_use]
+    pub fn limit(mut self, cycles: u64) -> Self {
+        self.limit = cycles;
+        self
+    }
+
+    /// Keeps a timeline of up to `segments` segments.
+    #[must_use]
+    pub fn timeline(mut self, segments: usize) -> Self {
+        self.segments = segments;
+        self
+    }
+
+    /// Bytes of stack for each simulated thread (512 KiB by default, of which
+    /// only what is touched costs memory).
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack = bytes;
+        self
+    }
+
+    /// Runs `program` as the main thread, on core 0, until it returns. Other
+    /// threads that still run then are gone, as when a process exits; their
+    /// destructors do not run.
+    ///
+    /// # Errors
+    ///
+    /// Deadlock, the limit on cycles, or a panic of `program` (a panic of
+    /// another thread ends that thread only). Destructors of what the
+    /// program's threads hold do not run.
+    pub fn run<T>(&self, program: impl FnOnce() -> T) -> Result<Run<T>, SimulationError> {
+        let host = |error: arena::ArenaError| SimulationError::Host(error.to_string());
+        let arena = Arena::new(self.stack).map_err(host)?;
+        let addresses = AddressMap::new(&arena);
+        let mut engine =
+            Engine::new(&self.config, addresses, self.limit, self.segments)?;
+        let mut result: Option<Result<T, Box<dyn Any + Send>>> = None;
+        let slot = &raw mut result;
+        let main = move || {
+            let value = catch_unwind(AssertUnwindSafe(program));
+            // SAFETY: `result` outlives the run, and nobody looks at it before.
+            unsafe { slot.write(Some(value)) };
+        };
+        let main: Box<dyn FnOnce() + '_> = Box::new(main);
+        // SAFETY: only the lifetime changes. The closure is run or abandoned
+        // before this function returns: all threads are gone by then.
+        let main: Box<dyn FnOnce()> = unsafe { std::mem::transmute(main) };
+        engine.start(Box::new(Fiber::new(arena.stack().map_err(host)?, main)));
+        ARENA.set(&raw const arena);
+        let ended = drive(&raw mut engine, &arena);
+        for thread in &mut engine.threads {
+            if let Some(body) = thread.body.take() {
+                body.abandon();
+            }
+        }
+        ARENA.set(ptr::null());
+        let end = ended?;
+        let statistics = engine.finish(end);
+        if cfg!(debug_assertions) {
+            engine.memory.check().map_err(SimulationError::Incoherent)?;
+        }
+        match result {
+            Some(Ok(value)) => Ok(Run {
+                value,
+                statistics,
+                trace: Trace::new(engine.timeline, self.config.cores as usize),
+                lines: engine.lines,
+                config: self.config.clone(),
+            }),
+            Some(Err(payload)) => {
+                let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+                let text = text.unwrap_or_else(|| "with a payload that is no text".to_owned());
+                Err(SimulationError::Panicked(text))
+            }
+            None => Err(SimulationError::Incoherent("the main thread ended without a result".into())),
+        }
+    }
+}
+
+/// Takes step after step until the main thread ends; when it did.
+fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
+    loop {
+        // SAFETY: the engine is `run`'s, which refers to it in no other way
+        // meanwhile; each reference here ends with its statement, before a
+        // coroutine, which makes its own, is resumed.
+        let step = unsafe { (*engine).step() };
+        let core = match step {
+            Step::Ended(at) => return Ok(at),
+            Step::Failed(error) => return Err(error),
+            Step::Resume(core) => core,
+        };
+        // SAFETY: as above.
+        let Some((thread, mut body)) = (unsafe { (*engine).take_body(core) }) else { continue };
+        let progress = {
+            // SAFETY: the engine stays in place, and is left to the coroutine.
+            let _context = unsafe { Entered::new(engine, core) };
+            let _memory = arena::enter(arena);
+            body.resume()
+        };
+        // SAFETY: as above.
+        unsafe {
+            match progress {
+                Progress::Suspended => (*engine).put_body(thread, body),
+                Progress::Ended => {
+                    drop(body);
+                    (*engine).end_thread_now(thread);
+                }
+            }
+        }
+    }
+}
