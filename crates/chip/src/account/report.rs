@@ -168,20 +168,18 @@ impl fmt::Display for HotLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Ledger;
 
     #[test]
     fn tables() {
-        let mut ledger = Ledger::new(2);
-        ledger.charge(0, Activity::Compute, 0, 300);
-        ledger.charge(0, Activity::Spin, 300, 400);
-        ledger.charge(1, Activity::Compute, 0, 400);
+        let mut cores = vec![Breakdown::default(); 2];
+        cores[0][Activity::Compute] = 300;
+        cores[0][Activity::Spin] = 100;
+        cores[1][Activity::Compute] = 400;
         let mut lines = Lines::new(64);
         lines.name(128..136, "lock");
         lines.transfer(128, 1);
         lines.spin(128, 90);
         lines.spin(512, 10);
-        let cores = ledger.finish(400).unwrap();
         let report = Report::new(400, cores, &lines, 10, Order::Transfers);
 
         let text = report.to_string();

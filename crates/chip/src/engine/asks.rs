@@ -171,7 +171,7 @@ impl Engine {
             cpus => cpus.iter().map(|&cpu| cpu as u32).collect(),
         };
         let thread = self.threads.len() as ThreadId;
-        self.threads.push(Thread::new(name, body, affinity.clone()));
+        self.threads.push(Thread::new(name, body));
         let at = self.ports[core as usize].clock;
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
@@ -181,7 +181,7 @@ impl Engine {
     /// Starts the program's main thread, on core 0 at time 0.
     pub(crate) fn start(&mut self, body: Box<dyn Body>) {
         let affinity = CoreSet::below(self.config.cores);
-        self.threads.push(Thread::new("main".into(), body, affinity.clone()));
+        self.threads.push(Thread::new("main".into(), body));
         self.scheduler.spawn(super::MAIN, affinity, 0);
         self.dispatch(0);
     }

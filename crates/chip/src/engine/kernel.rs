@@ -203,19 +203,18 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// A running thread has returned.
-    pub(crate) fn end_thread_now(&mut self, thread: ThreadId) {
-        let core = self.ports.iter().position(|port| port.thread == Some(thread));
-        if let Some(core) = core {
-            self.ports[core].ending = true;
-            // It ends at its clock, when that is the present.
-            self.agenda.go_on(&mut self.ports[core]);
+    /// The code of the thread on `core` has returned; the thread ends at the
+    /// core's clock, when that is the present.
+    pub(crate) fn returned(&mut self, core: u32) {
+        let port = &mut self.ports[core as usize];
+        if let Some(thread) = port.thread {
+            self.threads[thread as usize].returned = true;
         }
+        self.agenda.go_on(port);
     }
 
     /// The thread on `core`, which has returned, ends now.
     pub(super) fn end_thread(&mut self, core: u32) {
-        self.ports[core as usize].ending = false;
         self.charge(core);
         let port = &mut self.ports[core as usize];
         let now = port.clock;

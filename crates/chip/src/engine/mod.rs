@@ -145,7 +145,8 @@ impl Engine {
                     self.events += 1;
                     self.hash.fold(at, core.into());
                     let port = &self.ports[core as usize];
-                    if port.ending {
+                    let thread = port.thread.map(|thread| &self.threads[thread as usize]);
+                    if thread.is_some_and(|thread| thread.returned) {
                         self.end_thread(core);
                     } else if port.displaced {
                         self.displace_now(core);

@@ -47,8 +47,6 @@ pub(crate) struct Port {
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
     pub(crate) displaced: bool,
-    /// Its thread has returned, and ends at the port's clock.
-    pub(crate) ending: bool,
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
     pub(crate) tick_armed: bool,
@@ -71,7 +69,6 @@ impl Port {
             charged_until: 0,
             plan: 0,
             displaced: false,
-            ending: false,
             waking: false,
             tick_armed: false,
             request: None,

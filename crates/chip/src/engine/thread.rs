@@ -1,6 +1,5 @@
 //! Software threads: what runs on cores, and what a front end must provide.
 
-use crate::core_set::CoreSet;
 use crate::os::ThreadId;
 
 /// A thread's code, as a front end runs it: a coroutine over real code, or (to
@@ -45,11 +44,12 @@ pub(crate) struct Thread {
     pub(crate) state: State,
     /// The runtime's pointer (`Platform::slot`).
     pub(crate) slot: *const (),
-    pub(crate) affinity: CoreSet,
     /// The answer to what it asked last.
     pub(crate) reply: Reply,
     /// What is left of a computation that was interrupted.
     pub(crate) owed: u64,
+    /// Its code has returned; it ends when its last cycles have gone by.
+    pub(crate) returned: bool,
     /// Counts its waits, so that a timeout knows whether it is still that one.
     pub(crate) wait: u32,
     pub(crate) joiners: Vec<ThreadId>,
@@ -65,15 +65,15 @@ pub(crate) struct Reply {
 }
 
 impl Thread {
-    pub(crate) fn new(name: String, body: Box<dyn Body>, affinity: CoreSet) -> Self {
+    pub(crate) fn new(name: String, body: Box<dyn Body>) -> Self {
         Self {
             name,
             body: Some(body),
             state: State::Runnable,
             slot: std::ptr::null(),
-            affinity,
             reply: Reply::default(),
             owed: 0,
+            returned: false,
             wait: 0,
             joiners: Vec::new(),
         }

@@ -34,26 +34,37 @@ const EMPTY: Entry = Entry {
 pub(crate) struct Tags {
     entries: Box<[Entry]>,
     ways: usize,
-    mask: usize,
+    sets: usize,
+    /// One less than the number of sets, if that is a power of two.
+    mask: Option<usize>,
 }
 
 impl Tags {
-    /// A cache of `size` bytes in lines of `line` bytes; the set count is a
-    /// power of two (the configuration is checked).
+    /// A cache of `size` bytes in lines of `line` bytes.
     pub(crate) fn new(size: u64, ways: u32, line: u32) -> Self {
         let ways = ways as usize;
         let sets = (size as usize / line as usize / ways).max(1);
-        debug_assert!(sets.is_power_of_two());
         Self {
             entries: vec![EMPTY; sets * ways].into(),
             ways,
-            mask: sets - 1,
+            sets,
+            mask: sets.is_power_of_two().then_some(sets - 1),
         }
+    }
+
+    /// Where the line's set begins.
+    #[inline(always)]
+    fn first(&self, line: LineId) -> usize {
+        let set = match self.mask {
+            Some(mask) => line as usize & mask,
+            None => line as usize % self.sets,
+        };
+        set * self.ways
     }
 
     #[inline(always)]
     fn set(&mut self, line: LineId) -> &mut [Entry] {
-        let first = (line as usize & self.mask) * self.ways;
+        let first = self.first(line);
         &mut self.entries[first..first + self.ways]
     }
 
@@ -69,7 +80,7 @@ impl Tags {
 
     /// The line's state, without using it.
     pub(crate) fn state(&self, line: LineId) -> Option<State> {
-        let first = (line as usize & self.mask) * self.ways;
+        let first = self.first(line);
         let set = &self.entries[first..first + self.ways];
         set.iter()
             .find(|entry| entry.line == line)

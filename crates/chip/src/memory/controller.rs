@@ -11,16 +11,12 @@ pub(crate) struct Controllers {
 }
 
 impl Controllers {
-    pub(crate) fn new(memory: &config::Memory, line: u32) -> Self {
+    pub(crate) fn new(memory: &config::Memory, count: u32, line: u32) -> Self {
         Self {
-            free_at: vec![0; memory.controllers as usize].into(),
+            free_at: vec![0; count as usize].into(),
             latency: memory.latency,
             service: (f64::from(line) / memory.bytes_per_cycle).ceil() as u64,
         }
-    }
-
-    pub(crate) fn count(&self) -> u32 {
-        self.free_at.len() as u32
     }
 
     /// A line is read or written at controller `which` from `at`; returns when
@@ -42,9 +38,9 @@ mod tests {
         let memory = config::Memory {
             latency: 100,
             bytes_per_cycle: 5.0,
-            controllers: 2,
+            nodes_per_controller: 1,
         };
-        let mut controllers = Controllers::new(&memory, 64);
+        let mut controllers = Controllers::new(&memory, 2, 64);
         assert_eq!(controllers.access(0, 50), 150);
         assert_eq!(controllers.access(0, 50), 163); // 64 bytes at 5: 13 cycles
         assert_eq!(controllers.access(1, 50), 150);

@@ -61,7 +61,7 @@ impl Memory {
             shared: shared.into(),
             lines: LineTable::default(),
             network: Electrical::new(&config.network, config.cores, config.group_cores)?,
-            controllers: Controllers::new(&config.memory, config.line),
+            controllers: Controllers::new(&config.memory, config.controllers(), config.line),
             places,
             disturbed: Vec::new(),
             config: config.clone(),

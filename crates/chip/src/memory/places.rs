@@ -19,7 +19,7 @@ pub(crate) struct Places {
     lines_per_page: u32,
     /// By page: the group that touched it first.
     pages: Vec<u16>,
-    controllers: u32,
+    nodes_per_controller: u32,
 }
 
 const UNTOUCHED: u16 = u16::MAX;
@@ -43,7 +43,7 @@ impl Places {
             first_touch: config.coherence.home == Home::FirstTouch,
             lines_per_page: PAGE / config.line,
             pages: Vec::new(),
-            controllers: config.memory.controllers,
+            nodes_per_controller: config.memory.nodes_per_controller,
         }
     }
 
@@ -111,18 +111,16 @@ impl Places {
         self.group_place(home, line)
     }
 
-    /// The controller for a line whose home is `home`, and its place.
+    /// The controller for a line whose home is `home`, and its place: that of
+    /// the home's node, or of the middle one of the nodes that share it.
     pub(crate) fn controller(&self, home: u32, line: LineId) -> (u32, u32) {
-        let groups = self.groups();
-        if self.controllers >= groups {
-            let each = self.controllers / groups;
-            let which = home * each + line / groups % each;
-            (which, self.home_place(home, line))
-        } else {
-            let which = if self.mesh { line % self.controllers } else { home * self.controllers / groups };
-            let spread = self.cores / self.controllers;
-            let place = which * spread + spread / 2;
-            (which, if self.mesh { place } else { self.home_place(home, line) })
+        let place = self.home_place(home, line);
+        let node = if self.mesh { place } else { home };
+        let which = node / self.nodes_per_controller;
+        if !self.mesh || self.nodes_per_controller == 1 {
+            return (which, place);
         }
+        let middle = which * self.nodes_per_controller + self.nodes_per_controller / 2;
+        (which, middle.min(self.cores - 1))
     }
 }

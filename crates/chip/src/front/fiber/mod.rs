@@ -7,6 +7,8 @@ mod context;
 mod messages;
 mod platform;
 mod run;
+#[cfg(test)]
+mod tests;
 
 pub use messages::Broadcast;
 pub use platform::{Simulated, SimulatedThread};

@@ -216,7 +216,7 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
                 Progress::Suspended => (*engine).put_body(thread, body),
                 Progress::Ended => {
                     drop(body);
-                    (*engine).end_thread_now(thread);
+                    (*engine).returned(core);
                 }
             }
         }

@@ -1,0 +1,58 @@
+//! What is wrong with a machine's description, in one line.
+
+/// Why there is no [`Config`](super::Config).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A machine's file does not describe a machine.
+    #[error("{file}:{line}: {problem}")]
+    InFile {
+        /// As it was given to the loader.
+        file: String,
+        /// From 1.
+        line: usize,
+        /// The key, and what was expected.
+        problem: String,
+    },
+    /// A `key=value` does not fit the machine.
+    #[error("--set {setting}: {problem}")]
+    InSetting {
+        /// The whole `key=value`.
+        setting: String,
+        /// The key, and what was expected.
+        problem: String,
+    },
+    /// Neither a preset nor a path.
+    #[error("no machine `{name}`, expected a path ending in .toml or one of {known}")]
+    UnknownMachine {
+        /// What was asked for.
+        name: String,
+        /// The presets, separated by commas.
+        known: String,
+    },
+    /// The file cannot be read.
+    #[error("{file}: {reason}")]
+    Unreadable {
+        /// Its path.
+        file: String,
+        /// What the host's operating system says.
+        reason: String,
+    },
+}
+
+/// What is wrong with the value at a dotted key; the key of the whole machine
+/// is empty.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) key: String,
+    pub(super) what: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.key.is_empty() {
+            f.write_str(&self.what)
+        } else {
+            write!(f, "{}: {}", self.key, self.what)
+        }
+    }
+}

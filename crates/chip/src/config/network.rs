@@ -1,0 +1,71 @@
+//! The networks between cores.
+
+use serde::{Deserialize, Serialize};
+
+/// The electrical network: the table `[network.mesh]` or `[network.groups]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Network {
+    /// A two-dimensional mesh of tiles with XY routing, a core a tile. Its width
+    /// is the square root of the number of tiles, rounded down.
+    #[serde(rename_all = "kebab-case")]
+    Mesh {
+        /// Cycles in a router.
+        router: u64,
+        /// Cycles on a link.
+        link: u64,
+        /// Bits that cross a link in one cycle.
+        flit_bits: u32,
+        /// Whether messages delay each other.
+        contention: Contention,
+        /// Whether routers copy a broadcast (else it is a message a tile).
+        broadcast_tree: bool,
+    },
+    /// Core groups at distances from each other.
+    #[serde(rename_all = "kebab-case")]
+    Groups {
+        /// What each distance class is called and costs, one way.
+        classes: Vec<Distance>,
+        /// For each pair of groups the index of its class plus one; 0 on the
+        /// diagonal.
+        distance: Vec<Vec<u32>>,
+        /// Cycles a message keeps the link between two groups.
+        occupancy: u64,
+    },
+}
+
+/// One distance class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Distance {
+    /// As in tables of measurements: `same die`, `2 hops`.
+    pub name: String,
+    /// Of a message, one way.
+    pub cycles: u64,
+}
+
+/// Whether the messages of a mesh delay each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contention {
+    /// Hops are counted, messages pass through each other.
+    HopCounter,
+    /// Every output port carries one flit a cycle.
+    HopByHop,
+}
+
+/// The optical broadcast network of the thesis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Optical {
+    /// Sender to lambda queue.
+    pub transport: u64,
+    /// Lambda queue to message buffer, one message at a time.
+    pub controller: u64,
+    /// The core's look into its message buffer.
+    pub check: u64,
+    /// Setting the local filter.
+    pub filter: u64,
+    /// Bytes of long data that the waveguide carries in a cycle.
+    pub bytes_per_cycle: u32,
+}

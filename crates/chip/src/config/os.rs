@@ -1,0 +1,48 @@
+//! The operating system.
+
+use serde::{Deserialize, Serialize};
+
+/// The operating system: times in cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Os {
+    /// The scheduler's clock interrupt.
+    pub tick: u64,
+    /// What the interrupt takes from the thread it interrupts.
+    pub tick_cost: u64,
+    /// In this time every runnable thread of a core runs once.
+    pub latency: u64,
+    /// But none for less than this.
+    pub min_granularity: u64,
+    /// How far behind a woken thread must be to displace the running one.
+    pub wakeup_granularity: u64,
+    /// From one thread to another on a core.
+    pub switch: u64,
+    /// Added when a thread runs on another core than before.
+    pub migration: u64,
+    /// Into the kernel and back.
+    pub syscall: u64,
+    /// What a futex wait does in the kernel before the thread sleeps.
+    pub futex_wait: u64,
+    /// What a futex wake does in the kernel for each thread it wakes.
+    pub futex_wake: u64,
+    /// From the wake to the moment an idle core picks the thread up.
+    pub wake_latency: u64,
+    /// Added when that core has been idle for `deep_after`.
+    pub deep_latency: u64,
+    /// Idle time after which a core sleeps deeply.
+    pub deep_after: u64,
+    /// Making a thread, for the maker.
+    pub spawn: u64,
+    /// Between two rounds of periodic load balancing of an idle core, for each
+    /// core of its group (Linux: `sd->balance_interval`, 1 ms a core).
+    pub balance: u64,
+    /// How many times longer a busy core waits (Linux: `sd->busy_factor`, 16).
+    pub balance_busy: u64,
+    /// A thread that ran so recently has its data in the core's caches, and is
+    /// not pulled by a core that has just become idle (Linux:
+    /// `sysctl_sched_migration_cost`, 0.5 ms).
+    pub hot: u64,
+    /// Spread of timer interrupts: a timed sleep ends up to this late.
+    pub timer_slack: u64,
+}

@@ -1,0 +1,156 @@
+//! The machines that come with the crate, and what was measured on real ones.
+
+/// Adding a machine: its file in `presets/` and its line here.
+const PRESETS: &[(&str, &str)] = &[
+    ("atac-64", include_str!("../../presets/atac-64.toml")),
+    ("w3225r", include_str!("../../presets/w3225r.toml")),
+    ("gold5225r", include_str!("../../presets/gold5225r.toml")),
+    ("tr3970x", include_str!("../../presets/tr3970x.toml")),
+    ("e5-2640x2", include_str!("../../presets/e5-2640x2.toml")),
+    (
+        "opteron-6172",
+        include_str!("../../presets/opteron-6172.toml"),
+    ),
+    (
+        "westmere-ex",
+        include_str!("../../presets/westmere-ex.toml"),
+    ),
+    ("niagara-2", include_str!("../../presets/niagara-2.toml")),
+    ("tilegx-36", include_str!("../../presets/tilegx-36.toml")),
+    (
+        "skylake-6700hq",
+        include_str!("../../presets/skylake-6700hq.toml"),
+    ),
+    (
+        "icelake-1035g4",
+        include_str!("../../presets/icelake-1035g4.toml"),
+    ),
+    (
+        "graviton-a72",
+        include_str!("../../presets/graviton-a72.toml"),
+    ),
+    (
+        "graviton2-64",
+        include_str!("../../presets/graviton2-64.toml"),
+    ),
+    (
+        "kunpeng-920",
+        include_str!("../../presets/kunpeng-920.toml"),
+    ),
+];
+
+/// Latencies of operations on a cache line by its state and distance, in
+/// cycles (David, Guerraoui, Trigonakis, SOSP'13, tables 2 and 3). Columns:
+/// `machine,operation,state,distance,cycles`, the machine a preset's name.
+/// Local cache and memory latencies are loads in state `L1`, `L2`, `LLC` and
+/// `RAM` at distance `local`.
+pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.csv");
+
+/// Nanoseconds for one increment of one contended counter as one of its
+/// threads sees it, medians of 15 trials (T. Downs, "A Concurrency Cost
+/// Hierarchy", 2020). Columns: `machine,operation,threads,ns`.
+pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
+
+/// The names that [`Config::preset`](super::Config::preset) knows.
+pub fn preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|&(name, _)| name)
+}
+
+/// The TOML of a preset.
+pub(super) fn text(name: &str) -> Option<&'static str> {
+    PRESETS
+        .iter()
+        .find(|&&(known, _)| known == name)
+        .map(|&(_, text)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::{Table, Value};
+
+    use super::super::{Config, ConfigError};
+    use super::*;
+
+    /// Dotted keys of all values; a list is one value.
+    fn leaves(table: &Table, above: &str, found: &mut Vec<String>) {
+        for (key, value) in table {
+            let key = if above.is_empty() {
+                key.clone()
+            } else {
+                format!("{above}.{key}")
+            };
+            match value {
+                Value::Table(table) => leaves(table, &key, found),
+                _ => found.push(key),
+            }
+        }
+    }
+
+    #[test]
+    fn every_preset_is_a_machine_and_its_own_echo() {
+        for name in preset_names() {
+            let config = Config::preset(name).unwrap();
+            assert_eq!(config.name, name);
+            assert_eq!(
+                Config::from_toml(&config.to_toml(), "echo").unwrap(),
+                config
+            );
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_preset_has_a_source_and_no_source_is_of_nothing() {
+        for name in preset_names() {
+            let config = Config::preset(name).unwrap();
+            let mut table = Table::try_from(&config).unwrap();
+            table.remove("sources");
+            let mut keys = Vec::new();
+            leaves(&table, "", &mut keys);
+            let covers = |source: &str, key: &str| {
+                key == source
+                    || key
+                        .strip_prefix(source)
+                        .is_some_and(|rest| rest.starts_with('.'))
+            };
+            for key in &keys {
+                assert!(
+                    config.sources.keys().any(|source| covers(source, key)),
+                    "{name}: {key}"
+                );
+            }
+            for (source, citation) in &config.sources {
+                assert!(
+                    keys.iter().any(|key| covers(source, key)),
+                    "{name}: {source}"
+                );
+                assert!(!citation.is_empty(), "{name}: {source}");
+            }
+        }
+    }
+
+    #[test]
+    fn published_rows_are_of_presets() {
+        for (table, columns) in [(PUBLISHED_SOSP13, 5), (PUBLISHED_CONTENDED, 4)] {
+            for line in table.lines().skip(1) {
+                let fields: Vec<&str> = line.split(',').collect();
+                assert_eq!(fields.len(), columns, "{line}");
+                assert!(text(fields[0]).is_some(), "{line}");
+                assert!(fields[columns - 1].parse::<f64>().unwrap() > 0.0, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_name_is_an_error_that_lists_the_presets() {
+        let error = Config::named("atac64").unwrap_err();
+        assert!(matches!(&error, ConfigError::UnknownMachine { name, .. } if name == "atac64"));
+        assert!(
+            error.to_string().starts_with(
+                "no machine `atac64`, expected a path ending in .toml or one of atac-64, w3225r,"
+            ),
+            "{error}"
+        );
+        let error = Config::named("/nowhere/m.toml").unwrap_err().to_string();
+        assert!(error.starts_with("/nowhere/m.toml: "), "{error}");
+    }
+}

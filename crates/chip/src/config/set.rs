@@ -1,0 +1,218 @@
+//! Changing one value of a machine from the command line.
+
+use toml::{Table, Value};
+
+use super::error::Problem;
+use super::{Config, ConfigError, load};
+
+impl Config {
+    /// Applies `key=value`. The key is dotted as in the TOML, an element of a
+    /// list by its number (`network.groups.classes.0.cycles=50`); the value is
+    /// TOML, quotes optional. The key's source becomes "set by hand".
+    ///
+    /// # Errors
+    ///
+    /// In one line the key and what was expected; the machine is unchanged.
+    pub fn set(&mut self, setting: &str) -> Result<(), ConfigError> {
+        *self = self
+            .with(setting)
+            .map_err(|problem| ConfigError::InSetting {
+                setting: setting.to_owned(),
+                problem: problem.to_string(),
+            })?;
+        Ok(())
+    }
+
+    fn with(&self, setting: &str) -> Result<Self, Problem> {
+        let (key, value) = setting
+            .split_once('=')
+            .map(|(key, value)| (key.trim(), value_of(value.trim())))
+            .ok_or_else(|| Problem {
+                key: String::new(),
+                what: "expected key=value".to_owned(),
+            })?;
+        let mut root = Table::try_from(self).expect("a machine is tables, numbers and text");
+        let (parent_key, last) = key.rsplit_once('.').unwrap_or(("", key));
+        match table_at(&mut root, parent_key)? {
+            Place::Table(table) => {
+                // A key that the schema does not know is refused below.
+                table.insert(last.to_owned(), value);
+            }
+            Place::List(list) => *element(list, last, parent_key)? = value,
+        }
+        let text = toml::to_string(&root).expect("it came from a machine");
+        let mut config = load::parse(&text).map_err(|(_line, problem)| problem)?;
+        if parent_key != "sources" {
+            config
+                .sources
+                .insert(key.to_owned(), "set by hand".to_owned());
+        }
+        Ok(config)
+    }
+}
+
+/// What holds keys or numbered elements.
+enum Place<'a> {
+    Table(&'a mut Table),
+    List(&'a mut Vec<Value>),
+}
+
+fn table_at<'a>(root: &'a mut Table, key: &str) -> Result<Place<'a>, Problem> {
+    let mut place = Place::Table(root);
+    let mut above = String::new();
+    for part in key.split('.').filter(|part| !part.is_empty()) {
+        let value = match place {
+            Place::Table(table) => {
+                let known = table.keys().cloned().collect::<Vec<_>>().join("`, `");
+                table.get_mut(part).ok_or_else(|| Problem {
+                    key: above.clone(),
+                    what: format!("unknown key `{part}`, expected one of `{known}`"),
+                })?
+            }
+            Place::List(list) => element(list, part, &above)?,
+        };
+        if !above.is_empty() {
+            above.push('.');
+        }
+        above.push_str(part);
+        place = match value {
+            Value::Table(table) => Place::Table(table),
+            Value::Array(list) => Place::List(list),
+            _ => {
+                let what = "expected a table, this is a value".to_owned();
+                return Err(Problem { key: above, what });
+            }
+        };
+    }
+    Ok(place)
+}
+
+fn element<'a>(
+    list: &'a mut [Value],
+    index: &str,
+    list_key: &str,
+) -> Result<&'a mut Value, Problem> {
+    let length = list.len();
+    index
+        .parse()
+        .ok()
+        .and_then(|index: usize| list.get_mut(index))
+        .ok_or_else(|| Problem {
+            key: list_key.to_owned(),
+            what: format!("no element `{index}`, expected a number below {length}"),
+        })
+}
+
+/// As TOML if it is any, else as text, so that `--set l1.x=mesi` needs no
+/// quotes within the shell's quotes.
+fn value_of(text: &str) -> Value {
+    toml::from_str::<Table>(&format!("value = {text}"))
+        .ok()
+        .filter(|table| table.len() == 1)
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(machine: &str, setting: &str) -> String {
+        let mut config = Config::preset(machine).unwrap();
+        let before = config.clone();
+        let error = config.set(setting).unwrap_err().to_string();
+        assert_eq!(config, before);
+        error
+    }
+
+    #[test]
+    fn the_thesis_chip_scales() {
+        for cores in [2, 16, 64, 128, 256, 1024, 4096] {
+            let mut chip = Config::preset("atac-64").unwrap();
+            chip.set(&format!("cores={cores}")).unwrap();
+            assert_eq!(
+                (chip.cores, chip.nodes(), chip.controllers()),
+                (cores, cores, cores)
+            );
+            assert_eq!(chip.sources["cores"], "set by hand");
+        }
+    }
+
+    #[test]
+    fn any_kind_of_value() {
+        let mut chip = Config::preset("w3225r").unwrap();
+        chip.set("coherence.protocol=msi").unwrap();
+        chip.set("coherence.directory = \"broadcast\"").unwrap();
+        chip.set("ghz=4").unwrap();
+        chip.set("title=a faster one").unwrap();
+        chip.set("optical={transport=5, controller=10, check=3, filter=1, bytes-per-cycle=8}")
+            .unwrap();
+        assert_eq!(chip.coherence.protocol, super::super::Protocol::Msi);
+        assert_eq!(chip.coherence.directory, super::super::Directory::Broadcast);
+        assert_eq!((chip.ghz, chip.title.as_str()), (4.0, "a faster one"));
+        assert_eq!(chip.optical.as_ref().unwrap().controller, 10);
+        chip.set("sources.title=me").unwrap();
+        assert_eq!(chip.sources["title"], "me");
+        let mut two = Config::preset("gold5225r").unwrap();
+        two.set("network.groups.classes.0.cycles=1").unwrap();
+        assert_eq!(Config::from_toml(&two.to_toml(), "echo").unwrap(), two);
+    }
+
+    #[test]
+    fn refusals_name_the_key_and_what_was_expected() {
+        for (machine, setting, expected) in [
+            ("atac-64", "cores", "--set cores: expected key=value"),
+            (
+                "atac-64",
+                "l1.latencyy=2",
+                "--set l1.latencyy=2: l1.latencyy: unknown key `latencyy`, expected one of `size`, `ways`, `latency`",
+            ),
+            (
+                "atac-64",
+                "network.mesh.flits=2",
+                "--set network.mesh.flits=2: network.mesh.flits: unknown key flits, expected one of router, link, flit-bits, contention, broadcast-tree",
+            ),
+            (
+                "atac-64",
+                "l1.latency=soon",
+                "--set l1.latency=soon: l1.latency: invalid type: string \"soon\", expected u64",
+            ),
+            (
+                "atac-64",
+                "l1.latency=-1",
+                "--set l1.latency=-1: l1.latency: invalid value: integer `-1`, expected u64",
+            ),
+            (
+                "atac-64",
+                "coherence.protocol=moesi",
+                "--set coherence.protocol=moesi: coherence.protocol: unknown value `moesi`, expected `msi` or `mesi`",
+            ),
+            (
+                "atac-64",
+                "cores=5000",
+                "--set cores=5000: cores: 5000, expected at most 4096",
+            ),
+            (
+                "gold5225r",
+                "cores=96",
+                "--set cores=96: network.groups.distance: 2 rows, expected one for each of 4 groups",
+            ),
+            (
+                "gold5225r",
+                "network.groups.classes.3.cycles=1",
+                "--set network.groups.classes.3.cycles=1: network.groups.classes: no element `3`, expected a number below 1",
+            ),
+            (
+                "gold5225r",
+                "ghz.base=1",
+                "--set ghz.base=1: ghz: expected a table, this is a value",
+            ),
+        ] {
+            assert_eq!(refusal(machine, setting), expected);
+        }
+        assert!(
+            refusal("atac-64", "lll.size=1")
+                .starts_with("--set lll.size=1: unknown key `lll`, expected one of `atomics`, `")
+        );
+    }
+}
