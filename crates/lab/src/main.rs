@@ -13,6 +13,7 @@ mod measure;
 mod model;
 mod report;
 mod study;
+mod world;
 
 use clap::error::ErrorKind;
 use std::process::ExitCode;

@@ -74,7 +74,9 @@ impl Agenda {
     /// The earliest time of an event.
     #[inline]
     pub(crate) fn next_event(&self) -> u64 {
-        self.events.peek().map_or(u64::MAX, |Reverse(entry)| entry.time)
+        self.events
+            .peek()
+            .map_or(u64::MAX, |Reverse(entry)| entry.time)
     }
 
     /// The earliest core that goes on, and its time.

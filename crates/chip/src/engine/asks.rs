@@ -2,10 +2,10 @@
 //! `core` now, at the core's clock. Where an answer is not there at once the
 //! thread must suspend; it is resumed, perhaps on another core, when it is.
 
+use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
 use super::thread::{Body, Reply, State as ThreadState, Thread, Wait};
-use super::Engine;
 use crate::account::Activity;
 use crate::core_set::CoreSet;
 use crate::memory::{Lookup, Operation, Request, State, Word};
@@ -74,7 +74,14 @@ impl Engine {
                 let (at, stage) = self.memory.depart(core, line, port.clock);
                 let port = &mut self.ports[core as usize];
                 port.mode = Mode::Missing;
-                port.request = Some(Request { core, line, stage, operation, word, arrived: at });
+                port.request = Some(Request {
+                    core,
+                    line,
+                    stage,
+                    operation,
+                    word,
+                    arrived: at,
+                });
                 self.agenda.plan(at, core, Event::Arrive);
                 return Asked::Suspend;
             }
@@ -129,7 +136,10 @@ impl Engine {
         let Some(thread) = port.thread else { return };
         self.futexes.wait(address, thread);
         if let Some(cycles) = timeout {
-            let at = port.clock.saturating_add(cycles).saturating_add(self.config.os.timer_slack);
+            let at = port
+                .clock
+                .saturating_add(cycles)
+                .saturating_add(self.config.os.timer_slack);
             let wait = self.threads[thread as usize].wait;
             let at = at.max(port.clock + self.lookahead);
             self.agenda.plan(at, core, Event::Timeout { thread, wait });
@@ -202,7 +212,8 @@ impl Engine {
     /// The answer that the thread on `core` suspended for.
     pub(crate) fn reply(&mut self, core: u32) -> (u64, bool) {
         let thread = self.ports[core as usize].thread;
-        let reply = thread.map_or_else(Reply::default, |thread| self.threads[thread as usize].reply);
+        let reply =
+            thread.map_or_else(Reply::default, |thread| self.threads[thread as usize].reply);
         (reply.value, reply.stored)
     }
 
@@ -221,7 +232,9 @@ impl Engine {
 
     pub(crate) fn slot(&mut self, core: u32) -> *const () {
         let thread = self.ports[core as usize].thread;
-        thread.map_or(std::ptr::null(), |thread| self.threads[thread as usize].slot)
+        thread.map_or(std::ptr::null(), |thread| {
+            self.threads[thread as usize].slot
+        })
     }
 
     pub(crate) fn set_slot(&mut self, core: u32, value: *const ()) {

@@ -30,7 +30,9 @@ mod tests {
     fn order_time_and_kind_matter() {
         let hash = |events: &[(u64, u64)]| {
             let mut hash = EventHash::new();
-            events.iter().for_each(|&(time, what)| hash.fold(time, what));
+            events
+                .iter()
+                .for_each(|&(time, what)| hash.fold(time, what));
             hash.value()
         };
         assert_eq!(hash(&[(1, 2), (3, 4)]), hash(&[(1, 2), (3, 4)]));

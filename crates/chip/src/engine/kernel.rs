@@ -1,10 +1,10 @@
 //! The operating system at work: which thread a core runs, and what moving
 //! one costs. Who runs is the scheduler's decision (`os`); this is its hands.
 
+use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
 use super::thread::{State, Wait};
-use super::Engine;
 use crate::account::Activity;
 use crate::os::{Placement, ThreadId};
 
@@ -108,7 +108,11 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         if port.thread.is_some() {
             let until = port.clock.min(at).max(port.charged_until);
-            let spun = if matches!(port.mode, Mode::Spinning { .. } | Mode::Listening { .. }) { at.max(until) } else { until };
+            let spun = if matches!(port.mode, Mode::Spinning { .. } | Mode::Listening { .. }) {
+                at.max(until)
+            } else {
+                until
+            };
             let ran = spun - port.charged_until;
             port.charged_until = spun;
             self.scheduler.ran(core, ran);
@@ -218,7 +222,9 @@ impl Engine {
         self.charge(core);
         let port = &mut self.ports[core as usize];
         let now = port.clock;
-        let Some(thread) = port.thread.take() else { return };
+        let Some(thread) = port.thread.take() else {
+            return;
+        };
         self.scheduler.exit(now, core);
         let this = &mut self.threads[thread as usize];
         this.state = State::Ended;

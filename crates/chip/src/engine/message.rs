@@ -1,9 +1,9 @@
 //! Virtual channels as a core sees them: the optical network's timing
 //! (`network::optical`) at the core's clock.
 
+use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
-use super::Engine;
 use crate::account::Activity;
 use crate::network::{Channel, Delivery, Filter, Message};
 
@@ -11,7 +11,9 @@ impl Engine {
     /// A channel that nobody has; `None` if the machine has no optical
     /// network.
     pub(crate) fn create_channel(&mut self) -> Option<Channel> {
-        self.optical.as_mut().map(|optical| optical.create_channel())
+        self.optical
+            .as_mut()
+            .map(|optical| optical.create_channel())
     }
 
     /// Subscribes the core to the channel, from its clock on.
@@ -35,7 +37,9 @@ impl Engine {
     pub(crate) fn send(&mut self, core: u32, channel: Channel, message: Message) {
         let at = self.ports[core as usize].clock;
         self.hash.fold(at, 1 << 48 | u64::from(core));
-        let Some(optical) = &mut self.optical else { return };
+        let Some(optical) = &mut self.optical else {
+            return;
+        };
         optical.send(at, core, channel, message);
         self.ports[core as usize].pass(Activity::Message, 1);
         for at in 0..self.listeners.len() {
@@ -65,13 +69,19 @@ impl Engine {
     /// bring that forward or put it off: its sender plans again.
     fn plan_message(&mut self, core: u32) {
         let port = &mut self.ports[core as usize];
-        let Mode::Listening { channel } = port.mode else { return };
+        let Mode::Listening { channel } = port.mode else {
+            return;
+        };
         let at = port.clock.max(self.agenda.now());
         port.plan = port.plan.wrapping_add(1);
         let plan = port.plan;
-        let ready = self.optical.as_mut().and_then(|optical| optical.next_ready(at, core, channel));
+        let ready = self
+            .optical
+            .as_mut()
+            .and_then(|optical| optical.next_ready(at, core, channel));
         if let Some(ready) = ready {
-            self.agenda.plan(ready.max(at), core, Event::Message { plan });
+            self.agenda
+                .plan(ready.max(at), core, Event::Message { plan });
         }
     }
 

@@ -33,9 +33,9 @@ mod port;
 mod spin;
 mod thread;
 
+pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
 pub use outcome::Statistics;
-pub(crate) use asks::Asked;
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, Progress, Reply};
 
@@ -91,7 +91,9 @@ impl Engine {
         let wrong = |error: network::Invalid| SimulationError::Host(error.to_string());
         let memory = Memory::new(config).map_err(wrong)?;
         let optical = config.optical.as_ref();
-        let optical = optical.map(|optical| Optical::new(config.cores, optical)).transpose();
+        let optical = optical
+            .map(|optical| Optical::new(config.cores, optical))
+            .transpose();
         let port = |core| Port::new(core, memory.tile_of(core));
         Ok(Self {
             ports: (0..config.cores).map(port).collect(),
@@ -162,7 +164,10 @@ impl Engine {
     /// How far `core` may go before it must ask again.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
-        let horizon = self.agenda.next_event().min(other.saturating_add(self.lookahead));
+        let horizon = self
+            .agenda
+            .next_event()
+            .min(other.saturating_add(self.lookahead));
         self.ports[core as usize].horizon = horizon;
     }
 
@@ -170,7 +175,8 @@ impl Engine {
         match event {
             Event::Arrive => {
                 if let Some(request) = self.ports[core as usize].request {
-                    self.hash.fold(at, u64::from(request.line) << 16 | u64::from(core));
+                    self.hash
+                        .fold(at, u64::from(request.line) << 16 | u64::from(core));
                     let arrival = self.memory.arrive(request, at);
                     self.after(request, arrival, at);
                 }
@@ -193,7 +199,8 @@ impl Engine {
                 return;
             }
             if let Some(request) = self.memory.next_waiting(line) {
-                self.hash.fold(at, u64::from(line) << 16 | u64::from(request.core));
+                self.hash
+                    .fold(at, u64::from(line) << 16 | u64::from(request.core));
                 let arrival = self.memory.serve(request, at);
                 self.after(request, arrival, at);
             }
@@ -253,7 +260,9 @@ impl Engine {
         self.lines.wait(address, at - request.arrived);
         self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
-        if cfg!(debug_assertions) && let Err(defect) = self.memory.check_line(request.line) {
+        if cfg!(debug_assertions)
+            && let Err(defect) = self.memory.check_line(request.line)
+        {
             self.defect.get_or_insert(defect);
         }
     }

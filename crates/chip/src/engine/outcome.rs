@@ -1,9 +1,9 @@
 //! What a run leaves behind: its length, its fingerprint, and where the cycles
 //! went.
 
+use super::Engine;
 use super::error::{SimulationError, Waiting};
 use super::thread::{State, Wait};
-use super::Engine;
 use crate::account::{Order, Report};
 use serde::Serialize;
 
@@ -69,7 +69,10 @@ impl Engine {
         let threads = self.threads.iter().enumerate();
         let alive = threads.filter(|(_, thread)| thread.state != State::Ended);
         let describe = |(id, thread): (usize, &super::Thread)| {
-            let core = self.ports.iter().find(|port| port.thread == Some(id as u32));
+            let core = self
+                .ports
+                .iter()
+                .find(|port| port.thread == Some(id as u32));
             let what = match (thread.state, core) {
                 (State::Blocked(Wait::Futex { address }), _) => {
                     format!("sleeps on the futex {}", name(address))

@@ -113,7 +113,10 @@ impl Port {
         }
         let mut rest = self.clock - end;
         // An access or a computation in flight: its own account first.
-        for activity in [self.latest, Activity::Atomic].into_iter().chain(Activity::ALL) {
+        for activity in [self.latest, Activity::Atomic]
+            .into_iter()
+            .chain(Activity::ALL)
+        {
             let part = rest.min(self.spent[activity]);
             self.spent[activity] -= part;
             rest -= part;

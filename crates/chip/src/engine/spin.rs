@@ -6,9 +6,9 @@
 //! is not simulated. When the line is taken, the core's next look, at a
 //! multiple of the period from its first, misses. That look is simulated.
 
+use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
-use super::Engine;
 use crate::account::Activity;
 
 impl Engine {
@@ -27,14 +27,17 @@ impl Engine {
         port.plan = port.plan.wrapping_add(1);
         if until < u64::MAX {
             let plan = port.plan;
-            self.agenda.plan(until.max(port.clock), core, Event::Patience { plan });
+            self.agenda
+                .plan(until.max(port.clock), core, Event::Patience { plan });
         }
         true
     }
 
     pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {
         let port = &mut self.ports[core as usize];
-        let Mode::Spinning { line, .. } = port.mode else { return };
+        let Mode::Spinning { line, .. } = port.mode else {
+            return;
+        };
         if port.plan == plan {
             self.memory.unwatch(line, core);
             self.look_again(core, at);
@@ -58,12 +61,15 @@ impl Engine {
     /// The spinner looks at `at`, if its patience lasts so long.
     fn look_again(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
-        let Mode::Spinning { line, until } = port.mode else { return };
+        let Mode::Spinning { line, until } = port.mode else {
+            return;
+        };
         let at = at.min(until.max(port.clock));
         let from = port.clock;
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
-        self.lines.spin(u64::from(line) << self.line_shift, at - from);
+        self.lines
+            .spin(u64::from(line) << self.line_shift, at - from);
         self.record(core, Activity::Spin, from, at);
         self.agenda.go_on(&mut self.ports[core as usize]);
     }
@@ -71,13 +77,16 @@ impl Engine {
     /// Ends the spinning of a thread that is put aside at `at`.
     pub(super) fn stop_spinning(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
-        let Mode::Spinning { line, .. } = port.mode else { return };
+        let Mode::Spinning { line, .. } = port.mode else {
+            return;
+        };
         let from = port.clock;
         let at = at.max(from);
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
         port.plan = port.plan.wrapping_add(1);
-        self.lines.spin(u64::from(line) << self.line_shift, at - from);
+        self.lines
+            .spin(u64::from(line) << self.line_shift, at - from);
         self.memory.unwatch(line, core);
     }
 }

@@ -1,7 +1,7 @@
 //! The invariants of coherence, as assertions.
 
-use super::cache::State;
 use super::Memory;
+use super::cache::State;
 
 impl Memory {
     /// One writer or many readers; the directory names exactly the tiles that
@@ -12,7 +12,9 @@ impl Memory {
         let (owner, sharers) = (record.owner, record.sharers.clone());
         let groups = record.groups.clone();
         if owner.is_some() && !sharers.is_empty() {
-            return Err(format!("line {line}: owner {owner:?} beside readers {sharers:?}"));
+            return Err(format!(
+                "line {line}: owner {owner:?} beside readers {sharers:?}"
+            ));
         }
         for tile in 0..self.places.tiles() {
             let held = self.tiles[tile as usize].state(line);
@@ -31,11 +33,15 @@ impl Memory {
         for group in 0..self.shared.len() as u32 {
             let held = self.shared[group as usize].state(line).is_some();
             if held != groups.contains(group) {
-                return Err(format!("line {line}: group {group} holds it: {held}, directory otherwise"));
+                return Err(format!(
+                    "line {line}: group {group} holds it: {held}, directory otherwise"
+                ));
             }
             let mut tiles = sharers.iter().chain(owner);
             if inclusive && !held && tiles.any(|tile| self.places.group_of_tile(tile) == group) {
-                return Err(format!("line {line}: tiles of group {group} have it, its cache has not"));
+                return Err(format!(
+                    "line {line}: tiles of group {group} have it, its cache has not"
+                ));
             }
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Changing who holds a line: tags and directory together, so that they
 //! always agree.
 
+use super::Memory;
 use super::cache::{LineId, State};
 use super::line::TileId;
-use super::Memory;
 use crate::config::SharedCache;
 
 impl Memory {
@@ -11,7 +11,9 @@ impl Memory {
     pub(super) fn fill(&mut self, line: LineId, tile: TileId, state: State, at: u64) {
         let group = self.places.group_of_tile(tile);
         match &self.config.llc {
-            Some(SharedCache { inclusive: true, .. }) => {
+            Some(SharedCache {
+                inclusive: true, ..
+            }) => {
                 self.fill_group(line, group, State::Shared, at);
             }
             // An exclusive cache gives the line up to whoever writes to it.
@@ -70,8 +72,9 @@ impl Memory {
         let record = self.lines.line(line);
         let places = &self.places;
         let holders = record.sharers.iter().chain(record.owner);
-        let tiles: Vec<TileId> =
-            holders.filter(|&tile| places.group_of_tile(tile) == group).collect();
+        let tiles: Vec<TileId> = holders
+            .filter(|&tile| places.group_of_tile(tile) == group)
+            .collect();
         let mut best = State::Shared;
         for tile in tiles {
             best = best.max(self.take_from(line, tile).unwrap_or(State::Shared));

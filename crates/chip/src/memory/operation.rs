@@ -135,7 +135,9 @@ impl Word {
         unsafe {
             match self.width {
                 Width::One => AtomicU8::from_ptr(self.address).load(Relaxed).into(),
-                Width::Four => AtomicU32::from_ptr(self.address.cast()).load(Relaxed).into(),
+                Width::Four => AtomicU32::from_ptr(self.address.cast())
+                    .load(Relaxed)
+                    .into(),
                 Width::Eight => AtomicU64::from_ptr(self.address.cast()).load(Relaxed),
             }
         }

@@ -1,8 +1,8 @@
 //! Who is where: hardware threads in tiles, tiles in groups, lines at homes.
 
-use crate::config::{Config, Home, Network, Slices};
 use super::cache::LineId;
 use super::line::TileId;
+use crate::config::{Config, Home, Network, Slices};
 
 /// The chip's arithmetic of places. A place in the network is a hardware
 /// thread's number; a group's is that of its first.

@@ -38,7 +38,11 @@ impl Private {
     }
 
     /// Looks a line up, to read it or to write it.
-    pub(crate) fn lookup(&mut self, line: LineId, write: bool) -> (Lookup, Option<(LineId, State)>) {
+    pub(crate) fn lookup(
+        &mut self,
+        line: LineId,
+        write: bool,
+    ) -> (Lookup, Option<(LineId, State)>) {
         if write && self.write_through {
             return (Lookup::Miss, None);
         }

@@ -9,11 +9,11 @@
 //! those events is the order of memory: the machine is sequentially
 //! consistent.
 
+use super::Memory;
 use super::cache::{LineId, State};
 use super::line::TileId;
 use super::operation::{Operation, Word};
 use super::private::Lookup;
-use super::Memory;
 use crate::config::{DataPath, Directory, Writes};
 use std::collections::VecDeque;
 
@@ -158,7 +158,13 @@ impl Memory {
                 let at = self.travel(from, to, CONTROL_BITS, now);
                 return Arrival::Travels(at, Stage::Home);
             }
-            return self.serve_at(Request { stage: Stage::Home, ..request }, now);
+            return self.serve_at(
+                Request {
+                    stage: Stage::Home,
+                    ..request
+                },
+                now,
+            );
         }
         self.serve_at(request, now)
     }
@@ -239,7 +245,10 @@ impl Memory {
     fn fetch_from_owner(&mut self, request: &Request, owner: TileId, dirty: bool, at: u64) -> Data {
         let stage = self.stage_place(request);
         let tile = self.places.tile(request.core);
-        let (mine, its) = (self.places.group_of_tile(tile), self.places.group_of_tile(owner));
+        let (mine, its) = (
+            self.places.group_of_tile(tile),
+            self.places.group_of_tile(owner),
+        );
         let (ask, answer) = match &self.config.llc {
             Some(llc) => (
                 self.places.group_place(its, request.line),
@@ -264,7 +273,11 @@ impl Memory {
         };
         Data {
             at: back,
-            class: if mine == its { Class::Group } else { Class::Remote },
+            class: if mine == its {
+                Class::Group
+            } else {
+                Class::Remote
+            },
         }
     }
 
@@ -300,12 +313,21 @@ impl Memory {
             let snoop = llc.snoop;
             if line.groups.contains(mine) && request.stage == Stage::Group {
                 let back = self.reply_through(request, stage, at);
-                return Data { at: back, class: Class::Group };
+                return Data {
+                    at: back,
+                    class: Class::Group,
+                };
             }
-            let tile_here = line.sharers.iter().any(|one| self.places.group_of_tile(one) == mine);
+            let tile_here = line
+                .sharers
+                .iter()
+                .any(|one| self.places.group_of_tile(one) == mine);
             if tile_here && request.stage == Stage::Group {
                 let back = self.reply_through(request, stage, at + snoop);
-                return Data { at: back, class: Class::Group };
+                return Data {
+                    at: back,
+                    class: Class::Group,
+                };
             }
         }
         let home = self.places.home(request.line, mine);
@@ -316,7 +338,14 @@ impl Memory {
             };
             let asked = self.travel(stage, from, CONTROL_BITS, at) + snoop;
             let back = self.reply_from(request, from, asked);
-            return Data { at: back, class: if source == mine { Class::Group } else { Class::Remote } };
+            return Data {
+                at: back,
+                class: if source == mine {
+                    Class::Group
+                } else {
+                    Class::Remote
+                },
+            };
         }
         let (controller, place) = self.places.controller(home, request.line);
         let asked = self.travel(stage, place, CONTROL_BITS, at);
@@ -364,10 +393,18 @@ impl Memory {
         }
         let from = self.places.home_place(home, line);
         let mut best: Option<(u64, u32, u64)> = None;
-        let with_tiles = record.sharers.iter().map(|tile| (self.places.group_of_tile(tile), llc.snoop));
+        let with_tiles = record
+            .sharers
+            .iter()
+            .map(|tile| (self.places.group_of_tile(tile), llc.snoop));
         let in_caches = record.groups.iter().map(|group| (group, 0));
-        for (group, snoop) in in_caches.chain(with_tiles).filter(|&(group, _)| group != mine || forward) {
-            let way = self.network.latency(from, self.places.group_place(group, line), CONTROL_BITS);
+        for (group, snoop) in in_caches
+            .chain(with_tiles)
+            .filter(|&(group, _)| group != mine || forward)
+        {
+            let way =
+                self.network
+                    .latency(from, self.places.group_place(group, line), CONTROL_BITS);
             let candidate = (way + snoop, group, snoop);
             if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
@@ -379,7 +416,12 @@ impl Memory {
     fn serve_read(&mut self, request: &Request, now: u64) -> Served {
         let value = request.word.apply(request.operation);
         let coherence = self.config.coherence.clone();
-        let at = now + if request.stage == Stage::Home { coherence.latency } else { 0 };
+        let at = now
+            + if request.stage == Stage::Home {
+                coherence.latency
+            } else {
+                0
+            };
         let tile = self.places.tile(request.core);
         let line = self.lines.line(request.line);
         let owner = line.owner;
@@ -399,13 +441,20 @@ impl Memory {
         } else {
             line.sharers.insert(tile);
         }
-        if exclusive || owner.is_some() || data.class == Class::Memory && coherence.writes == Writes::Back && alone {
+        if exclusive
+            || owner.is_some()
+            || data.class == Class::Memory && coherence.writes == Writes::Back && alone
+        {
             line.busy_until = done;
         } else {
             line.busy_until = now + coherence.occupancy;
             line.readers_until = line.readers_until.max(done);
         }
-        let state = if exclusive { State::Exclusive } else { State::Shared };
+        let state = if exclusive {
+            State::Exclusive
+        } else {
+            State::Shared
+        };
         self.fill(request.line, tile, state, done);
         Served {
             done,
@@ -420,7 +469,11 @@ impl Memory {
     fn serve_write(&mut self, request: &Request, now: u64) -> Served {
         let value = request.word.apply(request.operation);
         let at = now
-            + if request.stage == Stage::Home { self.config.coherence.latency } else { 0 };
+            + if request.stage == Stage::Home {
+                self.config.coherence.latency
+            } else {
+                0
+            };
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let line = self.lines.line(request.line);
@@ -430,7 +483,10 @@ impl Memory {
         let owner = line.owner.filter(|&owner| owner != tile);
         let had_it = line.sharers.contains(tile) || line.owner == Some(tile);
         let others = line.sharers.iter().any(|one| one != tile)
-            || line.groups.iter().any(|one| one != self.places.group_of_tile(tile));
+            || line
+                .groups
+                .iter()
+                .any(|one| one != self.places.group_of_tile(tile));
         if self.config.coherence.writes == Writes::Through {
             return self.write_through(request, at, value, readers_until);
         }
@@ -445,7 +501,10 @@ impl Memory {
                     // Permission alone, from where the request is.
                     let stage = self.stage_place(request);
                     let at = self.permission_from(request, stage, at);
-                    Data { at, class: Class::Group }
+                    Data {
+                        at,
+                        class: Class::Group,
+                    }
                 } else {
                     self.fetch_clean(request, at)
                 };
@@ -479,7 +538,9 @@ impl Memory {
         let tile = self.places.tile(request.core);
         let to = self.places.tile_place(tile);
         if self.config.llc.is_some() {
-            let entry = self.places.group_place(self.places.group_of_tile(tile), request.line);
+            let entry = self
+                .places
+                .group_place(self.places.group_of_tile(tile), request.line);
             let at = self.travel(place, entry, CONTROL_BITS, at);
             return self.travel(entry, to, CONTROL_BITS, at);
         }
@@ -536,7 +597,12 @@ impl Memory {
     /// The same between tiles without last-level caches: one message a
     /// sharer, or a broadcast that only sharers answer when the directory
     /// could not name them all.
-    fn invalidate_tiles(&mut self, request: &Request, sharers: &crate::core_set::CoreSet, at: u64) -> (u64, Class) {
+    fn invalidate_tiles(
+        &mut self,
+        request: &Request,
+        sharers: &crate::core_set::CoreSet,
+        at: u64,
+    ) -> (u64, Class) {
         let home = self.stage_place(request);
         let tile = self.places.tile(request.core);
         let coherence = self.config.coherence.clone();
@@ -578,7 +644,13 @@ impl Memory {
     }
 
     /// A write done at its line's home; private caches keep clean copies only.
-    fn write_through(&mut self, request: &Request, at: u64, value: u64, readers_until: u64) -> Served {
+    fn write_through(
+        &mut self,
+        request: &Request,
+        at: u64,
+        value: u64,
+        readers_until: u64,
+    ) -> Served {
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let llc = self.config.llc.clone();
@@ -588,11 +660,17 @@ impl Memory {
         let others = record.sharers.iter().any(|one| one != tile);
         let cached = record.groups.contains(group);
         let data = if cached {
-            Data { at, class: Class::Group }
+            Data {
+                at,
+                class: Class::Group,
+            }
         } else {
             let home = self.places.home(request.line, group);
             let (controller, _) = self.places.controller(home, request.line);
-            Data { at: self.controllers.access(controller, at), class: Class::Memory }
+            Data {
+                at: self.controllers.access(controller, at),
+                class: Class::Memory,
+            }
         };
         let atomic = execution > 0;
         let own = if atomic { execution } else { write };

@@ -8,9 +8,11 @@ use crate::report::page;
 use crate::report::section::{Block, Section};
 use crate::study::settings::Settings;
 use crate::study::{self, Request, STUDIES};
+use crate::world::World;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let request = Request {
+        world: World::Native,
         settings: Settings::default(),
         threads: Vec::new(),
         only: Vec::new(),

@@ -4,12 +4,15 @@ use crate::cli::{Format, StudyArgs};
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
 use crate::study::{self, Request};
+use crate::world::World;
 use std::fmt::Write as _;
 
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let study = study::find(&args.name)?;
+    let (world, settings) = World::new(&args.on, &args.set, study.keys())?;
     let request = Request {
-        settings: Settings::parse(&args.set, study.keys())?,
+        world,
+        settings: Settings::parse(&settings, study.keys())?,
         threads: args.threads.clone(),
         only: args.only.clone(),
         full: args.effort.full,

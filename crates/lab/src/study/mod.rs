@@ -8,6 +8,7 @@ use crate::failure::bad_input;
 use crate::measure::journal::Journal;
 use crate::report::files::OutFolder;
 use crate::report::section::Section;
+use crate::world::World;
 use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub(crate) trait Plan {
 /// What a user asks of a study.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    pub(crate) world: World,
     pub(crate) settings: Settings,
     /// Empty: what the machine has.
     pub(crate) threads: Vec<NonZeroUsize>,

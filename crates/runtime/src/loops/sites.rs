@@ -31,6 +31,9 @@ impl Site {
     /// The site of a loop over `n` iterations of the code at `body`.
     #[inline]
     pub(crate) fn new(body: usize, n: usize) -> Self {
+        // Relative to some other code: where the loader put the program must
+        // not decide which bodies share an entry, least of all in a simulation.
+        let body = body.wrapping_sub(Self::new as fn(usize, usize) -> Self as usize);
         // Fibonacci hashing: the product's high bits depend on all of the key.
         let key = (body as u64) << 6 | u64::from(n.leading_zeros());
         let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);

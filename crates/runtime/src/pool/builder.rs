@@ -150,8 +150,19 @@ fn check(threads: usize) -> Result<usize, BuildError> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Describes a pool on any platform.
-    pub(crate) fn on_platform() -> Self {
+    /// Describes a pool on any platform, such as a simulated machine, to be
+    /// made by [`build_on`](Self::build_on).
+    ///
+    /// ```
+    /// use manycore::{Builder, Native, Pool};
+    ///
+    /// let builder = Builder::<Native>::on_platform().name("solver");
+    /// // Two threads, bound to nothing, on a machine of two cores in a group.
+    /// let pool = builder.build_on(2, 1, vec![vec![]; 2])?;
+    /// assert_eq!(pool.threads(), 2);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn on_platform() -> Self {
         Self {
             threads: None,
             affinity: Affinity::None,
@@ -199,6 +210,23 @@ impl<P: Platform> Builder<P> {
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.spin_budget = budget;
         self
+    }
+
+    /// Makes a pool of one thread for each entry of `cpus`, bound to the CPUs
+    /// in it (empty: free), on a machine of so many `cores` in so many core
+    /// `groups`. [`threads`](Self::threads) and [`affinity`](Self::affinity)
+    /// are not looked at: they are about this host.
+    ///
+    /// # Errors
+    ///
+    /// No entry at all, absurdly many, or the platform refusing a thread.
+    pub fn build_on(
+        &self,
+        cores: usize,
+        groups: usize,
+        cpus: Vec<Vec<usize>>,
+    ) -> Result<Pool<P>, BuildError> {
+        self.start(cpus.len(), Cores { cores, groups }, cpus)
     }
 
     /// Starts the workers on `cpus`, a set for every thread.

@@ -108,7 +108,10 @@ pub type CellBool = Cell<bool, AtomicU8>;
 /// The platform's atomic pointer.
 pub type CellPtr<T> = Cell<*mut T, AtomicU64>;
 
-const _: () = assert!(size_of::<usize>() == 8, "the simulator needs a host of 64 bits");
+const _: () = assert!(
+    size_of::<usize>() == 8,
+    "the simulator needs a host of 64 bits"
+);
 
 /// Between a value and the bits of its word.
 trait Bits: Copy {
@@ -170,12 +173,20 @@ macro_rules! bits {
     };
 }
 
-bits!(u32, AtomicU32, Four, |value| value.into(), |bits| bits as u32);
+bits!(u32, AtomicU32, Four, |value| value.into(), |bits| bits
+    as u32);
 bits!(u64, AtomicU64, Eight, |value| value, |bits| bits);
-bits!(usize, AtomicU64, Eight, |value| value as u64, |bits| bits as usize);
+bits!(usize, AtomicU64, Eight, |value| value as u64, |bits| bits
+    as usize);
 bits!(bool, AtomicU8, One, |value| value.into(), |bits| bits != 0);
-bits!(*mut T, AtomicU64, Eight, |value| value.expose_provenance() as u64,
-    |bits| std::ptr::with_exposed_provenance_mut(bits as usize), T);
+bits!(
+    *mut T,
+    AtomicU64,
+    Eight,
+    |value| value.expose_provenance() as u64,
+    |bits| std::ptr::with_exposed_provenance_mut(bits as usize),
+    T
+);
 
 impl<T, W> Cell<T, W> {
     #[inline(always)]

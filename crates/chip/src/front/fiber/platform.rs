@@ -62,7 +62,11 @@ impl Platform for Simulated {
     fn relax() {
         with_inside(|engine, core| {
             // With the look that follows it, one period.
-            let cycles = engine.config.core.spin_period.saturating_sub(engine.config.l1.latency);
+            let cycles = engine
+                .config
+                .core
+                .spin_period
+                .saturating_sub(engine.config.l1.latency);
             engine.ports[core as usize].pass(Activity::Spin, cycles.max(1));
         });
     }

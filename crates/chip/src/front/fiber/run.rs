@@ -144,8 +144,7 @@ impl Simulation {
         let host = |error: arena::ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack).map_err(host)?;
         let addresses = AddressMap::new(&arena);
-        let mut engine =
-            Engine::new(&self.config, addresses, self.limit, self.segments)?;
+        let mut engine = Engine::new(&self.config, addresses, self.limit, self.segments)?;
         let mut result: Option<Result<T, Box<dyn Any + Send>>> = None;
         let slot = &raw mut result;
         let main = move || {
@@ -180,12 +179,16 @@ impl Simulation {
                 config: self.config.clone(),
             }),
             Some(Err(payload)) => {
-                let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                let text = payload
+                    .downcast_ref::<&str>()
+                    .map(|text| (*text).to_owned());
                 let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
                 let text = text.unwrap_or_else(|| "with a payload that is no text".to_owned());
                 Err(SimulationError::Panicked(text))
             }
-            None => Err(SimulationError::Incoherent("the main thread ended without a result".into())),
+            None => Err(SimulationError::Incoherent(
+                "the main thread ended without a result".into(),
+            )),
         }
     }
 }
@@ -203,7 +206,9 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
             Step::Resume(core) => core,
         };
         // SAFETY: as above.
-        let Some((thread, mut body)) = (unsafe { (*engine).take_body(core) }) else { continue };
+        let Some((thread, mut body)) = (unsafe { (*engine).take_body(core) }) else {
+            continue;
+        };
         let progress = {
             // SAFETY: the engine stays in place, and is left to the coroutine.
             let _context = unsafe { Entered::new(engine, core) };

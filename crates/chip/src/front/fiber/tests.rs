@@ -9,7 +9,10 @@ type U64 = <Simulated as Platform>::AtomicU64;
 type Word = <Simulated as Platform>::Futex;
 
 fn spawn(core: usize, body: impl FnOnce() + Send + 'static) -> SimulatedThread {
-    let spec = ThreadSpec { cpus: vec![core], ..ThreadSpec::default() };
+    let spec = ThreadSpec {
+        cpus: vec![core],
+        ..ThreadSpec::default()
+    };
     Simulated::spawn(spec, Box::new(body)).unwrap()
 }
 
@@ -110,17 +113,24 @@ fn nobody_left_to_wake_a_sleeper_is_a_deadlock() {
 fn a_program_that_never_ends_hits_the_limit() {
     let error = Simulation::new(&machine("atac-64"))
         .limit(1_000_000)
-        .run(|| loop {
-            Simulated::compute(100);
-            Simulated::yield_now();
+        .run(|| {
+            loop {
+                Simulated::compute(100);
+                Simulated::yield_now();
+            }
         })
         .unwrap_err();
-    assert!(error.to_string().contains("still ran after 1000000 cycles"), "{error}");
+    assert!(
+        error.to_string().contains("still ran after 1000000 cycles"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_panic_of_the_program_is_an_error() {
-    let error = Simulation::new(&machine("atac-64")).run(|| panic!("oh")).unwrap_err();
+    let error = Simulation::new(&machine("atac-64"))
+        .run(|| panic!("oh"))
+        .unwrap_err();
     assert_eq!(error.to_string(), "the simulated program panicked: oh");
 }
 
