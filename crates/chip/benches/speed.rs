@@ -69,7 +69,8 @@ fn main() {
         "{:<38} {:>5} {:>14} {:>12} {:>19} {:>14}",
         "program", "cores", "unit", "M units/s", "least .. greatest", "median seconds"
     );
-    for speed in &SPEEDS {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for speed in SPEEDS.iter().filter(|speed| speed.name.contains(&only)) {
         let mut config = Config::preset("atac-64").expect("a preset");
         config.set(&format!("cores={}", speed.cores)).expect("a size of the preset");
         let mut seconds = Vec::new();

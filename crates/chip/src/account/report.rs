@@ -168,6 +168,7 @@ impl fmt::Display for HotLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::{Source, Taken};
 
     #[test]
     fn tables() {
@@ -177,7 +178,7 @@ mod tests {
         cores[1][Activity::Compute] = 400;
         let mut lines = Lines::new(64);
         lines.name(128..136, "lock");
-        lines.transfer(128, 1);
+        lines.served(128, Source::Group, 0, Taken { by: 1, copies: 1 });
         lines.spin(128, 90);
         lines.spin(512, 10);
         let report = Report::new(400, cores, &lines, 10, Order::Transfers);
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(rows[1], ["0", "300", "100"]);
         assert_eq!(rows[2], ["1", "400", "0"]);
         assert_eq!(rows[3], ["all", "87.5%", "12.5%"]);
-        assert_eq!(rows[6], ["0x80", "1", "0", "0", "90", "1", "lock"]);
+        assert_eq!(rows[6], ["0x80", "1", "1", "0", "90", "1", "lock"]);
         assert_eq!(rows[9], ["90", "lock"]);
         assert_eq!(rows[10], ["10", "(no", "name)"]);
 

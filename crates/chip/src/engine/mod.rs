@@ -39,7 +39,7 @@ pub use outcome::Statistics;
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, Progress, Reply};
 
-use crate::account::{Activity, Lines, Segment, Source, Timeline};
+use crate::account::{Activity, Lines, Segment, Source, Taken, Timeline};
 use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
 use crate::memory::{Arrival, Class, Memory, Request, Served};
@@ -174,7 +174,8 @@ impl Engine {
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {
             Event::Arrive => {
-                if let Some(request) = self.ports[core as usize].request {
+                if let Some(mut request) = self.ports[core as usize].request {
+                    request.arrived = at;
                     self.hash
                         .fold(at, u64::from(request.line) << 16 | u64::from(core));
                     let arrival = self.memory.arrive(request, at);
@@ -245,19 +246,13 @@ impl Engine {
         self.agenda.go_on(port);
         let to = port.clock;
         let address = u64::from(request.line) << self.line_shift;
-        self.lines.miss(
-            address,
-            match served.class {
-                Class::Group => Source::Group,
-                Class::Remote => Source::Remote,
-                Class::Memory => Source::Memory,
-            },
-        );
-        if served.taken > 0 {
-            self.lines.transfer(address, request.core);
-            self.lines.invalidate(address, u64::from(served.taken));
-        }
-        self.lines.wait(address, at - request.arrived);
+        let source = match served.class {
+            Class::Group => Source::Group,
+            Class::Remote => Source::Remote,
+            Class::Memory => Source::Memory,
+        };
+        let taken = Taken { by: request.core, copies: served.taken };
+        self.lines.served(address, source, at - request.arrived, taken);
         self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
         if cfg!(debug_assertions)

@@ -82,9 +82,9 @@ impl Engine {
                 }
                 (_, None) => "waits for a core".to_owned(),
                 (_, Some(port)) => match port.mode {
-                    Mode::Spinning { line, .. } => format!(
+                    Mode::Spinning { word, .. } => format!(
                         "spins on {} on core {}",
-                        name(u64::from(line) << self.line_shift),
+                        name(word),
                         port.core
                     ),
                     Mode::Listening { .. } => format!("waits for a message on core {}", port.core),

@@ -16,9 +16,10 @@ pub(crate) enum Mode {
     Running,
     /// Its thread waits for a line, since the clock.
     Missing,
-    /// Its thread spins on a line it holds, since the clock, until somebody
-    /// takes the line or the clock reaches `until`.
-    Spinning { line: u32, until: u64 },
+    /// Its thread spins on the word at a simulated address, in a line that its
+    /// tile holds, since the clock, until somebody takes the line or the clock
+    /// reaches `until`.
+    Spinning { word: u64, until: u64 },
     /// Its thread waits for a message, since the clock.
     Listening { channel: Channel },
 }

@@ -16,6 +16,8 @@ pub(crate) struct Mesh {
     width: u32,
     hop: Cycles,
     flit_bits: u32,
+    /// Its logarithm, if whole: a division takes longer than all the rest.
+    flit_shift: Option<u32>,
     broadcast_tree: bool,
     /// By router and [`Port`]; empty if messages pass through each other.
     ports: Box<[HistoryList]>,
@@ -71,6 +73,7 @@ impl Mesh {
             width,
             hop,
             flit_bits,
+            flit_shift: flit_bits.is_power_of_two().then(|| flit_bits.ilog2()),
             broadcast_tree,
             ports: vec![HistoryList::new(1); ports].into(),
         })
@@ -84,7 +87,10 @@ impl Mesh {
 
     #[inline]
     fn flits(&self, bits: u32) -> Cycles {
-        Cycles::from(bits.div_ceil(self.flit_bits))
+        match self.flit_shift {
+            Some(shift) => Cycles::from((bits + self.flit_bits - 1) >> shift),
+            None => Cycles::from(bits.div_ceil(self.flit_bits)),
+        }
     }
 
     #[inline]

@@ -280,8 +280,8 @@ pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
             if seen != value || engine.ports[core as usize].clock >= until {
                 return None;
             }
-            let line = engine.line_of(word.host());
-            Some(engine.spin(core, line, until))
+            let address = engine.addresses.simulated(word.host());
+            Some(engine.spin(core, address, until))
         });
         match parked {
             None => return seen,
