@@ -73,6 +73,13 @@ impl Memory {
         self.places.tile(core)
     }
 
+    /// The place at which `line`, touched by `core`, is at home.
+    pub(crate) fn home(&mut self, core: u32, line: LineId) -> u32 {
+        let group = self.places.group_of_tile(self.places.tile(core));
+        let home = self.places.home(line, group);
+        self.places.home_place(home, line)
+    }
+
     fn mesi(&self) -> bool {
         self.config.coherence.protocol == Protocol::Mesi
     }

@@ -33,6 +33,31 @@ use std::io;
 #[derive(Clone, Copy, Debug)]
 pub struct Simulated;
 
+impl Simulated {
+    /// The core where the line of `data` is at home, or the first core of the
+    /// group where it is; a page that nobody has touched is at home with its
+    /// first toucher, this thread. Takes no time.
+    ///
+    /// ```
+    /// use manycore_chip::{Simulated, Simulation, config::Config};
+    ///
+    /// let machine = Config::preset("atac-64")?; // lines take turns over the tiles
+    /// let run = Simulation::new(&machine).run(|| {
+    ///     let lines = vec![[0u64; 8]; 2];
+    ///     (Simulated::home_of(&lines[0]), Simulated::home_of(&lines[1]))
+    /// })?;
+    /// assert_eq!((run.value.0 + 1) % 64, run.value.1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn home_of<T>(data: &T) -> usize {
+        let address = std::ptr::from_ref(data).addr();
+        with(|engine, core| {
+            let line = engine.line_of(address);
+            engine.memory.home(core, line) as usize
+        })
+    }
+}
+
 /// A thread of the simulated machine, to be joined.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedThread(ThreadId);
