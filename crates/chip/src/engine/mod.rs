@@ -35,11 +35,11 @@ mod thread;
 
 pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
-pub use outcome::Statistics;
+pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, Progress, Reply};
 
-use crate::account::{Activity, Lines, Segment, Source, Taken, Timeline};
+use crate::account::{Activity, Lines, Name, Segment, Source, Taken, Timeline};
 use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
 use crate::memory::{Arrival, Class, Memory, Request, Served};
@@ -67,6 +67,9 @@ pub(crate) struct Engine {
     pub(crate) timeline: Timeline,
     hash: EventHash,
     lookahead: u64,
+    /// How far a core may run ahead of others on hits: the lookahead, or
+    /// nothing where hardware threads share an L1.
+    ahead: u64,
     limit: u64,
     /// Shift from a simulated address to its line.
     line_shift: u32,
@@ -107,6 +110,11 @@ impl Engine {
             timeline: Timeline::new(config.cores as usize, segments),
             hash: EventHash::new(),
             lookahead: memory.lookahead(),
+            ahead: if config.threads_per_core > 1 {
+                0
+            } else {
+                memory.lookahead()
+            },
             limit,
             line_shift: config.line.trailing_zeros(),
             events: 0,
@@ -167,7 +175,7 @@ impl Engine {
         let horizon = self
             .agenda
             .next_event()
-            .min(other.saturating_add(self.lookahead));
+            .min(other.saturating_add(self.ahead));
         self.ports[core as usize].horizon = horizon;
     }
 
@@ -251,8 +259,12 @@ impl Engine {
             Class::Remote => Source::Remote,
             Class::Memory => Source::Memory,
         };
-        let taken = Taken { by: request.core, copies: served.taken };
-        self.lines.served(address, source, at - request.arrived, taken);
+        let taken = Taken {
+            by: request.core,
+            copies: served.taken,
+        };
+        self.lines
+            .served(address, source, at - request.arrived, taken);
         self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
         if cfg!(debug_assertions)
@@ -267,14 +279,41 @@ impl Engine {
     /// Notes what a core did, for the timeline.
     #[inline]
     fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
-        self.timeline.record(Segment {
+        self.record_named(core, activity, from, to, None);
+    }
+
+    fn record_named(
+        &mut self,
+        core: u32,
+        activity: Activity,
+        from: u64,
+        to: u64,
+        name: Option<Name>,
+    ) {
+        if !self.timeline.is_on() {
+            return;
+        }
+        let port = &mut self.ports[core as usize];
+        let segment = Segment {
             core,
-            thread: self.ports[core as usize].thread,
+            thread: port.thread,
             activity,
-            name: None,
+            name,
             from,
             to,
-        });
+        };
+        // Computation and hits are not noted one by one: they fill the gaps.
+        if port.shown < from && port.thread.is_some() {
+            self.timeline.record(Segment {
+                activity: Activity::Compute,
+                name: None,
+                from: port.shown,
+                to: from,
+                ..segment
+            });
+        }
+        port.shown = to;
+        self.timeline.record(segment);
     }
 }
 

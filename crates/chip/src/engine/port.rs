@@ -44,6 +44,8 @@ pub(crate) struct Port {
     pub(crate) computed_until: u64,
     /// The clock up to which the scheduler has charged the thread.
     pub(crate) charged_until: u64,
+    /// The clock up to which the timeline shows the core.
+    pub(crate) shown: u64,
     /// Makes the entries of an older plan for this core void.
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
@@ -68,6 +70,7 @@ impl Port {
             latest: Activity::Compute,
             computed_until: 0,
             charged_until: 0,
+            shown: 0,
             plan: 0,
             displaced: false,
             waking: false,

@@ -70,7 +70,8 @@ impl Engine {
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
         self.lines.spin(word, at - from);
-        self.record(core, Activity::Spin, from, at);
+        let name = self.lines.name_at(word);
+        self.record_named(core, Activity::Spin, from, at, name);
         self.agenda.go_on(&mut self.ports[core as usize]);
     }
 
