@@ -35,8 +35,8 @@
 //! let report = &run.statistics.report;
 //! assert!(report.cores.iter().all(|core| core.sum() == run.statistics.cycles));
 //! assert_eq!(report.lines[0].names, ["counter"]);
-//! // Core 12 is of the second socket: the line crosses over to it.
-//! assert!(report.cores[12][Activity::Remote] > 0);
+//! // Core 10 is the first of the second socket: the line crosses over to it.
+//! assert!(report.cores[10][Activity::Remote] > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
