@@ -13,4 +13,5 @@ mod os;
 pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};
 pub use engine::{SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
-pub use front::fiber::{Run, Simulated, Simulation};
+pub use front::fiber::{Broadcast, Run, Simulated, SimulatedThread, Simulation};
+pub use network::{Channel, Delivery, Filter, MatchOperation, Message};
