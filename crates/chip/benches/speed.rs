@@ -6,9 +6,7 @@
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
-use manycore_platform::{
-    Atomic, AtomicInteger, CachePadded, Ordering::Relaxed, Platform, ThreadSpec,
-};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::Relaxed, Platform, ThreadSpec};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -71,11 +69,10 @@ fn main() {
         "{:<38} {:>5} {:>14} {:>12} {:>19} {:>14}",
         "program", "cores", "unit", "M units/s", "least .. greatest", "median seconds"
     );
-    for speed in &SPEEDS {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for speed in SPEEDS.iter().filter(|speed| speed.name.contains(&only)) {
         let mut config = Config::preset("atac-64").expect("a preset");
-        config
-            .set(&format!("cores={}", speed.cores))
-            .expect("a size of the preset");
+        config.set(&format!("cores={}", speed.cores)).expect("a size of the preset");
         let mut seconds = Vec::new();
         let mut units = 0;
         for _ in 0..rounds {
@@ -112,10 +109,7 @@ fn team(cores: u32, body: impl Fn(usize) + Clone + Send + 'static) {
     let threads: Vec<_> = (1..cores as usize)
         .map(|core| {
             let body = body.clone();
-            let spec = ThreadSpec {
-                cpus: vec![core],
-                ..ThreadSpec::default()
-            };
+            let spec = ThreadSpec { cpus: vec![core], ..ThreadSpec::default() };
             Simulated::spawn(spec, Box::new(move || body(core))).expect("the core exists")
         })
         .collect();
@@ -124,9 +118,7 @@ fn team(cores: u32, body: impl Fn(usize) + Clone + Send + 'static) {
 }
 
 fn simulate(config: &Config, program: impl FnOnce()) -> u64 {
-    let run = Simulation::new(config)
-        .run(program)
-        .expect("the program ends");
+    let run = Simulation::new(config).run(program).expect("the program ends");
     run.statistics.cycles
 }
 
