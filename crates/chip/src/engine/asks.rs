@@ -90,7 +90,9 @@ impl Engine {
         port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         let at = port.clock;
         let value = word.apply(operation);
-        self.wake_disturbed(at);
+        if self.wake_disturbed(at) {
+            self.set_horizon(core);
+        }
         Asked::Done(value)
     }
 
@@ -156,6 +158,7 @@ impl Engine {
             let at = self.ports[core as usize].clock;
             self.wake_thread(thread, core, at);
         }
+        self.set_horizon(core);
         woken.len()
     }
 
@@ -185,6 +188,7 @@ impl Engine {
         let at = self.ports[core as usize].clock;
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
+        self.set_horizon(core);
         Ok(thread)
     }
 

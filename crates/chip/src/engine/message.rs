@@ -45,6 +45,7 @@ impl Engine {
         for at in 0..self.listeners.len() {
             self.plan_message(self.listeners[at]);
         }
+        self.set_horizon(core);
     }
 
     /// Looks into the core's message buffer.

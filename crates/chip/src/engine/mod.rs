@@ -161,7 +161,8 @@ impl Engine {
         }
     }
 
-    /// How far `core` may go before it must ask again.
+    /// How far `core`, which runs, may go before it must ask again: to be told
+    /// anew when it has made something happen.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
         let horizon = self
