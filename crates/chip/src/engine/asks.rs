@@ -228,10 +228,7 @@ impl Engine {
             Some(product) => product.div_ceil(1024),
             None => (u128::from(instructions) * u128::from(self.cpi_1024)).div_ceil(1024) as u64,
         };
-        let port = &mut self.ports[core as usize];
-        port.pass(Activity::Compute, cycles);
-        port.latest = Activity::Compute;
-        port.computed_until = port.clock;
+        self.ports[core as usize].compute(cycles);
     }
 
     pub(crate) fn slot(&mut self, core: u32) -> *const () {
