@@ -89,6 +89,12 @@ impl Engine {
             Mode::Spinning { .. } => self.stop_spinning(core, at),
             Mode::Listening { .. } => self.stop_listening(core, at),
             Mode::Running if port.computes_beyond(at) => {
+                if port.computed.start > at {
+                    // Before that, an access or a switch is under way.
+                    let at = port.computed.start;
+                    self.agenda.plan(at, core, Event::Displace);
+                    return;
+                }
                 self.threads[thread as usize].owed += port.take_back(at);
             }
             Mode::Running => {
