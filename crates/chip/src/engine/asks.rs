@@ -60,7 +60,7 @@ impl Engine {
         word: Word,
     ) -> Asked {
         if self.ports[core as usize].clock >= self.ports[core as usize].horizon
-            && self.others_first(core, self.ahead)
+            && self.others_first(core, self.lookahead)
         {
             return Asked::Again;
         }
@@ -90,7 +90,9 @@ impl Engine {
         port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         let at = port.clock;
         let value = word.apply(operation);
-        self.wake_disturbed(at);
+        if self.wake_disturbed(at) {
+            self.set_horizon(core);
+        }
         Asked::Done(value)
     }
 
@@ -109,7 +111,7 @@ impl Engine {
             self.agenda.go_on(port);
             return true;
         }
-        port.horizon = event.min(time.saturating_add(self.ahead));
+        port.horizon = event.min(time.saturating_add(self.lookahead));
         false
     }
 
@@ -156,6 +158,7 @@ impl Engine {
             let at = self.ports[core as usize].clock;
             self.wake_thread(thread, core, at);
         }
+        self.set_horizon(core);
         woken.len()
     }
 
@@ -183,6 +186,7 @@ impl Engine {
         let at = self.ports[core as usize].clock;
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
+        self.set_horizon(core);
         Ok(thread)
     }
 
@@ -210,6 +214,7 @@ impl Engine {
         let affinity = self.affinity(cpus)?;
         let at = self.ports[core as usize].clock;
         self.confine(thread, affinity, at);
+        self.set_horizon(core);
         Ok(())
     }
 
@@ -249,10 +254,7 @@ impl Engine {
             Some(product) => product.div_ceil(1024),
             None => (u128::from(instructions) * u128::from(self.cpi_1024)).div_ceil(1024) as u64,
         };
-        let port = &mut self.ports[core as usize];
-        port.pass(Activity::Compute, cycles);
-        port.latest = Activity::Compute;
-        port.computed_until = port.clock;
+        self.ports[core as usize].compute(cycles);
     }
 
     pub(crate) fn slot(&mut self, core: u32) -> *const () {

@@ -66,6 +66,7 @@ impl Engine {
                 self.plan_message(listener);
             }
         }
+        self.set_horizon(core);
     }
 
     /// Looks into the core's message buffer.

@@ -67,9 +67,6 @@ pub(crate) struct Engine {
     pub(crate) timeline: Timeline,
     hash: EventHash,
     lookahead: u64,
-    /// How far a core may run ahead of others on hits: the lookahead, or
-    /// nothing where hardware threads share an L1.
-    ahead: u64,
     limit: u64,
     /// Shift from a simulated address to its line.
     line_shift: u32,
@@ -110,11 +107,6 @@ impl Engine {
             timeline: Timeline::new(config.cores as usize, segments),
             hash: EventHash::new(),
             lookahead: memory.lookahead(),
-            ahead: if config.threads_per_core > 1 {
-                0
-            } else {
-                memory.lookahead()
-            },
             limit,
             line_shift: config.line.trailing_zeros(),
             events: 0,
@@ -169,13 +161,14 @@ impl Engine {
         }
     }
 
-    /// How far `core` may go before it must ask again.
+    /// How far `core`, which runs, may go before it must ask again: to be told
+    /// anew when it has made something happen.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
         let horizon = self
             .agenda
             .next_event()
-            .min(other.saturating_add(self.ahead));
+            .min(other.saturating_add(self.lookahead));
         self.ports[core as usize].horizon = horizon;
     }
 
