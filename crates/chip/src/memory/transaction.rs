@@ -519,6 +519,8 @@ impl Memory {
         };
         let done = (ready + self.places.reply_latency()).max(readers_until) + execution;
         let taken = self.take_from_all(request.line, tile);
+        // Threads that share the writer's caches see the write too.
+        self.disturb(request.line, tile);
         let line = self.lines.line(request.line);
         line.owner = Some(tile);
         line.busy_until = done;
