@@ -423,9 +423,23 @@ impl Memory {
                 0
             };
         let tile = self.places.tile(request.core);
+        let mine = self.places.group_of_tile(tile);
         let line = self.lines.line(request.line);
         let owner = line.owner;
-        let alone = line.uncached();
+        if owner == Some(tile) || line.sharers.contains(tile) {
+            // A sibling that shares the tile's caches has fetched it meanwhile.
+            return Served {
+                done: now + self.places.reply_latency(),
+                execution: 0,
+                class: Class::Group,
+                value,
+                stored: true,
+                taken: 0,
+            };
+        }
+        let alone = owner.is_none()
+            && line.sharers.is_empty()
+            && line.groups.iter().all(|group| group == mine);
         let data = match owner {
             Some(owner) => {
                 let dirty = self.downgrade(request.line, owner, at);
@@ -518,6 +532,8 @@ impl Memory {
         };
         let done = (ready + self.places.reply_latency()).max(readers_until) + execution;
         let taken = self.take_from_all(request.line, tile);
+        // Threads that share the writer's caches see the write too.
+        self.disturb(request.line, tile);
         let line = self.lines.line(request.line);
         line.owner = Some(tile);
         line.busy_until = done;

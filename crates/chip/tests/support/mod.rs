@@ -81,3 +81,9 @@ pub fn named(
     };
     Simulated::spawn(spec, Box::new(body)).unwrap()
 }
+
+/// Computes until `time`, on a machine of `cpi` cycles an instruction.
+pub fn compute_until(time: u64, cpi: f64) {
+    let cycles = time.saturating_sub(Simulated::now());
+    Simulated::compute((cycles as f64 / cpi) as u64);
+}

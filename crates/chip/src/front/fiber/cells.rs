@@ -279,13 +279,18 @@ pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
             if seen != value || engine.ports[core as usize].clock >= until {
                 return None;
             }
+            // A thread that shares this core's caches may have written while
+            // the answer was on its way or this thread was put aside.
+            if word_of(word).peek() != u64::from(value) {
+                return Some(false);
+            }
             let address = engine.addresses.simulated(word.host());
             Some(engine.spin(core, address, until))
         });
         match parked {
             None => return seen,
             Some(true) => suspend(),
-            Some(false) => {} // The line is gone already: look again.
+            Some(false) => {} // The line or the value is gone already: look again.
         }
     }
 }
