@@ -95,6 +95,13 @@ impl Places {
         }
     }
 
+    /// The tile whose slice of the group's cache answers for `line`, if that
+    /// cache is in slices.
+    pub(crate) fn tile_of_slice(&self, group: u32, line: LineId) -> Option<TileId> {
+        self.sliced
+            .then(|| self.tile(self.group_place(group, line)))
+    }
+
     /// From a core's request to its leaving the tile (for the last-level
     /// cache, if there is one).
     pub(crate) fn request_latency(&self) -> u64 {

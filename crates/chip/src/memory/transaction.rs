@@ -671,8 +671,13 @@ impl Memory {
         let llc = self.config.llc.clone();
         let (write, invalidate) = llc.map_or((0, 0), |llc| (llc.dirty, llc.invalidate));
         let group = self.places.group_of_tile(tile);
+        let at_home = self.places.tile_of_slice(group, request.line);
         let record = self.lines.line(request.line);
-        let others = record.sharers.iter().any(|one| one != tile);
+        // The copy in the home's own tile goes without a message.
+        let others = record
+            .sharers
+            .iter()
+            .any(|one| one != tile && Some(one) != at_home);
         let cached = record.groups.contains(group);
         let data = if cached {
             Data {

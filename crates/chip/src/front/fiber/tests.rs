@@ -52,6 +52,31 @@ fn a_counter_counts_on_every_preset() {
 }
 
 #[test]
+fn a_home_invalidates_its_own_copy_at_no_cost() {
+    let config = machine("tilegx-36");
+    let store_after_a_read_by = |reader: usize| {
+        let run = Simulation::new(&config).run(|| {
+            let words: Vec<_> = (0..8 * 36).map(|_| U64::new(0)).collect();
+            let words = Arc::new(words);
+            // Main is on core 0.
+            let at_home = words.iter().position(|word| Simulated::home_of(word) == 1);
+            let at_home = at_home.unwrap();
+            let theirs = Arc::clone(&words);
+            Simulated::join(spawn(reader, move || _ = theirs[at_home].load(SeqCst)));
+            let start = Simulated::now();
+            words[at_home].store(1, SeqCst);
+            Simulated::now() - start
+        });
+        run.unwrap().value
+    };
+    let invalidate = config.llc.as_ref().unwrap().invalidate;
+    assert_eq!(
+        store_after_a_read_by(2),
+        store_after_a_read_by(1) + invalidate
+    );
+}
+
+#[test]
 fn a_futex_hands_over() {
     let run = Simulation::new(&machine("westmere-ex"))
         .run(|| {
