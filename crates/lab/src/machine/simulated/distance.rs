@@ -81,13 +81,24 @@ pub(super) fn mesh_hops(config: &Config, a: usize, b: usize) -> usize {
 
 fn farthest(config: &Config) -> usize {
     let last = config.cores as usize - 1;
-    (0..=last).map(|core| mesh_hops(config, 0, core)).max().unwrap_or(0)
+    (0..=last)
+        .map(|core| mesh_hops(config, 0, core))
+        .max()
+        .unwrap_or(0)
 }
 
 /// A core of the holder's core, else of its group, else any.
 fn beside(config: &Config, holder: usize, requester: usize) -> Option<usize> {
-    let (threads, group) = (config.threads_per_core as usize, config.group_cores as usize);
-    let far = |core: &usize| (core / threads != holder / threads, core / group != holder / group);
+    let (threads, group) = (
+        config.threads_per_core as usize,
+        config.group_cores as usize,
+    );
+    let far = |core: &usize| {
+        (
+            core / threads != holder / threads,
+            core / group != holder / group,
+        )
+    };
     let others = (0..config.cores as usize).filter(|&core| core != holder && core != requester);
     others.min_by_key(far)
 }
@@ -106,14 +117,23 @@ mod tests {
     #[test]
     fn groups_have_their_classes() {
         let expected = [("same group", 1), ("1 hop", 10), ("2 hops", 30)];
-        assert_eq!(of("westmere-ex"), expected.map(|(name, holder)| (name.into(), 0, holder)));
+        assert_eq!(
+            of("westmere-ex"),
+            expected.map(|(name, holder)| (name.into(), 0, holder))
+        );
         let expected = [("same core", 1), ("same group", 8)];
-        assert_eq!(of("niagara-2"), expected.map(|(name, holder)| (name.into(), 0, holder)));
+        assert_eq!(
+            of("niagara-2"),
+            expected.map(|(name, holder)| (name.into(), 0, holder))
+        );
     }
 
     #[test]
     fn a_mesh_has_near_middle_and_far() {
         let expected = [("1 hop", 1), ("5 hops", 5), ("max hops", 35)];
-        assert_eq!(of("tilegx-36"), expected.map(|(name, holder)| (name.into(), 0, holder)));
+        assert_eq!(
+            of("tilegx-36"),
+            expected.map(|(name, holder)| (name.into(), 0, holder))
+        );
     }
 }

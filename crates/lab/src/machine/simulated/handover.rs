@@ -40,7 +40,10 @@ fn play(word: &Word, mine: u64) -> u64 {
             start = Simulated::now();
         }
         let value = 2 * round + mine;
-        while word.compare_exchange(value, value + 1, SeqCst, SeqCst).is_err() {}
+        while word
+            .compare_exchange(value, value + 1, SeqCst, SeqCst)
+            .is_err()
+        {}
     }
     Simulated::now() - start
 }

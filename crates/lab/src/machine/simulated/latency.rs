@@ -41,8 +41,14 @@ pub(crate) enum State {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Load, Self::Store, Self::Cas, Self::Faa, Self::Tas, Self::Swap];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Load,
+        Self::Store,
+        Self::Cas,
+        Self::Faa,
+        Self::Tas,
+        Self::Swap,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -88,9 +94,15 @@ impl State {
     /// Who does what to a line to bring it there.
     fn preparation(self) -> &'static [(Role, Operation)] {
         match self {
-            Self::M => &[(Role::Holder, Operation::Load), (Role::Holder, Operation::Store)],
+            Self::M => &[
+                (Role::Holder, Operation::Load),
+                (Role::Holder, Operation::Store),
+            ],
             Self::E => &[(Role::Holder, Operation::Load)],
-            Self::S => &[(Role::Holder, Operation::Load), (Role::Second, Operation::Load)],
+            Self::S => &[
+                (Role::Holder, Operation::Load),
+                (Role::Second, Operation::Load),
+            ],
             Self::I => &[],
         }
     }
@@ -133,7 +145,11 @@ pub(super) fn measure(
         let costs = cells.iter().zip(samples.chunks(SAMPLES));
         let costs = costs.filter_map(|(&(operation, state), samples)| {
             let cycles = mean(samples.to_vec())?;
-            Some(Cost { operation, state, cycles })
+            Some(Cost {
+                operation,
+                state,
+                cycles,
+            })
         });
         costs.collect()
     })
@@ -154,7 +170,12 @@ struct Step {
 fn plan(cells: &[(Operation, State)]) -> Vec<Step> {
     let samples = cells.iter().flat_map(|cell| [cell; SAMPLES]).enumerate();
     let steps = samples.flat_map(|(sample, &(operation, state))| {
-        let step = move |role, operation, timed| Step { role, operation, sample, timed };
+        let step = move |role, operation, timed| Step {
+            role,
+            operation,
+            sample,
+            timed,
+        };
         let before = state.preparation().iter();
         let before = before.map(move |&(role, operation)| step(role, operation, false));
         before.chain([step(Role::Requester, operation, true)])
@@ -222,6 +243,9 @@ fn samples(config: &Config, distance: &Distance, cells: &[(Operation, State)]) -
         distance.second.map(|second| player(second, Role::Second)),
     ];
     let samples = player(distance.requester, Role::Requester).join();
-    others.into_iter().flatten().for_each(|other| _ = other.join());
+    others
+        .into_iter()
+        .flatten()
+        .for_each(|other| _ = other.join());
     samples
 }

@@ -21,7 +21,10 @@ pub(super) fn measure(config: &Config) -> Result<Run<Levels>, SimulationError> {
 
 fn levels(config: &Config) -> Levels {
     let everywhere = |_: &Buffer, _: usize| true;
-    let slices = config.llc.as_ref().is_some_and(|llc| llc.slices == Slices::Tiles);
+    let slices = config
+        .llc
+        .as_ref()
+        .is_some_and(|llc| llc.slices == Slices::Tiles);
     let neighbour = (0..config.cores as usize).find(|&core| mesh_hops(config, 0, core) == 1);
     let near = |buffer: &Buffer, number: usize| match neighbour {
         Some(neighbour) if slices => is_home(config, buffer.line(number), neighbour),
@@ -38,12 +41,19 @@ fn levels(config: &Config) -> Levels {
     }
     let buffer = Buffer::new(config, 100 * config.nodes() as usize);
     levels.push(("RAM", mean(pass(&buffer, near))));
-    levels.into_iter().filter_map(|(level, cycles)| Some((level, cycles?))).collect()
+    levels
+        .into_iter()
+        .filter_map(|(level, cycles)| Some((level, cycles?)))
+        .collect()
 }
 
 /// Bytes that are far too many for the one cache and fit well into the other:
 /// read in turn, every line has left the first when it is read again.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 fn between(inner: u64, outer: u64) -> u64 {
     (inner as f64 * outer as f64).sqrt() as u64
 }

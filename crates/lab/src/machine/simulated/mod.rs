@@ -118,7 +118,11 @@ pub(crate) fn measure(
     for distance in distance::classes(config) {
         progress(&distance.name);
         for cost in hash.take(latency::measure(config, &distance)?) {
-            let latency::Cost { operation, state, cycles } = cost;
+            let latency::Cost {
+                operation,
+                state,
+                cycles,
+            } = cost;
             let published = published::latency(name, operation, state, &distance.name);
             latencies.push(LatencyCost {
                 operation,

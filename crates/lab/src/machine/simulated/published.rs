@@ -45,7 +45,9 @@ fn sosp13(machine: &str, operation: &str, state: &str, distance: &str) -> Option
         other => &[other],
     };
     let key = |name: &&str| [machine, operation, state, name].map(str::to_owned);
-    names.iter().find_map(|name| find(PUBLISHED_SOSP13, &key(name)))
+    names
+        .iter()
+        .find_map(|name| find(PUBLISHED_SOSP13, &key(name)))
 }
 
 /// Nanoseconds of an increment on a counter that `threads` increment.

@@ -11,7 +11,10 @@ impl fmt::Display for SimulatedReport {
         writeln!(f, "simulated (preset {preset}, hash {hash})")?;
         let (title, cores, groups, ghz) = (&self.title, self.cores, self.groups, self.ghz);
         writeln!(f, "{title}; {cores} cores, groups: {groups}, {ghz} GHz")?;
-        writeln!(f, "Every value of the machine, and its source: --format json\n")?;
+        writeln!(
+            f,
+            "Every value of the machine, and its source: --format json\n"
+        )?;
         self.write_latencies(f)?;
         self.write_contended(f)?;
         self.write_handovers(f)?;
@@ -45,7 +48,11 @@ impl SimulatedReport {
             let kind = [cost.operation.name(), cost.state.name(), &cost.distance];
             table.add_row(row(kind, &cost.cycles));
         }
-        section(f, "One access, by state of the line and distance: cycles", &table)
+        section(
+            f,
+            "One access, by state of the line and distance: cycles",
+            &table,
+        )
     }
 
     fn write_contended(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +77,11 @@ impl SimulatedReport {
             let [a, b] = cost.cores;
             table.add_row([cost.distance.clone(), format!("{a}+{b}"), number(cost.ns)]);
         }
-        section(f, "A word handed from core to core by compare-and-swap", &table)
+        section(
+            f,
+            "A word handed from core to core by compare-and-swap",
+            &table,
+        )
     }
 
     fn write_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,7 +93,11 @@ impl SimulatedReport {
         if let Some(ns) = self.wake_ns {
             table.add_row(["wake-up (futex)".into(), String::new(), number(ns)]);
         }
-        section(f, "Loops on manycore's pool, one after the other, and wake-up", &table)
+        section(
+            f,
+            "Loops on manycore's pool, one after the other, and wake-up",
+            &table,
+        )
     }
 }
 
@@ -91,7 +106,8 @@ fn row<const N: usize>(what: [&str; N], cost: &Compared) -> Vec<String> {
     let numbers = [
         number(cost.simulated),
         cost.published.map_or_else(none, number),
-        cost.error.map_or_else(none, |error| format!("{:+.1}%", 100.0 * error)),
+        cost.error
+            .map_or_else(none, |error| format!("{:+.1}%", 100.0 * error)),
     ];
     what.into_iter().map(str::to_owned).chain(numbers).collect()
 }
@@ -107,7 +123,11 @@ fn summary(f: &mut fmt::Formatter<'_>, what: &str, errors: Option<Errors>) -> fm
     let Some(errors) = errors else {
         return Ok(());
     };
-    let Errors { compared, median, worst } = errors;
+    let Errors {
+        compared,
+        median,
+        worst,
+    } = errors;
     let (median, worst) = (100.0 * median, 100.0 * worst);
     writeln!(
         f,
