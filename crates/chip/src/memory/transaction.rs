@@ -251,7 +251,7 @@ impl Memory {
         );
         let (ask, answer) = match &self.config.llc {
             Some(llc) => (
-                self.places.group_place(its, request.line),
+                self.places.asked_place(owner, request.line),
                 llc.snoop + if dirty { llc.dirty } else { 0 },
             ),
             None => (
@@ -262,7 +262,7 @@ impl Memory {
         let asked = self.travel(stage, ask, CONTROL_BITS, at);
         let answered = asked + answer;
         let back = if mine == its && self.config.llc.is_some() {
-            // Inside the group, through its cache.
+            // Inside the group: from its cache or, on a mesh, from the tile.
             self.reply_through(request, ask, answered)
         } else if self.config.coherence.data_path == DataPath::ThroughHome {
             let bits = self.data_bits();
@@ -296,7 +296,7 @@ impl Memory {
         self.travel(place, to, bits, at)
     }
 
-    /// Data travel from the group's cache to the requester's tile.
+    /// Data travel from inside the requester's group to its tile.
     fn reply_through(&mut self, request: &Request, entry: u32, at: u64) -> u64 {
         let to = self.places.tile_place(self.places.tile(request.core));
         let bits = self.data_bits();
@@ -318,12 +318,18 @@ impl Memory {
                     class: Class::Group,
                 };
             }
-            let tile_here = line
+            let places = &self.places;
+            let nearest = line
                 .sharers
                 .iter()
-                .any(|one| self.places.group_of_tile(one) == mine);
-            if tile_here && request.stage == Stage::Group {
-                let back = self.reply_through(request, stage, at + snoop);
+                .filter(|&one| places.group_of_tile(one) == mine)
+                .map(|one| places.asked_place(one, request.line))
+                .min_by_key(|&place| self.network.latency(stage, place, CONTROL_BITS));
+            if let Some(asked) = nearest
+                && request.stage == Stage::Group
+            {
+                let at = self.travel(stage, asked, CONTROL_BITS, at);
+                let back = self.reply_through(request, asked, at + snoop);
                 return Data {
                     at: back,
                     class: Class::Group,
@@ -585,23 +591,28 @@ impl Memory {
         let blind = self.config.coherence.directory == Directory::Broadcast;
         let mut sent = 0;
         for group in 0..self.places.groups() {
-            let in_tiles = sharers
+            let place = self.places.group_place(group, request.line);
+            let places = &self.places;
+            let farthest = sharers
                 .iter()
-                .any(|one| one != tile && self.places.group_of_tile(one) == group);
-            let there = in_tiles || groups.contains(group) && group != mine;
+                .filter(|&one| one != tile && places.group_of_tile(one) == group)
+                .map(|one| places.asked_place(one, request.line))
+                .max_by_key(|&asked| self.network.latency(place, asked, CONTROL_BITS));
+            let there = farthest.is_some() || groups.contains(group) && group != mine;
             let asked = there || blind && request.stage == Stage::Home;
             if !asked {
                 continue;
             }
-            let cost = match () {
-                () if in_tiles => llc.invalidate,
-                () if blind => llc.snoop,
-                () => 0,
+            let cost = match farthest {
+                Some(_) => llc.invalidate,
+                None if blind => llc.snoop,
+                None => 0,
             };
-            let place = self.places.group_place(group, request.line);
-            let told = self.travel(stage, place, CONTROL_BITS, at + sent) + cost;
+            let told = self.travel(stage, place, CONTROL_BITS, at + sent);
+            let asked = farthest.unwrap_or(place);
+            let told = self.travel(place, asked, CONTROL_BITS, told) + cost;
             sent += 1;
-            last = last.max(self.permission_from(request, place, told));
+            last = last.max(self.permission_from(request, asked, told));
             if group != mine {
                 class = Class::Remote;
             }
