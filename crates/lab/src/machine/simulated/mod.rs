@@ -44,7 +44,7 @@ pub(crate) struct SimulatedReport {
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
     pub(crate) launches: Vec<LaunchCost>,
-    pub(crate) wake_ns: Option<f64>,
+    pub(crate) wakes: Vec<WakeCost>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
     pub(crate) contended_errors: Option<Errors>,
@@ -82,10 +82,20 @@ pub(crate) struct HandoverCost {
     pub(crate) ns: f64,
 }
 
-/// A loop of one iteration a thread on manycore's pool.
+/// A loop of one iteration of 10 us a thread on manycore's pool: what it takes
+/// beyond that.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LaunchCost {
     pub(crate) threads: usize,
+    pub(crate) ns: f64,
+}
+
+/// A thread that another wakes.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct WakeCost {
+    /// How long it had slept.
+    pub(crate) asleep_us: u64,
+    /// Until its first instruction.
     pub(crate) ns: f64,
 }
 
@@ -156,10 +166,13 @@ pub(crate) fn measure(
         launches.push(LaunchCost { threads, ns });
     }
     contended.sort_by_key(|cost| cost.operation as usize);
-    let wake_ns = match config.cores {
-        1 => None,
-        _ => Some(hash.take(system::wake(config)?)),
-    };
+    let mut wakes = Vec::new();
+    if config.cores > 1 {
+        for asleep_us in system::ASLEEP_US {
+            let ns = hash.take(system::wake(config, asleep_us)?);
+            wakes.push(WakeCost { asleep_us, ns });
+        }
+    }
 
     let counted = latencies.iter().filter(|cost| cost.operation.is_counted());
     Ok(SimulatedReport {
@@ -177,7 +190,7 @@ pub(crate) fn measure(
         contended,
         handovers,
         launches,
-        wake_ns,
+        wakes,
         notes,
         config: config.to_toml(),
     })
