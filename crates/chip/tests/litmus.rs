@@ -11,7 +11,7 @@ mod support;
 use fastrand::Rng;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering::SeqCst, Platform};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::SeqCst, Platform};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use support::{compute_until, machines, spawn};

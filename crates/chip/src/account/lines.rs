@@ -31,6 +31,14 @@ pub(crate) struct Lines {
     spun_unnamed: Cycles,
 }
 
+/// What an access took from others: how many other caches had to drop the line,
+/// or to keep it for reading only; the core it went to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) by: u32,
+    pub(crate) copies: u32,
+}
+
 #[derive(Debug, Default)]
 struct Line {
     transfers: u64,
@@ -61,30 +69,25 @@ impl Lines {
         self.lines.entry(address >> self.shift).or_default()
     }
 
-    /// `core` became the owner of the line at `address`, which another core was.
-    pub(crate) fn transfer(&mut self, address: u64, core: u32) {
+    /// A core's access to the line at `address`, which its own caches did not
+    /// have, was served from `source` after it had `waited` until the line's
+    /// home had served those before it.
+    #[inline]
+    pub(crate) fn served(&mut self, address: u64, source: Source, waited: Cycles, taken: Taken) {
         let line = self.line(address);
-        line.transfers += 1;
-        match line.takers.binary_search_by_key(&core, |(core, _)| *core) {
-            Ok(at) => line.takers[at].1 += 1,
-            Err(at) => line.takers.insert(at, (core, 1)),
+        line.misses[source as usize] += 1;
+        line.waited += waited;
+        if taken.copies > 0 {
+            line.invalidations += u64::from(taken.copies);
+            line.transfers += 1;
+            match line
+                .takers
+                .binary_search_by_key(&taken.by, |(core, _)| *core)
+            {
+                Ok(at) => line.takers[at].1 += 1,
+                Err(at) => line.takers.insert(at, (taken.by, 1)),
+            }
         }
-    }
-
-    /// A write made `copies` other caches drop the line at `address`.
-    pub(crate) fn invalidate(&mut self, address: u64, copies: u64) {
-        self.line(address).invalidations += copies;
-    }
-
-    /// The core's own caches did not have the line at `address`.
-    pub(crate) fn miss(&mut self, address: u64, source: Source) {
-        self.line(address).misses[source as usize] += 1;
-    }
-
-    /// A request waited for `cycles` until the home of the line at `address`
-    /// had served those before it.
-    pub(crate) fn wait(&mut self, address: u64, cycles: Cycles) {
-        self.line(address).waited += cycles;
     }
 
     /// A core spun on the word at `address`. The cycles are its present name's.
@@ -212,16 +215,14 @@ mod tests {
     #[test]
     fn lines_keep_who_fought_and_are_ordered() {
         let mut lines = Lines::new(64);
+        let taken = |by, copies| Taken { by, copies };
         for core in [5, 2, 5, 9, 2, 5] {
-            lines.transfer(130, core);
+            lines.served(130, Source::Remote, 0, taken(core, 1));
         }
-        lines.transfer(64, 1);
-        lines.transfer(4096, 1);
-        lines.wait(4100, 70);
-        lines.invalidate(129, 3);
-        lines.miss(128, Source::Remote);
-        lines.miss(128, Source::Memory);
-        lines.miss(700, Source::Memory);
+        lines.served(64, Source::Group, 0, taken(1, 3));
+        lines.served(4096, Source::Group, 70, taken(1, 1));
+        lines.served(128, Source::Memory, 0, taken(1, 0));
+        lines.served(700, Source::Memory, 0, taken(1, 0));
 
         let hot = lines.hottest(2, Order::Transfers);
         assert_eq!(
@@ -229,8 +230,8 @@ mod tests {
             [128, 64]
         );
         assert_eq!(hot[0].takers, [(2, 2), (5, 3), (9, 1)]);
-        assert_eq!((hot[0].transfers, hot[0].invalidations), (6, 3));
-        assert_eq!((hot[0].group, hot[0].remote, hot[0].memory), (0, 1, 1));
+        assert_eq!((hot[0].transfers, hot[0].invalidations), (6, 6));
+        assert_eq!((hot[0].group, hot[0].remote, hot[0].memory), (0, 6, 1));
         let waiting = lines.hottest(5, Order::Waiting);
         assert_eq!(waiting.len(), 1);
         assert_eq!((waiting[0].address, waiting[0].waited), (4096, 70));
@@ -267,7 +268,7 @@ mod tests {
         lines.name(60..68, "head");
         lines.name(80..88, "tail");
         lines.name(128..136, "next line");
-        lines.transfer(64, 0);
+        lines.served(64, Source::Group, 0, Taken { by: 0, copies: 1 });
         assert_eq!(
             lines.hottest(1, Order::Transfers)[0].names,
             ["head", "tail"]

@@ -12,7 +12,7 @@ mod timeline;
 mod trace;
 
 pub use activity::{Activity, Breakdown};
-pub(crate) use lines::{Lines, Source};
+pub(crate) use lines::{Lines, Source, Taken};
 pub(crate) use names::{Name, Names};
 pub use report::{HotLine, NamedSpin, Order, Report};
 pub(crate) use timeline::{Segment, Timeline};

@@ -98,8 +98,8 @@ impl Report {
     }
 }
 
-/// A table of the activities that occurred, one of the hottest lines, and one
-/// of spinning.
+/// A table of the activities that occurred on cores that worked, one of the
+/// hottest lines, and one of spinning.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let occurred: Vec<Activity> = self
@@ -108,17 +108,23 @@ impl fmt::Display for Report {
             .filter(|(_, cycles)| *cycles > 0)
             .map(|(what, _)| what)
             .collect();
+        let worked = |core: &Breakdown| core[Activity::Idle] < self.end;
         write!(f, "{:<6}", "core")?;
         for activity in &occurred {
             write!(f, " {activity:>14}")?;
         }
         writeln!(f)?;
-        for (core, breakdown) in self.cores.iter().enumerate() {
+        let cores = self.cores.iter().enumerate();
+        for (core, breakdown) in cores.filter(|(_, core)| worked(core)) {
             write!(f, "{core:<6}")?;
             for activity in &occurred {
                 write!(f, " {:>14}", breakdown[*activity])?;
             }
             writeln!(f)?;
+        }
+        let idle = self.cores.iter().filter(|core| !worked(core)).count();
+        if idle > 0 {
+            writeln!(f, "{idle} more cores idle all the time")?;
         }
         write!(f, "{:<6}", "all")?;
         for activity in &occurred {
@@ -168,6 +174,7 @@ impl fmt::Display for HotLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::{Source, Taken};
 
     #[test]
     fn tables() {
@@ -177,7 +184,7 @@ mod tests {
         cores[1][Activity::Compute] = 400;
         let mut lines = Lines::new(64);
         lines.name(128..136, "lock");
-        lines.transfer(128, 1);
+        lines.served(128, Source::Group, 0, Taken { by: 1, copies: 1 });
         lines.spin(128, 90);
         lines.spin(512, 10);
         let report = Report::new(400, cores, &lines, 10, Order::Transfers);
@@ -191,7 +198,7 @@ mod tests {
         assert_eq!(rows[1], ["0", "300", "100"]);
         assert_eq!(rows[2], ["1", "400", "0"]);
         assert_eq!(rows[3], ["all", "87.5%", "12.5%"]);
-        assert_eq!(rows[6], ["0x80", "1", "0", "0", "90", "1", "lock"]);
+        assert_eq!(rows[6], ["0x80", "1", "1", "0", "90", "1", "lock"]);
         assert_eq!(rows[9], ["90", "lock"]);
         assert_eq!(rows[10], ["10", "(no", "name)"]);
 

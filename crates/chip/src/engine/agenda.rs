@@ -2,11 +2,11 @@
 
 use super::port::Port;
 use crate::os::ThreadId;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Something that happens at a time of its own, whoever runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The core's request reaches its next stage.
     Arrive,
@@ -27,13 +27,47 @@ pub(crate) enum Event {
     Message { plan: u32 },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An event in the queue. Its key is its time, then its core, then the order
+/// of planning, in one number: the queue compares nothing else.
+#[derive(Clone, Copy, Debug)]
 struct Entry {
-    time: u64,
-    core: u32,
-    /// In the order of planning among equals.
-    sequence: u32,
+    key: u128,
     event: Event,
+}
+
+impl Entry {
+    fn new(time: u64, core: u32, sequence: u32, event: Event) -> Self {
+        let key = u128::from(time) << 64 | u128::from(core) << 32 | u128::from(sequence);
+        Self { key, event }
+    }
+
+    fn time(&self) -> u64 {
+        (self.key >> 64) as u64
+    }
+
+    fn core(&self) -> u32 {
+        (self.key >> 32) as u32
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
 }
 
 /// The two queues, kept apart because a running core may go beyond the time of
@@ -57,12 +91,8 @@ impl Agenda {
     /// `event` concerns `core` and happens at `time`.
     pub(crate) fn plan(&mut self, time: u64, core: u32, event: Event) {
         self.sequence = self.sequence.wrapping_add(1);
-        self.events.push(Reverse(Entry {
-            time,
-            core,
-            sequence: self.sequence,
-            event,
-        }));
+        let entry = Entry::new(time, core, self.sequence, event);
+        self.events.push(Reverse(entry));
     }
 
     /// The port's core goes on at its clock; earlier plans for it are void.
@@ -76,7 +106,7 @@ impl Agenda {
     pub(crate) fn next_event(&self) -> u64 {
         self.events
             .peek()
-            .map_or(u64::MAX, |Reverse(entry)| entry.time)
+            .map_or(u64::MAX, |Reverse(entry)| entry.time())
     }
 
     /// The earliest core that goes on, and its time.
@@ -100,10 +130,10 @@ impl Agenda {
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);
         match self.events.peek() {
-            Some(&Reverse(entry)) if entry.time <= time => {
+            Some(&Reverse(entry)) if entry.time() <= time => {
                 self.events.pop();
-                self.now = entry.time;
-                Next::Event(entry.time, entry.core, entry.event)
+                self.now = entry.time();
+                Next::Event(entry.time(), entry.core(), entry.event)
             }
             _ if time < u64::MAX => {
                 self.cores.pop();

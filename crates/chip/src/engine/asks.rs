@@ -174,14 +174,12 @@ impl Engine {
         body: Box<dyn Body>,
         cpus: &[usize],
     ) -> Result<ThreadId, usize> {
-        let cores = self.config.cores;
-        if let Some(&wrong) = cpus.iter().find(|&&cpu| cpu >= cores as usize) {
-            body.abandon();
-            return Err(wrong);
-        }
-        let affinity: CoreSet = match cpus {
-            [] => CoreSet::below(cores),
-            cpus => cpus.iter().map(|&cpu| cpu as u32).collect(),
+        let affinity = match self.affinity(cpus) {
+            Ok(affinity) => affinity,
+            Err(wrong) => {
+                body.abandon();
+                return Err(wrong);
+            }
         };
         let thread = self.threads.len() as ThreadId;
         self.threads.push(Thread::new(name, body));
@@ -190,6 +188,34 @@ impl Engine {
         self.placed(placement, at);
         self.set_horizon(core);
         Ok(thread)
+    }
+
+    /// The cores of a set, or all for an empty one.
+    fn affinity(&self, cpus: &[usize]) -> Result<CoreSet, usize> {
+        let cores = self.config.cores;
+        match cpus.iter().find(|&&cpu| cpu >= cores as usize) {
+            Some(&wrong) => Err(wrong),
+            None if cpus.is_empty() => Ok(CoreSet::below(cores)),
+            None => Ok(cpus.iter().map(|&cpu| cpu as u32).collect()),
+        }
+    }
+
+    /// Where a thread may run from now on (empty: anywhere).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub(crate) fn set_affinity(
+        &mut self,
+        core: u32,
+        thread: ThreadId,
+        cpus: &[usize],
+    ) -> Result<(), usize> {
+        let affinity = self.affinity(cpus)?;
+        let at = self.ports[core as usize].clock;
+        self.confine(thread, affinity, at);
+        self.set_horizon(core);
+        Ok(())
     }
 
     /// Starts the program's main thread, on core 0 at time 0.

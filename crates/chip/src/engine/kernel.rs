@@ -6,6 +6,7 @@ use super::agenda::Event;
 use super::port::Mode;
 use super::thread::{State, Wait};
 use crate::account::Activity;
+use crate::core_set::CoreSet;
 use crate::os::{Placement, ThreadId};
 
 impl Engine {
@@ -71,7 +72,13 @@ impl Engine {
         self.charge(core);
         let now = self.ports[core as usize].clock;
         self.scheduler.requeue(now, core);
-        self.ports[core as usize].thread = None;
+        let thread = self.ports[core as usize].thread.take();
+        if let Some(thread) = thread
+            && let Some(affinity) = self.threads[thread as usize].moving_to.take()
+            && let Some(moved) = self.scheduler.set_affinity(now, thread, affinity)
+        {
+            self.placed(moved.to, now);
+        }
         self.dispatch(core);
     }
 
@@ -261,5 +268,22 @@ impl Engine {
         self.scheduler.yield_now(now, core);
         self.ports[core as usize].thread = None;
         self.dispatch(core);
+    }
+
+    /// From now on the thread may run on `affinity` only. If it runs elsewhere
+    /// it is moved as soon as it can be interrupted.
+    pub(super) fn confine(&mut self, thread: ThreadId, affinity: CoreSet, at: u64) {
+        let runs_on = self.ports.iter().find(|port| port.thread == Some(thread));
+        match runs_on.map(|port| port.core) {
+            Some(core) if !affinity.contains(core) => {
+                self.threads[thread as usize].moving_to = Some(affinity);
+                self.agenda.plan(at + self.lookahead, core, Event::Displace);
+            }
+            _ => {
+                if let Some(moved) = self.scheduler.set_affinity(at, thread, affinity) {
+                    self.placed(moved.to, at);
+                }
+            }
+        }
     }
 }

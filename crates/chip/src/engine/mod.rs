@@ -35,11 +35,11 @@ mod thread;
 
 pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
-pub use outcome::Statistics;
+pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, Progress, Reply};
 
-use crate::account::{Activity, Lines, Segment, Source, Timeline};
+use crate::account::{Activity, Lines, Name, Segment, Source, Taken, Timeline};
 use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
 use crate::memory::{Arrival, Class, Memory, Request, Served};
@@ -173,7 +173,8 @@ impl Engine {
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {
             Event::Arrive => {
-                if let Some(request) = self.ports[core as usize].request {
+                if let Some(mut request) = self.ports[core as usize].request {
+                    request.arrived = at;
                     self.hash
                         .fold(at, u64::from(request.line) << 16 | u64::from(core));
                     let arrival = self.memory.arrive(request, at);
@@ -244,19 +245,17 @@ impl Engine {
         self.agenda.go_on(port);
         let to = port.clock;
         let address = u64::from(request.line) << self.line_shift;
-        self.lines.miss(
-            address,
-            match served.class {
-                Class::Group => Source::Group,
-                Class::Remote => Source::Remote,
-                Class::Memory => Source::Memory,
-            },
-        );
-        if served.taken > 0 {
-            self.lines.transfer(address, request.core);
-            self.lines.invalidate(address, u64::from(served.taken));
-        }
-        self.lines.wait(address, at - request.arrived);
+        let source = match served.class {
+            Class::Group => Source::Group,
+            Class::Remote => Source::Remote,
+            Class::Memory => Source::Memory,
+        };
+        let taken = Taken {
+            by: request.core,
+            copies: served.taken,
+        };
+        self.lines
+            .served(address, source, at - request.arrived, taken);
         self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
         if cfg!(debug_assertions)
@@ -271,14 +270,41 @@ impl Engine {
     /// Notes what a core did, for the timeline.
     #[inline]
     fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
-        self.timeline.record(Segment {
+        self.record_named(core, activity, from, to, None);
+    }
+
+    fn record_named(
+        &mut self,
+        core: u32,
+        activity: Activity,
+        from: u64,
+        to: u64,
+        name: Option<Name>,
+    ) {
+        if !self.timeline.is_on() {
+            return;
+        }
+        let port = &mut self.ports[core as usize];
+        let segment = Segment {
             core,
-            thread: self.ports[core as usize].thread,
+            thread: port.thread,
             activity,
-            name: None,
+            name,
             from,
             to,
-        });
+        };
+        // Computation and hits are not noted one by one: they fill the gaps.
+        if port.shown < from && port.thread.is_some() {
+            self.timeline.record(Segment {
+                activity: Activity::Compute,
+                name: None,
+                from: port.shown,
+                to: from,
+                ..segment
+            });
+        }
+        port.shown = to;
+        self.timeline.record(segment);
     }
 }
 

@@ -17,9 +17,10 @@ pub(crate) enum Mode {
     Running,
     /// Its thread waits for a line, since the clock.
     Missing,
-    /// Its thread spins on a line it holds, since the clock, until somebody
-    /// takes the line or the clock reaches `until`.
-    Spinning { line: u32, until: u64 },
+    /// Its thread spins on the word at a simulated address, in a line that its
+    /// tile holds, since the clock, until somebody takes the line or the clock
+    /// reaches `until`.
+    Spinning { word: u64, until: u64 },
     /// Its thread waits for a message, since the clock.
     Listening { channel: Channel },
 }
@@ -44,6 +45,8 @@ pub(crate) struct Port {
     pub(crate) computed: Range<u64>,
     /// The clock up to which the scheduler has charged the thread.
     pub(crate) charged_until: u64,
+    /// The clock up to which the timeline shows the core.
+    pub(crate) shown: u64,
     /// Makes the entries of an older plan for this core void.
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
@@ -68,6 +71,7 @@ impl Port {
             latest: Activity::Compute,
             computed: 0..0,
             charged_until: 0,
+            shown: 0,
             plan: 0,
             displaced: false,
             waking: false,

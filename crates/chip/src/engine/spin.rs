@@ -12,17 +12,18 @@ use super::port::Mode;
 use crate::account::Activity;
 
 impl Engine {
-    /// `core` spins on `line`, which it has just read, from now until somebody
+    /// `core` spins on the word at `word`, which it has just read, from now until somebody
     /// takes it, or until `until`: the thread must suspend. `false` if the tile
     /// has lost the line already.
-    pub(crate) fn spin(&mut self, core: u32, line: u32, until: u64) -> bool {
+    pub(crate) fn spin(&mut self, core: u32, word: u64, until: u64) -> bool {
+        let line = self.line_at(word);
         let tile = self.ports[core as usize].tile;
         if self.memory.tiles[tile as usize].state(line).is_none() {
             return false;
         }
         self.memory.watch(line, core);
         let port = &mut self.ports[core as usize];
-        port.mode = Mode::Spinning { line, until };
+        port.mode = Mode::Spinning { word, until };
         // Makes void what was planned for an earlier wait.
         port.plan = port.plan.wrapping_add(1);
         if until < u64::MAX {
@@ -35,11 +36,11 @@ impl Engine {
 
     pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {
         let port = &mut self.ports[core as usize];
-        let Mode::Spinning { line, .. } = port.mode else {
+        let Mode::Spinning { word, .. } = port.mode else {
             return;
         };
         if port.plan == plan {
-            self.memory.unwatch(line, core);
+            self.memory.unwatch(self.line_at(word), core);
             self.look_again(core, at);
         }
     }
@@ -49,7 +50,7 @@ impl Engine {
         let any = !self.memory.disturbed.is_empty();
         while let Some((line, core)) = self.memory.disturbed.pop() {
             let port = &self.ports[core as usize];
-            if !matches!(port.mode, Mode::Spinning { line: this, .. } if this == line) {
+            if !matches!(port.mode, Mode::Spinning { word, .. } if self.line_at(word) == line) {
                 continue;
             }
             let period = self.config.core.spin_period.max(1);
@@ -63,23 +64,23 @@ impl Engine {
     /// The spinner looks at `at`, if its patience lasts so long.
     fn look_again(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
-        let Mode::Spinning { line, until } = port.mode else {
+        let Mode::Spinning { word, until } = port.mode else {
             return;
         };
         let at = at.min(until.max(port.clock));
         let from = port.clock;
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
-        self.lines
-            .spin(u64::from(line) << self.line_shift, at - from);
-        self.record(core, Activity::Spin, from, at);
+        self.lines.spin(word, at - from);
+        let name = self.lines.name_at(word);
+        self.record_named(core, Activity::Spin, from, at, name);
         self.agenda.go_on(&mut self.ports[core as usize]);
     }
 
     /// Ends the spinning of a thread that is put aside at `at`.
     pub(super) fn stop_spinning(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
-        let Mode::Spinning { line, .. } = port.mode else {
+        let Mode::Spinning { word, .. } = port.mode else {
             return;
         };
         let from = port.clock;
@@ -87,8 +88,12 @@ impl Engine {
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
         port.plan = port.plan.wrapping_add(1);
-        self.lines
-            .spin(u64::from(line) << self.line_shift, at - from);
-        self.memory.unwatch(line, core);
+        self.lines.spin(word, at - from);
+        self.memory.unwatch(self.line_at(word), core);
+    }
+
+    /// The line of a simulated address.
+    fn line_at(&self, address: u64) -> u32 {
+        (address >> self.line_shift) as u32
     }
 }

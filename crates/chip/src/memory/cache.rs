@@ -105,12 +105,14 @@ impl Tags {
         let at = set.iter().position(|entry| entry.line == line);
         let victim = match at {
             Some(at) => {
-                set[..=at].rotate_right(1);
+                set.copy_within(..at, 1);
                 None
             }
             None => {
-                set.rotate_right(1);
-                (set[0].line != NONE).then(|| (set[0].line, set[0].state))
+                let last = set.len() - 1;
+                let victim = set[last];
+                set.copy_within(..last, 1);
+                (victim.line != NONE).then_some((victim.line, victim.state))
             }
         };
         set[0] = Entry { line, state };
@@ -123,7 +125,7 @@ impl Tags {
         let at = set.iter().position(|entry| entry.line == line)?;
         let state = set[at].state;
         // Empty entries come last, so that they are used first.
-        set[at..].rotate_left(1);
+        set.copy_within(at + 1.., at);
         let last = set.len() - 1;
         set[last] = EMPTY;
         Some(state)
@@ -140,8 +142,10 @@ impl Tags {
 
 fn touch_later(set: &mut [Entry], line: LineId) -> Option<State> {
     let at = set.iter().position(|entry| entry.line == line)?;
-    set[..=at].rotate_right(1);
-    Some(set[0].state)
+    let entry = set[at];
+    set.copy_within(..at, 1);
+    set[0] = entry;
+    Some(entry.state)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use cache::{LineId, Tags};
 pub(crate) use line::TileId;
 pub(crate) use operation::{Operation, Rmw, Width, Word};
 pub(crate) use private::{Lookup, Private};
-pub(crate) use transaction::{Arrival, Class, Request, Served, Stage};
+pub(crate) use transaction::{Arrival, Class, Request, Served};
 
 use crate::config::{Config, Protocol};
 use crate::network::{self, Electrical};

@@ -10,6 +10,12 @@ pub(crate) struct Places {
     cores: u32,
     threads_per_core: u32,
     group_cores: u32,
+    groups: u32,
+    /// Tables, since a division takes longer than a look.
+    tile_of_core: Box<[TileId]>,
+    group_of_tile: Box<[u32]>,
+    /// One less than the number of groups, if that is a power of two.
+    group_mask: Option<u32>,
     /// A tile's request takes this long to leave it, and an answer to enter.
     out: u64,
     back: u64,
@@ -27,12 +33,21 @@ const PAGE: u32 = 4096;
 
 impl Places {
     pub(crate) fn new(config: &Config) -> Self {
+        let groups = config.cores / config.group_cores;
         let private = config.l2.as_ref().unwrap_or(&config.l1).latency;
         let total = config.llc.as_ref().map_or(private, |llc| llc.latency);
         Self {
             cores: config.cores,
             threads_per_core: config.threads_per_core,
             group_cores: config.group_cores,
+            groups,
+            tile_of_core: (0..config.cores)
+                .map(|core| core / config.threads_per_core)
+                .collect(),
+            group_of_tile: (0..config.cores / config.threads_per_core)
+                .map(|tile| tile * config.threads_per_core / config.group_cores)
+                .collect(),
+            group_mask: groups.is_power_of_two().then_some(groups - 1),
             out: total / 2,
             back: total - total / 2,
             sliced: config
@@ -52,16 +67,16 @@ impl Places {
     }
 
     pub(crate) fn groups(&self) -> u32 {
-        self.cores / self.group_cores
+        self.groups
     }
 
     #[inline]
     pub(crate) fn tile(&self, core: u32) -> TileId {
-        core / self.threads_per_core
+        self.tile_of_core[core as usize]
     }
 
     pub(crate) fn group_of_tile(&self, tile: TileId) -> u32 {
-        tile * self.threads_per_core / self.group_cores
+        self.group_of_tile[tile as usize]
     }
 
     /// Where a tile is in the network.
@@ -94,7 +109,10 @@ impl Places {
     /// The group that is home to `line`, which `group` touches now.
     pub(crate) fn home(&mut self, line: LineId, group: u32) -> u32 {
         if !self.first_touch {
-            return line % self.groups();
+            return match self.group_mask {
+                Some(mask) => line & mask,
+                None => line % self.groups,
+            };
         }
         let page = (line / self.lines_per_page) as usize;
         if self.pages.len() <= page {
