@@ -31,7 +31,7 @@ fn jobs() -> Vec<(u64, Config)> {
     let machines: Vec<_> = machines().into_iter().map(|(_, machine)| machine).collect();
     let job = |seed: u64| {
         let machine = machines[seed as usize % machines.len()].clone();
-        let machine = if seed % 2 == 0 {
+        let machine = if seed.is_multiple_of(2) {
             hasty(machine)
         } else {
             machine

@@ -3,10 +3,8 @@
 mod support;
 
 use manycore_chip::config::Config;
-use manycore_chip::{
-    Activity, Broadcast, Channel, Delivery, Filter, MatchOperation, Message, Run, Simulated,
-    Simulation,
-};
+use manycore_chip::network::{Channel, Delivery, Filter, MatchOperation, Message};
+use manycore_chip::{Activity, Broadcast, Run, Simulated, Simulation};
 use manycore_platform::Platform;
 use std::sync::{Arc, Mutex};
 use support::{compute_until, machine, spawn};

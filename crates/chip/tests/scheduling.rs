@@ -89,11 +89,9 @@ fn a_spinning_barrier_with_a_thread_too_many_costs_a_slice_an_episode() {
     let slice = machine("atac-64", &[]).os.min_granularity;
     for pinned in [false, true] {
         let (enough, few) = (on("cores=16", false, pinned), on("cores=15", false, pinned));
-        eprintln!("spinning, pinned: {pinned}: {enough} on 16, {few} on 15");
         let least = episodes as u64 * slice / 4;
         assert!(few > least.max(10 * enough), "{few} on 15, {enough} on 16");
         let (enough, few) = (on("cores=16", true, pinned), on("cores=15", true, pinned));
-        eprintln!("sleeping, pinned: {pinned}: {enough} on 16, {few} on 15");
         assert!(
             few > enough && few < 3 * enough,
             "{few} on 15, {enough} on 16"
@@ -161,15 +159,24 @@ fn a_deadlock_says_who_waits_on_what() {
     assert!(threads[2].1.ends_with(" on core 5"), "{threads:?}");
 }
 
+/// A step of a program that never ends.
+type Forever = fn(&Word);
+
 /// Whatever a program does for ever, it ends at the limit.
 #[test]
 fn a_runaway_ends_at_the_limit() {
-    let forever: [(&str, fn(&Word)); 8] = [
+    let forever: [(&str, Forever); 8] = [
         ("compute", |_| Simulated::compute(100)),
         ("relax", |_| Simulated::relax()),
-        ("load", |word| drop(word.load(SeqCst))),
-        ("add", |word| drop(word.fetch_add(1, SeqCst))),
-        ("wake", |word| drop(word.wake(1))),
+        ("load", |word| {
+            let _ = word.load(SeqCst);
+        }),
+        ("add", |word| {
+            let _ = word.fetch_add(1, SeqCst);
+        }),
+        ("wake", |word| {
+            let _ = word.wake(1);
+        }),
         ("yield", |_| Simulated::yield_now()),
         ("sleep", |word| word.wait(0, Some(Duration::from_micros(1)))),
         ("spin", |word| {
