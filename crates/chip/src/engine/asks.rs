@@ -111,6 +111,9 @@ impl Engine {
             self.agenda.go_on(port);
             return true;
         }
+        if ahead == 0 {
+            self.agenda.reach(port.clock);
+        }
         self.set_horizon(core);
         false
     }
