@@ -281,7 +281,6 @@ fn outcomes_are_sequentially_consistent() {
             let wrong: Vec<_> = seen.difference(&possible).collect();
             assert!(wrong.is_empty(), "{name}: {test}: {wrong:?}");
             let count = seen.len();
-            eprintln!("{name}: {test}: {count} of {}", possible.len());
             assert!(
                 count >= least,
                 "{name}: {test}: only {seen:?} of {possible:?}"
