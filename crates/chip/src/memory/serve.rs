@@ -94,7 +94,7 @@ impl Memory {
         }
         let (ready, class) = match owner {
             Some(owner) => {
-                let dirty = self.tiles[owner as usize].state(request.line) == Some(State::Modified);
+                let dirty = self.tiles[owner as usize].is_modified(request.line);
                 let data = self.fetch_from_owner(request, owner, dirty, at);
                 (data.at, data.class)
             }

@@ -10,11 +10,11 @@
 //! consistent.
 
 use super::Memory;
-use super::cache::{LineId, State};
+use super::cache::LineId;
 use super::line::TileId;
 use super::operation::{Operation, Word};
 use super::private::Lookup;
-use crate::config::{DataPath, Directory, Writes};
+use crate::config::Directory;
 
 /// Bits of a message without and with a line of data: 64 bits of type,
 /// address and tiles, and the line itself (Graphite's count for 64 tiles).
