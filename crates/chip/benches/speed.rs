@@ -2,7 +2,7 @@
 //!
 //! Each figure is the median of several runs on one host thread, with the
 //! least and the greatest; other work on the host makes them worse, never
-//! better. `--quick` runs each once.
+//! better. `--quick` runs each once; a word runs those with it in their name.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -20,8 +20,8 @@ struct Speed {
     name: &'static str,
     cores: u32,
     unit: &'static str,
-    /// Units, and seconds, of one run.
-    run: fn(&Config) -> (u64, u64),
+    /// One run; how many units it was.
+    run: fn(&Config) -> u64,
 }
 
 const SPEEDS: [Speed; 6] = [
@@ -64,31 +64,36 @@ const SPEEDS: [Speed; 6] = [
 ];
 
 fn main() {
-    let quick = std::env::args().any(|argument| argument == "--quick");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let quick = arguments.iter().any(|argument| argument == "--quick");
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
     let rounds = if quick { 1 } else { 5 };
     println!("simulated: preset atac-64 (cores as given), one host thread, {rounds} run(s)");
     println!(
-        "{:<38} {:>5} {:>14} {:>12} {:>19} {:>14}",
-        "program", "cores", "unit", "M units/s", "least .. greatest", "median seconds"
+        "{:<36} {:>5} {:>13} {:>10} {:>20} {:>9}",
+        "program", "cores", "unit", "a second", "least .. greatest", "seconds"
     );
-    let only = std::env::var("ONLY").unwrap_or_default();
-    for speed in SPEEDS.iter().filter(|speed| speed.name.contains(&only)) {
+    for speed in SPEEDS
+        .iter()
+        .filter(|speed| filter.is_none_or(|filter| speed.name.contains(filter)))
+    {
         let mut config = Config::preset("atac-64").expect("a preset");
         config
             .set(&format!("cores={}", speed.cores))
             .expect("a size of the preset");
-        let mut seconds = Vec::new();
         let mut units = 0;
-        for _ in 0..rounds {
-            let start = Instant::now();
-            units = (speed.run)(&config).0;
-            seconds.push(start.elapsed().as_secs_f64());
-        }
+        let mut seconds: Vec<f64> = (0..rounds)
+            .map(|_| {
+                let start = Instant::now();
+                units = (speed.run)(&config);
+                start.elapsed().as_secs_f64()
+            })
+            .collect();
         seconds.sort_by(f64::total_cmp);
-        let rate = |seconds: f64| units as f64 / seconds / 1e6;
+        let rate = |seconds: f64| readable(units as f64 / seconds);
         let median = seconds[seconds.len() / 2];
         println!(
-            "{:<38} {:>5} {:>14} {:>12.3} {:>8.3} .. {:>7.3} {:>14.2}",
+            "{:<36} {:>5} {:>13} {:>10} {:>9} .. {:>7} {:>9.2}",
             speed.name,
             speed.cores,
             speed.unit,
@@ -102,10 +107,19 @@ fn main() {
         println!("peak memory of all: {peak} MiB");
     }
     println!(
-        "published, million instructions a second of one host core: gem5 timing with Ruby 0.3, gem5 \
-         atomic 3, R2VM lockstep with MESI 26 to 28 (R2VM, figure 5); Sniper \"several\" on a \
-         multicore host (its README)"
+        "published, instructions a second of one host core: gem5 timing 0.3 M, gem5 atomic 3 M, \
+         R2VM lockstep with MESI 26 to 28 M (R2VM, figure 5); Sniper \"several\" M on a multicore \
+         host (its README)"
     );
+}
+
+/// Three digits and a unit.
+fn readable(rate: f64) -> String {
+    match rate {
+        1e6.. => format!("{:.1} M", rate / 1e6),
+        1e3.. => format!("{:.1} k", rate / 1e3),
+        _ => format!("{rate:.0}"),
+    }
 }
 
 /// One pinned thread a core runs `body` with the core's number; all are joined.
@@ -124,17 +138,16 @@ fn team(cores: u32, body: impl Fn(usize) + Clone + Send + 'static) {
     threads.into_iter().for_each(Simulated::join);
 }
 
-fn simulate(config: &Config, program: impl FnOnce()) -> u64 {
-    let run = Simulation::new(config)
+fn simulate(config: &Config, program: impl FnOnce()) {
+    Simulation::new(config)
         .run(program)
         .expect("the program ends");
-    run.statistics.cycles
 }
 
-fn hits(config: &Config) -> (u64, u64) {
+fn hits(config: &Config) -> u64 {
     const EACH: u64 = 500_000;
     let cores = config.cores;
-    let cycles = simulate(config, || {
+    simulate(config, || {
         team(cores, |_| {
             let word = Box::new(CachePadded::new(U64::new(0)));
             for value in 0..EACH / 2 {
@@ -143,13 +156,13 @@ fn hits(config: &Config) -> (u64, u64) {
             }
         });
     });
-    (u64::from(cores) * EACH, cycles)
+    u64::from(cores) * EACH
 }
 
-fn shared_hits(config: &Config) -> (u64, u64) {
+fn shared_hits(config: &Config) -> u64 {
     const EACH: u64 = 500_000;
     let cores = config.cores;
-    let cycles = simulate(config, || {
+    simulate(config, || {
         let words: Arc<Vec<_>> = Arc::new((0..16).map(|_| CachePadded::new(U64::new(0))).collect());
         team(cores, move |core| {
             for round in 0..EACH as usize {
@@ -157,13 +170,13 @@ fn shared_hits(config: &Config) -> (u64, u64) {
             }
         });
     });
-    (u64::from(cores) * EACH, cycles)
+    u64::from(cores) * EACH
 }
 
-fn contended(config: &Config) -> (u64, u64) {
+fn contended(config: &Config) -> u64 {
     const EACH: u64 = 40_000;
     let cores = config.cores;
-    let cycles = simulate(config, || {
+    simulate(config, || {
         let word = Arc::new(CachePadded::new(U64::new(0)));
         team(cores, move |_| {
             for _ in 0..EACH {
@@ -171,13 +184,13 @@ fn contended(config: &Config) -> (u64, u64) {
             }
         });
     });
-    (u64::from(cores) * EACH, cycles)
+    u64::from(cores) * EACH
 }
 
-fn instructions(config: &Config) -> (u64, u64) {
+fn instructions(config: &Config) -> u64 {
     const EACH: u64 = 500_000;
     let cores = config.cores;
-    let cycles = simulate(config, || {
+    simulate(config, || {
         team(cores, |_| {
             let word = Box::new(CachePadded::new(U64::new(0)));
             for _ in 0..EACH / 2 {
@@ -186,13 +199,13 @@ fn instructions(config: &Config) -> (u64, u64) {
             }
         });
     });
-    (u64::from(cores) * EACH, cycles)
+    u64::from(cores) * EACH
 }
 
-fn barriers(config: &Config) -> (u64, u64) {
+fn barriers(config: &Config) -> u64 {
     const EPISODES: u32 = 1000;
     let cores = config.cores;
-    let cycles = simulate(config, || {
+    simulate(config, || {
         let count = Arc::new(CachePadded::new(U64::new(0)));
         let sense = Arc::new(CachePadded::new(Word::new(0)));
         team(cores, move |_| {
@@ -206,7 +219,7 @@ fn barriers(config: &Config) -> (u64, u64) {
             }
         });
     });
-    (EPISODES.into(), cycles)
+    EPISODES.into()
 }
 
 /// The most memory this process has had, in MiB.
