@@ -156,6 +156,8 @@ impl Engine {
             let at = self.ports[core as usize].clock;
             self.wake_thread(thread, core, at);
         }
+        // Those who were woken may come before where this core could go.
+        self.set_horizon(core);
         woken.len()
     }
 
@@ -185,6 +187,8 @@ impl Engine {
         let at = self.ports[core as usize].clock;
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
+        // The new thread may come before where this core could go.
+        self.set_horizon(core);
         Ok(thread)
     }
 
