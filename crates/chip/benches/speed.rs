@@ -6,7 +6,9 @@
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::Relaxed, Platform, ThreadSpec};
+use manycore_platform::{
+    Atomic, AtomicInteger, CachePadded, Ordering::Relaxed, Platform, ThreadSpec,
+};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -72,7 +74,9 @@ fn main() {
     let only = std::env::var("ONLY").unwrap_or_default();
     for speed in SPEEDS.iter().filter(|speed| speed.name.contains(&only)) {
         let mut config = Config::preset("atac-64").expect("a preset");
-        config.set(&format!("cores={}", speed.cores)).expect("a size of the preset");
+        config
+            .set(&format!("cores={}", speed.cores))
+            .expect("a size of the preset");
         let mut seconds = Vec::new();
         let mut units = 0;
         for _ in 0..rounds {
@@ -109,7 +113,10 @@ fn team(cores: u32, body: impl Fn(usize) + Clone + Send + 'static) {
     let threads: Vec<_> = (1..cores as usize)
         .map(|core| {
             let body = body.clone();
-            let spec = ThreadSpec { cpus: vec![core], ..ThreadSpec::default() };
+            let spec = ThreadSpec {
+                cpus: vec![core],
+                ..ThreadSpec::default()
+            };
             Simulated::spawn(spec, Box::new(move || body(core))).expect("the core exists")
         })
         .collect();
@@ -118,7 +125,9 @@ fn team(cores: u32, body: impl Fn(usize) + Clone + Send + 'static) {
 }
 
 fn simulate(config: &Config, program: impl FnOnce()) -> u64 {
-    let run = Simulation::new(config).run(program).expect("the program ends");
+    let run = Simulation::new(config)
+        .run(program)
+        .expect("the program ends");
     run.statistics.cycles
 }
 

@@ -76,18 +76,6 @@ impl CoreSet {
         self.words().iter().all(|&word| word == 0)
     }
 
-    /// The lowest core.
-    #[inline]
-    pub(crate) fn first(&self) -> Option<u32> {
-        self.iter().next()
-    }
-
-    /// Empties the set; keeps its memory.
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.words_mut().fill(0);
-    }
-
     /// In ascending order.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
@@ -206,8 +194,6 @@ mod tests {
         assert_eq!(set.iter_in(64..4095).next(), None);
         assert!(set.remove(4095));
         assert_eq!(set, CoreSet::below(64));
-        set.clear();
-        assert_eq!((set.len(), set.first()), (0, None));
     }
 
     proptest! {
@@ -233,7 +219,6 @@ mod tests {
             let other_set = other.iter().copied().collect();
             prop_assert_eq!(set.common_in(&other_set, range).collect::<Vec<_>>(), both);
             prop_assert_eq!(set.len() as usize, model.len());
-            prop_assert_eq!(set.first(), model.first().copied());
             prop_assert_eq!(set.is_empty(), model.is_empty());
             prop_assert_eq!(set.iter().collect::<CoreSet>(), set);
         }

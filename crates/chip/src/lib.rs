@@ -1,5 +1,52 @@
-//! The simulated world of manycore: a deterministic manycore machine.
-#![allow(missing_docs, reason = "taken away when the crate is whole")]
+//! The simulated world of manycore: a deterministic machine of 2 to 1024 and
+//! more cores, for code over `manycore_platform::Platform`.
+//!
+//! A machine is a TOML file ([`config`]); [`Simulation`] runs a program on it;
+//! the program's threads run over the platform [`Simulated`]. Real code runs,
+//! and only what crosses the platform's seam takes simulated time: atomics,
+//! announced reads and writes, computation, futexes, threads, messages.
+//!
+//! ```
+//! use manycore_chip::{Activity, Simulated, Simulation, config::Config};
+//! use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform, ThreadSpec};
+//! use std::sync::Arc;
+//!
+//! // 16 cores add to one counter, on a machine of 80.
+//! let machine = Config::preset("westmere-ex")?;
+//! let run = Simulation::new(&machine).run(|| {
+//!     let counter = Arc::new(<Simulated as Platform>::AtomicU64::new(0));
+//!     Simulated::name(&*counter, "counter");
+//!     let add = |core| {
+//!         let counter = Arc::clone(&counter);
+//!         let spec = ThreadSpec { cpus: vec![core], ..ThreadSpec::default() };
+//!         let body = move || {
+//!             for _ in 0..100 {
+//!                 counter.fetch_add(1, Ordering::Relaxed);
+//!             }
+//!         };
+//!         Simulated::spawn(spec, Box::new(body)).expect("the machine has the core")
+//!     };
+//!     let threads: Vec<_> = (0..16).map(add).collect();
+//!     threads.into_iter().for_each(Simulated::join);
+//!     counter.load(Ordering::Relaxed)
+//! })?;
+//! assert_eq!(run.value, 1_600);
+//! // Every cycle of every core is accounted for.
+//! let report = &run.statistics.report;
+//! assert!(report.cores.iter().all(|core| core.sum() == run.statistics.cycles));
+//! assert_eq!(report.lines[0].names, ["counter"]);
+//! // Core 10 is the first of the second socket: the line crosses over to it.
+//! assert!(report.cores[10][Activity::Remote] > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is exact, and what is not modelled
+//!
+//! The same machine and program give the same cycles and the same hash on any
+//! host. Accesses take effect one at a time in the order of simulated time, so
+//! the machine is sequentially consistent; cores are in order and wait for
+//! each access. Not modelled: instruction fetch, store buffers and
+//! out-of-order execution, prefetching, virtual memory, energy.
 
 mod account;
 pub mod config;
@@ -11,6 +58,9 @@ pub mod network;
 mod os;
 
 pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};
-pub use engine::{SimulationError, Statistics, Waiting};
+pub use engine::{Messages, SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
-pub use front::fiber::{Run, Simulated, Simulation};
+pub use front::fiber::{
+    Broadcast, Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, Run, Simulated, SimulatedThread,
+    Simulation,
+};

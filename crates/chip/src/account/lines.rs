@@ -80,7 +80,10 @@ impl Lines {
         if taken.copies > 0 {
             line.invalidations += u64::from(taken.copies);
             line.transfers += 1;
-            match line.takers.binary_search_by_key(&taken.by, |(core, _)| *core) {
+            match line
+                .takers
+                .binary_search_by_key(&taken.by, |(core, _)| *core)
+            {
                 Ok(at) => line.takers[at].1 += 1,
                 Err(at) => line.takers.insert(at, (taken.by, 1)),
             }

@@ -98,8 +98,8 @@ impl Report {
     }
 }
 
-/// A table of the activities that occurred, one of the hottest lines, and one
-/// of spinning.
+/// A table of the activities that occurred on cores that worked, one of the
+/// hottest lines, and one of spinning.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let occurred: Vec<Activity> = self
@@ -108,17 +108,23 @@ impl fmt::Display for Report {
             .filter(|(_, cycles)| *cycles > 0)
             .map(|(what, _)| what)
             .collect();
+        let worked = |core: &Breakdown| core[Activity::Idle] < self.end;
         write!(f, "{:<6}", "core")?;
         for activity in &occurred {
             write!(f, " {activity:>14}")?;
         }
         writeln!(f)?;
-        for (core, breakdown) in self.cores.iter().enumerate() {
+        let cores = self.cores.iter().enumerate();
+        for (core, breakdown) in cores.filter(|(_, core)| worked(core)) {
             write!(f, "{core:<6}")?;
             for activity in &occurred {
                 write!(f, " {:>14}", breakdown[*activity])?;
             }
             writeln!(f)?;
+        }
+        let idle = self.cores.iter().filter(|core| !worked(core)).count();
+        if idle > 0 {
+            writeln!(f, "{idle} more cores idle all the time")?;
         }
         write!(f, "{:<6}", "all")?;
         for activity in &occurred {

@@ -73,6 +73,12 @@ impl Timeline {
         }
     }
 
+    /// Whether anything is recorded.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.cap > 0
+    }
+
     /// Adds a segment that starts where the core's last one ended, or later.
     #[inline]
     pub(crate) fn record(&mut self, segment: Segment) {
@@ -113,20 +119,6 @@ impl Timeline {
         }
     }
 
-    /// Cuts the latest segment of `core` off at `to`, which lies in it: the core
-    /// was preempted.
-    pub(crate) fn rewind(&mut self, core: usize, to: Cycles) {
-        let Some(open) = self.open.get_mut(core) else {
-            return;
-        };
-        if let Some(segment) = open {
-            debug_assert!(segment.from <= to, "{segment:?} cannot go back to {to}");
-            segment.to = segment.to.min(to);
-        }
-        // Nothing is left of it.
-        open.take_if(|segment| segment.from == segment.to);
-    }
-
     /// The segments by start, then core, and what is missing.
     pub(super) fn finish(mut self) -> (Vec<Segment>, Missing) {
         let mut open: Vec<_> = std::mem::take(&mut self.open)
@@ -161,21 +153,18 @@ mod tests {
     }
 
     #[test]
-    fn equal_neighbours_merge_and_rewinding_cuts() {
+    fn equal_neighbours_merge() {
         let mut timeline = Timeline::new(2, 100);
         timeline.record(segment(0, Activity::Compute, 0, 10));
         timeline.record(segment(1, Activity::Compute, 0, 7));
         timeline.record(segment(0, Activity::Compute, 10, 30));
-        timeline.rewind(0, 25);
-        timeline.record(segment(0, Activity::Switch, 25, 40));
+        timeline.record(segment(0, Activity::Switch, 30, 40));
         timeline.record(segment(1, Activity::Compute, 8, 9));
-        timeline.record(segment(1, Activity::L1, 9, 20));
-        timeline.rewind(1, 9);
         let expected = [
-            segment(0, Activity::Compute, 0, 25),
+            segment(0, Activity::Compute, 0, 30),
             segment(1, Activity::Compute, 0, 7),
             segment(1, Activity::Compute, 8, 9),
-            segment(0, Activity::Switch, 25, 40),
+            segment(0, Activity::Switch, 30, 40),
         ];
         assert_eq!(timeline.finish(), (expected.to_vec(), Missing::default()));
     }

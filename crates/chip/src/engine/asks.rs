@@ -90,7 +90,9 @@ impl Engine {
         port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         let at = port.clock;
         let value = word.apply(operation);
-        self.wake_disturbed(at);
+        if self.wake_disturbed(at) {
+            self.set_horizon(core);
+        }
         Asked::Done(value)
     }
 
@@ -156,7 +158,6 @@ impl Engine {
             let at = self.ports[core as usize].clock;
             self.wake_thread(thread, core, at);
         }
-        // Those who were woken may come before where this core could go.
         self.set_horizon(core);
         woken.len()
     }
@@ -173,23 +174,48 @@ impl Engine {
         body: Box<dyn Body>,
         cpus: &[usize],
     ) -> Result<ThreadId, usize> {
-        let cores = self.config.cores;
-        if let Some(&wrong) = cpus.iter().find(|&&cpu| cpu >= cores as usize) {
-            body.abandon();
-            return Err(wrong);
-        }
-        let affinity: CoreSet = match cpus {
-            [] => CoreSet::below(cores),
-            cpus => cpus.iter().map(|&cpu| cpu as u32).collect(),
+        let affinity = match self.affinity(cpus) {
+            Ok(affinity) => affinity,
+            Err(wrong) => {
+                body.abandon();
+                return Err(wrong);
+            }
         };
         let thread = self.threads.len() as ThreadId;
         self.threads.push(Thread::new(name, body));
         let at = self.ports[core as usize].clock;
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
-        // The new thread may come before where this core could go.
         self.set_horizon(core);
         Ok(thread)
+    }
+
+    /// The cores of a set, or all for an empty one.
+    fn affinity(&self, cpus: &[usize]) -> Result<CoreSet, usize> {
+        let cores = self.config.cores;
+        match cpus.iter().find(|&&cpu| cpu >= cores as usize) {
+            Some(&wrong) => Err(wrong),
+            None if cpus.is_empty() => Ok(CoreSet::below(cores)),
+            None => Ok(cpus.iter().map(|&cpu| cpu as u32).collect()),
+        }
+    }
+
+    /// Where a thread may run from now on (empty: anywhere).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub(crate) fn set_affinity(
+        &mut self,
+        core: u32,
+        thread: ThreadId,
+        cpus: &[usize],
+    ) -> Result<(), usize> {
+        let affinity = self.affinity(cpus)?;
+        let at = self.ports[core as usize].clock;
+        self.confine(thread, affinity, at);
+        self.set_horizon(core);
+        Ok(())
     }
 
     /// Starts the program's main thread, on core 0 at time 0.
@@ -228,10 +254,7 @@ impl Engine {
             Some(product) => product.div_ceil(1024),
             None => (u128::from(instructions) * u128::from(self.cpi_1024)).div_ceil(1024) as u64,
         };
-        let port = &mut self.ports[core as usize];
-        port.pass(Activity::Compute, cycles);
-        port.latest = Activity::Compute;
-        port.computed_until = port.clock;
+        self.ports[core as usize].compute(cycles);
     }
 
     pub(crate) fn slot(&mut self, core: u32) -> *const () {

@@ -6,6 +6,7 @@ use super::agenda::Event;
 use super::port::Mode;
 use super::thread::{State, Wait};
 use crate::account::Activity;
+use crate::core_set::CoreSet;
 use crate::os::{Placement, ThreadId};
 
 impl Engine {
@@ -25,12 +26,12 @@ impl Engine {
         let cost = os.switch + if picked.migrated { os.migration } else { 0 };
         port.pass_until(Activity::Switch, from + cost);
         port.charged_until = port.clock;
+        port.computed = port.clock..port.clock;
         let thread = &mut self.threads[picked.thread as usize];
         port.thread = Some(picked.thread);
         port.mode = Mode::Running;
         if thread.owed > 0 {
-            port.pass_until(Activity::Compute, port.clock + thread.owed);
-            port.computed_until = port.clock;
+            port.compute(thread.owed);
             thread.owed = 0;
         }
         self.agenda.go_on(port);
@@ -71,7 +72,13 @@ impl Engine {
         self.charge(core);
         let now = self.ports[core as usize].clock;
         self.scheduler.requeue(now, core);
-        self.ports[core as usize].thread = None;
+        let thread = self.ports[core as usize].thread.take();
+        if let Some(thread) = thread
+            && let Some(affinity) = self.threads[thread as usize].moving_to.take()
+            && let Some(moved) = self.scheduler.set_affinity(now, thread, affinity)
+        {
+            self.placed(moved.to, now);
+        }
         self.dispatch(core);
     }
 
@@ -88,9 +95,14 @@ impl Engine {
             }
             Mode::Spinning { .. } => self.stop_spinning(core, at),
             Mode::Listening { .. } => self.stop_listening(core, at),
-            Mode::Running if port.computed_until == port.clock && port.clock > at => {
-                let rest = port.take_back(at.max(port.charged_until));
-                self.threads[thread as usize].owed += rest;
+            Mode::Running if port.computes_beyond(at) => {
+                if port.computed.start > at {
+                    // Before that, an access or a switch is under way.
+                    let at = port.computed.start;
+                    self.agenda.plan(at, core, Event::Displace);
+                    return;
+                }
+                self.threads[thread as usize].owed += port.take_back(at);
             }
             Mode::Running => {
                 port.displaced = true;
@@ -116,7 +128,7 @@ impl Engine {
             let ran = spun - port.charged_until;
             port.charged_until = spun;
             self.scheduler.ran(core, ran);
-            self.interrupt(core);
+            self.interrupt(core, at);
             if self.scheduler.tick(core) {
                 self.displace(core, at);
             }
@@ -132,12 +144,11 @@ impl Engine {
     }
 
     /// What the interrupt takes from a computation.
-    fn interrupt(&mut self, core: u32) {
+    fn interrupt(&mut self, core: u32, at: u64) {
         let cost = self.config.os.tick_cost;
         let port = &mut self.ports[core as usize];
-        if port.mode == Mode::Running && port.computed_until == port.clock {
-            port.pass(Activity::Switch, cost);
-            port.computed_until = port.clock;
+        if port.computes_beyond(at) {
+            port.interrupt(at, cost);
             self.agenda.go_on(port);
         }
     }
@@ -257,5 +268,22 @@ impl Engine {
         self.scheduler.yield_now(now, core);
         self.ports[core as usize].thread = None;
         self.dispatch(core);
+    }
+
+    /// From now on the thread may run on `affinity` only. If it runs elsewhere
+    /// it is moved as soon as it can be interrupted.
+    pub(super) fn confine(&mut self, thread: ThreadId, affinity: CoreSet, at: u64) {
+        let runs_on = self.ports.iter().find(|port| port.thread == Some(thread));
+        match runs_on.map(|port| port.core) {
+            Some(core) if !affinity.contains(core) => {
+                self.threads[thread as usize].moving_to = Some(affinity);
+                self.agenda.plan(at + self.lookahead, core, Event::Displace);
+            }
+            _ => {
+                if let Some(moved) = self.scheduler.set_affinity(at, thread, affinity) {
+                    self.placed(moved.to, at);
+                }
+            }
+        }
     }
 }

@@ -24,6 +24,21 @@ impl Engine {
         }
     }
 
+    /// Unsubscribes the core; what it has not taken is gone.
+    pub(crate) fn close_port(&mut self, core: u32, channel: Channel) {
+        let at = self.ports[core as usize].clock;
+        if let Some(optical) = &mut self.optical {
+            optical.close_port(at, core, channel);
+        }
+    }
+
+    /// Messages in the core's buffer.
+    pub(crate) fn pending(&mut self, core: u32, channel: Channel) -> usize {
+        let at = self.ports[core as usize].clock;
+        let optical = self.optical.as_mut();
+        optical.map_or(0, |optical| optical.pending(at, core, channel))
+    }
+
     /// Sets what the core receives from now on.
     pub(crate) fn set_filter(&mut self, core: u32, filter: Filter) {
         let at = self.ports[core as usize].clock;
@@ -43,8 +58,15 @@ impl Engine {
         optical.send(at, core, channel, message);
         self.ports[core as usize].pass(Activity::Message, 1);
         for at in 0..self.listeners.len() {
-            self.plan_message(self.listeners[at]);
+            // Others cannot be reached by it: a core without a port of the
+            // channel does not even move it to its buffer.
+            let listener = self.listeners[at];
+            let optical = self.optical.as_ref();
+            if optical.is_some_and(|optical| optical.reaches(listener, channel)) {
+                self.plan_message(listener);
+            }
         }
+        self.set_horizon(core);
     }
 
     /// Looks into the core's message buffer.

@@ -35,11 +35,11 @@ mod thread;
 
 pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
-pub use outcome::Statistics;
+pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, Progress, Reply};
 
-use crate::account::{Activity, Lines, Segment, Source, Taken, Timeline};
+use crate::account::{Activity, Lines, Name, Segment, Source, Taken, Timeline};
 use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
 use crate::memory::{Arrival, Class, Memory, Request, Served};
@@ -161,7 +161,8 @@ impl Engine {
         }
     }
 
-    /// How far `core` may go before it must ask again.
+    /// How far `core`, which runs, may go before it must ask again: to be told
+    /// anew when it has made something happen.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
         let horizon = self
@@ -251,8 +252,12 @@ impl Engine {
             Class::Remote => Source::Remote,
             Class::Memory => Source::Memory,
         };
-        let taken = Taken { by: request.core, copies: served.taken };
-        self.lines.served(address, source, at - request.arrived, taken);
+        let taken = Taken {
+            by: request.core,
+            copies: served.taken,
+        };
+        self.lines
+            .served(address, source, at - request.arrived, taken);
         self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
         if cfg!(debug_assertions)
@@ -267,14 +272,41 @@ impl Engine {
     /// Notes what a core did, for the timeline.
     #[inline]
     fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
-        self.timeline.record(Segment {
+        self.record_named(core, activity, from, to, None);
+    }
+
+    fn record_named(
+        &mut self,
+        core: u32,
+        activity: Activity,
+        from: u64,
+        to: u64,
+        name: Option<Name>,
+    ) {
+        if !self.timeline.is_on() {
+            return;
+        }
+        let port = &mut self.ports[core as usize];
+        let segment = Segment {
             core,
-            thread: self.ports[core as usize].thread,
+            thread: port.thread,
             activity,
-            name: None,
+            name,
             from,
             to,
-        });
+        };
+        // Computation and hits are not noted one by one: they fill the gaps.
+        if port.shown < from && port.thread.is_some() {
+            self.timeline.record(Segment {
+                activity: Activity::Compute,
+                name: None,
+                from: port.shown,
+                to: from,
+                ..segment
+            });
+        }
+        port.shown = to;
+        self.timeline.record(segment);
     }
 }
 

@@ -19,8 +19,22 @@ pub struct Statistics {
     pub events: u64,
     /// Threads the program made, its main thread included.
     pub threads: usize,
+    /// What the optical broadcast network did, if the machine has one.
+    pub messages: Option<Messages>,
     /// Where the cycles went.
     pub report: Report,
+}
+
+/// What the optical broadcast network did, all receivers together: the
+/// statistics that the thesis's simulator printed (Park 2013, section 4.3.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Messages {
+    /// Messages that reached a filter of a core with a port of their channel.
+    pub arrived: u64,
+    /// Messages that a controller moved to its message buffer.
+    pub moved: u64,
+    /// Cycles these took from arrival to the buffer.
+    pub delay: u64,
 }
 
 /// Lines shown by a report.
@@ -37,12 +51,23 @@ impl Engine {
             }
         }
         let cores = self.ports.iter().map(|port| port.spent).collect();
+        let messages = self.optical.as_mut().map(|optical| {
+            let mut all = Messages::default();
+            for core in 0..self.config.cores {
+                let one = optical.counters(end, core);
+                all.arrived += one.arrived;
+                all.moved += one.moved;
+                all.delay += one.delay;
+            }
+            all
+        });
         Statistics {
             cycles: end,
             hash: self.hash.value(),
             events: self.events,
             threads: self.threads.len(),
-            report: Report::new(end, cores, &self.lines, HOT_LINES, Order::Waiting),
+            messages,
+            report: Report::new(end, cores, &self.lines, HOT_LINES, Order::Transfers),
         }
     }
 
@@ -82,11 +107,9 @@ impl Engine {
                 }
                 (_, None) => "waits for a core".to_owned(),
                 (_, Some(port)) => match port.mode {
-                    Mode::Spinning { word, .. } => format!(
-                        "spins on {} on core {}",
-                        name(word),
-                        port.core
-                    ),
+                    Mode::Spinning { word, .. } => {
+                        format!("spins on {} on core {}", name(word), port.core)
+                    }
                     Mode::Listening { .. } => format!("waits for a message on core {}", port.core),
                     _ => format!("runs on core {}", port.core),
                 },

@@ -5,6 +5,7 @@ use crate::account::{Activity, Breakdown};
 use crate::memory::Request;
 use crate::network::Channel;
 use crate::os::ThreadId;
+use std::ops::Range;
 
 /// What a core is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +40,13 @@ pub(crate) struct Port {
     pub(crate) spent: Breakdown,
     /// What the last charge that may reach beyond the present was for.
     pub(crate) latest: Activity,
-    /// The clock after the last `compute`: if it is still that, the thread can
-    /// be interrupted in the middle of it.
-    pub(crate) computed_until: u64,
+    /// The clock before and after the last computation: as long as it is
+    /// still the clock, the thread can be interrupted in the middle of it.
+    pub(crate) computed: Range<u64>,
     /// The clock up to which the scheduler has charged the thread.
     pub(crate) charged_until: u64,
+    /// The clock up to which the timeline shows the core.
+    pub(crate) shown: u64,
     /// Makes the entries of an older plan for this core void.
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
@@ -66,8 +69,9 @@ impl Port {
             horizon: 0,
             spent: Breakdown::default(),
             latest: Activity::Compute,
-            computed_until: 0,
+            computed: 0..0,
             charged_until: 0,
+            shown: 0,
             plan: 0,
             displaced: false,
             waking: false,
@@ -90,13 +94,38 @@ impl Port {
         self.pass(activity, at - self.clock);
     }
 
+    /// A computation of so many cycles.
+    #[inline]
+    pub(crate) fn compute(&mut self, cycles: u64) {
+        if self.computed.end != self.clock {
+            self.computed.start = self.clock;
+        }
+        self.pass(Activity::Compute, cycles);
+        self.latest = Activity::Compute;
+        self.computed.end = self.clock;
+    }
+
+    /// Whether the core is in a computation that lasts beyond `at`.
+    pub(crate) fn computes_beyond(&self, at: u64) -> bool {
+        self.mode == Mode::Running && self.computed.end == self.clock && self.clock > at
+    }
+
     /// Takes back what a computation has been charged for beyond `at`.
     pub(crate) fn take_back(&mut self, at: u64) -> u64 {
-        debug_assert!(self.computed_until == self.clock && at <= self.clock);
+        debug_assert!(self.computes_beyond(at));
+        let at = at.max(self.computed.start);
         let rest = self.clock - at;
         self.spent[Activity::Compute] -= rest;
         self.clock = at;
+        self.computed.end = at;
         rest
+    }
+
+    /// A computation is interrupted at `at`, for so many cycles, and goes on.
+    pub(crate) fn interrupt(&mut self, at: u64, cycles: u64) {
+        let rest = self.take_back(at);
+        self.pass(Activity::Switch, cycles);
+        self.compute(rest);
     }
 
     /// The run ended at `end`: what the core had been charged for beyond it is

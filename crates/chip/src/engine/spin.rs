@@ -45,8 +45,9 @@ impl Engine {
         }
     }
 
-    /// Cores whose line was taken look again.
-    pub(super) fn wake_disturbed(&mut self, at: u64) {
+    /// Cores whose line was taken look again; whether there are any.
+    pub(super) fn wake_disturbed(&mut self, at: u64) -> bool {
+        let any = !self.memory.disturbed.is_empty();
         while let Some((line, core)) = self.memory.disturbed.pop() {
             let port = &self.ports[core as usize];
             if !matches!(port.mode, Mode::Spinning { word, .. } if self.line_at(word) == line) {
@@ -57,6 +58,7 @@ impl Engine {
             let look = port.clock + looks * period;
             self.look_again(core, look);
         }
+        any
     }
 
     /// The spinner looks at `at`, if its patience lasts so long.
@@ -70,7 +72,8 @@ impl Engine {
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
         self.lines.spin(word, at - from);
-        self.record(core, Activity::Spin, from, at);
+        let name = self.lines.name_at(word);
+        self.record_named(core, Activity::Spin, from, at, name);
         self.agenda.go_on(&mut self.ports[core as usize]);
     }
 

@@ -1,5 +1,6 @@
 //! Software threads: what runs on cores, and what a front end must provide.
 
+use crate::core_set::CoreSet;
 use crate::os::ThreadId;
 
 /// A thread's code, as a front end runs it: a coroutine over real code, or (to
@@ -44,6 +45,8 @@ pub(crate) struct Thread {
     pub(crate) state: State,
     /// The runtime's pointer (`Platform::slot`).
     pub(crate) slot: *const (),
+    /// Cores it is to be moved to as soon as it can be interrupted.
+    pub(crate) moving_to: Option<CoreSet>,
     /// The answer to what it asked last.
     pub(crate) reply: Reply,
     /// What is left of a computation that was interrupted.
@@ -71,6 +74,7 @@ impl Thread {
             body: Some(body),
             state: State::Runnable,
             slot: std::ptr::null(),
+            moving_to: None,
             reply: Reply::default(),
             owed: 0,
             returned: false,

@@ -126,9 +126,19 @@ impl Memory {
     /// nothing is written back.
     pub(super) fn take_from_all(&mut self, line: LineId, writer: TileId) -> u32 {
         let record = self.lines.line(line);
-        let mut taken = 0;
-        let sharers = std::mem::take(&mut record.sharers);
         let owner = record.owner.take();
+        if record.sharers.is_empty() && record.groups.is_empty() {
+            // The usual hand-over from writer to writer.
+            let Some(owner) = owner.filter(|&owner| owner != writer) else {
+                return 0;
+            };
+            self.disturb(line, owner);
+            self.tiles[owner as usize].invalidate(line);
+            return 1;
+        }
+        let mut taken = 0;
+        let record = self.lines.line(line);
+        let sharers = std::mem::take(&mut record.sharers);
         let groups = record.groups.clone();
         for tile in sharers.iter().chain(owner).filter(|&tile| tile != writer) {
             self.disturb(line, tile);

@@ -26,7 +26,7 @@ use cache::{LineId, Tags};
 pub(crate) use line::TileId;
 pub(crate) use operation::{Operation, Rmw, Width, Word};
 pub(crate) use private::{Lookup, Private};
-pub(crate) use transaction::{Arrival, Class, Request, Served, Stage};
+pub(crate) use transaction::{Arrival, Class, Request, Served};
 
 use crate::config::{Config, Protocol};
 use crate::network::{self, Electrical};
@@ -78,9 +78,13 @@ impl Memory {
     }
 
     /// No event at one core can change another tile's caches in less time:
-    /// how far a core may run ahead of the others on hits.
+    /// how far a core may run ahead of the others on hits. Threads that share
+    /// caches notice each other's hits at once.
     pub(crate) fn lookahead(&self) -> u64 {
-        self.places.request_latency().max(1)
+        match self.config.threads_per_core {
+            1 => self.places.request_latency(),
+            _ => 0,
+        }
     }
 
     /// Core `core` spins on `line` from now on; it is in its tile's cache.

@@ -131,19 +131,6 @@ impl Private {
         !self.watched.is_empty() && self.watched.contains(&line)
     }
 
-    /// All lines, with the better of their states.
-    pub(crate) fn lines(&self) -> Vec<(LineId, State)> {
-        let below = self.l2.as_ref().map(|l2| l2.lines().collect::<Vec<_>>());
-        let mut lines = below.unwrap_or_default();
-        for (line, state) in self.l1.lines() {
-            match lines.iter_mut().find(|(one, _)| *one == line) {
-                Some((_, below)) => *below = state.max(*below),
-                None => lines.push((line, state)),
-            }
-        }
-        lines
-    }
-
     /// Whether the L2 holds all lines of the L1.
     pub(crate) fn is_inclusive(&self) -> bool {
         self.l2

@@ -15,7 +15,6 @@ use super::line::TileId;
 use super::operation::{Operation, Word};
 use super::private::Lookup;
 use crate::config::{DataPath, Directory, Writes};
-use std::collections::VecDeque;
 
 /// Bits of a message without and with a line of data: 64 bits of type,
 /// address and tiles, and the line itself (Graphite's count for 64 tiles).
@@ -187,7 +186,8 @@ impl Memory {
         }
         // To write, it must know that nobody else reads.
         let only_here = line.groups.iter().all(|one| one == group) && line.sharers.iter().all(here);
-        only_here && !(broadcast && !line.sharers.is_empty()) && (in_cache || in_tiles())
+        let known = !broadcast || line.sharers.is_empty();
+        only_here && known && (in_cache || in_tiles())
     }
 
     fn serve_at(&mut self, request: Request, now: u64) -> Arrival {
@@ -481,12 +481,6 @@ impl Memory {
         // writes.
         let readers_until = line.readers_until;
         let owner = line.owner.filter(|&owner| owner != tile);
-        let had_it = line.sharers.contains(tile) || line.owner == Some(tile);
-        let others = line.sharers.iter().any(|one| one != tile)
-            || line
-                .groups
-                .iter()
-                .any(|one| one != self.places.group_of_tile(tile));
         if self.config.coherence.writes == Writes::Through {
             return self.write_through(request, at, value, readers_until);
         }
@@ -497,6 +491,11 @@ impl Memory {
                 (data.at, data.class)
             }
             None => {
+                let line = self.lines.line(request.line);
+                let had_it = line.sharers.contains(tile) || line.owner == Some(tile);
+                let mine = self.places.group_of_tile(tile);
+                let others = line.sharers.iter().any(|one| one != tile)
+                    || line.groups.iter().any(|one| one != mine);
                 let data = if had_it {
                     // Permission alone, from where the request is.
                     let stage = self.stage_place(request);
@@ -696,10 +695,5 @@ impl Memory {
             stored: true,
             taken,
         }
-    }
-
-    /// The requests that wait for a line, for reports.
-    pub(crate) fn waiting(&mut self, line: LineId) -> &VecDeque<Request> {
-        &self.lines.line(line).waiting
     }
 }

@@ -12,18 +12,10 @@ pub(crate) struct Groups {
     /// The group of each core.
     group: Box<[u32]>,
     groups: usize,
-    names: Box<[String]>,
-    /// By ordered pair of groups.
-    pairs: Box<[Pair]>,
+    /// Cycles by ordered pair of groups.
+    pairs: Box<[Cycles]>,
     links: Box<[HistoryList]>,
     occupancy: Cycles,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    cycles: Cycles,
-    /// Index into `names` plus one; 0 inside a group.
-    class: u32,
 }
 
 impl Groups {
@@ -57,16 +49,12 @@ impl Groups {
                     found,
                     classes,
                 })?;
-                pairs.push(Pair {
-                    cycles,
-                    class: found,
-                });
+                pairs.push(cycles);
             }
         }
         Ok(Self {
             group: (0..cores).map(|core| core / group_cores).collect(),
             groups,
-            names: classes.iter().map(|class| class.name.clone()).collect(),
             links: vec![HistoryList::new(occupancy); pairs.len()].into(),
             pairs: pairs.into(),
             occupancy,
@@ -80,7 +68,7 @@ impl Groups {
 
     #[inline]
     pub(super) fn latency(&self, from: u32, to: u32) -> Cycles {
-        self.pairs[self.pair(from, to)].cycles
+        self.pairs[self.pair(from, to)]
     }
 
     #[inline]
@@ -89,8 +77,9 @@ impl Groups {
     }
 
     fn cross(&mut self, pair: usize, at: Cycles) -> Cycles {
-        let Pair { cycles, class } = self.pairs[pair];
-        if class == 0 {
+        let cycles = self.pairs[pair];
+        // A group to itself: the diagonal.
+        if pair.is_multiple_of(self.groups + 1) {
             return at;
         }
         at + self.links[pair].delay(at, self.occupancy) + cycles
@@ -109,11 +98,6 @@ impl Groups {
                 .map(|&group| at_group[group as usize])
                 .collect(),
         }
-    }
-
-    pub(super) fn class(&self, from: u32, to: u32) -> Option<&str> {
-        let class = self.pairs[self.pair(from, to)].class as usize;
-        Some(&self.names[class.checked_sub(1)?])
     }
 }
 
@@ -150,8 +134,6 @@ mod tests {
         assert_eq!(net.latency(0, 3, 64), 0);
         assert_eq!(net.latency(0, 4, 64), 50);
         assert_eq!(net.latency(9, 0, 64), 80);
-        assert_eq!((net.class(1, 2), net.hops(1, 2)), (None, 0));
-        assert_eq!((net.class(1, 9), net.hops(1, 9)), (Some("far"), 1));
         assert_eq!(net.send(0, 5, 64, 100), 150);
         assert_eq!(net.send(1, 4, 64, 100), 156, "behind the first");
         assert_eq!(net.send(4, 1, 64, 100), 150, "the way back is another link");

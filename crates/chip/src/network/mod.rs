@@ -103,23 +103,6 @@ impl Electrical {
             Self::Groups(groups) => groups.broadcast(from, at),
         }
     }
-
-    /// Links between two nodes on the way.
-    pub(crate) fn hops(&self, from: u32, to: u32) -> u32 {
-        match self {
-            Self::Mesh(mesh) => mesh.hops(from, to),
-            Self::Groups(groups) => u32::from(groups.class(from, to).is_some()),
-        }
-    }
-
-    /// The name of the distance class; none inside a group, nor on a mesh,
-    /// whose distances are counted in hops.
-    pub(crate) fn class(&self, from: u32, to: u32) -> Option<&str> {
-        match self {
-            Self::Mesh(_) => None,
-            Self::Groups(groups) => groups.class(from, to),
-        }
-    }
 }
 
 /// When a broadcast is at each node.
@@ -132,10 +115,5 @@ impl Broadcast {
     #[inline]
     pub(crate) fn arrival(&self, node: u32) -> Cycles {
         self.arrivals[node as usize]
-    }
-
-    /// When it is at the last node.
-    pub(crate) fn last(&self) -> Cycles {
-        self.arrivals.iter().copied().max().unwrap_or(0)
     }
 }

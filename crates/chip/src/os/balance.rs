@@ -222,7 +222,8 @@ impl Scheduler {
     /// caches (`task_hot`).
     fn is_hot(&self, now: Cycles, thread: ThreadId) -> bool {
         let ran = self.threads[thread as usize].ran;
-        ran.is_some_and(|(_, until)| now - until < self.os.hot)
+        // A core may be a few cycles ahead of the one that asks.
+        ran.is_some_and(|(_, until)| now.saturating_sub(until) < self.os.hot)
     }
 
     fn pull(&mut self, thread: ThreadId, from: u32, core: u32) -> Pulled {

@@ -42,7 +42,8 @@ impl FutexTable {
         true
     }
 
-    /// All who wait, by address and then by how long.
+    /// All that wait, by address, then in the order of their waits.
+    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, ThreadId)> {
         self.queues
             .iter()

@@ -12,10 +12,9 @@ mod scheduler;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use balance::Pulled;
 pub(crate) use futex::FutexTable;
-pub(crate) use place::{Moved, Placement};
-pub(crate) use scheduler::{Picked, Scheduler};
+pub(crate) use place::Placement;
+pub(crate) use scheduler::Scheduler;
 
 pub(crate) type Cycles = u64;
 /// A software thread.

@@ -244,16 +244,13 @@ impl Scheduler {
 
     /// Since when the core has run nothing: kept from the wake of an idle core
     /// to its pick.
+    #[cfg(test)]
     pub(crate) fn idle_since(&self, core: u32) -> Option<Cycles> {
         self.core(core).idle_since
     }
 
-    /// Whether the clock interrupt has anything to decide on this core.
-    pub(crate) fn needs_tick(&self, core: u32) -> bool {
-        self.crowded.contains(core)
-    }
-
-    /// Whether any core has, and with it periodic balancing.
+    /// Whether any core has a thread that waits: what clock interrupts and
+    /// periodic balancing are for.
     pub(crate) fn is_crowded(&self) -> bool {
         !self.crowded.is_empty()
     }

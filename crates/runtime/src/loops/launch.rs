@@ -93,9 +93,16 @@ impl<P: Platform, S: Partition> Frame<'_, P, S> {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             self.stop.store(true, Ordering::Relaxed);
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-            if first.is_none() {
-                *first = Some(payload);
-            } else {
+            let later = match &mut *first {
+                Some(_) => Some(payload),
+                none => {
+                    *none = Some(payload);
+                    None
+                }
+            };
+            // Not under the lock: see below.
+            drop(first);
+            if let Some(payload) = later {
                 // Dropping it runs code of the user's, which may panic again;
                 // what that throws is kept from being dropped in its turn.
                 let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
@@ -159,6 +166,7 @@ impl<P: Platform> Shared<P> {
             stop: P::AtomicBool::new(false),
             panic: Mutex::new(None),
         };
+        P::name(&frame.partition, "loop: claims");
         let job = Job {
             frame: std::ptr::from_ref(&frame).cast(),
             run: run::<P, S>,

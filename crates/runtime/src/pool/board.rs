@@ -68,6 +68,14 @@ impl<P: Platform> Board<P> {
         }
     }
 
+    /// For a simulator's accounts.
+    pub(super) fn name(&self) {
+        for slot in &self.slots {
+            P::name(&slot.door, "pool: door of a loop");
+            P::name(&slot.taken, "pool: slot");
+        }
+    }
+
     pub(crate) fn slot(&self, index: usize) -> &Slot<P> {
         &self.slots[index]
     }

@@ -238,6 +238,7 @@ impl<P: Platform> Builder<P> {
     ) -> Result<Pool<P>, BuildError> {
         let threads = check(threads)?;
         let shared = Arc::new(Shared::new(threads, cores, self.spin_budget));
+        shared.name();
         // Dropped on an error below, which ends the workers made so far.
         let mut pool = Pool {
             shared,

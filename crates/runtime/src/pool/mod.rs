@@ -145,6 +145,13 @@ impl<P: Platform> Pool<P> {
 }
 
 impl<P: Platform> Shared<P> {
+    /// Names what threads wait on and fight over, where they are to stay.
+    fn name(&self) {
+        self.board.name();
+        self.idle.events.name();
+        P::name(&*self.ranks, "pool: ranks");
+    }
+
     fn new(threads: usize, cores: Cores, spin_budget: Duration) -> Self {
         let oversubscribed = threads > cores.cores;
         let spin_budget = if oversubscribed {

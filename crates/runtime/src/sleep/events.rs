@@ -36,6 +36,12 @@ pub(crate) struct EventCount<P: Platform> {
 }
 
 impl<P: Platform> EventCount<P> {
+    /// For a simulator's accounts.
+    pub(crate) fn name(&self) {
+        P::name(&self.posted, "pool: event count");
+        P::name(&self.sleepers, "pool: sleepers");
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             posted: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),

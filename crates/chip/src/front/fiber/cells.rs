@@ -143,17 +143,17 @@ macro_rules! bits {
 
             #[inline]
             fn load(&self, _: Ordering) -> $type {
-                Bits::from_bits(access(self.host(), Operation::Load, self.word()))
+                Bits::from_bits(access(self.host(), Operation::Load, word_of(self)))
             }
 
             #[inline]
             fn store(&self, value: $type, _: Ordering) {
-                access(self.host(), Operation::Store(value.bits()), self.word());
+                access(self.host(), Operation::Store(value.bits()), word_of(self));
             }
 
             #[inline]
             fn swap(&self, value: $type, _: Ordering) -> $type {
-                Bits::from_bits(modify(self.host(), Rmw::Swap(value.bits()), self.word()))
+                Bits::from_bits(modify(self.host(), Rmw::Swap(value.bits()), word_of(self)))
             }
 
             #[inline]
@@ -165,7 +165,7 @@ macro_rules! bits {
                 _: Ordering,
             ) -> Result<$type, $type> {
                 let rmw = Rmw::CompareExchange { current: current.bits(), new: new.bits() };
-                let old = modify(self.host(), rmw, self.word());
+                let old = modify(self.host(), rmw, word_of(self));
                 let value = Bits::from_bits(old);
                 if old == current.bits() { Ok(value) } else { Err(value) }
             }
@@ -195,13 +195,12 @@ impl<T, W> Cell<T, W> {
     }
 }
 
-impl<T: Bits, W> Cell<T, W> {
-    #[inline(always)]
-    fn word(&self) -> Word {
-        // SAFETY: an atomic of this width, which the caller of the operation
-        // borrows until the operation is done.
-        unsafe { Word::new((&raw const self.word).cast_mut().cast(), T::WIDTH) }
-    }
+/// The word of a cell.
+#[inline(always)]
+fn word_of<T: Bits, W>(cell: &Cell<T, W>) -> Word {
+    // SAFETY: an atomic of this width, which the caller of the operation
+    // borrows until the operation is done.
+    unsafe { Word::new((&raw const cell.word).cast_mut().cast(), T::WIDTH) }
 }
 
 macro_rules! integer {
@@ -209,23 +208,23 @@ macro_rules! integer {
         impl AtomicInteger<$type> for Cell<$type, $word> {
             #[inline]
             fn fetch_add(&self, value: $type, _: Ordering) -> $type {
-                Bits::from_bits(modify(self.host(), Rmw::Add(value.bits()), self.word()))
+                Bits::from_bits(modify(self.host(), Rmw::Add(value.bits()), word_of(self)))
             }
 
             #[inline]
             fn fetch_sub(&self, value: $type, _: Ordering) -> $type {
                 let negated = value.wrapping_neg().bits();
-                Bits::from_bits(modify(self.host(), Rmw::Add(negated), self.word()))
+                Bits::from_bits(modify(self.host(), Rmw::Add(negated), word_of(self)))
             }
 
             #[inline]
             fn fetch_and(&self, value: $type, _: Ordering) -> $type {
-                Bits::from_bits(modify(self.host(), Rmw::And(value.bits()), self.word()))
+                Bits::from_bits(modify(self.host(), Rmw::And(value.bits()), word_of(self)))
             }
 
             #[inline]
             fn fetch_or(&self, value: $type, _: Ordering) -> $type {
-                Bits::from_bits(modify(self.host(), Rmw::Or(value.bits()), self.word()))
+                Bits::from_bits(modify(self.host(), Rmw::Or(value.bits()), word_of(self)))
             }
         }
     };
@@ -249,7 +248,7 @@ impl Futex for Cell32 {
             // Other cores' wakes up to this time are done, and none comes
             // before the thread is in the queue: comparing and falling asleep
             // are one step.
-            if self.word().peek() != u64::from(expected) {
+            if word_of(self).peek() != u64::from(expected) {
                 return false;
             }
             let ghz = engine.config.ghz;

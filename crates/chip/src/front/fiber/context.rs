@@ -62,11 +62,6 @@ pub(super) fn running(yielder: *const Yielder<(), ()>) {
     CONTEXT.with(|context| context.yielder.set(yielder));
 }
 
-/// Whether this host thread runs simulated code now.
-pub(super) fn is_simulated() -> bool {
-    CONTEXT.with(|context| !context.engine.get().is_null())
-}
-
 #[cold]
 #[inline(never)]
 fn not_simulated() -> ! {

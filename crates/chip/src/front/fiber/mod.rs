@@ -10,6 +10,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use cells::{Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 pub use messages::Broadcast;
 pub use platform::{Simulated, SimulatedThread};
 pub use run::{Run, Simulation};

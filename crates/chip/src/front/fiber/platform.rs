@@ -109,10 +109,9 @@ impl Platform for Simulated {
             let fiber = Box::new(Fiber::new(stack, body));
             let thread = engine.spawn(core, spec.name.as_str().to_owned(), fiber, &spec.cpus);
             let cores = engine.config.cores;
-            thread.map(SimulatedThread).map_err(|wrong| {
-                let what = format!("core {wrong} of a simulated machine with {cores} cores");
-                io::Error::new(io::ErrorKind::InvalidInput, what)
-            })
+            thread
+                .map(SimulatedThread)
+                .map_err(|wrong| no_such_core(wrong, cores))
         })
     }
 
@@ -153,6 +152,40 @@ impl Platform for Simulated {
     fn write<T>(data: &mut [T]) {
         touch(data, Operation::TouchWrite);
     }
+
+    fn name<T: ?Sized>(object: &T, name: &'static str) {
+        let first = (&raw const *object).cast::<u8>().addr();
+        with(|engine, _| {
+            let start = engine.addresses.simulated(first);
+            let end = start + size_of_val(object).max(1) as u64;
+            engine.lines.name(start..end, name);
+        });
+    }
+}
+
+impl Simulated {
+    /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;
+    /// an empty set means anywhere. A thread that runs on a core that it may
+    /// not is moved as soon as it can be interrupted.
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub fn set_affinity(thread: SimulatedThread, cpus: &[usize]) -> io::Result<()> {
+        with(Engine::enter_kernel_to_yield);
+        while with(Engine::must_wait) {
+            suspend();
+        }
+        with(|engine, core| {
+            let set = engine.set_affinity(core, thread.0, cpus);
+            set.map_err(|wrong| no_such_core(wrong, engine.config.cores))
+        })
+    }
+}
+
+fn no_such_core(core: usize, cores: u32) -> io::Error {
+    let what = format!("core {core} of a simulated machine with {cores} cores");
+    io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
 /// One access a line.

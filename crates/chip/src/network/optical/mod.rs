@@ -178,9 +178,10 @@ impl Optical {
         self.receivers[core as usize].pending(at, channel)
     }
 
-    /// Cores that have a port of the channel, in order.
-    pub(crate) fn subscribers(&self, channel: Channel) -> &[u32] {
-        &self.channels[channel.0 as usize].cores
+    /// Whether the core has a port of the channel.
+    pub(crate) fn reaches(&self, core: u32, channel: Channel) -> bool {
+        let cores = &self.channels[channel.0 as usize].cores;
+        cores.binary_search(&core).is_ok()
     }
 
     /// What the core's end did before `at`.

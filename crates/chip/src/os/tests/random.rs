@@ -51,7 +51,6 @@ fn check(os: &Scheduler) {
             assert!(this.affinity.contains(core));
             seen[thread as usize] += 1;
         }
-        assert_eq!(os.needs_tick(core), os.runnable(core) >= 2);
         assert!(!os.is_idle(core) || os.runnable(core) == 0);
         assert!(os.running(core).is_none() || os.idle_since(core).is_none());
     }

@@ -1,5 +1,6 @@
 //! Each rule by hand.
 
+use super::super::scheduler::Picked;
 use super::super::*;
 use super::{linux, only};
 use crate::core_set::CoreSet;

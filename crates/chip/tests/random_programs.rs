@@ -1,0 +1,57 @@
+//! Random programs on all kinds of machine. Debug runs check the coherence of
+//! a line at every miss for it, and that of all lines at the end; the programs
+//! check what they read, count and flag, and that no cycle is lost.
+
+mod support;
+
+use manycore_chip::config::Config;
+use support::machines;
+use support::program::Program;
+
+fn check(machines: impl IntoIterator<Item = (String, Config)>, seeds: std::ops::Range<u64>) {
+    for (name, machine) in machines {
+        for seed in seeds.clone() {
+            let program = Program::random(seed, machine.cores as usize, 120);
+            if let Err(error) = program.run(&machine) {
+                panic!("{name}, seed {seed}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn on_all_machines() {
+    check(machines(), 0..12);
+}
+
+/// Caches of a few lines: lines leave that others wait for, spin on and own.
+#[test]
+fn with_caches_of_a_few_lines() {
+    let small = machines().into_iter().map(|(name, mut machine)| {
+        let line = u64::from(machine.line);
+        machine.l1.ways = 1;
+        machine.l1.size = line;
+        if let Some(l2) = &mut machine.l2 {
+            (l2.ways, l2.size) = (1, 2 * line);
+        }
+        if let Some(llc) = &mut machine.llc {
+            (llc.ways, llc.size) = (2, 4 * line);
+        }
+        (name, machine)
+    });
+    check(small, 100..112);
+}
+
+/// Slices so short that threads are put aside in the middle of everything.
+#[test]
+fn with_short_slices() {
+    let hasty = machines().into_iter().map(|(name, mut machine)| {
+        let os = &mut machine.os;
+        (os.tick, os.tick_cost) = (700, 90);
+        (os.latency, os.min_granularity, os.wakeup_granularity) = (1_500, 500, 100);
+        (os.switch, os.migration) = (60, 40);
+        (os.balance, os.hot) = (1_000, 300);
+        (name, machine)
+    });
+    check(hasty, 200..212);
+}

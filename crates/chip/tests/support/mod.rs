@@ -1,0 +1,83 @@
+//! Machines and threads for the tests of whole programs.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+pub mod linear;
+pub mod program;
+
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, SimulatedThread};
+use manycore_platform::{Platform, ThreadSpec};
+
+/// `preset` with `settings`.
+pub fn machine(preset: &str, settings: &[&str]) -> Config {
+    let mut config = Config::preset(preset).unwrap();
+    for setting in settings {
+        config.set(setting).unwrap();
+    }
+    config
+}
+
+/// Each protocol and directory, each kind of last level, each kind of atomic
+/// operation, writes back and through, one and several threads a core.
+pub fn machines() -> Vec<(String, Config)> {
+    let mut all = Vec::new();
+    for protocol in ["msi", "mesi"] {
+        for (directory, pointers) in [
+            ("full-map", 0),
+            ("ackwise", 1),
+            ("ackwise", 2),
+            ("broadcast", 0),
+        ] {
+            let settings = [
+                "cores=16".to_owned(),
+                format!("coherence.protocol={protocol}"),
+                format!("coherence.pointers={pointers}"),
+                format!("coherence.directory={directory}"),
+            ];
+            let settings: Vec<_> = settings.iter().map(String::as_str).collect();
+            let name = format!("{protocol} {directory} {pointers}");
+            all.push((name, machine("atac-64", &settings)));
+        }
+    }
+    for (preset, setting) in [
+        ("atac-64", "atomics.kind=llsc"),
+        ("atac-64", "coherence.data-path=direct"),
+        ("atac-64", "coherence.clean-forward=true"),
+        ("atac-64", "network.mesh.contention=hop-by-hop"),
+        ("gold5225r", "threads-per-core=1"),
+        ("gold5225r", "threads-per-core=2"),
+        ("gold5225r", "coherence.directory=broadcast"),
+        ("gold5225r", "coherence.data-path=through-home"),
+        ("gold5225r", "atomics.kind=far"),
+        ("westmere-ex", "threads-per-core=1"),
+        ("westmere-ex", "threads-per-core=2"),
+        ("opteron-6172", "threads-per-core=1"),
+        ("tr3970x", "threads-per-core=1"),
+        ("kunpeng-920", "atomics.kind=llsc"),
+        ("graviton-a72", "threads-per-core=1"),
+        ("niagara-2", "threads-per-core=8"),
+        ("tilegx-36", "threads-per-core=1"),
+    ] {
+        all.push((format!("{preset} {setting}"), machine(preset, &[setting])));
+    }
+    all
+}
+
+/// A thread that runs on `core` only.
+pub fn spawn(core: usize, body: impl FnOnce() + Send + 'static) -> SimulatedThread {
+    named(&format!("core {core}"), vec![core], body)
+}
+
+/// A thread that runs on `cpus`; if there are none, anywhere.
+pub fn named(
+    name: &str,
+    cpus: Vec<usize>,
+    body: impl FnOnce() + Send + 'static,
+) -> SimulatedThread {
+    let spec = ThreadSpec {
+        name: name.into(),
+        stack_size: None,
+        cpus,
+    };
+    Simulated::spawn(spec, Box::new(body)).unwrap()
+}
