@@ -21,6 +21,7 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use data::Cell as PublishedCell;
 pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;
@@ -54,6 +55,11 @@ impl ModelOptions {
             None => Ok(Parameters::shipped()),
         }
     }
+}
+
+/// The document's latencies, as they are shipped.
+pub(crate) fn published_latencies() -> Result<Vec<PublishedCell>, ModelError> {
+    shipped::latency().cells()
 }
 
 /// `manycore model fit`.

@@ -7,7 +7,9 @@
 //! variables of the caller that the threads see by reference, so they share a
 //! cache line: a claim takes it away from everybody who is about to look at N.
 
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform, ThreadSpec};
+use manycore_platform::{
+    Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform, ThreadSpec,
+};
 use std::io;
 use std::sync::Arc;
 
@@ -193,7 +195,10 @@ impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
                 n: P::AtomicU64::new(0),
                 block: P::AtomicU64::new(0),
             }),
-            queues: cores.iter().map(|_| CachePadded::new(Queue::new())).collect(),
+            queues: cores
+                .iter()
+                .map(|_| CachePadded::new(Queue::new()))
+                .collect(),
             body,
         });
         let spawn = |(rank, core)| {
@@ -205,14 +210,20 @@ impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
             };
             P::spawn(spec, Box::new(move || shared.work(rank)))
         };
-        let threads = cores.into_iter().enumerate().map(spawn).collect::<io::Result<_>>()?;
+        let threads = cores
+            .into_iter()
+            .enumerate()
+            .map(spawn)
+            .collect::<io::Result<_>>()?;
         Ok(Self { shared, threads })
     }
 
     /// The document's `ParallelFor`.
     pub(super) fn parallel_for(&self, n: usize, block: usize) {
         let Shared {
-            shared_loop, queues, ..
+            shared_loop,
+            queues,
+            ..
         } = &*self.shared;
         shared_loop.n.store(n as u64, Ordering::SeqCst);
         shared_loop.block.store(block as u64, Ordering::SeqCst);
@@ -225,7 +236,10 @@ impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
 
 impl<P: Platform, F> Drop for Pool<P, F> {
     fn drop(&mut self) {
-        self.shared.queues.iter().for_each(|queue| queue.enqueue(END));
+        self.shared
+            .queues
+            .iter()
+            .for_each(|queue| queue.enqueue(END));
         self.threads.drain(..).for_each(P::join);
     }
 }
