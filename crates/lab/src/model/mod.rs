@@ -29,7 +29,7 @@ pub(crate) use predict::PredictReport;
 
 use data::Source;
 use parameters::Parameters;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `fit`, `predict` and `eval` take.
 #[derive(Clone, Debug, Default)]
@@ -57,9 +57,12 @@ impl ModelOptions {
     }
 }
 
-/// The document's latencies, as they are shipped.
-pub(crate) fn published_latencies() -> Result<Vec<PublishedCell>, ModelError> {
-    shipped::latency().cells()
+/// The latencies in a file, the document's if none.
+pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCell>, ModelError> {
+    match file {
+        Some(path) => Source::open(path)?.cells(),
+        None => shipped::latency().cells(),
+    }
 }
 
 /// `manycore model fit`.

@@ -41,7 +41,7 @@ fn an_unknown_study_lists_the_known_ones() {
 fn simulated_machines_are_announced() {
     Bench::new()
         .run(&["study", "block-size", "--on", "chip64"])
-        .refused(&["--on", "chip64", "simulated machines", "chip crate"]);
+        .refused(&["--on", "chip64", "native", "w3225r", "FILE.toml"]);
 }
 
 #[test]

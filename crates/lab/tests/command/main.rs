@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod model;
+mod simulated_study;
 mod study;
 
 use std::path::{Path, PathBuf};

@@ -1,68 +1,21 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::grid::Task;
+use super::only::Only;
 use super::policy::Policy;
 use super::simulated::Chip;
 use super::unit::Unit;
 use crate::failure::bad_input;
+use crate::model::{PublishedCell, published_latencies};
 use crate::study::Request;
-use crate::study::settings::{Key, Settings};
+use crate::study::settings::Settings;
 use crate::world::World;
 use manycore::topology::Topology;
 use manycore::{Block, Partitioner};
 use manycore_kernels::UnitTask;
 use serde::Serialize;
 use std::num::NonZeroUsize;
-
-/// The settings of this study.
-pub(super) const KEYS: [Key; 12] = [
-    key(
-        "n",
-        "iterations of a unit-task loop [1024; simulated: 4096, the document's]",
-    ),
-    key(
-        "irregular-n",
-        "iterations of an irregular loop, a list [1024; --full: and 100000]",
-    ),
-    key("tiny-n", "iterations of the tiny loop [1000000]"),
-    key(
-        "reads",
-        "bytes read by an iteration, a list [2^10, 2^6; --full: 2^6..2^16; simulated: the document's]",
-    ),
-    key(
-        "writes",
-        "bytes written by an iteration, a list [2^10; --full: 2^6..2^16; simulated: the document's]",
-    ),
-    key(
-        "comps",
-        "additions of an iteration, a list [2^10 and, folded 2^60, opaque 2^12; --full: 2^10..2^60 and ..2^20; simulated: 2^10]",
-    ),
-    key(
-        "grid",
-        "star: vary one size at a time, as in the document; cross: all pairs [star]",
-    ),
-    key(
-        "tasks",
-        "folded, opaque, triangular, reverse-triangular, heavy-tailed, tiny [all; simulated: folded]",
-    ),
-    key(
-        "blocks",
-        "fixed block sizes, a list [11 from 1 to N, evenly spaced in their logarithm; simulated: 1..1024]",
-    ),
-    key("partitioners", "beside the fixed blocks, a list [all]"),
-    key(
-        "rounds",
-        "measurements of each policy in each cell [as many as there is time for; simulated: 2]",
-    ),
-    key(
-        "seconds",
-        "time for all cells together, not simulated [15; --full: 660]",
-    ),
-];
-
-const fn key(name: &'static str, meaning: &'static str) -> Key {
-    Key { name, meaning }
-}
+use std::path::Path;
 
 /// The largest loop and the largest task: what a small machine's memory holds,
 /// with a counter for every iteration while a loop is audited.
@@ -85,6 +38,9 @@ pub(super) struct Config {
     /// The simulated machine, all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chip: Option<Chip>,
+    /// What simulated latencies are compared with.
+    #[serde(skip)]
+    pub(super) tables: Vec<PublishedCell>,
     pub(super) full: bool,
     pub(super) seed: u64,
     pub(super) threads: Vec<usize>,
@@ -138,6 +94,16 @@ impl Config {
             let parsed = name.parse::<Partitioner>();
             parsed.map_err(|error| error.to_string())
         })?;
+        let tables = match (set.text("tables"), &chip) {
+            (Some(_), None) => {
+                return Err(bad_input(
+                    "--set tables: native latencies are not compared; expected --on PRESET with it",
+                ));
+            }
+            (None, None) => Vec::new(),
+            (file, Some(_)) => published_latencies(file.map(Path::new))
+                .map_err(|error| bad_input(format!("--set tables: {error}")))?,
+        };
         let all_tasks = match chip {
             Some(_) => vec![Task::Folded],
             None => Task::ALL.to_vec(),
@@ -197,6 +163,7 @@ impl Config {
                 QUICK_SECONDS
             }),
             chip,
+            tables,
         };
         config.drop_endless_opaque_tasks()?;
         Ok(config)
@@ -321,44 +288,5 @@ fn cross(set: &Settings) -> anyhow::Result<bool> {
         Some(other) => Err(bad_input(format!(
             "--set grid: unknown grid `{other}`; expected star or cross"
         ))),
-    }
-}
-
-/// What `--only` leaves: tasks, partitioners, or both.
-#[derive(Default)]
-struct Only {
-    tasks: Vec<Task>,
-    partitioners: Vec<&'static str>,
-}
-
-impl Only {
-    fn parse(names: &[String]) -> anyhow::Result<Self> {
-        let mut only = Self::default();
-        for name in names {
-            let partitioner = Partitioner::NAMES.into_iter().find(|known| known == name);
-            match (Task::from_name(name), partitioner) {
-                (Some(task), _) => only.tasks.push(task),
-                (None, Some(partitioner)) => only.partitioners.push(partitioner),
-                (None, None) => {
-                    return Err(bad_input(format!(
-                        "--only: unknown name `{name}`; expected a task ({}) or a partitioner ({})",
-                        Task::ALL.map(Task::name).join(", "),
-                        Partitioner::NAMES.join(", ")
-                    )));
-                }
-            }
-        }
-        Ok(only)
-    }
-
-    fn tasks(&self, mut tasks: Vec<Task>) -> Vec<Task> {
-        tasks.retain(|task| self.tasks.is_empty() || self.tasks.contains(task));
-        tasks
-    }
-
-    fn partitioners(&self, mut all: Vec<Partitioner>) -> Vec<Partitioner> {
-        let kept = &self.partitioners;
-        all.retain(|partitioner| kept.is_empty() || kept.contains(&partitioner.name()));
-        all
     }
 }

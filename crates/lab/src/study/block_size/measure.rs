@@ -98,6 +98,14 @@ impl Measured {
         }
     }
 
+    /// The median latency of the document's pool with this block size, if it
+    /// was simulated.
+    pub(super) fn of_document(&self, block: usize) -> Option<f64> {
+        let mut policies = self.policies.iter();
+        let found = policies.find(|samples| samples.document_block() == Some(block));
+        found.map(Samples::median)
+    }
+
     pub(super) fn rounds(&self) -> usize {
         let counts = self.policies.iter().map(|samples| samples.latency.len());
         counts.min().unwrap_or(0)

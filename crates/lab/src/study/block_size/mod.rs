@@ -6,8 +6,10 @@ mod config;
 mod figure;
 mod folding;
 mod grid;
+mod keys;
 mod load;
 mod measure;
+mod only;
 mod policy;
 mod prose;
 mod regret;
@@ -50,7 +52,7 @@ impl Study for BlockSize {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &config::KEYS
+        &keys::KEYS
     }
 
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
@@ -158,7 +160,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
         meta["origin"] = json!(Origin::simulated());
         meta["hash"] = json!(hash);
         meta["hashes"] = simulated::hashes(measured);
-        comparisons = compare::comparisons(chip, measured)?;
+        comparisons = compare::comparisons(chip, &config.tables, measured);
         blocks.push(Block::Paragraph(prose::DOCUMENT.into()));
         let tables = compare::latencies(chip, measured, &comparisons);
         blocks.extend(tables.into_iter().map(Block::Table));
@@ -166,8 +168,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
             blocks.push(Block::Table(compare::ranks(&comparisons)));
             blocks.push(Block::Paragraph(prose::RANKS.into()));
         }
-        let compared = compare::summary(chip, &comparisons);
-        summary += &compared.map_or_else(String::new, |text| text + "\n");
+        summary += &(compare::summary(chip, &comparisons) + "\n");
         summary += &format!("hash of all simulations: {hash}\n");
     } else {
         let waited: f64 = measured.iter().map(|cell| cell.waited).sum();

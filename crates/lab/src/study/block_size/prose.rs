@@ -24,8 +24,10 @@ pub(super) const DOCUMENT: &str = "The document measured a pool of its own. Each
 pub(super) const RANKS: &str = "The inputs are the machine's latencies, six instructions a byte, and what waking costs; \
      nothing is fitted to the tables. What limits the correlation is their noise: between blocks \
      4 and 64 they are flat to a few percent, and columns that differ only in unit_comp, which \
-     takes no time, differ by as much and order those blocks differently. One latency is a slip \
-     of print (4132000 among 418000s). The Gold 5225R ran faster than the 2.2 GHz by which \
+     takes no time, order those blocks differently. One latency is a slip of print (4132000 \
+     among 418000s). On the W-3225R at 8 threads the document loses more from block 128 on than \
+     a caller beside the eighth thread explains: here hardware threads of a core do not slow \
+     each other. The Gold 5225R ran faster than the 2.2 GHz by which \
      cycles become time here, so its latencies come out longer by about the turbo's part.";
 
 /// Before the regrets.

@@ -66,9 +66,9 @@ impl Chip {
         &self.config.name
     }
 
-    /// What the document calls it.
-    pub(super) fn name_in_document(&self) -> Option<&'static str> {
-        self.document.map(|known| known.name)
+    /// What the document's tables call it.
+    pub(super) fn name_in_tables(&self) -> &str {
+        self.document.map_or(self.name(), |known| known.name)
     }
 
     /// Cores, each with an L1 of its own.

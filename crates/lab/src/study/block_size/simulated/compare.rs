@@ -2,7 +2,7 @@
 
 use super::chip::Chip;
 use crate::measure::statistics::median;
-use crate::model::published_latencies;
+use crate::model::PublishedCell;
 use crate::report::table::{Cell, Table};
 use crate::study::block_size::grid::{Task, threads};
 use crate::study::block_size::measure::Measured;
@@ -26,18 +26,17 @@ pub(in super::super) struct Comparison {
     rank_correlation: f64,
 }
 
-/// Every column of the document's that was simulated too. The additions of a
+/// Every column of the tables that was simulated too. The additions of a
 /// folded task take no time, so all of the document's `unit_comp` have the
 /// same cell here.
 pub(in super::super) fn comparisons(
     chip: &Chip,
+    tables: &[PublishedCell],
     measured: &[Measured],
-) -> anyhow::Result<Vec<Comparison>> {
-    let Some(machine) = chip.name_in_document() else {
-        return Ok(Vec::new());
-    };
+) -> Vec<Comparison> {
+    let machine = chip.name_in_tables();
     let mut comparisons = Vec::new();
-    for published in published_latencies()? {
+    for published in tables {
         let at = &published.at;
         let same = |cell: &&Measured| {
             let workload = cell.cell.workload;
@@ -49,11 +48,7 @@ pub(in super::super) fn comparisons(
         let Some(cell) = measured.iter().find(same).filter(|_| at.machine == machine) else {
             continue;
         };
-        let ours = |block: usize| {
-            let samples = cell.policies.iter();
-            let found = samples.filter(|samples| samples.document_block() == Some(block));
-            Some(found.last()?.median() / chip.config.ghz)
-        };
+        let ours = |block| Some(cell.of_document(block)? / chip.config.ghz);
         let both = |&(block, latency): &(usize, f64)| Some((block, latency, ours(block)?));
         let latencies: Vec<_> = published.measured.iter().filter_map(both).collect();
         if latencies.len() < 3 {
@@ -70,7 +65,7 @@ pub(in super::super) fn comparisons(
             latencies,
         });
     }
-    Ok(comparisons)
+    comparisons
 }
 
 impl Comparison {
@@ -156,11 +151,9 @@ fn latency_table(chip: &Chip, cells: &[&Measured], comparisons: &[Comparison]) -
     let row = |block: usize| {
         let mut row = vec![Cell::new(block.to_string())];
         for cell in cells {
-            let samples = cell.policies.iter();
-            let mut found = samples.filter(|samples| samples.document_block() == Some(block));
-            let us = found
-                .next()
-                .map(|samples| samples.median() / chip.config.ghz / 1e3);
+            let us = cell
+                .of_document(block)
+                .map(|cycles| cycles / chip.config.ghz / 1e3);
             row.push(Cell::new(us.map_or("-".into(), |us| format!("{us:.0}"))));
             row.push(Cell::new(printed(cell, block, comparisons)));
         }
@@ -196,12 +189,13 @@ fn printed(cell: &Measured, block: usize, comparisons: &[Comparison]) -> String 
 }
 
 /// One line, and what limits it.
-pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> Option<String> {
-    let machine = chip.name_in_document()?;
+pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> String {
+    let machine = chip.name_in_tables();
     if comparisons.is_empty() {
-        return Some(format!(
-            "none of these cells is in our copy of the document's tables for its {machine}"
-        ));
+        return format!(
+            "no table of the document's has one of these cells of the {machine}; --set \
+             tables=FILE.csv compares with others"
+        );
     }
     let ranks = || comparisons.iter().map(|of| of.rank_correlation);
     let mean = ranks().sum::<f64>() / comparisons.len() as f64;
@@ -215,7 +209,33 @@ pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> Opti
     );
     let ratio = median(comparisons.iter().map(Comparison::ratio));
     let _ = write!(text, "; latencies {ratio:.2} times the document's");
-    Some(text)
+    let among = among_themselves(comparisons);
+    if !among.is_empty() {
+        let _ = write!(
+            text,
+            "; its own columns that differ only in unit_comp agree with each other by {:.2} in \
+             the median",
+            median(among)
+        );
+    }
+    text
+}
+
+/// The rank correlations of columns that differ only in `unit_comp`, which
+/// takes no time: what the tables' noise leaves to be reached.
+fn among_themselves(comparisons: &[Comparison]) -> Vec<f64> {
+    let size = |of: &Comparison| (of.threads, of.unit_read, of.unit_write);
+    let theirs = |of: &Comparison| of.latencies.iter().map(|at| at.1).collect::<Vec<_>>();
+    let mut correlations = Vec::new();
+    for (at, one) in comparisons.iter().enumerate() {
+        let others = comparisons[at + 1..].iter();
+        for other in others.filter(|other| size(other) == size(one)) {
+            if other.latencies.len() == one.latencies.len() {
+                correlations.push(spearman(&theirs(one), &theirs(other)));
+            }
+        }
+    }
+    correlations
 }
 
 /// What the correlation should be.
