@@ -188,7 +188,7 @@ fn printed(cell: &Measured, block: usize, comparisons: &[Comparison]) -> String 
     }
 }
 
-/// One line, and what limits it.
+/// In short, and what limits it.
 pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> String {
     let machine = chip.name_in_tables();
     if comparisons.is_empty() {
@@ -202,22 +202,22 @@ pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> Stri
     let least = ranks().fold(f64::INFINITY, f64::min);
     let enough = ranks().filter(|&rank| rank >= TARGET).count();
     let mut text = format!(
-        "rank correlation of latency over block size with the document's tables ({machine}, {} \
-         columns): median {:.2}, mean {mean:.2}, lowest {least:.2}; at least {TARGET} in {enough}",
-        comparisons.len(),
+        "rank correlation of latency over block size with the tables for the {machine}:\n  \
+         median {:.2}, mean {mean:.2}, lowest {least:.2} of {} columns; at least {TARGET} in \
+         {enough}\n",
         median(ranks()),
+        comparisons.len(),
     );
-    let ratio = median(comparisons.iter().map(Comparison::ratio));
-    let _ = write!(text, "; latencies {ratio:.2} times the document's");
     let among = among_themselves(comparisons);
     if !among.is_empty() {
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "; its own columns that differ only in unit_comp agree with each other by {:.2} in \
-             the median",
+            "  columns of theirs that differ only in unit_comp, with each other: median {:.2}",
             median(among)
         );
     }
+    let ratio = median(comparisons.iter().map(Comparison::ratio));
+    let _ = write!(text, "  latencies: {ratio:.2} times theirs");
     text
 }
 
