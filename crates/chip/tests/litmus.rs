@@ -14,7 +14,7 @@ use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::SeqCst, Platform};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use support::{machines, spawn};
+use support::{compute_until, machines, spawn};
 
 type Word = <Simulated as Platform>::Futex;
 
@@ -133,18 +133,20 @@ struct Table {
     arrived: CachePadded<Word>,
     round: CachePadded<Word>,
     seen: Mutex<Vec<Vec<u32>>>,
+    cpi: f64,
 }
 
 /// Cycles after which all have left a barrier for sure.
 const APART: u64 = 4_000;
 
 impl Table {
-    fn new(threads: usize) -> Self {
+    fn new(threads: usize, cpi: f64) -> Self {
         Self {
             words: [0, 0].map(|value| CachePadded::new(Word::new(value))),
             arrived: CachePadded::new(Word::new(0)),
             round: CachePadded::new(Word::new(0)),
             seen: Mutex::new(vec![Vec::new(); threads]),
+            cpi,
         }
     }
 
@@ -166,10 +168,7 @@ impl Table {
             } else {
                 0
             };
-        let cpi = Simulated::now();
-        Simulated::compute(1_000);
-        let per = Simulated::now() - cpi;
-        Simulated::compute((start - Simulated::now()) * 1_000 / per);
+        compute_until(start, self.cpi);
     }
 
     /// Leaves the lines read or written here, at random.
@@ -216,7 +215,7 @@ impl Table {
     }
 }
 
-const ROUNDS: usize = 150;
+const ROUNDS: usize = 300;
 
 /// The outcomes that `machine` shows.
 fn observe(
@@ -227,7 +226,7 @@ fn observe(
     let cores = machine.cores as usize;
     let program = || {
         let mut rng = Rng::with_seed(seed);
-        let table = Arc::new(Table::new(threads.len()));
+        let table = Arc::new(Table::new(threads.len(), machine.core.cpi));
         let outcomes = Arc::new(Mutex::new(BTreeSet::new()));
         let first = rng.usize(..cores);
         let step = if rng.bool() { 1 } else { cores / threads.len() };
@@ -239,7 +238,7 @@ fn observe(
                     table.meet(threads.len());
                     table.warm(&mut rng);
                     table.meet(threads.len());
-                    let longest = 1 << rng.u32(..9);
+                    let longest = 1 << rng.u32(..12);
                     let mut reads = Vec::new();
                     for &access in accesses {
                         Simulated::compute(rng.u64(..longest));
@@ -282,7 +281,6 @@ fn outcomes_are_sequentially_consistent() {
             let wrong: Vec<_> = seen.difference(&possible).collect();
             assert!(wrong.is_empty(), "{name}: {test}: {wrong:?}");
             let count = seen.len();
-            eprintln!("{name}: {test}: {count} of {}", possible.len());
             assert!(
                 count >= least,
                 "{name}: {test}: only {seen:?} of {possible:?}"

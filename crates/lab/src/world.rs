@@ -2,7 +2,7 @@
 
 use crate::failure::bad_input;
 use crate::study::settings::Key;
-use manycore_chip::config::{Config, preset_names};
+use manycore_chip::config::{Config, ConfigError, preset_names};
 
 /// What `--on` names, with the machine's `--set` applied.
 #[derive(Clone, Debug)]
@@ -28,12 +28,15 @@ impl World {
         if on == "native" {
             return Ok((Self::Native, pairs.to_vec()));
         }
-        let mut config = Config::named(on).map_err(|error| {
-            let presets: Vec<&str> = preset_names().collect();
-            let presets = presets.join(", ");
-            bad_input(format!(
-                "--on {on}: {error}; expected native, a preset ({presets}) or FILE.toml"
-            ))
+        let mut config = Config::named(on).map_err(|error| match error {
+            ConfigError::UnknownMachine { .. } => {
+                let presets: Vec<&str> = preset_names().collect();
+                let presets = presets.join(", ");
+                bad_input(format!(
+                    "--on {on}: expected native, a preset ({presets}) or FILE.toml"
+                ))
+            }
+            error => bad_input(format!("--on {on}: {error}")),
         })?;
         let (mine, of_machine): (Vec<String>, Vec<String>) =
             pairs.iter().cloned().partition(of_study);

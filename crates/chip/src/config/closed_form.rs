@@ -37,8 +37,12 @@ impl<'a> Distance<'a> {
         }
     }
 
-    /// To the last-level cache and back.
+    /// To the last-level cache and back with a line.
     fn llc(&self) -> u64 {
+        self.llc_and_back(MESSAGE_BITS.1)
+    }
+
+    fn llc_and_back(&self, reply: u32) -> u64 {
         let llc = self.config.llc.as_ref().unwrap();
         let mesh = match &self.config.network {
             Network::Mesh {
@@ -47,8 +51,7 @@ impl<'a> Distance<'a> {
                 flit_bits,
                 ..
             } if llc.slices == Slices::Tiles => {
-                let (request, line) = MESSAGE_BITS;
-                let flits = request.div_ceil(*flit_bits) + line.div_ceil(*flit_bits);
+                let flits = MESSAGE_BITS.0.div_ceil(*flit_bits) + reply.div_ceil(*flit_bits);
                 2 * self.hops * (router + link) + u64::from(flits)
             }
             _ => 0,
@@ -100,7 +103,7 @@ impl<'a> Distance<'a> {
         let llc = self.config.llc.as_ref().unwrap();
         let shared = state == "S";
         if self.config.coherence.writes == Writes::Through {
-            return self.home() + llc.dirty + if shared { llc.invalidate } else { 0 };
+            return self.done_at_home(state) + llc.dirty;
         }
         match self.config.coherence.directory {
             _ if !shared => self.load(state),
@@ -115,6 +118,13 @@ impl<'a> Distance<'a> {
         }
     }
 
+    /// There without a line, and back with leave or a word.
+    fn done_at_home(&self, state: &str) -> u64 {
+        let llc = self.config.llc.as_ref().unwrap();
+        let invalidate = if state == "S" { llc.invalidate } else { 0 };
+        self.llc_and_back(MESSAGE_BITS.0) + invalidate
+    }
+
     fn atomic(&self, operation: &str, state: &str) -> u64 {
         let costs = &self.config.atomics;
         let execution = match operation {
@@ -124,12 +134,10 @@ impl<'a> Distance<'a> {
             "swap" => costs.swap,
             _ => unreachable!("operation {operation}"),
         };
-        let llc = self.config.llc.as_ref().unwrap();
         execution
             + match self.config.coherence.writes {
                 Writes::Back => self.store(state),
-                Writes::Through if state == "S" => self.home() + llc.invalidate,
-                Writes::Through => self.home(),
+                Writes::Through => self.done_at_home(state),
             }
     }
 

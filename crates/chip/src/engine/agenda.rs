@@ -90,6 +90,7 @@ pub(crate) enum Next {
 impl Agenda {
     /// `event` concerns `core` and happens at `time`.
     pub(crate) fn plan(&mut self, time: u64, core: u32, event: Event) {
+        debug_assert!(time >= self.now, "{event:?} at {time} is in the past");
         self.sequence = self.sequence.wrapping_add(1);
         let entry = Entry::new(time, core, self.sequence, event);
         self.events.push(Reverse(entry));
@@ -97,6 +98,7 @@ impl Agenda {
 
     /// The port's core goes on at its clock; earlier plans for it are void.
     pub(crate) fn go_on(&mut self, port: &mut Port) {
+        debug_assert!(port.clock >= self.now, "core {} is late", port.core);
         port.plan = port.plan.wrapping_add(1);
         self.cores.push(Reverse((port.clock, port.core, port.plan)));
     }
@@ -121,7 +123,12 @@ impl Agenda {
         (u64::MAX, u32::MAX)
     }
 
-    /// The time of what was taken last: nothing is earlier.
+    /// The core that runs has found that nothing comes before `time`.
+    pub(crate) fn reach(&mut self, time: u64) {
+        self.now = self.now.max(time);
+    }
+
+    /// Nothing is earlier: the time of what was taken last, or was reached.
     pub(crate) fn now(&self) -> u64 {
         self.now
     }

@@ -107,11 +107,14 @@ impl Engine {
             0 => (time, other) < (port.clock, core),
             ahead => time.saturating_add(ahead) <= port.clock,
         };
-        if core_first || event <= port.clock {
+        if core_first || event <= port.clock || port.clock > self.limit {
             self.agenda.go_on(port);
             return true;
         }
-        port.horizon = event.min(time.saturating_add(self.lookahead));
+        if ahead == 0 {
+            self.agenda.reach(port.clock);
+        }
+        self.set_horizon(core);
         false
     }
 
@@ -247,14 +250,23 @@ impl Engine {
         (reply.value, reply.stored)
     }
 
-    /// Private work of so many instructions.
+    /// Private work of so many instructions; whether the core is still within
+    /// the run's limit.
     #[inline]
-    pub(crate) fn compute(&mut self, core: u32, instructions: u64) {
+    pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
         let cycles = match instructions.checked_mul(self.cpi_1024) {
             Some(product) => product.div_ceil(1024),
             None => (u128::from(instructions) * u128::from(self.cpi_1024)).div_ceil(1024) as u64,
         };
         self.ports[core as usize].compute(cycles);
+        self.is_within_limit(core)
+    }
+
+    /// Whether the run may go on where `core` has got to. Code that only
+    /// computes or looks at the clock must ask, since it meets nobody.
+    #[inline]
+    pub(crate) fn is_within_limit(&self, core: u32) -> bool {
+        self.ports[core as usize].clock <= self.limit
     }
 
     pub(crate) fn slot(&mut self, core: u32) -> *const () {
@@ -275,12 +287,13 @@ impl Engine {
         self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);
     }
 
+    /// At least the one instruction, so that nobody calls for ever in no time.
     pub(crate) fn enter_kernel(&mut self, core: u32) {
-        self.kernel(core, Activity::Futex, self.config.os.syscall);
+        self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
     }
 
     pub(crate) fn enter_kernel_to_yield(&mut self, core: u32) {
-        self.kernel(core, Activity::Switch, self.config.os.syscall);
+        self.kernel(core, Activity::Switch, self.config.os.syscall.max(1));
     }
 
     pub(crate) fn enter_kernel_to_spawn(&mut self, core: u32) {

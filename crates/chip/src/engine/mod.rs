@@ -165,10 +165,8 @@ impl Engine {
     /// anew when it has made something happen.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
-        let horizon = self
-            .agenda
-            .next_event()
-            .min(other.saturating_add(self.lookahead));
+        let horizon = self.agenda.next_event().min(self.limit);
+        let horizon = horizon.min(other.saturating_add(self.lookahead));
         self.ports[core as usize].horizon = horizon;
     }
 

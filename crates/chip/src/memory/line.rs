@@ -29,13 +29,6 @@ pub(crate) struct Line {
     pub(crate) watchers: Vec<u32>,
 }
 
-impl Line {
-    /// Whether nothing but memory has it.
-    pub(crate) fn uncached(&self) -> bool {
-        self.owner.is_none() && self.sharers.is_empty() && self.groups.is_empty()
-    }
-}
-
 const CHUNK: usize = 1 << 10;
 
 /// The lines that were touched, by number; a chunk is made at its first.

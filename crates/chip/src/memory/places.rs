@@ -95,6 +95,23 @@ impl Places {
         }
     }
 
+    /// The tile whose slice of the group's cache answers for `line`, if that
+    /// cache is in slices.
+    pub(crate) fn tile_of_slice(&self, group: u32, line: LineId) -> Option<TileId> {
+        self.sliced
+            .then(|| self.tile(self.group_place(group, line)))
+    }
+
+    /// Where a tile is asked for `line` by its group's cache: beside a cache in
+    /// slices it is a mesh away, else the way is part of the snoop's cost.
+    pub(crate) fn asked_place(&self, tile: TileId, line: LineId) -> u32 {
+        if self.sliced {
+            self.tile_place(tile)
+        } else {
+            self.group_place(self.group_of_tile(tile), line)
+        }
+    }
+
     /// From a core's request to its leaving the tile (for the last-level
     /// cache, if there is one).
     pub(crate) fn request_latency(&self) -> u64 {

@@ -4,12 +4,12 @@
 /// One access to a word: what it read and what it wrote, and when it began and
 /// was done. Its effect is in between.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
-    pub thread: usize,
-    pub start: u64,
-    pub end: u64,
-    pub read: Option<u32>,
-    pub wrote: Option<u32>,
+pub(crate) struct Access {
+    pub(crate) thread: usize,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) read: Option<u32>,
+    pub(crate) wrote: Option<u32>,
 }
 
 /// Of one value: from the first time by which it must have been the word's to
@@ -28,7 +28,7 @@ struct Span {
 /// value are neighbours in any legal order, so no value may be the word's at a
 /// time at which another must be. A read-modify-write is a read and a write
 /// here; that they are one step shows in no value being replaced twice.
-pub fn check(initial: u32, accesses: &[Access]) -> Result<(), String> {
+pub(crate) fn check(initial: u32, accesses: &[Access]) -> Result<(), String> {
     let mut spans = Vec::new();
     let values = accesses.iter().filter_map(|access| access.wrote);
     for value in values.chain([initial]) {

@@ -1,15 +1,15 @@
 //! Machines and threads for the tests of whole programs.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-pub mod linear;
-pub mod program;
+pub(crate) mod linear;
+pub(crate) mod program;
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread};
 use manycore_platform::{Platform, ThreadSpec};
 
 /// `preset` with `settings`.
-pub fn machine(preset: &str, settings: &[&str]) -> Config {
+pub(crate) fn machine(preset: &str, settings: &[&str]) -> Config {
     let mut config = Config::preset(preset).unwrap();
     for setting in settings {
         config.set(setting).unwrap();
@@ -19,7 +19,7 @@ pub fn machine(preset: &str, settings: &[&str]) -> Config {
 
 /// Each protocol and directory, each kind of last level, each kind of atomic
 /// operation, writes back and through, one and several threads a core.
-pub fn machines() -> Vec<(String, Config)> {
+pub(crate) fn machines() -> Vec<(String, Config)> {
     let mut all = Vec::new();
     for protocol in ["msi", "mesi"] {
         for (directory, pointers) in [
@@ -64,12 +64,12 @@ pub fn machines() -> Vec<(String, Config)> {
 }
 
 /// A thread that runs on `core` only.
-pub fn spawn(core: usize, body: impl FnOnce() + Send + 'static) -> SimulatedThread {
+pub(crate) fn spawn(core: usize, body: impl FnOnce() + Send + 'static) -> SimulatedThread {
     named(&format!("core {core}"), vec![core], body)
 }
 
 /// A thread that runs on `cpus`; if there are none, anywhere.
-pub fn named(
+pub(crate) fn named(
     name: &str,
     cpus: Vec<usize>,
     body: impl FnOnce() + Send + 'static,
@@ -80,4 +80,10 @@ pub fn named(
         cpus,
     };
     Simulated::spawn(spec, Box::new(body)).unwrap()
+}
+
+/// Computes until `time`, on a machine of `cpi` cycles an instruction.
+pub(crate) fn compute_until(time: u64, cpi: f64) {
+    let cycles = time.saturating_sub(Simulated::now());
+    Simulated::compute((cycles as f64 / cpi) as u64);
 }

@@ -37,8 +37,8 @@ enum Step {
 
 /// A program of several threads over a few words.
 #[derive(Clone, Debug)]
-pub struct Program {
-    pub words: usize,
+pub(crate) struct Program {
+    pub(crate) words: usize,
     /// Bytes from one word to the next: less than a line, or more.
     stride: usize,
     threads: Vec<(Vec<usize>, Vec<Step>)>,
@@ -53,7 +53,7 @@ struct Shared {
 
 impl Program {
     /// A program for a machine of `cores`.
-    pub fn random(seed: u64, cores: usize, steps: usize) -> Self {
+    pub(crate) fn random(seed: u64, cores: usize, steps: usize) -> Self {
         let mut rng = Rng::with_seed(seed);
         let threads = rng.usize(2..=16);
         let words = rng.usize(1..=6);
@@ -81,7 +81,7 @@ impl Program {
     }
 
     /// Runs it and checks all that must hold.
-    pub fn run(&self, machine: &Config) -> Result<Statistics, SimulationError> {
+    pub(crate) fn run(&self, machine: &Config) -> Result<Statistics, SimulationError> {
         let simulation = Simulation::new(machine).limit(1 << 40);
         let run = simulation.run(|| self.main())?;
         let (accesses, counts, flags) = run.value;

@@ -8,6 +8,7 @@ mod atomics;
 mod distance;
 mod host;
 mod launch;
+pub(crate) mod simulated;
 mod summary;
 mod team;
 mod text;

@@ -135,7 +135,7 @@ impl MachineReport {
     }
 }
 
-fn table(columns: &[&str]) -> Table {
+pub(super) fn table(columns: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY);
     table.set_header(columns);
@@ -145,7 +145,7 @@ fn table(columns: &[&str]) -> Table {
     table
 }
 
-fn section(f: &mut fmt::Formatter<'_>, title: &str, table: &Table) -> fmt::Result {
+pub(super) fn section(f: &mut fmt::Formatter<'_>, title: &str, table: &Table) -> fmt::Result {
     writeln!(f, "{title}\n{table}\n")
 }
 

@@ -38,10 +38,31 @@ fn an_unknown_study_lists_the_known_ones() {
 }
 
 #[test]
-fn simulated_machines_are_announced() {
-    Bench::new()
+fn a_simulated_machine_that_cannot_be_is_refused() {
+    let bench = Bench::new();
+    for (args, parts) in [
+        (
+            &["--on", "chip64"][..],
+            &["--on", "chip64", "native", "westmere-ex"][..],
+        ),
+        (&["--on", "none.toml"], &["none.toml"]),
+        (&["--on", "atac-64", "--set", "cores"], &["--set cores"]),
+        (&["--on", "atac-64", "--set", "cores=0"], &["--set cores=0"]),
+        (
+            &["--on", "atac-64", "--set", "l1.latencyy=2"],
+            &["--set l1.latencyy=2"],
+        ),
+        (&["--set", "cores=2"], &["--set cores=2", "--on"]),
+    ] {
+        bench.run(&[&["machine"], args].concat()).refused(parts);
+    }
+    bench
         .run(&["study", "block-size", "--on", "chip64"])
-        .refused(&["--on", "chip64", "native", "w3225r", "FILE.toml"]);
+        .refused(&["--on chip64", "native", "westmere-ex"]);
+    fs::write(bench.path("part.toml"), "cores = 2\n").unwrap();
+    bench
+        .run(&["machine", "--on", "part.toml"])
+        .refused(&["part.toml"]);
 }
 
 #[test]

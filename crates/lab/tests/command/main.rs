@@ -2,6 +2,7 @@
 //! output, its files. No test asserts how long anything took.
 
 mod bad_input;
+mod machine;
 mod model;
 mod simulated_study;
 mod study;

@@ -1,7 +1,7 @@
 //! The atomics of the simulated world: words of host memory, whose accesses
 //! the machine times.
 
-use super::context::{suspend, with, with_inside};
+use super::context::{in_order, suspend, with, with_inside};
 use crate::config::AtomicKind;
 use crate::engine::{Asked, Engine};
 use crate::memory::{Operation, Rmw, Width, Word};
@@ -241,9 +241,7 @@ impl Futex for Cell32 {
         if self.load(Ordering::SeqCst) != expected {
             return;
         }
-        while with(Engine::must_wait) {
-            suspend();
-        }
+        in_order();
         let sleeps = with(|engine, core| {
             // Other cores' wakes up to this time are done, and none comes
             // before the thread is in the queue: comparing and falling asleep
@@ -263,9 +261,7 @@ impl Futex for Cell32 {
 
     fn wake(&self, count: u32) -> usize {
         with(|engine, core| engine.enter_kernel(core));
-        while with(Engine::must_wait) {
-            suspend();
-        }
+        in_order();
         with(|engine, core| engine.futex_wake(core, self.host(), count))
     }
 }
@@ -279,13 +275,18 @@ pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
             if seen != value || engine.ports[core as usize].clock >= until {
                 return None;
             }
+            // A thread that shares this core's caches may have written while
+            // the answer was on its way or this thread was put aside.
+            if word_of(word).peek() != u64::from(value) {
+                return Some(false);
+            }
             let address = engine.addresses.simulated(word.host());
             Some(engine.spin(core, address, until))
         });
         match parked {
             None => return seen,
             Some(true) => suspend(),
-            Some(false) => {} // The line is gone already: look again.
+            Some(false) => {} // The line or the value is gone already: look again.
         }
     }
 }

@@ -103,3 +103,10 @@ pub(super) fn suspend() {
     unsafe { (*yielder).suspend(()) };
     running(yielder);
 }
+
+/// What others notice at once happens in the order of time.
+pub(super) fn in_order() {
+    while with(Engine::must_wait) {
+        suspend();
+    }
+}

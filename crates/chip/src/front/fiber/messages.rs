@@ -1,7 +1,6 @@
 //! The optical broadcast network, from simulated code.
 
-use super::context::{suspend, with};
-use crate::engine::Engine;
+use super::context::{in_order, suspend, with};
 use crate::network::{Channel, Delivery, Filter, Message};
 
 /// The broadcast network of the machine that the calling thread runs on: the
@@ -84,12 +83,5 @@ impl Broadcast {
             with(|engine, core| engine.listen(core, channel));
             suspend();
         }
-    }
-}
-
-/// What others notice at once happens in the order of time.
-fn in_order() {
-    while with(Engine::must_wait) {
-        suspend();
     }
 }

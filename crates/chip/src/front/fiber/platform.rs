@@ -3,7 +3,7 @@
 use super::super::arena;
 use super::body::Fiber;
 use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
-use super::context::{suspend, with, with_inside};
+use super::context::{in_order, suspend, with, with_inside};
 use super::run;
 use crate::account::Activity;
 use crate::engine::Engine;
@@ -33,6 +33,31 @@ use std::io;
 #[derive(Clone, Copy, Debug)]
 pub struct Simulated;
 
+impl Simulated {
+    /// The core where the line of `data` is at home, or the first core of the
+    /// group where it is; a page that nobody has touched is at home with its
+    /// first toucher, this thread. Takes no time.
+    ///
+    /// ```
+    /// use manycore_chip::{Simulated, Simulation, config::Config};
+    ///
+    /// let machine = Config::preset("atac-64")?; // lines take turns over the tiles
+    /// let run = Simulation::new(&machine).run(|| {
+    ///     let lines = vec![[0u64; 8]; 2];
+    ///     (Simulated::home_of(&lines[0]), Simulated::home_of(&lines[1]))
+    /// })?;
+    /// assert_eq!((run.value.0 + 1) % 64, run.value.1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn home_of<T>(data: &T) -> usize {
+        let address = std::ptr::from_ref(data).addr();
+        with(|engine, core| {
+            let line = engine.line_of(address);
+            engine.memory.home(core, line) as usize
+        })
+    }
+}
+
 /// A thread of the simulated machine, to be joined.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedThread(ThreadId);
@@ -60,7 +85,7 @@ impl Platform for Simulated {
     fn fence_after_rmw() {}
 
     fn relax() {
-        with_inside(|engine, core| {
+        let goes_on = with_inside(|engine, core| {
             // With the look that follows it, one period.
             let cycles = engine
                 .config
@@ -68,7 +93,11 @@ impl Platform for Simulated {
                 .spin_period
                 .saturating_sub(engine.config.l1.latency);
             engine.ports[core as usize].pass(Activity::Spin, cycles.max(1));
+            engine.is_within_limit(core)
         });
+        if !goes_on {
+            in_order();
+        }
     }
 
     fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
@@ -83,9 +112,7 @@ impl Platform for Simulated {
 
     fn yield_now() {
         with(Engine::enter_kernel_to_yield);
-        while with(Engine::must_wait) {
-            suspend();
-        }
+        in_order();
         with(Engine::yield_now);
         suspend();
     }
@@ -101,9 +128,7 @@ impl Platform for Simulated {
 
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<SimulatedThread> {
         with(Engine::enter_kernel_to_spawn);
-        while with(Engine::must_wait) {
-            suspend();
-        }
+        in_order();
         let stack = run::stack().map_err(io::Error::other)?;
         with(|engine, core| {
             let fiber = Box::new(Fiber::new(stack, body));
@@ -117,9 +142,7 @@ impl Platform for Simulated {
 
     fn join(thread: SimulatedThread) {
         with(Engine::enter_kernel);
-        while with(Engine::must_wait) {
-            suspend();
-        }
+        in_order();
         if with(|engine, core| engine.join(core, thread.0)) {
             suspend();
         }
@@ -142,7 +165,9 @@ impl Platform for Simulated {
 
     #[inline]
     fn compute(instructions: u64) {
-        with_inside(|engine, core| engine.compute(core, instructions));
+        if !with_inside(|engine, core| engine.compute(core, instructions)) {
+            in_order();
+        }
     }
 
     fn read<T>(data: &[T]) {

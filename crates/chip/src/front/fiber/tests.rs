@@ -52,6 +52,56 @@ fn a_counter_counts_on_every_preset() {
 }
 
 #[test]
+fn a_home_invalidates_its_own_copy_at_no_cost() {
+    let config = machine("tilegx-36");
+    let store_after_a_read_by = |reader: usize| {
+        let run = Simulation::new(&config).run(|| {
+            let words: Vec<_> = (0..8 * 36).map(|_| U64::new(0)).collect();
+            let words = Arc::new(words);
+            // Main is on core 0.
+            let at_home = words.iter().position(|word| Simulated::home_of(word) == 1);
+            let at_home = at_home.unwrap();
+            let theirs = Arc::clone(&words);
+            Simulated::join(spawn(reader, move || _ = theirs[at_home].load(SeqCst)));
+            let start = Simulated::now();
+            words[at_home].store(1, SeqCst);
+            Simulated::now() - start
+        });
+        run.unwrap().value
+    };
+    let invalidate = config.llc.as_ref().unwrap().invalidate;
+    assert_eq!(
+        store_after_a_read_by(2),
+        store_after_a_read_by(1) + invalidate
+    );
+}
+
+#[test]
+fn on_a_mesh_a_group_asks_its_tiles_where_they_are() {
+    let config = machine("graviton2-64");
+    let load_after_a_write_by = |writer: usize| {
+        let run = Simulation::new(&config).run(|| {
+            let words: Vec<_> = (0..8 * 64).map(|_| U64::new(0)).collect();
+            let words = Arc::new(words);
+            // Main is on core 0.
+            let at_home = words.iter().position(|word| Simulated::home_of(word) == 1);
+            let at_home = at_home.unwrap();
+            let theirs = Arc::clone(&words);
+            Simulated::join(spawn(writer, move || theirs[at_home].store(1, SeqCst)));
+            let start = Simulated::now();
+            words[at_home].load(SeqCst);
+            Simulated::now() - start
+        });
+        run.unwrap().value
+    };
+    // From the home to the writer and from there to the reader, 2 cycles a
+    // hop: at (1, 0) itself, or at (7, 0), 6 hops from it and 7 from (0, 0);
+    // a message to another tile has a flit.
+    let near = load_after_a_write_by(1);
+    assert_eq!(load_after_a_write_by(7), near + (2 * 6 + 1) + 2 * (7 - 1));
+}
+
+#[test]
 fn a_futex_hands_over() {
     let run = Simulation::new(&machine("westmere-ex"))
         .run(|| {

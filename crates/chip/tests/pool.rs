@@ -1,0 +1,212 @@
+//! The runtime's own pool on the chip: the code that runs natively, unchanged.
+
+mod support;
+
+use manycore::{Block, Builder, Partitioner, Pool};
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation, SimulationError, Statistics};
+use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
+use std::cell::Cell;
+use std::time::Duration;
+use support::machine;
+
+type Count = <Simulated as Platform>::AtomicU32;
+
+const PARTITIONERS: [&str; 8] = [
+    "static",
+    "fixed-block",
+    "fixed-block=7",
+    "guided",
+    "factoring",
+    "sharded",
+    "sharded=3",
+    "adaptive",
+];
+
+/// A pool of `threads`, each bound to a core of its own as long as there are.
+fn pool(machine: &Config, threads: usize, bound: bool) -> Pool<Simulated> {
+    let cores = machine.cores as usize;
+    let place = |thread| if bound { vec![thread % cores] } else { vec![] };
+    Builder::<Simulated>::on_platform()
+        .build_on(
+            cores,
+            machine.groups() as usize,
+            (0..threads).map(place).collect(),
+        )
+        .unwrap()
+}
+
+/// Counts how often each iteration of a loop runs.
+struct Audit(Vec<Count>);
+
+impl Audit {
+    fn new(iterations: usize) -> Self {
+        Self((0..iterations).map(|_| Count::new(0)).collect())
+    }
+
+    fn visit(&self, iteration: usize) {
+        Simulated::compute(50 + iteration as u64 % 97);
+        self.0[iteration].fetch_add(1, Relaxed);
+    }
+
+    fn each_ran(&self, times: u32) {
+        let wrong = self.0.iter().position(|count| count.load(Relaxed) != times);
+        assert_eq!(wrong, None, "not run {times} times");
+    }
+}
+
+/// Runs `program` twice, which must agree.
+fn run(machine: &Config, program: impl Fn()) -> Result<Statistics, SimulationError> {
+    let simulation = Simulation::new(machine).limit(1 << 40);
+    let first = simulation.run(&program)?.statistics;
+    let second = simulation.run(&program)?.statistics;
+    assert_eq!(
+        (first.hash, first.cycles),
+        (second.hash, second.cycles),
+        "{}",
+        machine.name
+    );
+    for (core, spent) in first.report.cores.iter().enumerate() {
+        assert_eq!(spent.sum(), first.cycles, "{}: core {core}", machine.name);
+    }
+    Ok(first)
+}
+
+fn presets() -> [Config; 3] {
+    ["atac-64", "gold5225r", "tr3970x"].map(|preset| machine(preset, &[]))
+}
+
+#[test]
+fn each_iteration_runs_once_by_every_partitioner() {
+    for machine in presets() {
+        for threads in [1, 2, 8, 64] {
+            run(&machine, || {
+                let pool = pool(&machine, threads, true);
+                for partitioner in PARTITIONERS.map(|name| name.parse().unwrap()) {
+                    let audit = Audit::new(1_000);
+                    for _ in 0..3 {
+                        pool.with(partitioner)
+                            .parallel_for(0..1_000, |iteration| audit.visit(iteration));
+                    }
+                    audit.each_ran(3);
+                }
+            })
+            .unwrap_or_else(|error| panic!("{}, {threads} threads: {error}", machine.name));
+        }
+    }
+}
+
+#[test]
+fn loops_inside_loops() {
+    for machine in presets() {
+        run(&machine, || {
+            let pool = pool(&machine, 8, true);
+            let audit = Audit::new(30 * 40);
+            pool.parallel_for(0..30, |outer| {
+                pool.with(Partitioner::Guided)
+                    .parallel_for(0..40, |inner| audit.visit(40 * outer + inner));
+            });
+            audit.each_ran(1);
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", machine.name));
+    }
+}
+
+/// Workers that sleep are woken for a loop that is worth it, and those that
+/// are not leave it to the caller.
+#[test]
+fn after_gaps_in_which_the_workers_sleep() {
+    for machine in presets() {
+        let second = (1e9 * machine.ghz / machine.core.cpi) as u64;
+        let times = Cell::new((0, 0));
+        run(&machine, || {
+            let pool = pool(&machine, 8, true);
+            let audit = Audit::new(64);
+            for gap in [10_000, second / 1_000, second / 10, second, 0] {
+                Simulated::compute(gap);
+                let start = Simulated::now();
+                pool.with(Partitioner::FixedBlock(Block::size(1)))
+                    .parallel_for(0..64, |iteration| {
+                        Simulated::compute(second / 1_000);
+                        audit.visit(iteration);
+                    });
+                times.set((Simulated::now() - start, times.get().0));
+            }
+            audit.each_ran(5);
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", machine.name));
+        // 64 ms of work in 8 threads.
+        let ms = second as f64 * machine.core.cpi / 1_000.0;
+        for time in [times.get().0, times.get().1] {
+            let taken = time as f64 / ms;
+            assert!((8.0..11.0).contains(&taken), "{}: {taken} ms", machine.name);
+        }
+    }
+}
+
+#[test]
+fn more_threads_than_cores() {
+    for preset in ["w3225r", "e5-2640x2", "atac-64"] {
+        let settings: &[_] = if preset == "atac-64" {
+            &["cores=8"]
+        } else {
+            &[]
+        };
+        let machine = machine(preset, settings);
+        let threads = 2 * machine.cores as usize;
+        for bound in [true, false] {
+            run(&machine, || {
+                let pool = pool(&machine, threads, bound);
+                for partitioner in PARTITIONERS.map(|name| name.parse().unwrap()) {
+                    let audit = Audit::new(2_000);
+                    pool.with(partitioner)
+                        .parallel_for(0..2_000, |iteration| audit.visit(iteration));
+                    audit.each_ran(1);
+                }
+            })
+            .unwrap_or_else(|error| panic!("{preset}, bound: {bound}: {error}"));
+        }
+    }
+}
+
+/// Otherwise its workers would be left, asleep, when the next one is made.
+#[test]
+fn a_dropped_pool_has_joined_its_workers() {
+    for machine in presets() {
+        for budget in [0, 60] {
+            run(&machine, || {
+                for threads in [1, 2, 8, 32] {
+                    let builder = Builder::<Simulated>::on_platform()
+                        .spin_budget(Duration::from_micros(budget));
+                    let pool = builder.build_on(32, 1, vec![vec![]; threads]).unwrap();
+                    let audit = Audit::new(100);
+                    pool.parallel_for(0..100, |iteration| audit.visit(iteration));
+                    audit.each_ran(1);
+                }
+            })
+            .unwrap_or_else(|error| panic!("{}: {error}", machine.name));
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_the_body_reaches_the_caller() {
+    for machine in presets() {
+        run(&machine, || {
+            let pool = pool(&machine, 8, true);
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                pool.parallel_for(0..1_000, |iteration| {
+                    Simulated::compute(1_000);
+                    if iteration == 777 {
+                        std::panic::resume_unwind(Box::new("oh"));
+                    }
+                });
+            }));
+            assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"oh"));
+            let audit = Audit::new(100);
+            pool.parallel_for(0..100, |iteration| audit.visit(iteration));
+            audit.each_ran(1);
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", machine.name));
+    }
+}

@@ -1,0 +1,298 @@
+//! The operating system as programs see it: barriers with more threads than
+//! cores, futexes, the ends of threads, and the ends of runs.
+
+mod support;
+
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation, SimulationError};
+use manycore_platform::{
+    Atomic, AtomicInteger, CachePadded, Futex, Ordering::SeqCst, Platform, ThreadSpec,
+};
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{machine, machines, named, spawn};
+
+type Word = <Simulated as Platform>::Futex;
+
+/// A sense-reversing barrier: the last to arrive turns the sense.
+struct Barrier {
+    arrived: CachePadded<Word>,
+    sense: CachePadded<Word>,
+    threads: u32,
+    sleeps: bool,
+}
+
+impl Barrier {
+    fn new(threads: u32, sleeps: bool) -> Self {
+        Self {
+            arrived: CachePadded::new(Word::new(0)),
+            sense: CachePadded::new(Word::new(0)),
+            threads,
+            sleeps,
+        }
+    }
+
+    fn wait(&self) {
+        let sense = self.sense.load(SeqCst);
+        if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads {
+            self.arrived.store(0, SeqCst);
+            self.sense.store(sense + 1, SeqCst);
+            if self.sleeps {
+                self.sense.wake(u32::MAX);
+            }
+            return;
+        }
+        while self.sense.load(SeqCst) == sense {
+            if self.sleeps {
+                self.sense.wait(sense, None);
+            } else {
+                Simulated::spin_while(&self.sense, sense, u64::MAX);
+            }
+        }
+    }
+}
+
+/// Cycles for `episodes` of a little work and a barrier, in 16 threads.
+fn barrier_cycles(machine: &Config, episodes: usize, sleeps: bool, pinned: bool) -> u64 {
+    let cores = machine.cores as usize;
+    let program = || {
+        let barrier = Arc::new(Barrier::new(16, sleeps));
+        let team: Vec<_> = (0..16)
+            .map(|thread| {
+                let barrier = Arc::clone(&barrier);
+                let cpus = if pinned { vec![thread % cores] } else { vec![] };
+                named(&format!("member {thread}"), cpus, move || {
+                    for _ in 0..episodes {
+                        Simulated::compute(20_000);
+                        barrier.wait();
+                    }
+                })
+            })
+            .collect();
+        team.into_iter().for_each(Simulated::join);
+    };
+    let run = Simulation::new(machine).limit(1 << 40).run(program);
+    run.unwrap().statistics.cycles
+}
+
+/// Table 2 of the reference: on Linux a spinning barrier with one
+/// thread too many costs a time slice an episode, a sleeping one hardly more
+/// than before.
+#[test]
+fn a_spinning_barrier_with_a_thread_too_many_costs_a_slice_an_episode() {
+    let episodes = 50;
+    let on = |cores: &str, sleeps, pinned| {
+        let machine = machine("atac-64", &[cores]);
+        barrier_cycles(&machine, episodes, sleeps, pinned)
+    };
+    let slice = machine("atac-64", &[]).os.min_granularity;
+    for pinned in [false, true] {
+        let (enough, few) = (on("cores=16", false, pinned), on("cores=15", false, pinned));
+        let least = episodes as u64 * slice / 4;
+        assert!(few > least.max(10 * enough), "{few} on 15, {enough} on 16");
+        let (enough, few) = (on("cores=16", true, pinned), on("cores=15", true, pinned));
+        assert!(
+            few > enough && few < 3 * enough,
+            "{few} on 15, {enough} on 16"
+        );
+    }
+}
+
+#[test]
+fn a_timed_wait_ends_in_time_and_a_woken_one_before() {
+    for (name, machine) in machines() {
+        let slack = machine.os.timer_slack + machine.os.wake_latency + machine.os.deep_latency;
+        let costs = machine.os.switch + machine.os.syscall + machine.os.futex_wait + 5_000;
+        let program = || {
+            let word = Arc::new(Word::new(0));
+            let start = Simulated::now();
+            word.wait(0, Some(Duration::from_micros(200)));
+            let timed = Simulated::now() - start;
+            let sleeper = Arc::clone(&word);
+            let sleeper = spawn(1, move || {
+                sleeper.wait(0, Some(Duration::from_secs(10)));
+            });
+            Simulated::compute(20_000_000);
+            let woken = word.wake(u32::MAX);
+            let again = word.wake(u32::MAX);
+            Simulated::join(sleeper);
+            (timed, woken, again, Simulated::now())
+        };
+        let run = Simulation::new(&machine).run(program).unwrap();
+        let (timed, woken, again, end) = run.value;
+        let asked = (200_000.0 * machine.ghz) as u64;
+        assert!(
+            (asked..=asked + slack + costs).contains(&timed),
+            "{name}: {timed} for {asked}"
+        );
+        assert_eq!((woken, again), (1, 0), "{name}");
+        assert!(end < (10e9 * machine.ghz) as u64, "{name}: {end}");
+    }
+}
+
+#[test]
+fn a_deadlock_says_who_waits_on_what() {
+    let program = || {
+        let word = Arc::new(Word::new(0));
+        let other = Arc::clone(&word);
+        let sleeper = named("sleeper", vec![3], move || other.wait(0, None));
+        let other = Arc::clone(&word);
+        named("spinner", vec![5], move || {
+            Simulated::spin_while(&other, 0, u64::MAX);
+        });
+        Simulated::join(sleeper);
+    };
+    let error = Simulation::new(&machine("westmere-ex", &[])).run(program);
+    let Err(SimulationError::Deadlock { threads, .. }) = error else {
+        panic!("{error:?}");
+    };
+    let threads: Vec<_> = threads.threads().collect();
+    assert_eq!(threads[0], ("main", "waits for thread sleeper"));
+    assert_eq!(threads[1].0, "sleeper");
+    assert!(
+        threads[1].1.starts_with("sleeps on the futex "),
+        "{threads:?}"
+    );
+    assert_eq!(threads[2].0, "spinner");
+    assert!(threads[2].1.starts_with("spins on "), "{threads:?}");
+    assert!(threads[2].1.ends_with(" on core 5"), "{threads:?}");
+}
+
+/// A step of a program that never ends.
+type Forever = fn(&Word);
+
+/// Whatever a program does for ever, it ends at the limit.
+#[test]
+fn a_runaway_ends_at_the_limit() {
+    let forever: [(&str, Forever); 8] = [
+        ("compute", |_| Simulated::compute(100)),
+        ("relax", |_| Simulated::relax()),
+        ("load", |word| {
+            let _ = word.load(SeqCst);
+        }),
+        ("add", |word| {
+            let _ = word.fetch_add(1, SeqCst);
+        }),
+        ("wake", |word| {
+            let _ = word.wake(1);
+        }),
+        ("yield", |_| Simulated::yield_now()),
+        ("sleep", |word| word.wait(0, Some(Duration::from_micros(1)))),
+        ("spin", |word| {
+            Simulated::spin_while(word, 0, Simulated::now() + 1_000);
+        }),
+    ];
+    for preset in ["atac-64", "gold5225r", "niagara-2"] {
+        for (name, step) in forever {
+            let run = Simulation::new(&machine(preset, &[]))
+                .limit(3_000_000)
+                .run(|| {
+                    let word = Word::new(0);
+                    loop {
+                        step(&word);
+                    }
+                });
+            let error = run
+                .map(|run: manycore_chip::Run<()>| run.value)
+                .unwrap_err();
+            let text = error.to_string();
+            assert!(
+                text.starts_with("the program still ran after 3000000 cycles: thread main "),
+                "{preset}: {name}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_panic_ends_its_own_thread_only() {
+    let program = || {
+        let word = Arc::new(Word::new(0));
+        let other = Arc::clone(&word);
+        let doomed = spawn(1, move || {
+            other.store(1, SeqCst);
+            // Without the hook, which would print.
+            std::panic::resume_unwind(Box::new("oh"));
+        });
+        Simulated::join(doomed);
+        word.fetch_add(1, SeqCst) + 1
+    };
+    let run = Simulation::new(&machine("atac-64", &[])).run(program);
+    assert_eq!(run.unwrap().value, 2);
+}
+
+#[test]
+fn a_core_that_does_not_exist_is_an_error() {
+    let program = || {
+        let spec = ThreadSpec {
+            cpus: vec![3, 64],
+            ..ThreadSpec::default()
+        };
+        let error = Simulated::spawn(spec, Box::new(|| ())).unwrap_err();
+        (error.kind(), error.to_string())
+    };
+    let run = Simulation::new(&machine("atac-64", &[])).run(program);
+    let text = "core 64 of a simulated machine with 64 cores".to_owned();
+    assert_eq!(run.unwrap().value, (ErrorKind::InvalidInput, text));
+}
+
+/// Each thread makes two, which it joins.
+fn tree(depth: u32, count: &Arc<Word>) {
+    count.fetch_add(1, SeqCst);
+    if depth == 0 {
+        return;
+    }
+    let children = [0, 1].map(|_| {
+        let count = Arc::clone(count);
+        named("child", vec![], move || tree(depth - 1, &count))
+    });
+    children.into_iter().for_each(Simulated::join);
+}
+
+#[test]
+fn threads_make_threads() {
+    for (name, machine) in machines() {
+        let program = || {
+            let count = Arc::new(Word::new(0));
+            tree(6, &count);
+            count.load(SeqCst)
+        };
+        let run = Simulation::new(&machine).limit(1 << 40).run(program);
+        let run = run.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(run.value, 127, "{name}");
+        assert_eq!(run.statistics.threads, 127, "{name}");
+    }
+}
+
+#[test]
+fn the_run_ends_with_its_main_thread() {
+    for (name, machine) in machines() {
+        let program = || {
+            let word = Arc::new(Word::new(0));
+            for core in 1..4 {
+                let word = Arc::clone(&word);
+                spawn(core, move || match core {
+                    1 => loop {
+                        word.fetch_add(1, SeqCst);
+                    },
+                    2 => loop {
+                        Simulated::compute(1_000_000_000);
+                        word.load(SeqCst);
+                    },
+                    _ => word.wait(0, None),
+                });
+            }
+            Simulated::compute(1_000_000);
+            word.load(SeqCst)
+        };
+        let run = Simulation::new(&machine)
+            .limit(1 << 40)
+            .run(program)
+            .unwrap();
+        assert!(run.value > 1_000, "{name}: {}", run.value);
+        for (core, spent) in run.statistics.report.cores.iter().enumerate() {
+            assert_eq!(spent.sum(), run.statistics.cycles, "{name}: core {core}");
+        }
+    }
+}

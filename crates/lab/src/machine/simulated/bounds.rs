@@ -1,0 +1,62 @@
+//! The presets of machines that were measured do what those did.
+
+use super::measure;
+use manycore_chip::config::Config;
+
+fn report(preset: &str) -> super::SimulatedReport {
+    let config = Config::preset(preset).unwrap();
+    measure(&config, &[], &mut |_| ()).unwrap()
+}
+
+#[test]
+fn accesses_cost_what_the_sosp13_paper_measured() {
+    for (preset, rows) in [
+        ("opteron-6172", 44),
+        ("westmere-ex", 33),
+        ("niagara-2", 22),
+        ("tilegx-36", 22),
+    ] {
+        let errors = report(preset).latency_errors.unwrap();
+        assert_eq!(errors.compared, rows, "{preset}");
+        assert!(
+            errors.median <= 0.10 && errors.worst <= 0.30,
+            "{preset}: {errors:?}"
+        );
+    }
+}
+
+#[test]
+fn contended_increments_cost_what_downs_measured() {
+    for (preset, rows) in [
+        ("skylake-6700hq", 6),
+        ("icelake-1035g4", 6),
+        ("graviton-a72", 10),
+    ] {
+        let errors = report(preset).contended_errors.unwrap();
+        assert_eq!(errors.compared, rows, "{preset}");
+        assert!(errors.worst <= 0.25, "{preset}: {errors:?}");
+    }
+}
+
+#[test]
+fn a_report_is_the_same_again_and_says_what_it_is_of() {
+    let first = report("skylake-6700hq");
+    assert_eq!(report("skylake-6700hq").hash, first.hash);
+    let text = first.to_string();
+    let label = format!("simulated (preset skylake-6700hq, hash {})", first.hash);
+    assert!(text.starts_with(&label), "{text}");
+    assert_eq!(
+        Config::from_toml(&first.config, "echo").unwrap().name,
+        first.preset
+    );
+}
+
+#[test]
+fn a_machine_that_nobody_measured_has_no_errors() {
+    let report = report("kunpeng-920");
+    assert_eq!(
+        (report.latency_errors, report.contended_errors),
+        (None, None)
+    );
+    assert!(!report.to_string().contains("Error over"));
+}

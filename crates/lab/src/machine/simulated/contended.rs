@@ -1,0 +1,68 @@
+//! Threads that increment one counter, as in T. Downs, "A Concurrency Cost
+//! Hierarchy": what an increment costs each of them.
+
+use super::buffer::{Buffer, Word};
+use super::latency::Operation;
+use super::thread::spawn;
+use manycore_chip::config::Config;
+use manycore_chip::{Run, Simulated, Simulation, SimulationError};
+use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
+use std::sync::Arc;
+
+/// For so many cycles the threads increment, first unmeasured, then measured.
+const WARM_UP: u64 = 200_000;
+const WINDOW: u64 = 1_000_000;
+
+/// Instructions of the loop around an increment: count, compare and branch.
+const LOOP: u64 = 2;
+
+/// Nanoseconds an increment takes each of `threads` threads, on as many cores
+/// from core 0 on.
+pub(super) fn measure(
+    config: &Config,
+    operation: Operation,
+    threads: usize,
+) -> Result<Run<f64>, SimulationError> {
+    Simulation::new(config).run(|| {
+        // The counter has its lines, and its page, to itself.
+        let counter = Arc::new(Buffer::new(config, 1));
+        // Late enough for the last thread to have started.
+        let start = Simulated::now() + 2 * threads as u64 * config.os.spawn + WARM_UP;
+        let team: Vec<_> = (0..threads)
+            .map(|core| {
+                let counter = Arc::clone(&counter);
+                spawn(core, move || hammer(counter.line(0), operation, start))
+            })
+            .collect();
+        let increments: u64 = team.into_iter().map(|task| task.join()).sum();
+        WINDOW as f64 * threads as f64 / increments as f64 / config.ghz
+    })
+}
+
+/// Increments from the start on; how often within the window.
+fn hammer(counter: &Word, operation: Operation, start: u64) -> u64 {
+    while Simulated::now() < start {
+        Simulated::compute(1_000);
+    }
+    let (from, to) = (start + WARM_UP, start + WARM_UP + WINDOW);
+    let mut done = 0;
+    loop {
+        match operation {
+            Operation::Cas => increment_by_cas(counter),
+            _ => _ = counter.fetch_add(1, SeqCst),
+        }
+        Simulated::compute(LOOP);
+        let now = Simulated::now();
+        if now >= to {
+            return done;
+        }
+        done += u64::from(now >= from);
+    }
+}
+
+fn increment_by_cas(counter: &Word) {
+    let mut seen = counter.load(SeqCst);
+    while let Err(value) = counter.compare_exchange(seen, seen + 1, SeqCst, SeqCst) {
+        seen = value;
+    }
+}

@@ -1,0 +1,139 @@
+//! The distances of a simulated machine, each with the cores to measure it on.
+
+use manycore_chip::config::{Config, Network};
+use serde::Serialize;
+
+/// A distance, and who is at it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Distance {
+    pub(crate) name: String,
+    /// The core that asks.
+    pub(crate) requester: usize,
+    /// The core that has the line, and with which it is at home.
+    pub(crate) holder: usize,
+    /// A core beside the holder, if the machine has a third.
+    pub(crate) second: Option<usize>,
+}
+
+/// Every distance class of the machine, nearest first. The requester is core
+/// 0, or the first core from which the distance exists.
+pub(super) fn classes(config: &Config) -> Vec<Distance> {
+    let cores = config.cores as usize;
+    let farthest = farthest(config);
+    let mut found: Vec<(usize, Distance)> = Vec::new();
+    for requester in 0..cores {
+        for holder in (0..cores).filter(|&holder| holder != requester) {
+            let Some((rank, name)) = between(config, requester, holder, farthest) else {
+                continue;
+            };
+            if found.iter().all(|(known, _)| *known != rank) {
+                let distance = Distance {
+                    name,
+                    requester,
+                    holder,
+                    second: beside(config, holder, requester),
+                };
+                found.push((rank, distance));
+            }
+        }
+    }
+    found.sort_by_key(|&(rank, _)| rank);
+    found.into_iter().map(|(_, distance)| distance).collect()
+}
+
+/// What the distance of two cores is called and its place among the others;
+/// `None` for those on a mesh that are not shown.
+fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usize, String)> {
+    let threads = config.threads_per_core as usize;
+    if a / threads == b / threads {
+        return Some((0, "same core".into()));
+    }
+    match &config.network {
+        Network::Mesh { .. } => {
+            let hops = mesh_hops(config, a, b);
+            let name = match hops {
+                hops if hops == farthest => "max hops".into(),
+                1 => "1 hop".into(),
+                hops if hops == farthest / 2 => format!("{hops} hops"),
+                _ => return None,
+            };
+            Some((hops, name))
+        }
+        Network::Groups {
+            classes, distance, ..
+        } => {
+            let group = |core| core / config.group_cores as usize;
+            let class = distance[group(a)][group(b)] as usize;
+            let name = match class {
+                0 => "same group".into(),
+                class => classes[class - 1].name.clone(),
+            };
+            Some((class + 1, name))
+        }
+    }
+}
+
+/// Hops on the mesh, a core a tile.
+pub(super) fn mesh_hops(config: &Config, a: usize, b: usize) -> usize {
+    let width = config.cores.isqrt() as usize;
+    (a % width).abs_diff(b % width) + (a / width).abs_diff(b / width)
+}
+
+fn farthest(config: &Config) -> usize {
+    let last = config.cores as usize - 1;
+    (0..=last)
+        .map(|core| mesh_hops(config, 0, core))
+        .max()
+        .unwrap_or(0)
+}
+
+/// A core of the holder's core, else of its group, else any.
+fn beside(config: &Config, holder: usize, requester: usize) -> Option<usize> {
+    let (threads, group) = (
+        config.threads_per_core as usize,
+        config.group_cores as usize,
+    );
+    let far = |core: &usize| {
+        (
+            core / threads != holder / threads,
+            core / group != holder / group,
+        )
+    };
+    let others = (0..config.cores as usize).filter(|&core| core != holder && core != requester);
+    others.min_by_key(far)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(preset: &str) -> Vec<(String, usize, usize)> {
+        classes(&Config::preset(preset).unwrap())
+            .into_iter()
+            .map(|one| (one.name, one.requester, one.holder))
+            .collect()
+    }
+
+    #[test]
+    fn groups_have_their_classes() {
+        let expected = [("same group", 1), ("1 hop", 10), ("2 hops", 30)];
+        assert_eq!(
+            of("westmere-ex"),
+            expected.map(|(name, holder)| (name.into(), 0, holder))
+        );
+        let expected = [("same core", 1), ("same group", 8)];
+        assert_eq!(
+            of("niagara-2"),
+            expected.map(|(name, holder)| (name.into(), 0, holder))
+        );
+    }
+
+    #[test]
+    fn a_mesh_has_near_middle_and_far() {
+        let expected = [("1 hop", 1), ("5 hops", 5), ("max hops", 35)];
+        assert_eq!(
+            of("tilegx-36"),
+            expected.map(|(name, holder)| (name.into(), 0, holder))
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! What one access costs, by the state of the line and the distance of who
+//! has it: the measurement of David, Guerraoui, Trigonakis, SOSP'13.
+//!
+//! Pinned threads bring a line into its state one after the other, then the
+//! requester's thread reads the clock, accesses the line and reads the clock
+//! again. Every sample is of another line, all of them at home with the
+//! holder.
+
+use super::buffer::{Buffer, Word, lines_a_home, mean};
+use super::distance::Distance;
+use super::thread::spawn;
+use manycore_chip::config::Config;
+use manycore_chip::{Run, Simulated, Simulation, SimulationError};
+use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Operation {
+    Load,
+    Store,
+    Cas,
+    Faa,
+    Tas,
+    Swap,
+}
+
+/// The line before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum State {
+    /// The holder has written to it.
+    M,
+    /// The holder alone has read it.
+    E,
+    /// The holder and another core have read it.
+    S,
+    /// Nobody has it.
+    I,
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Load,
+        Self::Store,
+        Self::Cas,
+        Self::Faa,
+        Self::Tas,
+        Self::Swap,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Cas => "cas",
+            Self::Faa => "faa",
+            Self::Tas => "tas",
+            Self::Swap => "swap",
+        }
+    }
+
+    /// Whether it is one of those whose errors are summed up.
+    pub(super) fn is_counted(self) -> bool {
+        !matches!(self, Self::Tas | Self::Swap)
+    }
+
+    /// All words are 0 before.
+    fn run(self, word: &Word) {
+        match self {
+            Self::Load => _ = word.load(SeqCst),
+            Self::Store => word.store(0, SeqCst),
+            Self::Cas => _ = word.compare_exchange(0, 1, SeqCst, SeqCst),
+            Self::Faa => _ = word.fetch_add(1, SeqCst),
+            Self::Tas => _ = word.fetch_or(1, SeqCst),
+            Self::Swap => _ = word.swap(1, SeqCst),
+        }
+    }
+}
+
+impl State {
+    pub(super) const ALL: [Self; 4] = [Self::M, Self::E, Self::S, Self::I];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::M => "M",
+            Self::E => "E",
+            Self::S => "S",
+            Self::I => "I",
+        }
+    }
+
+    /// Who does what to a line to bring it there.
+    fn preparation(self) -> &'static [(Role, Operation)] {
+        match self {
+            Self::M => &[
+                (Role::Holder, Operation::Load),
+                (Role::Holder, Operation::Store),
+            ],
+            Self::E => &[(Role::Holder, Operation::Load)],
+            Self::S => &[
+                (Role::Holder, Operation::Load),
+                (Role::Second, Operation::Load),
+            ],
+            Self::I => &[],
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Holder,
+    Second,
+    Requester,
+}
+
+/// A kind of access and its mean.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    pub(super) operation: Operation,
+    pub(super) state: State,
+    pub(super) cycles: f64,
+}
+
+/// Lines for each operation and state.
+const SAMPLES: usize = 100;
+
+/// Instructions for which the requester does nothing before it is timed, so
+/// that what others did is over.
+const QUIET: u64 = 4_000;
+
+/// All operations on all states at one distance.
+pub(super) fn measure(
+    config: &Config,
+    distance: &Distance,
+) -> Result<Run<Vec<Cost>>, SimulationError> {
+    let cells: Vec<(Operation, State)> = Operation::ALL
+        .into_iter()
+        .flat_map(|operation| State::ALL.map(|state| (operation, state)))
+        .filter(|&(_, state)| state != State::S || distance.second.is_some())
+        .collect();
+    Simulation::new(config).run(|| {
+        let samples = samples(config, distance, &cells);
+        let costs = cells.iter().zip(samples.chunks(SAMPLES));
+        let costs = costs.filter_map(|(&(operation, state), samples)| {
+            let cycles = mean(samples.to_vec())?;
+            Some(Cost {
+                operation,
+                state,
+                cycles,
+            })
+        });
+        costs.collect()
+    })
+}
+
+/// One step of the plan: a thread does an operation to a line.
+#[derive(Clone, Copy)]
+struct Step {
+    role: Role,
+    operation: Operation,
+    /// The number of the sample, and of the line among those at home with the
+    /// holder.
+    sample: usize,
+    timed: bool,
+}
+
+/// The steps of all samples, cell after cell.
+fn plan(cells: &[(Operation, State)]) -> Vec<Step> {
+    let samples = cells.iter().flat_map(|cell| [cell; SAMPLES]).enumerate();
+    let steps = samples.flat_map(|(sample, &(operation, state))| {
+        let step = move |role, operation, timed| Step {
+            role,
+            operation,
+            sample,
+            timed,
+        };
+        let before = state.preparation().iter();
+        let before = before.map(move |&(role, operation)| step(role, operation, false));
+        before.chain([step(Role::Requester, operation, true)])
+    });
+    steps.collect()
+}
+
+/// What the threads of a measurement share.
+struct Stage {
+    buffer: Buffer,
+    lines: Vec<usize>,
+    plan: Vec<Step>,
+    /// The step whose turn it is.
+    turn: <Simulated as Platform>::Futex,
+}
+
+impl Stage {
+    /// Does the steps of `role`, each in its turn; the cycles of the timed.
+    fn play(&self, role: Role) -> Vec<u64> {
+        let mut cycles = Vec::new();
+        let mine = |&(_, step): &(u32, &Step)| step.role == role;
+        for (turn, step) in (0..).zip(&self.plan).filter(mine) {
+            let mut now = self.turn.load(SeqCst);
+            while now != turn {
+                now = Simulated::spin_while(&self.turn, now, u64::MAX);
+            }
+            let word = self.buffer.line(self.lines[step.sample]);
+            if step.timed {
+                Simulated::compute(QUIET);
+                let start = Simulated::now();
+                step.operation.run(word);
+                cycles.push(Simulated::now() - start);
+            } else {
+                step.operation.run(word);
+            }
+            self.turn.store(turn + 1, SeqCst);
+        }
+        cycles
+    }
+}
+
+/// Inside the simulation: the cycles of every sample, cell after cell.
+fn samples(config: &Config, distance: &Distance, cells: &[(Operation, State)]) -> Vec<u64> {
+    let count = cells.len() * SAMPLES;
+    let look_through = (count + count / 16) * lines_a_home(config);
+    let buffer = Buffer::new(config, look_through);
+    let (machine, holder) = (config.clone(), distance.holder);
+    let settled = spawn(holder, move || {
+        let lines = buffer.settle(&machine, holder, count);
+        (buffer, lines)
+    });
+    let (buffer, lines) = settled.join();
+    let stage = Arc::new(Stage {
+        buffer,
+        lines,
+        plan: plan(cells),
+        turn: Atomic::new(0),
+    });
+    let player = |core, role| {
+        let stage = Arc::clone(&stage);
+        spawn(core, move || stage.play(role))
+    };
+    let others = [
+        Some(player(distance.holder, Role::Holder)),
+        distance.second.map(|second| player(second, Role::Second)),
+    ];
+    let samples = player(distance.requester, Role::Requester).join();
+    others
+        .into_iter()
+        .flatten()
+        .for_each(|other| _ = other.join());
+    samples
+}

@@ -1,0 +1,81 @@
+//! Loads of a core's own: from its caches and from the memory near it.
+
+use super::buffer::{Buffer, is_home, mean};
+use super::distance::mesh_hops;
+use super::thread::spawn;
+use manycore_chip::config::{Config, Slices};
+use manycore_chip::{Run, Simulated, Simulation, SimulationError};
+use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+
+/// Levels of the memory and the cycles of a load from each.
+pub(super) type Levels = Vec<(&'static str, f64)>;
+
+/// Loads by core 0, which nobody disturbs. Of a last-level cache in slices,
+/// and of the memory behind it, those a hop away are meant.
+pub(super) fn measure(config: &Config) -> Result<Run<Levels>, SimulationError> {
+    Simulation::new(config).run(|| {
+        let config = config.clone();
+        spawn(0, move || levels(&config)).join()
+    })
+}
+
+fn levels(config: &Config) -> Levels {
+    let everywhere = |_: &Buffer, _: usize| true;
+    let slices = config
+        .llc
+        .as_ref()
+        .is_some_and(|llc| llc.slices == Slices::Tiles);
+    let neighbour = (0..config.cores as usize).find(|&core| mesh_hops(config, 0, core) == 1);
+    let near = |buffer: &Buffer, number: usize| match neighbour {
+        Some(neighbour) if slices => is_home(config, buffer.line(number), neighbour),
+        _ => true,
+    };
+    let mut private = config.l1.size;
+    let mut levels = vec![("L1", again(config, u64::from(config.line), everywhere))];
+    if let Some(l2) = &config.l2 {
+        levels.push(("L2", again(config, between(private, l2.size), everywhere)));
+        private = l2.size;
+    }
+    if let Some(llc) = &config.llc {
+        levels.push(("LLC", again(config, between(private, llc.size), near)));
+    }
+    let buffer = Buffer::new(config, 100 * config.nodes() as usize);
+    levels.push(("RAM", mean(pass(&buffer, near))));
+    levels
+        .into_iter()
+        .filter_map(|(level, cycles)| Some((level, cycles?)))
+        .collect()
+}
+
+/// Bytes that are far too many for the one cache and fit well into the other:
+/// read in turn, every line has left the first when it is read again.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
+fn between(inner: u64, outer: u64) -> u64 {
+    (inner as f64 * outer as f64).sqrt() as u64
+}
+
+/// Reads so many bytes twice: the mean cycles of the second pass.
+fn again(config: &Config, bytes: u64, which: impl Fn(&Buffer, usize) -> bool) -> Option<f64> {
+    let lines = bytes / u64::from(config.line);
+    let buffer = Buffer::new(config, usize::try_from(lines).ok()?);
+    pass(&buffer, |_, _| false);
+    mean(pass(&buffer, which))
+}
+
+/// Loads every line; the cycles of those meant.
+fn pass(buffer: &Buffer, which: impl Fn(&Buffer, usize) -> bool) -> Vec<u64> {
+    let mut cycles = Vec::new();
+    for number in buffer.numbers() {
+        let start = Simulated::now();
+        buffer.line(number).load(Relaxed);
+        let end = Simulated::now();
+        if which(buffer, number) {
+            cycles.push(end - start);
+        }
+    }
+    cycles
+}

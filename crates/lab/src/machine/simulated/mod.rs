@@ -1,0 +1,232 @@
+//! A simulated machine: what it charges, measured by programs that run on it,
+//! beside what was published of the real one.
+//!
+//! Every measurement is one simulation of its own, from cold caches; the same
+//! configuration gives the same numbers, whatever the host.
+
+mod buffer;
+mod contended;
+mod distance;
+mod handover;
+mod latency;
+mod local;
+mod published;
+mod system;
+mod text;
+mod thread;
+
+#[cfg(test)]
+mod bounds;
+
+use latency::{Operation, State};
+use manycore_chip::config::Config;
+use manycore_chip::{Run, SimulationError};
+use published::{Compared, Errors};
+use serde::Serialize;
+
+/// A simulated machine and what it charges.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SimulatedReport {
+    /// `simulated`.
+    pub(crate) world: &'static str,
+    pub(crate) preset: String,
+    /// Of the event streams of all simulations.
+    pub(crate) hash: String,
+    pub(crate) title: String,
+    pub(crate) cores: u32,
+    pub(crate) groups: u32,
+    pub(crate) ghz: f64,
+    /// Loads of a core's own, in cycles.
+    pub(crate) local: Vec<LocalCost>,
+    /// One access, in cycles.
+    pub(crate) latencies: Vec<LatencyCost>,
+    /// Increments of one counter, in nanoseconds.
+    pub(crate) contended: Vec<ContendedCost>,
+    pub(crate) handovers: Vec<HandoverCost>,
+    pub(crate) launches: Vec<LaunchCost>,
+    pub(crate) wakes: Vec<WakeCost>,
+    /// Over load, store, compare-and-swap and fetch-and-add.
+    pub(crate) latency_errors: Option<Errors>,
+    pub(crate) contended_errors: Option<Errors>,
+    pub(crate) notes: Vec<String>,
+    /// The machine, as TOML.
+    pub(crate) config: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LocalCost {
+    pub(crate) level: &'static str,
+    pub(crate) cycles: Compared,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LatencyCost {
+    pub(crate) operation: Operation,
+    pub(crate) state: State,
+    pub(crate) distance: String,
+    pub(crate) cycles: Compared,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ContendedCost {
+    pub(crate) operation: Operation,
+    pub(crate) threads: usize,
+    pub(crate) ns: Compared,
+}
+
+/// One word handed from core to core by compare-and-swap.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct HandoverCost {
+    pub(crate) distance: String,
+    pub(crate) cores: [usize; 2],
+    pub(crate) ns: f64,
+}
+
+/// A loop of one iteration of 10 us a thread on manycore's pool: what it takes
+/// beyond that.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LaunchCost {
+    pub(crate) threads: usize,
+    pub(crate) ns: f64,
+}
+
+/// A thread that another wakes.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct WakeCost {
+    /// How long it had slept.
+    pub(crate) asleep_us: u64,
+    /// Until its first instruction.
+    pub(crate) ns: f64,
+}
+
+/// Simulates all measurements; `threads` (empty: 1, 2, 4, 8 and 16) are the
+/// counts for contended counters and loops.
+///
+/// # Errors
+///
+/// What the simulation says.
+pub(crate) fn measure(
+    config: &Config,
+    threads: &[usize],
+    progress: &mut dyn FnMut(&str),
+) -> Result<SimulatedReport, SimulationError> {
+    let name = &config.name;
+    let mut hash = Hash::new();
+    let mut notes = Vec::new();
+    let threads = thread_counts(threads, config.cores as usize, &mut notes);
+
+    progress("local loads");
+    let levels = hash.take(local::measure(config)?);
+    let local = levels.into_iter().map(|(level, cycles)| LocalCost {
+        level,
+        cycles: Compared::new(cycles, published::local(name, level)),
+    });
+    let local = local.collect();
+
+    let mut latencies = Vec::new();
+    let mut handovers = Vec::new();
+    for distance in distance::classes(config) {
+        progress(&distance.name);
+        for cost in hash.take(latency::measure(config, &distance)?) {
+            let latency::Cost {
+                operation,
+                state,
+                cycles,
+            } = cost;
+            let published = published::latency(name, operation, state, &distance.name);
+            latencies.push(LatencyCost {
+                operation,
+                state,
+                distance: distance.name.clone(),
+                cycles: Compared::new(cycles, published),
+            });
+        }
+        handovers.push(HandoverCost {
+            cores: [distance.requester, distance.holder],
+            ns: hash.take(handover::measure(config, &distance)?),
+            distance: distance.name,
+        });
+    }
+    let place = |cost: &LatencyCost| (cost.operation as usize, cost.state as usize);
+    latencies.sort_by_key(place);
+
+    let mut contended = Vec::new();
+    let mut launches = Vec::new();
+    for &threads in &threads {
+        progress(&format!("{threads} threads"));
+        for operation in [Operation::Faa, Operation::Cas] {
+            let ns = hash.take(contended::measure(config, operation, threads)?);
+            contended.push(ContendedCost {
+                operation,
+                threads,
+                ns: Compared::new(ns, published::contended(name, operation, threads)),
+            });
+        }
+        let ns = hash.take(system::launch(config, threads)?);
+        launches.push(LaunchCost { threads, ns });
+    }
+    contended.sort_by_key(|cost| cost.operation as usize);
+    let mut wakes = Vec::new();
+    if config.cores > 1 {
+        for asleep_us in system::ASLEEP_US {
+            let ns = hash.take(system::wake(config, asleep_us)?);
+            wakes.push(WakeCost { asleep_us, ns });
+        }
+    }
+
+    let counted = latencies.iter().filter(|cost| cost.operation.is_counted());
+    Ok(SimulatedReport {
+        world: "simulated",
+        preset: name.clone(),
+        hash: format!("{:016x}", hash.0),
+        title: config.title.clone(),
+        cores: config.cores,
+        groups: config.groups(),
+        ghz: config.ghz,
+        latency_errors: Errors::of(counted.map(|cost| &cost.cycles)),
+        contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns)),
+        local,
+        latencies,
+        contended,
+        handovers,
+        launches,
+        wakes,
+        notes,
+        config: config.to_toml(),
+    })
+}
+
+/// One thread a core, at most.
+fn thread_counts(asked: &[usize], cores: usize, notes: &mut Vec<String>) -> Vec<usize> {
+    let mut counts = match asked {
+        [] => vec![1, 2, 4, 8, 16],
+        asked => asked.to_vec(),
+    };
+    counts.sort_unstable();
+    counts.dedup();
+    let (fit, too_many): (Vec<usize>, Vec<usize>) =
+        counts.into_iter().partition(|&count| count <= cores);
+    if !asked.is_empty() {
+        notes.extend(too_many.iter().map(|count| {
+            format!("{count} threads are not measured: the machine has {cores} cores")
+        }));
+    }
+    fit
+}
+
+/// Of many runs' hashes: FNV-1a over their bytes.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds a run's, and gives what the run measured.
+    fn take<T>(&mut self, run: Run<T>) -> T {
+        for byte in run.statistics.hash.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        run.value
+    }
+}

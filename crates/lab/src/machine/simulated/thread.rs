@@ -1,0 +1,37 @@
+//! Pinned threads of the simulated machine, with results.
+
+use manycore_chip::Simulated;
+use manycore_platform::{Platform, ThreadSpec};
+use std::sync::{Arc, OnceLock};
+
+/// A thread that will have computed something.
+pub(super) struct Task<T> {
+    thread: <Simulated as Platform>::Thread,
+    result: Arc<OnceLock<T>>,
+}
+
+/// Starts `body` on `core`, one of the machine's.
+pub(super) fn spawn<T: Send + Sync + 'static>(
+    core: usize,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> Task<T> {
+    let result = Arc::new(OnceLock::new());
+    let theirs = Arc::clone(&result);
+    let spec = ThreadSpec {
+        name: format!("core {core}"),
+        cpus: vec![core],
+        ..ThreadSpec::default()
+    };
+    let body = move || _ = theirs.set(body());
+    let thread = Simulated::spawn(spec, Box::new(body)).expect("a core of the machine");
+    Task { thread, result }
+}
+
+impl<T> Task<T> {
+    /// Waits for the thread; its result.
+    pub(super) fn join(self) -> T {
+        Simulated::join(self.thread);
+        let result = Arc::into_inner(self.result).and_then(OnceLock::into_inner);
+        result.expect("a thread that has ended has left its result")
+    }
+}
