@@ -21,6 +21,7 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use data::Cell as PublishedCell;
 pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;
@@ -28,7 +29,7 @@ pub(crate) use predict::PredictReport;
 
 use data::Source;
 use parameters::Parameters;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `fit`, `predict` and `eval` take.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +54,14 @@ impl ModelOptions {
             Some(path) => Parameters::load(path),
             None => Ok(Parameters::shipped()),
         }
+    }
+}
+
+/// The latencies in a file, the document's if none.
+pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCell>, ModelError> {
+    match file {
+        Some(path) => Source::open(path)?.cells(),
+        None => shipped::latency().cells(),
     }
 }
 

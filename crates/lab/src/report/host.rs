@@ -26,6 +26,15 @@ pub(crate) struct Versions {
 }
 
 impl Origin {
+    /// A result of simulations on this host, now.
+    pub(crate) fn simulated() -> Self {
+        Self {
+            world: "simulated",
+            determinism: "the same configuration gives the same numbers and hashes on any host",
+            ..Self::native()
+        }
+    }
+
     /// A result measured on this host, now.
     pub(crate) fn native() -> Self {
         Self {

@@ -4,6 +4,7 @@
 mod bad_input;
 mod machine;
 mod model;
+mod simulated_study;
 mod study;
 
 use std::path::{Path, PathBuf};

@@ -245,7 +245,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     assert_eq!(first["cell"]["workload"]["task"], "folded");
     assert_eq!(first["complete"], true);
     for policy in first["policies"].as_array_mut().unwrap() {
-        policy["us"] = serde_json::json!([123_456.0]);
+        policy["latency"] = serde_json::json!([123_456.0]);
     }
     let mut tiny = first.clone();
     tiny["cell"]["workload"]["task"] = "tiny".into();

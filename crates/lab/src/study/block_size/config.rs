@@ -1,58 +1,21 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::grid::Task;
+use super::only::Only;
+use super::policy::Policy;
+use super::simulated::Chip;
+use super::unit::Unit;
 use crate::failure::bad_input;
+use crate::model::{PublishedCell, published_latencies};
 use crate::study::Request;
-use crate::study::settings::{Key, Settings};
+use crate::study::settings::Settings;
+use crate::world::World;
 use manycore::topology::Topology;
 use manycore::{Block, Partitioner};
 use manycore_kernels::UnitTask;
 use serde::Serialize;
 use std::num::NonZeroUsize;
-
-/// The settings of this study.
-pub(super) const KEYS: [Key; 12] = [
-    key("n", "iterations of a unit-task loop [1024]"),
-    key(
-        "irregular-n",
-        "iterations of an irregular loop, a list [1024; --full: and 100000]",
-    ),
-    key("tiny-n", "iterations of the tiny loop [1000000]"),
-    key(
-        "reads",
-        "bytes read by an iteration, a list [2^10, 2^6; --full: 2^6..2^16]",
-    ),
-    key(
-        "writes",
-        "bytes written by an iteration, a list [2^10; --full: 2^6..2^16]",
-    ),
-    key(
-        "comps",
-        "additions of an iteration, a list [2^10 and, folded 2^60, opaque 2^12; --full: 2^10..2^60 and ..2^20]",
-    ),
-    key(
-        "grid",
-        "star: vary one size at a time, as in the document; cross: all pairs [star]",
-    ),
-    key(
-        "tasks",
-        "folded, opaque, triangular, reverse-triangular, heavy-tailed, tiny [all]",
-    ),
-    key(
-        "blocks",
-        "fixed block sizes, a list [11 from 1 to N, evenly spaced in their logarithm]",
-    ),
-    key("partitioners", "beside the fixed blocks, a list [all]"),
-    key(
-        "rounds",
-        "measurements of each policy in each cell [as many as there is time for]",
-    ),
-    key("seconds", "time for all cells together [15; --full: 660]"),
-];
-
-const fn key(name: &'static str, meaning: &'static str) -> Key {
-    Key { name, meaning }
-}
+use std::path::Path;
 
 /// The largest loop and the largest task: what a small machine's memory holds,
 /// with a counter for every iteration while a loop is audited.
@@ -69,7 +32,15 @@ const FULL_SECONDS: u64 = 660;
 pub(super) struct Config {
     pub(super) study: &'static str,
     pub(super) version: &'static str,
-    pub(super) cpu: String,
+    pub(super) world: &'static str,
+    /// This host's processor, or the simulated machine's name.
+    pub(super) machine: String,
+    /// The simulated machine, all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) chip: Option<Chip>,
+    /// What simulated latencies are compared with.
+    #[serde(skip)]
+    pub(super) tables: Vec<PublishedCell>,
     pub(super) full: bool,
     pub(super) seed: u64,
     pub(super) threads: Vec<usize>,
@@ -97,6 +68,16 @@ impl Config {
         let set = &request.settings;
         let only = Only::parse(&request.only)?;
         let full = request.full;
+        let chip = match &request.world {
+            World::Native => None,
+            World::Simulated(machine) => Some(Chip::new(machine)),
+        };
+        if chip.is_some() && set.text("seconds").is_some() {
+            return Err(bad_input(
+                "--set seconds: simulated loops are not repeated to fill a time; expected it \
+                 without --on, or --set rounds",
+            ));
+        }
         let n = set.number("n", LARGEST)?.map(|n| n as usize);
         let comps = set.numbers("comps", 0, LARGEST_COMP)?;
         let sizes = |quick: &[u32], full_step: &[u32]| -> Vec<u64> {
@@ -113,15 +94,41 @@ impl Config {
             let parsed = name.parse::<Partitioner>();
             parsed.map_err(|error| error.to_string())
         })?;
+        let tables = match (set.text("tables"), &chip) {
+            (Some(_), None) => {
+                return Err(bad_input(
+                    "--set tables: native latencies are not compared; expected --on PRESET with it",
+                ));
+            }
+            (None, None) => Vec::new(),
+            (file, Some(_)) => published_latencies(file.map(Path::new))
+                .map_err(|error| bad_input(format!("--set tables: {error}")))?,
+        };
+        let all_tasks = match chip {
+            Some(_) => vec![Task::Folded],
+            None => Task::ALL.to_vec(),
+        };
+        let comps_of = |quick: &[u32], full_step: &[u32]| match (&comps, &chip) {
+            (Some(comps), _) => comps.clone(),
+            (None, Some(_)) => vec![1 << 10],
+            (None, None) => sizes(quick, full_step),
+        };
+        let sizes_on = |of_chip: fn(&Chip) -> Vec<u64>, quick: &[u32]| match &chip {
+            Some(chip) if !full => of_chip(chip),
+            _ => sizes(quick, &[6, 8, 10, 12, 14, 16]),
+        };
         let mut config = Self {
             study: "block-size",
             version: env!("CARGO_PKG_VERSION"),
-            cpu: crate::machine::cpu_model(),
+            world: chip.as_ref().map_or("native", |_| "simulated"),
+            machine: chip
+                .as_ref()
+                .map_or_else(crate::machine::cpu_model, |chip| chip.name().to_owned()),
             full,
             seed: request.seed,
-            threads: thread_counts(&request.threads),
-            tasks: only.tasks(tasks.unwrap_or_else(|| Task::ALL.to_vec())),
-            n: n.unwrap_or(1024),
+            threads: thread_counts(&request.threads, chip.as_ref())?,
+            tasks: only.tasks(tasks.unwrap_or(all_tasks)),
+            n: n.unwrap_or(if chip.is_some() { 4096 } else { 1024 }),
             irregular_n: match (set.numbers("irregular-n", 1, LARGEST)?, n) {
                 (Some(list), _) => list.into_iter().map(|n| n as usize).collect(),
                 (None, Some(n)) => vec![n],
@@ -133,20 +140,17 @@ impl Config {
                 .map_or(n.unwrap_or(1_000_000), |n| n as usize),
             reads: set
                 .numbers("reads", 1, LARGEST)?
-                .unwrap_or_else(|| sizes(&[6, 10], &[6, 8, 10, 12, 14, 16])),
+                .unwrap_or_else(|| sizes_on(Chip::reads, &[6, 10])),
             writes: set
                 .numbers("writes", 0, LARGEST)?
-                .unwrap_or_else(|| sizes(&[10], &[6, 8, 10, 12, 14, 16])),
-            folded_comps: comps
-                .clone()
-                .unwrap_or_else(|| sizes(&[10, 60], &[10, 20, 30, 40, 50, 60])),
-            opaque_comps: comps
-                .clone()
-                .unwrap_or_else(|| sizes(&[10, 12], &[10, 12, 14, 16, 18, 20])),
+                .unwrap_or_else(|| sizes_on(Chip::writes, &[10])),
+            folded_comps: comps_of(&[10, 60], &[10, 20, 30, 40, 50, 60]),
+            opaque_comps: comps_of(&[10, 12], &[10, 12, 14, 16, 18, 20]),
             cross: cross(set)?,
             blocks: set
                 .numbers("blocks", 1, LARGEST)?
-                .map(|list| list.into_iter().map(|block| block as usize).collect()),
+                .map(|list| list.into_iter().map(|block| block as usize).collect())
+                .or_else(|| chip.as_ref().map(|_| spaced_blocks(1024))),
             partitioners: only
                 .partitioners(partitioners.unwrap_or_else(all_partitioners))
                 .iter()
@@ -158,6 +162,8 @@ impl Config {
             } else {
                 QUICK_SECONDS
             }),
+            chip,
+            tables,
         };
         config.drop_endless_opaque_tasks()?;
         Ok(config)
@@ -199,25 +205,35 @@ impl Config {
     }
 
     /// The fixed blocks and the partitioners to measure in a loop of `n`.
-    pub(super) fn policies(&self, n: usize) -> Vec<Partitioner> {
+    pub(super) fn policies(&self, n: usize) -> Vec<Policy> {
         let blocks = match &self.blocks {
             Some(blocks) => blocks.clone(),
             None => spaced_blocks(n),
         };
-        let fixed = |block: &usize| {
-            NonZeroUsize::new(*block).map(|block| Partitioner::FixedBlock(Block::Size(block)))
-        };
-        let mut policies: Vec<Partitioner> = blocks.iter().filter_map(fixed).collect();
+        let blocks = blocks.into_iter().filter_map(NonZeroUsize::new);
+        let fixed = |block| Policy::Ours(Partitioner::FixedBlock(Block::Size(block)));
+        let mut policies: Vec<Policy> = blocks.clone().map(fixed).collect();
+        if self.chip.is_some() {
+            policies.extend(blocks.map(Policy::Document));
+        }
         let named = self
             .partitioners
             .iter()
             .filter_map(|name| name.parse().ok());
-        for partitioner in named {
-            if !policies.contains(&partitioner) {
-                policies.push(partitioner);
+        for policy in named {
+            if !policies.contains(&policy) {
+                policies.push(policy);
             }
         }
         policies
+    }
+
+    /// What latencies are counted in.
+    pub(super) fn unit(&self) -> Unit {
+        match self.chip {
+            Some(_) => Unit::Cycles,
+            None => Unit::Microseconds,
+        }
     }
 }
 
@@ -237,10 +253,23 @@ fn all_partitioners() -> Vec<Partitioner> {
     parsed.filter_map(Result::ok).collect()
 }
 
-/// 1, 2, 4, ... and as many as a pool would take.
-fn thread_counts(asked: &[NonZeroUsize]) -> Vec<usize> {
+/// 1, 2, 4, ... and as many as a pool would take, or what suits a simulated
+/// machine.
+fn thread_counts(asked: &[NonZeroUsize], chip: Option<&Chip>) -> anyhow::Result<Vec<usize>> {
     let mut counts: Vec<usize> = asked.iter().map(|count| count.get()).collect();
-    if counts.is_empty() {
+    if let Some(chip) = chip {
+        let most = chip.cores();
+        if let Some(count) = counts.iter().find(|&&count| count > most) {
+            return Err(bad_input(format!(
+                "--threads {count}: {} has {most} cores, and a thread is bound to each; expected \
+                 at most {most}",
+                chip.name()
+            )));
+        }
+    }
+    if let (true, Some(chip)) = (counts.is_empty(), chip) {
+        counts = chip.threads();
+    } else if counts.is_empty() {
         let most = Topology::detect().default_threads();
         counts = std::iter::successors(Some(1), |count| Some(count * 2))
             .take_while(|&count| count < most)
@@ -249,7 +278,7 @@ fn thread_counts(asked: &[NonZeroUsize]) -> Vec<usize> {
     }
     counts.sort_unstable();
     counts.dedup();
-    counts
+    Ok(counts)
 }
 
 fn cross(set: &Settings) -> anyhow::Result<bool> {
@@ -259,44 +288,5 @@ fn cross(set: &Settings) -> anyhow::Result<bool> {
         Some(other) => Err(bad_input(format!(
             "--set grid: unknown grid `{other}`; expected star or cross"
         ))),
-    }
-}
-
-/// What `--only` leaves: tasks, partitioners, or both.
-#[derive(Default)]
-struct Only {
-    tasks: Vec<Task>,
-    partitioners: Vec<&'static str>,
-}
-
-impl Only {
-    fn parse(names: &[String]) -> anyhow::Result<Self> {
-        let mut only = Self::default();
-        for name in names {
-            let partitioner = Partitioner::NAMES.into_iter().find(|known| known == name);
-            match (Task::from_name(name), partitioner) {
-                (Some(task), _) => only.tasks.push(task),
-                (None, Some(partitioner)) => only.partitioners.push(partitioner),
-                (None, None) => {
-                    return Err(bad_input(format!(
-                        "--only: unknown name `{name}`; expected a task ({}) or a partitioner ({})",
-                        Task::ALL.map(Task::name).join(", "),
-                        Partitioner::NAMES.join(", ")
-                    )));
-                }
-            }
-        }
-        Ok(only)
-    }
-
-    fn tasks(&self, mut tasks: Vec<Task>) -> Vec<Task> {
-        tasks.retain(|task| self.tasks.is_empty() || self.tasks.contains(task));
-        tasks
-    }
-
-    fn partitioners(&self, mut all: Vec<Partitioner>) -> Vec<Partitioner> {
-        let kept = &self.partitioners;
-        all.retain(|partitioner| kept.is_empty() || kept.contains(&partitioner.name()));
-        all
     }
 }

@@ -2,23 +2,37 @@
 
 use super::grid::{Class, Workload, threads};
 use super::measure::{Measured, Samples};
+use super::policy::Policy;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Panel, Point, Series};
 use crate::study::settings::power;
 use manycore::Partitioner;
 
-/// One panel a workload.
+/// Whose fixed blocks a panel shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pool {
+    Ours,
+    /// Simulated only.
+    Documents,
+}
+
+/// One panel a workload and pool.
 pub(super) fn render(measured: &[Measured]) -> String {
-    let mut panels: Vec<(Workload, Panel)> = Vec::new();
+    let mut panels: Vec<(Workload, Pool, Panel)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.rounds() > 0) {
-        let workload = cell.cell.workload;
-        let series = series(cell);
-        match panels.iter_mut().find(|(known, _)| *known == workload) {
-            Some((_, panel)) => panel.series.push(series),
-            None => panels.push((workload, panel(workload, series))),
+        for pool in [Pool::Ours, Pool::Documents] {
+            let workload = cell.cell.workload;
+            let series = series(cell, pool);
+            let same =
+                |known: &&mut (Workload, Pool, Panel)| (known.0, known.1) == (workload, pool);
+            match panels.iter_mut().find(same) {
+                _ if series.points.is_empty() && pool == Pool::Documents => {}
+                Some((_, _, panel)) => panel.series.push(series),
+                None => panels.push((workload, pool, panel(cell, pool, series))),
+            }
         }
     }
-    let panels: Vec<Panel> = panels.into_iter().map(|(_, panel)| panel).collect();
+    let panels: Vec<Panel> = panels.into_iter().map(|(_, _, panel)| panel).collect();
     figure::render(
         "block-size",
         "Latency of a parallel loop against its block size",
@@ -27,7 +41,8 @@ pub(super) fn render(measured: &[Measured]) -> String {
     )
 }
 
-fn panel(workload: Workload, series: Series) -> Panel {
+fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
+    let workload = cell.cell.workload;
     let name = workload.task.name();
     let title = match workload.task.class() {
         Class::UnitTask => format!(
@@ -39,17 +54,23 @@ fn panel(workload: Workload, series: Series) -> Panel {
         Class::Irregular | Class::Tiny => format!("{name}: N = {}", workload.n),
     };
     Panel {
-        title,
+        title: match pool {
+            Pool::Ours => title,
+            Pool::Documents => format!("{title}, the document's pool"),
+        },
         x_label: "block size (iterations)".into(),
-        y_label: "latency (us)".into(),
+        y_label: format!("latency ({})", cell.unit.name()),
         series: vec![series],
     }
 }
 
-fn series(cell: &Measured) -> Series {
+fn series(cell: &Measured, pool: Pool) -> Series {
     let point = |samples: &Samples| {
-        let block = samples.fixed_block()?;
-        let spread = Spread::of(&samples.us);
+        let block = match pool {
+            Pool::Ours => samples.fixed_block()?,
+            Pool::Documents => samples.document_block()?,
+        };
+        let spread = Spread::of(&samples.latency);
         Some(Point {
             x: block as f64,
             y: spread.median,
@@ -62,7 +83,8 @@ fn series(cell: &Measured) -> Series {
     let adaptive = cell
         .policies
         .iter()
-        .find(|samples| samples.partitioner() == Partitioner::Adaptive);
+        .find(|samples| samples.policy() == Policy::Ours(Partitioner::Adaptive));
+    let adaptive = adaptive.filter(|_| pool == Pool::Ours);
     Series {
         name: threads(cell.cell.threads),
         points,

@@ -2,7 +2,7 @@
 
 use super::grid::{Task, threads};
 use super::measure::Measured;
-use super::tables::micros;
+use super::unit::Unit;
 use crate::report::section::Block;
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
@@ -71,8 +71,9 @@ fn table(measured: &[Measured]) -> Option<Table> {
     };
     let row = |&comp: &u64| {
         let (folded, opaque) = (best(&folded, comp), best(&opaque, comp));
-        let latency =
-            |found: Option<(f64, f64)>| Cell::new(found.map_or("-".into(), |(us, _)| micros(us)));
+        let latency = |found: Option<(f64, f64)>| {
+            Cell::new(found.map_or("-".into(), |(us, _)| Unit::Microseconds.show(us)))
+        };
         let rate = |found: Option<(f64, f64)>| {
             Cell::new(found.map_or("-".into(), |(_, rate)| per_ns(rate)))
         };

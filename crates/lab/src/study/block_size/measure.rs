@@ -7,6 +7,8 @@
 use super::config::Config;
 use super::grid::Cell;
 use super::load::Kernel;
+use super::policy::Policy;
+use super::unit::Unit;
 use crate::measure::progress::Progress;
 use crate::measure::statistics::median;
 use crate::measure::{disturbance, interrupt};
@@ -26,6 +28,7 @@ const MOST_ROUNDS: [usize; 2] = [100, 400];
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Measured {
     pub(super) cell: Cell,
+    pub(super) unit: Unit,
     /// Not cut short by ctrl-C.
     pub(super) complete: bool,
     /// What the cell cost of the study's time.
@@ -33,47 +36,61 @@ pub(super) struct Measured {
     /// How long its threads waited, all together, for a CPU that others held.
     pub(super) waited: f64,
     pub(super) policies: Vec<Samples>,
+    /// Of simulated loops: a policy's fingerprint, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hashes: Vec<String>,
 }
 
-/// One policy's latencies, in microseconds, by round.
+/// One policy's latencies by round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Samples {
-    /// The partitioner's name, which it can be parsed from.
+    /// The policy's name, which it can be parsed from.
     pub(super) policy: String,
-    pub(super) us: Vec<f64>,
+    pub(super) latency: Vec<f64>,
 }
 
 impl Samples {
     /// What was measured.
-    pub(super) fn partitioner(&self) -> Partitioner {
+    pub(super) fn policy(&self) -> Policy {
         // The study itself wrote the name; a journal with another is as good
         // as one that names the default.
-        self.policy.parse().unwrap_or_default()
+        let parsed = self.policy.parse();
+        parsed.unwrap_or(Policy::Ours(Partitioner::default()))
     }
 
-    /// The block size, if this is the document's shared counter with a size
+    /// The block size, if this is our pool with a shared counter and a size
     /// that was given.
     pub(super) fn fixed_block(&self) -> Option<usize> {
-        match self.partitioner() {
-            Partitioner::FixedBlock(Block::Size(size)) => Some(size.get()),
+        match self.policy() {
+            Policy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
             _ => None,
         }
     }
 
+    /// The block size, if this is the document's pool.
+    pub(super) fn document_block(&self) -> Option<usize> {
+        match self.policy() {
+            Policy::Document(size) => Some(size.get()),
+            Policy::Ours(_) => None,
+        }
+    }
+
     pub(super) fn median(&self) -> f64 {
-        median(self.us.iter().copied())
+        median(self.latency.iter().copied())
     }
 }
 
 impl Measured {
     /// Nothing yet.
-    pub(super) fn new(cell: Cell, policies: &[Partitioner]) -> Self {
-        let samples = |policy: &Partitioner| Samples {
+    pub(super) fn new(cell: Cell, unit: Unit, policies: &[Policy]) -> Self {
+        let samples = |policy: &Policy| Samples {
             policy: policy.to_string(),
-            us: Vec::new(),
+            latency: Vec::new(),
         };
         Self {
             cell,
+            unit,
+            hashes: Vec::new(),
             complete: false,
             seconds: 0.0,
             waited: 0.0,
@@ -81,8 +98,16 @@ impl Measured {
         }
     }
 
+    /// The median latency of the document's pool with this block size, if it
+    /// was simulated.
+    pub(super) fn of_document(&self, block: usize) -> Option<f64> {
+        let mut policies = self.policies.iter();
+        let found = policies.find(|samples| samples.document_block() == Some(block));
+        found.map(Samples::median)
+    }
+
     pub(super) fn rounds(&self) -> usize {
-        let counts = self.policies.iter().map(|samples| samples.us.len());
+        let counts = self.policies.iter().map(|samples| samples.latency.len());
         counts.min().unwrap_or(0)
     }
 }
@@ -92,7 +117,7 @@ impl Measured {
 pub(super) fn measure(
     config: &Config,
     measured: &mut Measured,
-    policies: &[Partitioner],
+    policies: &[Policy],
     share: Duration,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -109,7 +134,13 @@ pub(super) fn measure(
         .with_context(|| format!("block-size, {}", super::grid::threads(cell.threads)))?;
 
     // Audit and one round for warmth, neither of them counted.
-    for &policy in policies {
+    // The document's pool is simulated only.
+    let ours = |policy: &Policy| match policy {
+        Policy::Ours(partitioner) => Some(*partitioner),
+        Policy::Document(_) => None,
+    };
+    let partitioners: Vec<Partitioner> = policies.iter().filter_map(ours).collect();
+    for &policy in &partitioners {
         kernel
             .audit(&pool, policy)
             .map_err(|fault| anyhow!("block-size, {cell}: {policy} broke the loop: {fault}"))?;
@@ -122,16 +153,16 @@ pub(super) fn measure(
     let spent = measured.seconds;
     let waited = disturbance::waited();
     let mut random = fastrand::Rng::with_seed(config.seed ^ measured.rounds() as u64);
-    let mut order: Vec<usize> = (0..policies.len()).collect();
+    let mut order: Vec<usize> = (0..partitioners.len()).collect();
     let wanted = match config.rounds {
         Some(rounds) => rounds as usize..=rounds as usize,
         None => FEWEST_ROUNDS..=MOST_ROUNDS[usize::from(config.full)],
     };
     while !enough(measured.rounds(), &wanted, begin.elapsed() < share) {
         random.shuffle(&mut order);
-        let mut round = vec![0.0; policies.len()];
+        let mut round = vec![0.0; partitioners.len()];
         for &at in &order {
-            round[at] = kernel.time(&pool, policies[at]);
+            round[at] = kernel.time(&pool, partitioners[at]);
             if interrupt::asked() {
                 // Only whole rounds count.
                 measured.seconds = spent + begin.elapsed().as_secs_f64();
@@ -139,7 +170,7 @@ pub(super) fn measure(
             }
         }
         for (samples, us) in measured.policies.iter_mut().zip(round) {
-            samples.us.push(us);
+            samples.latency.push(us);
         }
         let by_time = begin.elapsed().as_secs_f64() / share.as_secs_f64().max(1e-9);
         let by_rounds = measured.rounds() as f64 / *wanted.end() as f64;

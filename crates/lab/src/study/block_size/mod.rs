@@ -6,12 +6,17 @@ mod config;
 mod figure;
 mod folding;
 mod grid;
+mod keys;
 mod load;
 mod measure;
+mod only;
+mod policy;
 mod prose;
 mod regret;
 mod rows;
+mod simulated;
 mod tables;
+mod unit;
 
 use super::settings::Key;
 use super::{Findings, Plan, Request, Study};
@@ -23,11 +28,14 @@ use crate::measure::progress::Progress;
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Section};
+use anyhow::Context;
 use config::Config;
 use grid::Cell;
+use manycore::Pool;
 use manycore::topology::Topology;
 use measure::Measured;
 use serde_json::json;
+use simulated::compare;
 use std::time::Duration;
 
 /// The study `block-size`.
@@ -44,7 +52,7 @@ impl Study for BlockSize {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &config::KEYS
+        &keys::KEYS
     }
 
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
@@ -88,14 +96,28 @@ impl Experiment {
         interrupt::watch();
         let mut progress = Progress::new("block-size", cells.len());
         let mut budget = Budget::new(Duration::from_secs(config.seconds), cells.len());
+        // Simulations share this host's cores; native loops have pools of their own.
+        let host = match config.chip {
+            Some(_) => Some(Pool::builder().build().context("block-size")?),
+            None => None,
+        };
         let mut measured = Vec::new();
         for &cell in cells {
             let policies = config.policies(cell.workload.n);
             // The last record of a cell holds all of its rounds.
             let before = found.iter().rfind(|record| record.cell == cell).cloned();
-            let mut record = before.unwrap_or_else(|| Measured::new(cell, &policies));
+            let mut record =
+                before.unwrap_or_else(|| Measured::new(cell, config.unit(), &policies));
             if !record.complete {
-                measure::measure(config, &mut record, &policies, budget.share(), &progress)?;
+                match (&config.chip, &host) {
+                    (Some(chip), Some(host)) => {
+                        simulated::measure(config, chip, &mut record, &policies, host, &progress)?;
+                    }
+                    _ => {
+                        let share = budget.share();
+                        measure::measure(config, &mut record, &policies, share, &progress)?;
+                    }
+                }
                 if record.rounds() > 0 {
                     journal.append(&record)?;
                 }
@@ -119,28 +141,53 @@ impl Experiment {
 }
 
 fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow::Result<Findings> {
-    let rows = rows::rows(&config.cpu, measured);
+    let rows = rows::rows(config, measured);
     let regrets = regret::regrets(measured);
     let overall = regret::overall(&regrets);
     let svg = figure::render(measured);
-    let meta = json!({
+    let mut meta = json!({
         "study": "block-size",
         "config": config,
         "config_hash": journal::hash(config)?,
         "seed": config.seed,
-        "origin": Origin::native(),
         "seconds": measured.iter().map(|cell| cell.seconds).sum::<f64>(),
-        "seconds_waited_for_a_cpu": measured.iter().map(|cell| cell.waited).sum::<f64>(),
     });
-    let disturbance = prose::disturbance(measured, Topology::detect().usable().len());
     let mut blocks = vec![Block::Paragraph(prose::what(config, measured))];
-    blocks.extend(disturbance.clone().map(Block::Paragraph));
+    let mut summary = String::new();
+    let mut comparisons = Vec::new();
+    if let Some(chip) = &config.chip {
+        let hash = journal::hash(&measured.iter().map(|cell| &cell.hashes).collect::<Vec<_>>())?;
+        meta["origin"] = json!(Origin::simulated());
+        meta["hash"] = json!(hash);
+        meta["hashes"] = simulated::hashes(measured);
+        comparisons = compare::comparisons(chip, &config.tables, measured);
+        blocks.push(Block::Paragraph(prose::DOCUMENT.into()));
+        let tables = compare::latencies(chip, measured, &comparisons);
+        blocks.extend(tables.into_iter().map(Block::Table));
+        if !comparisons.is_empty() {
+            blocks.push(Block::Table(compare::ranks(&comparisons)));
+            blocks.push(Block::Paragraph(prose::RANKS.into()));
+        }
+        summary += &(compare::summary(chip, &comparisons) + "\n");
+        summary += &format!("hash of all simulations: {hash}\n");
+    } else {
+        let waited: f64 = measured.iter().map(|cell| cell.waited).sum();
+        meta["origin"] = json!(Origin::native());
+        meta["seconds_waited_for_a_cpu"] = json!(waited);
+        let disturbance = prose::disturbance(measured, Topology::detect().usable().len());
+        summary += &disturbance
+            .clone()
+            .map_or_else(String::new, |text| text + "\n");
+        blocks.extend(disturbance.map(Block::Paragraph));
+    }
     blocks.push(Block::Figure {
         svg: svg.clone(),
         caption: prose::FIGURE.into(),
     });
     blocks.extend(tables::latencies(measured).into_iter().map(Block::Table));
-    blocks.extend(folding::blocks(measured));
+    if config.chip.is_none() {
+        blocks.extend(folding::blocks(measured));
+    }
     if !overall.is_empty() {
         blocks.push(Block::Paragraph(prose::REGRET.into()));
         blocks.push(Block::Table(tables::default_by_cell(&regrets)));
@@ -152,7 +199,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
             title: "Block size".into(),
             blocks,
         },
-        summary: prose::summary(&overall, disturbance.as_deref()),
+        summary: prose::summary(&overall) + &summary,
         csv: rows::csv(&rows)?,
         svg,
         json: json!({
@@ -161,6 +208,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
             "rows": rows,
             "regrets": regrets,
             "overall": overall,
+            "document": comparisons,
         }),
         meta,
         journal,

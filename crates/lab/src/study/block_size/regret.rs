@@ -10,6 +10,7 @@
 
 use super::grid::{Cell, Class};
 use super::measure::{Measured, Samples};
+use super::unit::Unit;
 use crate::measure::statistics::{Spread, geometric_mean, median};
 use manycore::Partitioner;
 use serde::Serialize;
@@ -18,7 +19,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Best {
     pub(super) block_size: usize,
-    pub(super) us: Spread,
+    pub(super) latency: Spread,
 }
 
 /// A partitioner in a cell.
@@ -26,7 +27,8 @@ pub(super) struct Best {
 pub(super) struct Regret {
     pub(super) cell: Cell,
     pub(super) partitioner: String,
-    pub(super) us: Spread,
+    pub(super) unit: Unit,
+    pub(super) latency: Spread,
     pub(super) best: Best,
     /// The best block from the other half of the rounds.
     pub(super) regret: f64,
@@ -59,6 +61,7 @@ fn in_cell(measured: &Measured) -> Vec<Regret> {
     let (fixed, others): (Vec<&Samples>, Vec<&Samples>) = measured
         .policies
         .iter()
+        .filter(|samples| samples.document_block().is_none())
         .partition(|samples| samples.fixed_block().is_some());
     let Some(best) = fastest(&fixed, Half::Both) else {
         return Vec::new();
@@ -73,10 +76,11 @@ fn in_cell(measured: &Measured) -> Vec<Regret> {
         Regret {
             cell: measured.cell,
             partitioner: samples.policy.clone(),
-            us: Spread::of(&samples.us),
+            unit: measured.unit,
+            latency: Spread::of(&samples.latency),
             best: Best {
                 block_size: best.fixed_block().unwrap_or(0),
-                us: Spread::of(&best.us),
+                latency: Spread::of(&best.latency),
             },
             regret: geometric_mean(split) - 1.0,
             plain_regret: Half::Both.median(samples) / Half::Both.median(best) - 1.0,
@@ -100,7 +104,7 @@ impl Half {
             Self::Odd => (1, 2),
             Self::Both => (0, 1),
         };
-        median(samples.us.iter().copied().skip(skip).step_by(step))
+        median(samples.latency.iter().copied().skip(skip).step_by(step))
     }
 }
 
@@ -151,8 +155,11 @@ impl Best {
     /// How far the middle eight tenths of the best block's samples reach
     /// below and above their median, as parts of it.
     pub(super) fn spread(&self) -> (f64, f64) {
-        let median = self.us.median;
-        (self.us.p10 / median - 1.0, self.us.p90 / median - 1.0)
+        let median = self.latency.median;
+        (
+            self.latency.p10 / median - 1.0,
+            self.latency.p90 / median - 1.0,
+        )
     }
 }
 
@@ -178,14 +185,16 @@ mod tests {
         };
         let samples = |&(policy, us): &(&str, &[f64])| Samples {
             policy: policy.into(),
-            us: us.to_vec(),
+            latency: us.to_vec(),
         };
         Measured {
             cell: Cell {
                 workload,
                 threads: 2,
             },
+            unit: Unit::Microseconds,
             complete: true,
+            hashes: Vec::new(),
             seconds: 0.0,
             waited: 0.0,
             policies: policies.iter().map(samples).collect(),

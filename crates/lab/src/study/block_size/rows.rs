@@ -1,9 +1,10 @@
 //! The numbers, one observation a row.
 
+use super::config::Config;
 use super::measure::Measured;
+use super::unit::Unit;
 use crate::measure::statistics::Spread;
 use manycore::topology::Topology;
-use manycore::{Block, Partitioner};
 use serde::Serialize;
 
 /// A policy in a cell: a line of `block-size.csv`.
@@ -23,41 +24,44 @@ pub(super) struct Row {
     latency_median: f64,
     latency_p10: f64,
     latency_p90: f64,
-    unit: &'static str,
+    unit: Unit,
     runs: usize,
     /// Iterations of the loop.
     n: usize,
 }
 
 /// The rows of every cell that has a round.
-pub(super) fn rows(machine: &str, measured: &[Measured]) -> Vec<Row> {
-    let groups = core_groups();
+pub(super) fn rows(config: &Config, measured: &[Measured]) -> Vec<Row> {
     let mut rows = Vec::new();
     for cell in measured {
         let workload = cell.cell.workload;
+        let groups = match &config.chip {
+            Some(chip) => chip.groups_of(cell.cell.threads),
+            None => core_groups().min(cell.cell.threads),
+        };
         for samples in cell
             .policies
             .iter()
-            .filter(|samples| !samples.us.is_empty())
+            .filter(|samples| !samples.latency.is_empty())
         {
-            let spread = Spread::of(&samples.us);
-            let policy = samples.partitioner();
+            let spread = Spread::of(&samples.latency);
+            let policy = samples.policy();
             rows.push(Row {
-                world: "native",
-                machine: machine.to_owned(),
-                core_groups: groups.min(cell.cell.threads),
+                world: config.world,
+                machine: config.machine.clone(),
+                core_groups: groups,
                 threads: cell.cell.threads,
                 unit_read: workload.read,
                 unit_write: workload.write,
                 unit_comp: workload.comp,
                 task: workload.task.name(),
                 partitioner: policy.name(),
-                block_size: block_size(policy),
-                latency_median: round(spread.median),
-                latency_p10: round(spread.p10),
-                latency_p90: round(spread.p90),
-                unit: "us",
-                runs: samples.us.len(),
+                block_size: policy.block(),
+                latency_median: cell.unit.round(spread.median),
+                latency_p10: cell.unit.round(spread.p10),
+                latency_p90: cell.unit.round(spread.p90),
+                unit: cell.unit,
+                runs: samples.latency.len(),
                 n: workload.n,
             });
         }
@@ -74,16 +78,6 @@ pub(super) fn csv(rows: &[Row]) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// The block that a partitioner was told to take.
-fn block_size(policy: Partitioner) -> Option<usize> {
-    match policy {
-        Partitioner::FixedBlock(Block::Size(size)) | Partitioner::Sharded(Block::Size(size)) => {
-            Some(size.get())
-        }
-        _ => None,
-    }
-}
-
 /// Core groups that the usable CPUs belong to. The threads are not pinned, so
 /// a loop may touch as many of them as it has threads.
 fn core_groups() -> usize {
@@ -92,9 +86,4 @@ fn core_groups() -> usize {
     groups.sort_unstable();
     groups.dedup();
     groups.len()
-}
-
-/// To a nanosecond: the clock knows no more.
-fn round(us: f64) -> f64 {
-    (us * 1e3).round() / 1e3
 }

@@ -72,7 +72,7 @@ fn latency_table(heading: &str, cells: &[&Measured]) -> Table {
                 .policies
                 .iter()
                 .find(|other| other.policy == policy.policy);
-            let text = found.map_or("-".into(), |found| micros(found.median()));
+            let text = found.map_or("-".into(), |found| cell.unit.show(found.median()));
             Cell {
                 text,
                 best: *best == Some(&policy.policy),
@@ -83,9 +83,17 @@ fn latency_table(heading: &str, cells: &[&Measured]) -> Table {
         row
     };
     Table {
-        caption: format!("{heading}: latency in us, the best block marked"),
+        caption: format!(
+            "{heading}: latency in {}, the best block marked",
+            cells[0].unit.name()
+        ),
         header,
-        rows: cells[0].policies.iter().map(row).collect(),
+        rows: cells[0]
+            .policies
+            .iter()
+            .filter(|samples| samples.document_block().is_none())
+            .map(row)
+            .collect(),
     }
 }
 
@@ -159,9 +167,9 @@ pub(super) fn default_by_cell(regrets: &[Regret]) -> Table {
     let header = [
         "cell",
         "best block",
-        "its us",
+        "its latency",
         "spread",
-        "adaptive us",
+        "adaptive",
         "regret",
         "plain",
     ];
@@ -169,15 +177,18 @@ pub(super) fn default_by_cell(regrets: &[Regret]) -> Table {
         vec![
             Cell::new(regret.cell.to_string()),
             Cell::new(power(regret.best.block_size as u64)),
-            Cell::new(micros(regret.best.us.median)),
+            Cell::new(regret.unit.show(regret.best.latency.median)),
             Cell::new(spread(regret)),
-            Cell::new(micros(regret.us.median)),
+            Cell::new(regret.unit.show(regret.latency.median)),
             Cell::new(percent(regret.regret)),
             Cell::new(percent(regret.plain_regret)),
         ]
     };
     Table {
-        caption: "adaptive in every cell (unit tasks: unit_read/unit_write/unit_comp)".into(),
+        caption: format!(
+            "adaptive in every cell (unit tasks: unit_read/unit_write/unit_comp), in {}",
+            regrets.first().map_or("", |regret| regret.unit.name())
+        ),
         header: header.map(String::from).to_vec(),
         rows: regrets
             .iter()
@@ -207,13 +218,4 @@ fn spread(regret: &Regret) -> String {
 /// With a sign, for a regret below zero is a gain.
 pub(super) fn percent(part: f64) -> String {
     format!("{:+.1}%", part * 100.0)
-}
-
-/// Four digits say all that is known.
-pub(super) fn micros(us: f64) -> String {
-    match us {
-        ..10.0 => format!("{us:.2}"),
-        10.0..1000.0 => format!("{us:.1}"),
-        _ => format!("{us:.0}"),
-    }
 }

@@ -1,0 +1,77 @@
+//! Who claims which iterations, and whose pool runs them.
+
+use manycore::{Block, ParsePartitionerError, Partitioner};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+/// A way to run a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    /// Our pool with one of its partitioners.
+    Ours(Partitioner),
+    /// The document's own pool, with this block size; simulated only.
+    Document(NonZeroUsize),
+}
+
+/// The name of [`Policy::Document`].
+const DOCUMENT: &str = "document";
+
+impl Policy {
+    /// `partitioner` in the CSV.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Ours(partitioner) => partitioner.name(),
+            Self::Document(_) => DOCUMENT,
+        }
+    }
+
+    /// The block size that it was told.
+    pub(super) fn block(self) -> Option<usize> {
+        match self {
+            Self::Ours(Partitioner::FixedBlock(Block::Size(size)))
+            | Self::Ours(Partitioner::Sharded(Block::Size(size)))
+            | Self::Document(size) => Some(size.get()),
+            Self::Ours(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours(partitioner) => partitioner.fmt(f),
+            Self::Document(block) => write!(f, "{DOCUMENT}={block}"),
+        }
+    }
+}
+
+impl FromStr for Policy {
+    type Err = ParsePartitionerError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let block = text.strip_prefix(DOCUMENT);
+        let block = block.and_then(|rest| rest.strip_prefix('=')?.parse().ok());
+        match block {
+            Some(block) => Ok(Self::Document(block)),
+            None => text.parse().map(Self::Ours),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for name in ["document=16", "fixed-block=4", "adaptive", "sharded"] {
+            let policy: Policy = name.parse().unwrap();
+            assert_eq!(policy.to_string(), name);
+        }
+        assert_eq!("document=16".parse::<Policy>().unwrap().block(), Some(16));
+        for wrong in ["document", "document=0", "document=x"] {
+            assert!(wrong.parse::<Policy>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The simulated machine, and what the document measured on the real one.
+
+use manycore_chip::config::{Config, Network};
+use serde::{Serialize, Serializer};
+
+/// A machine of the document: its name there, and the cells of its tables. The
+/// sizes of the 3970X are those of tables that our copy leaves out.
+#[derive(Debug)]
+struct InDocument {
+    preset: &'static str,
+    name: &'static str,
+    threads: &'static [usize],
+    reads: &'static [u64],
+    writes: &'static [u64],
+}
+
+const DOCUMENT: [InDocument; 3] = [
+    InDocument {
+        preset: "w3225r",
+        name: "W-3225R",
+        threads: &[2, 4, 8],
+        reads: &[1024],
+        writes: &[1024],
+    },
+    InDocument {
+        preset: "gold5225r",
+        name: "Gold 5225R",
+        threads: &[4, 8, 16, 24, 36, 48],
+        reads: &[1024, 4096],
+        writes: &[1024],
+    },
+    InDocument {
+        preset: "tr3970x",
+        name: "AMD 3970X",
+        threads: &[8, 16, 32],
+        reads: &[1024],
+        writes: &[1 << 10, 1 << 12, 1 << 14, 1 << 16],
+    },
+];
+
+/// A machine to simulate.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Chip {
+    pub(super) config: Config,
+    document: Option<&'static InDocument>,
+}
+
+impl Chip {
+    pub(in super::super) fn new(config: &Config) -> Self {
+        let mut config = config.clone();
+        let document = DOCUMENT.iter().find(|known| known.preset == config.name);
+        // The cores of the document's machines have two hardware threads each.
+        // The presets leave the second ones out, which matter only here: a
+        // caller beside as many pool threads as cores runs on one of them.
+        let groups = matches!(config.network, Network::Groups { .. });
+        if document.is_some() && groups && config.threads_per_core == 1 {
+            config.threads_per_core = 2;
+            config.cores *= 2;
+            config.group_cores *= 2;
+        }
+        Self { config, document }
+    }
+
+    /// The preset, or the name that a file gives.
+    pub(in super::super) fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// What the document's tables call it.
+    pub(super) fn name_in_tables(&self) -> &str {
+        self.document.map_or(self.name(), |known| known.name)
+    }
+
+    /// Cores, each with an L1 of its own.
+    pub(in super::super) fn cores(&self) -> usize {
+        (self.config.cores / self.config.threads_per_core) as usize
+    }
+
+    fn cores_in_a_group(&self) -> usize {
+        (self.config.group_cores / self.config.threads_per_core) as usize
+    }
+
+    /// Core groups that so many threads touch: they fill one after the other.
+    pub(in super::super) fn groups_of(&self, threads: usize) -> usize {
+        threads.div_ceil(self.cores_in_a_group())
+    }
+
+    /// The first hardware thread of a core.
+    pub(super) fn on_core(&self, core: usize) -> usize {
+        core * self.config.threads_per_core as usize
+    }
+
+    /// Where the caller of a pool of `threads` runs: on the next core of the
+    /// last thread's group, or, if all of them are taken, beside that thread.
+    pub(super) fn beside(&self, threads: usize) -> usize {
+        match threads.is_multiple_of(self.cores_in_a_group()) {
+            false => self.on_core(threads),
+            true => self.on_core(threads) - 1,
+        }
+    }
+
+    /// The document's thread counts, else 1, 2, 4, ... and all cores.
+    pub(in super::super) fn threads(&self) -> Vec<usize> {
+        match self.document {
+            Some(known) => known.threads.to_vec(),
+            None => {
+                let most = self.cores();
+                let doubled = std::iter::successors(Some(1), |count| Some(count * 2));
+                doubled
+                    .take_while(|&count| count < most)
+                    .chain([most])
+                    .collect()
+            }
+        }
+    }
+
+    /// The document's `unit_read`.
+    pub(in super::super) fn reads(&self) -> Vec<u64> {
+        self.document
+            .map_or(vec![1024], |known| known.reads.to_vec())
+    }
+
+    /// The document's `unit_write`.
+    pub(in super::super) fn writes(&self) -> Vec<u64> {
+        self.document
+            .map_or(vec![1024], |known| known.writes.to_vec())
+    }
+}
+
+/// As TOML: what `--on FILE.toml` reads.
+impl Serialize for Chip {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.config.to_toml())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chip(preset: &str) -> Chip {
+        Chip::new(&Config::preset(preset).unwrap())
+    }
+
+    #[test]
+    fn the_caller_stays_in_the_last_threads_group() {
+        let gold = chip("gold5225r");
+        assert_eq!(
+            (gold.cores(), gold.groups_of(24), gold.groups_of(36)),
+            (48, 1, 2)
+        );
+        // 24 threads fill a socket: the caller is beside the last of them.
+        assert_eq!(gold.beside(24), gold.on_core(23) + 1);
+        assert_eq!(gold.beside(36), gold.on_core(36));
+        // One hardware thread a core: they share it.
+        let atac = chip("atac-64");
+        assert_eq!(atac.beside(64), 63);
+        assert_eq!(atac.threads(), [1, 2, 4, 8, 16, 32, 64]);
+    }
+}

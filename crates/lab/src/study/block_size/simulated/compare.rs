@@ -1,0 +1,283 @@
+//! The document's tables beside what its pool takes here.
+
+use super::chip::Chip;
+use crate::measure::statistics::median;
+use crate::model::PublishedCell;
+use crate::report::table::{Cell, Table};
+use crate::study::block_size::grid::{Task, threads};
+use crate::study::block_size::measure::Measured;
+use crate::study::settings::power;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Columns of latencies that fit a terminal.
+const COLUMNS: usize = 4;
+
+/// A table of the document, a column of it, and the same cell here.
+#[derive(Clone, Debug, Serialize)]
+pub(in super::super) struct Comparison {
+    threads: usize,
+    unit_read: u64,
+    unit_write: u64,
+    unit_comp: u64,
+    /// Block size, the document's latency, ours; both in ns.
+    latencies: Vec<(usize, f64, f64)>,
+    /// Spearman's, of latency over block size.
+    rank_correlation: f64,
+}
+
+/// Every column of the tables that was simulated too. The additions of a
+/// folded task take no time, so all of the document's `unit_comp` have the
+/// same cell here.
+pub(in super::super) fn comparisons(
+    chip: &Chip,
+    tables: &[PublishedCell],
+    measured: &[Measured],
+) -> Vec<Comparison> {
+    let machine = chip.name_in_tables();
+    let mut comparisons = Vec::new();
+    for published in tables {
+        let at = &published.at;
+        let same = |cell: &&Measured| {
+            let workload = cell.cell.workload;
+            workload.task == Task::Folded
+                && workload.n == at.n
+                && cell.cell.threads == at.threads
+                && (workload.read as u64, workload.write as u64) == (at.unit_read, at.unit_write)
+        };
+        let Some(cell) = measured.iter().find(same).filter(|_| at.machine == machine) else {
+            continue;
+        };
+        let ours = |block| Some(cell.of_document(block)? / chip.config.ghz);
+        let both = |&(block, latency): &(usize, f64)| Some((block, latency, ours(block)?));
+        let latencies: Vec<_> = published.measured.iter().filter_map(both).collect();
+        if latencies.len() < 3 {
+            continue; // No ranks to speak of.
+        }
+        let theirs: Vec<f64> = latencies.iter().map(|&(_, theirs, _)| theirs).collect();
+        let ours: Vec<f64> = latencies.iter().map(|&(_, _, ours)| ours).collect();
+        comparisons.push(Comparison {
+            threads: at.threads,
+            unit_read: at.unit_read,
+            unit_write: at.unit_write,
+            unit_comp: at.unit_comp,
+            rank_correlation: spearman(&theirs, &ours),
+            latencies,
+        });
+    }
+    comparisons
+}
+
+impl Comparison {
+    fn preferred(&self, latency: impl Fn(&(usize, f64, f64)) -> f64) -> usize {
+        let best = self
+            .latencies
+            .iter()
+            .min_by(|a, b| latency(a).total_cmp(&latency(b)));
+        best.map_or(0, |&(block, ..)| block)
+    }
+
+    /// The document's preferred block, and ours.
+    fn preferred_blocks(&self) -> (usize, usize) {
+        (self.preferred(|at| at.1), self.preferred(|at| at.2))
+    }
+
+    /// Our latency over the document's, the median over blocks.
+    fn ratio(&self) -> f64 {
+        median(
+            self.latencies
+                .iter()
+                .map(|&(_, theirs, ours)| ours / theirs),
+        )
+    }
+}
+
+/// A row for every column of the document's tables.
+pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
+    let header = [
+        "document's cell",
+        "threads",
+        "its best\nblock",
+        "best block\nhere",
+        "latency here\n/ its latency",
+        "rank\ncorrelation",
+    ];
+    let row = |of: &Comparison| {
+        let (theirs, ours) = of.preferred_blocks();
+        let size = [of.unit_read, of.unit_write, of.unit_comp].map(power);
+        vec![
+            Cell::new(size.join("/")),
+            Cell::new(of.threads.to_string()),
+            Cell::new(theirs.to_string()),
+            Cell::new(ours.to_string()),
+            Cell::new(format!("{:.2}", of.ratio())),
+            Cell::new(format!("{:.2}", of.rank_correlation)),
+        ]
+    };
+    Table {
+        caption: "The document's tables against its pool simulated: Spearman's rank correlation \
+                  of latency over block size"
+            .into(),
+        header: header.map(String::from).to_vec(),
+        rows: comparisons.iter().map(row).collect(),
+    }
+}
+
+/// Latencies of the document's pool, in microseconds, each beside those that
+/// the document prints for the cell, if it does.
+pub(in super::super) fn latencies(
+    chip: &Chip,
+    measured: &[Measured],
+    comparisons: &[Comparison],
+) -> Vec<Table> {
+    let cells: Vec<&Measured> = measured.iter().filter(|cell| cell.rounds() > 0).collect();
+    let tables = cells.chunks(COLUMNS);
+    tables
+        .map(|cells| latency_table(chip, cells, comparisons))
+        .collect()
+}
+
+fn latency_table(chip: &Chip, cells: &[&Measured], comparisons: &[Comparison]) -> Table {
+    let mut header = vec!["block size".to_owned()];
+    for cell in cells {
+        let workload = cell.cell.workload;
+        header.push(format!("{workload}\n{}", threads(cell.cell.threads)));
+        header.push("printed".into());
+    }
+    let blocks = cells[0]
+        .policies
+        .iter()
+        .filter_map(|samples| samples.document_block());
+    let row = |block: usize| {
+        let mut row = vec![Cell::new(block.to_string())];
+        for cell in cells {
+            let us = cell
+                .of_document(block)
+                .map(|cycles| cycles / chip.config.ghz / 1e3);
+            row.push(Cell::new(us.map_or("-".into(), |us| format!("{us:.0}"))));
+            row.push(Cell::new(printed(cell, block, comparisons)));
+        }
+        row
+    };
+    Table {
+        caption: format!(
+            "The document's pool on {}, simulated: latency in us, and what the document prints, \
+             a number for each unit_comp",
+            chip.name()
+        ),
+        header,
+        rows: blocks.map(row).collect(),
+    }
+}
+
+fn printed(cell: &Measured, block: usize, comparisons: &[Comparison]) -> String {
+    let workload = cell.cell.workload;
+    let same = |of: &&Comparison| {
+        workload.task == Task::Folded
+            && of.threads == cell.cell.threads
+            && (of.unit_read, of.unit_write) == (workload.read as u64, workload.write as u64)
+    };
+    let columns = comparisons.iter().filter(same).filter_map(|of| {
+        let found = of.latencies.iter().find(|at| at.0 == block)?;
+        Some(format!("{:.0}", found.1 / 1e3))
+    });
+    let columns: Vec<String> = columns.collect();
+    match columns.is_empty() {
+        true => "-".into(),
+        false => columns.join(" "),
+    }
+}
+
+/// In short, and what limits it.
+pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> String {
+    let machine = chip.name_in_tables();
+    if comparisons.is_empty() {
+        return format!(
+            "no table of the document's has one of these cells of the {machine}; --set \
+             tables=FILE.csv compares with others"
+        );
+    }
+    let ranks = || comparisons.iter().map(|of| of.rank_correlation);
+    let mean = ranks().sum::<f64>() / comparisons.len() as f64;
+    let least = ranks().fold(f64::INFINITY, f64::min);
+    let enough = ranks().filter(|&rank| rank >= TARGET).count();
+    let mut text = format!(
+        "rank correlation of latency over block size with the tables for the {machine}:\n  \
+         median {:.2}, mean {mean:.2}, lowest {least:.2} of {} columns; at least {TARGET} in \
+         {enough}\n",
+        median(ranks()),
+        comparisons.len(),
+    );
+    let among = among_themselves(comparisons);
+    if !among.is_empty() {
+        let _ = writeln!(
+            text,
+            "  columns of theirs that differ only in unit_comp, with each other: median {:.2}",
+            median(among)
+        );
+    }
+    let ratio = median(comparisons.iter().map(Comparison::ratio));
+    let _ = write!(text, "  latencies: {ratio:.2} times theirs");
+    text
+}
+
+/// The rank correlations of columns that differ only in `unit_comp`, which
+/// takes no time: what the tables' noise leaves to be reached.
+fn among_themselves(comparisons: &[Comparison]) -> Vec<f64> {
+    let size = |of: &Comparison| (of.threads, of.unit_read, of.unit_write);
+    let theirs = |of: &Comparison| of.latencies.iter().map(|at| at.1).collect::<Vec<_>>();
+    let mut correlations = Vec::new();
+    for (at, one) in comparisons.iter().enumerate() {
+        let others = comparisons[at + 1..].iter();
+        for other in others.filter(|other| size(other) == size(one)) {
+            if other.latencies.len() == one.latencies.len() {
+                correlations.push(spearman(&theirs(one), &theirs(other)));
+            }
+        }
+    }
+    correlations
+}
+
+/// What the correlation should be.
+const TARGET: f64 = 0.8;
+
+/// Spearman's rank correlation: Pearson's of the ranks, ties in the middle.
+fn spearman(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (ranks_of(a), ranks_of(b));
+    let middle = (a.len() as f64 - 1.0) / 2.0;
+    let product = |a: &[f64], b: &[f64]| -> f64 {
+        let both = a.iter().zip(b);
+        both.map(|(a, b)| (a - middle) * (b - middle)).sum()
+    };
+    let spread = (product(&a, &a) * product(&b, &b)).sqrt();
+    // Where all are equal there is no order to agree with.
+    if spread > 0.0 {
+        product(&a, &b) / spread
+    } else {
+        0.0
+    }
+}
+
+fn ranks_of(values: &[f64]) -> Vec<f64> {
+    let rank = |value: &f64| {
+        let below = values.iter().filter(|other| *other < value).count();
+        let equal = values.iter().filter(|other| *other == value).count();
+        below as f64 + (equal as f64 - 1.0) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_correlate_as_spearman_says() {
+        assert!((spearman(&[1.0, 2.0, 9.0], &[10.0, 11.0, 12.0]) - 1.0).abs() < 1e-12);
+        assert!((spearman(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]) + 1.0).abs() < 1e-12);
+        // By the formula 1 - 6 (1 + 1) / (4 * 15).
+        assert!((spearman(&[1., 2., 3., 4.], &[1., 3., 2., 4.]) - 0.8).abs() < 1e-12);
+        assert_eq!(ranks_of(&[5.0, 1.0, 5.0]), [1.5, 0.0, 1.5]);
+        assert_eq!(spearman(&[1.0, 1.0], &[1.0, 2.0]), 0.0);
+    }
+}

@@ -1,0 +1,245 @@
+//! The document's thread pool and its ParallelFor, as its listing has them.
+//!
+//! Each thread has a queue behind a mutex and sleeps on a condition variable.
+//! The caller puts the loop into every queue, one after the other, which wakes
+//! one thread after the other, takes part itself, and then waits for each. All
+//! claim blocks from one counter. The counter, N and the block size are
+//! variables of the caller that the threads see by reference, so they share a
+//! cache line: a claim takes it away from everybody who is about to look at N.
+
+use manycore_platform::{
+    Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform, ThreadSpec,
+};
+use std::io;
+use std::sync::Arc;
+
+/// Instructions of calling the task through a `std::function` and of setting
+/// up its loops, a division among them.
+const CALL: u64 = 30;
+/// Instructions of moving a `std::function` into or out of a queue.
+const MOVE: u64 = 100;
+
+/// A lock that threads sleep on: free, held, or held and waited for.
+struct Mutex<P: Platform>(P::Futex);
+
+impl<P: Platform> Mutex<P> {
+    fn new() -> Self {
+        Self(P::Futex::new(0))
+    }
+
+    fn lock(&self) {
+        let order = Ordering::SeqCst;
+        if self.0.compare_exchange(0, 1, order, order).is_ok() {
+            return;
+        }
+        while self.0.swap(2, Ordering::SeqCst) != 0 {
+            self.0.wait(2, None);
+        }
+    }
+
+    fn unlock(&self) {
+        if self.0.swap(0, Ordering::SeqCst) == 2 {
+            self.0.wake(1);
+        }
+    }
+}
+
+/// A condition variable for one sleeper, used under a [`Mutex`]; as on
+/// Windows, to notify nobody is no system call.
+struct Condition<P: Platform> {
+    epoch: P::Futex,
+    sleepers: P::AtomicU32,
+}
+
+impl<P: Platform> Condition<P> {
+    fn new() -> Self {
+        Self {
+            epoch: P::Futex::new(0),
+            sleepers: P::AtomicU32::new(0),
+        }
+    }
+
+    fn wait(&self, mutex: &Mutex<P>) {
+        let epoch = self.epoch.load(Ordering::SeqCst);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        mutex.unlock();
+        self.epoch.wait(epoch, None);
+        mutex.lock();
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn notify(&self) {
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            self.epoch.fetch_add(1, Ordering::SeqCst);
+            self.epoch.wake(1);
+        }
+    }
+}
+
+/// What a pool thread is to do.
+const IDLE: u32 = 0;
+const LOOP: u32 = 1;
+const END: u32 = 2;
+
+/// One pool thread's queue, which never holds more than one task here.
+struct Queue<P: Platform> {
+    mutex: Mutex<P>,
+    task: P::AtomicU32,
+    filled: Condition<P>,
+    done: Condition<P>,
+}
+
+impl<P: Platform> Queue<P> {
+    fn new() -> Self {
+        Self {
+            mutex: Mutex::new(),
+            task: P::AtomicU32::new(IDLE),
+            filled: Condition::new(),
+            done: Condition::new(),
+        }
+    }
+
+    fn enqueue(&self, task: u32) {
+        P::compute(MOVE);
+        self.mutex.lock();
+        self.task.store(task, Ordering::SeqCst);
+        self.mutex.unlock();
+        self.filled.notify();
+    }
+
+    /// Sleeps until there is a task.
+    fn next(&self) -> u32 {
+        self.mutex.lock();
+        while self.task.load(Ordering::SeqCst) == IDLE {
+            self.filled.wait(&self.mutex);
+        }
+        let task = self.task.load(Ordering::SeqCst);
+        self.mutex.unlock();
+        P::compute(MOVE);
+        task
+    }
+
+    fn finish(&self) {
+        self.mutex.lock();
+        self.task.store(IDLE, Ordering::SeqCst);
+        self.mutex.unlock();
+        self.done.notify();
+    }
+
+    /// Sleeps until the task is done.
+    fn wait(&self) {
+        self.mutex.lock();
+        while self.task.load(Ordering::SeqCst) != IDLE {
+            self.done.wait(&self.mutex);
+        }
+        self.mutex.unlock();
+    }
+}
+
+/// The variables of ParallelFor that its threads share.
+struct Loop<P: Platform> {
+    counter: P::AtomicU64,
+    n: P::AtomicU64,
+    block: P::AtomicU64,
+}
+
+/// What the caller and the threads have in common.
+struct Shared<P: Platform, F> {
+    shared_loop: CachePadded<Loop<P>>,
+    queues: Vec<CachePadded<Queue<P>>>,
+    body: F,
+}
+
+impl<P: Platform, F: Fn(usize)> Shared<P, F> {
+    /// The document's `thread_task`.
+    fn thread_task(&self) {
+        let Loop { counter, n, block } = &*self.shared_loop;
+        let load = |word: &P::AtomicU64| word.load(Ordering::Relaxed);
+        loop {
+            let begin = counter.fetch_add(load(block), Ordering::SeqCst);
+            if begin >= load(n) {
+                return;
+            }
+            let mut iteration = begin;
+            while iteration < load(n).min(begin + load(block)) {
+                P::compute(CALL);
+                (self.body)(iteration as usize);
+                iteration += 1;
+            }
+        }
+    }
+
+    fn work(&self, rank: usize) {
+        let queue = &self.queues[rank];
+        while queue.next() == LOOP {
+            self.thread_task();
+            queue.finish();
+        }
+    }
+}
+
+/// The pool, for loops over one body.
+pub(super) struct Pool<P: Platform, F> {
+    shared: Arc<Shared<P, F>>,
+    threads: Vec<P::Thread>,
+}
+
+impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
+    /// One thread for each of `cores`, bound to it; they and the caller will
+    /// run `body`.
+    pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> io::Result<Self> {
+        let cores: Vec<usize> = cores.collect();
+        let shared = Arc::new(Shared {
+            shared_loop: CachePadded::new(Loop {
+                counter: P::AtomicU64::new(0),
+                n: P::AtomicU64::new(0),
+                block: P::AtomicU64::new(0),
+            }),
+            queues: cores
+                .iter()
+                .map(|_| CachePadded::new(Queue::new()))
+                .collect(),
+            body,
+        });
+        let spawn = |(rank, core)| {
+            let shared: Arc<Shared<P, F>> = Arc::clone(&shared);
+            let spec = ThreadSpec {
+                name: format!("document-{rank}"),
+                cpus: vec![core],
+                ..ThreadSpec::default()
+            };
+            P::spawn(spec, Box::new(move || shared.work(rank)))
+        };
+        let threads = cores
+            .into_iter()
+            .enumerate()
+            .map(spawn)
+            .collect::<io::Result<_>>()?;
+        Ok(Self { shared, threads })
+    }
+
+    /// The document's `ParallelFor`.
+    pub(super) fn parallel_for(&self, n: usize, block: usize) {
+        let Shared {
+            shared_loop,
+            queues,
+            ..
+        } = &*self.shared;
+        shared_loop.n.store(n as u64, Ordering::SeqCst);
+        shared_loop.block.store(block as u64, Ordering::SeqCst);
+        shared_loop.counter.store(0, Ordering::SeqCst);
+        queues.iter().for_each(|queue| queue.enqueue(LOOP));
+        self.shared.thread_task();
+        queues.iter().for_each(|queue| queue.wait());
+    }
+}
+
+impl<P: Platform, F> Drop for Pool<P, F> {
+    fn drop(&mut self) {
+        self.shared
+            .queues
+            .iter()
+            .for_each(|queue| queue.enqueue(END));
+        self.threads.drain(..).for_each(P::join);
+    }
+}

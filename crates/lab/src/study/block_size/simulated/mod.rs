@@ -1,0 +1,150 @@
+//! The study on a simulated machine: every policy of a cell is a simulation of
+//! its own, and the host's cores share them.
+
+mod chip;
+pub(super) mod compare;
+mod document;
+mod run;
+mod task;
+
+pub(super) use chip::Chip;
+
+use super::config::Config;
+use super::measure::{Measured, Samples};
+use super::policy::Policy;
+use crate::measure::interrupt;
+use crate::measure::progress::Progress;
+use manycore::{Block, Partitioner, Pool};
+use run::Outcome;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
+
+/// Loops of a simulation that count, unless told otherwise: the machine has no
+/// noise, and an even number serves both halves of a regret.
+const ROUNDS: u64 = 2;
+
+/// Simulates every policy of `measured`'s cell; what was found depends on
+/// nothing but the arguments, however many threads `host` has.
+pub(super) fn measure(
+    config: &Config,
+    chip: &Chip,
+    measured: &mut Measured,
+    policies: &[Policy],
+    host: &Pool,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    let begin = Instant::now();
+    let cell = measured.cell;
+    let what = cell.to_string();
+    let rounds = config.rounds.unwrap_or(ROUNDS) as usize;
+    progress.inside(&what, 0.0);
+    let outcomes: Vec<OnceLock<anyhow::Result<Outcome>>> =
+        policies.iter().map(|_| OnceLock::new()).collect();
+    let done = AtomicUsize::new(0);
+    // One simulation at a time for each host thread.
+    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    one_by_one.parallel_for(0..policies.len(), |at| {
+        if interrupt::asked() {
+            return;
+        }
+        let outcome = run::simulate(chip, cell, policies[at], rounds, config.seed);
+        // Each is set once.
+        let _ = outcomes[at].set(outcome);
+        let done = done.fetch_add(1, Relaxed) + 1;
+        progress.inside(&what, done as f64 / policies.len() as f64);
+    });
+    let outcomes: Vec<_> = outcomes
+        .into_iter()
+        .filter_map(OnceLock::into_inner)
+        .collect();
+    if outcomes.len() < policies.len() {
+        return Ok(()); // ctrl-C
+    }
+    for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
+        let Outcome { cycles, hash } = outcome?;
+        *samples = Samples {
+            latency: cycles,
+            ..samples.clone()
+        };
+        measured.hashes.push(format!("{hash:016x}"));
+    }
+    measured.seconds = begin.elapsed().as_secs_f64();
+    measured.complete = true;
+    Ok(())
+}
+
+/// The fingerprint of each simulation, by cell and policy.
+pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
+    let of_cell = |cell: &Measured| {
+        let names = cell.policies.iter().map(|samples| samples.policy.clone());
+        let hashes = cell.hashes.iter().map(|hash| hash.clone().into());
+        let map: serde_json::Map<_, _> = names.zip(hashes).collect();
+        (cell.cell.to_string(), map.into())
+    };
+    measured
+        .iter()
+        .map(of_cell)
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::{Cell, Task, Workload};
+    use super::super::unit::Unit;
+    use super::*;
+    use crate::study::Request;
+    use crate::study::settings::Settings;
+    use crate::world::World;
+
+    fn simulate(host_threads: usize) -> Measured {
+        let machine = manycore_chip::config::Config::preset("w3225r").unwrap();
+        let chip = Chip::new(&machine);
+        let config = Config::new(&Request {
+            world: World::Simulated(Box::new(machine)),
+            settings: Settings::default(),
+            threads: Vec::new(),
+            only: Vec::new(),
+            full: false,
+            seed: 3,
+            fresh: false,
+        })
+        .unwrap();
+        let workload = Workload {
+            task: Task::Folded,
+            n: 64,
+            read: 64,
+            write: 256,
+            comp: 64,
+        };
+        let cell = Cell {
+            workload,
+            threads: 3,
+        };
+        let policies = [
+            "document=1",
+            "fixed-block=8",
+            "document=16",
+            "adaptive",
+            "sharded",
+        ]
+        .map(|name| name.parse().unwrap());
+        let mut measured = Measured::new(cell, Unit::Cycles, &policies);
+        let host = Pool::builder().threads(host_threads).build().unwrap();
+        let progress = Progress::new("test", 1);
+        measure(&config, &chip, &mut measured, &policies, &host, &progress).unwrap();
+        measured
+    }
+
+    #[test]
+    fn the_hosts_threads_change_nothing() {
+        let (one, three) = (simulate(1), simulate(3));
+        assert!(one.complete && one.hashes.len() == 5);
+        assert_eq!(one.hashes, three.hashes);
+        for (a, b) in one.policies.iter().zip(&three.policies) {
+            assert_eq!((&a.policy, &a.latency), (&b.policy, &b.latency));
+            assert!(a.latency.len() == 2 && a.latency[0] > 0.0);
+        }
+    }
+}

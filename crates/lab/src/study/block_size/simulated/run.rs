@@ -1,0 +1,159 @@
+//! One policy in one cell: a simulation of its own.
+
+use super::chip::Chip;
+use super::document;
+use super::task::UnitTask;
+use crate::study::block_size::grid::{Cell, Class};
+use crate::study::block_size::load::Kernel;
+use crate::study::block_size::policy::Policy;
+use anyhow::{Context, anyhow, bail};
+use manycore::{Builder, Partitioner};
+use manycore_chip::{Simulated, Simulation};
+use manycore_kernels::Load;
+use manycore_platform::{Platform, ThreadSpec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc;
+
+/// What a simulation found.
+#[derive(Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// Cycles of each loop.
+    pub(super) cycles: Vec<f64>,
+    /// The simulation's fingerprint.
+    pub(super) hash: u64,
+}
+
+/// Runs the cell's loop once for warmth and then `rounds` times.
+pub(super) fn simulate(
+    chip: &Chip,
+    cell: Cell,
+    policy: Policy,
+    rounds: usize,
+    seed: u64,
+) -> anyhow::Result<Outcome> {
+    let program = || {
+        let (send, receive) = mpsc::channel();
+        let loops = Loops::new(chip, cell, rounds, seed)?;
+        let (at, chip) = match policy {
+            Policy::Ours(_) => (chip.on_core(0), chip.clone()),
+            Policy::Document(_) => (chip.beside(cell.threads), chip.clone()),
+        };
+        let caller = move || {
+            // Fails if nobody wants to know any more.
+            let _ = send.send(loops.run(&chip, policy));
+        };
+        let spec = ThreadSpec {
+            name: "caller".into(),
+            cpus: vec![at],
+            ..ThreadSpec::default()
+        };
+        Simulated::join(Simulated::spawn(spec, Box::new(caller))?);
+        receive.try_recv().context("the caller panicked")?
+    };
+    let run = Simulation::new(&chip.config).run(program);
+    let context = || format!("block-size, {cell}: {policy}");
+    let run = run
+        .map_err(|error| anyhow!("{error}"))
+        .with_context(context)?;
+    let cycles = run.value.with_context(context)?;
+    Ok(Outcome {
+        // A copy: what was allocated in the simulated machine's memory keeps
+        // all of that.
+        cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
+        hash: run.statistics.hash,
+    })
+}
+
+/// What an iteration does.
+enum Body {
+    Unit(UnitTask),
+    Kernel(Kernel),
+}
+
+impl Body {
+    fn run(&self, index: usize) {
+        match self {
+            Self::Unit(task) => task.run::<Simulated>(),
+            Self::Kernel(Kernel::UnitTask(load)) => load.run::<Simulated>(index),
+            Self::Kernel(Kernel::Irregular(load)) => load.run::<Simulated>(index),
+            Self::Kernel(Kernel::Tiny(load)) => load.run::<Simulated>(index),
+        }
+    }
+}
+
+/// The loops of one simulation.
+struct Loops {
+    cell: Cell,
+    rounds: usize,
+    body: Body,
+    /// How often each iteration ran, outside of simulated time.
+    ran: Vec<AtomicU32>,
+}
+
+impl Loops {
+    fn new(chip: &Chip, cell: Cell, rounds: usize, seed: u64) -> anyhow::Result<Self> {
+        let workload = cell.workload;
+        let body = match workload.task.class() {
+            Class::UnitTask => Body::Unit(UnitTask::new(workload, chip.config.cores as usize)),
+            Class::Irregular | Class::Tiny => Body::Kernel(Kernel::new(workload, seed)?),
+        };
+        Ok(Self {
+            cell,
+            rounds,
+            body,
+            ran: (0..workload.n).map(|_| AtomicU32::new(0)).collect(),
+        })
+    }
+
+    fn iteration(&self, index: usize) {
+        self.ran[index].fetch_add(1, Relaxed);
+        self.body.run(index);
+    }
+
+    /// Cycles of each loop under `policy`.
+    fn run(self, chip: &Chip, policy: Policy) -> anyhow::Result<Vec<u64>> {
+        let (n, threads) = (self.cell.workload.n, self.cell.threads);
+        match policy {
+            Policy::Document(block) => {
+                let loops = Arc::new(self);
+                let body = {
+                    let loops = Arc::clone(&loops);
+                    move |index| loops.iteration(index)
+                };
+                let cores = (0..threads).map(|core| chip.on_core(core));
+                let pool = document::Pool::<Simulated, _>::new(cores, body)?;
+                loops.time(|| pool.parallel_for(n, block.get()))
+            }
+            Policy::Ours(partitioner) => self.run_ours(chip, partitioner),
+        }
+    }
+
+    fn run_ours(&self, chip: &Chip, partitioner: Partitioner) -> anyhow::Result<Vec<u64>> {
+        let (n, threads) = (self.cell.workload.n, self.cell.threads);
+        let cpus = (0..threads).map(|core| vec![chip.on_core(core)]).collect();
+        let groups = chip.groups_of(chip.cores());
+        let pool = Builder::<Simulated>::on_platform().build_on(chip.cores(), groups, cpus)?;
+        self.time(|| {
+            let body = |index| self.iteration(index);
+            pool.with(partitioner).parallel_for(0..n, body);
+        })
+    }
+
+    fn time(&self, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
+        let mut cycles = Vec::with_capacity(self.rounds);
+        for round in 0..=self.rounds {
+            let start = Simulated::now();
+            run_loop();
+            let taken = Simulated::now() - start;
+            if round > 0 {
+                cycles.push(taken);
+            }
+            let once_each = round as u32 + 1;
+            if self.ran.iter().any(|ran| ran.load(Relaxed) != once_each) {
+                bail!("an iteration did not run exactly once");
+            }
+        }
+        Ok(cycles)
+    }
+}

@@ -1,0 +1,39 @@
+//! What latencies are counted in.
+
+use serde::{Deserialize, Serialize};
+
+/// Of the native world, and of a simulated one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Unit {
+    #[serde(rename = "us")]
+    Microseconds,
+    #[serde(rename = "cycles")]
+    Cycles,
+}
+
+impl Unit {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Microseconds => "us",
+            Self::Cycles => "cycles",
+        }
+    }
+
+    /// Four digits of a time say all that is known; cycles are exact.
+    pub(super) fn show(self, latency: f64) -> String {
+        match (self, latency) {
+            (Self::Cycles, _) => format!("{latency:.0}"),
+            (Self::Microseconds, ..10.0) => format!("{latency:.2}"),
+            (Self::Microseconds, 10.0..1000.0) => format!("{latency:.1}"),
+            (Self::Microseconds, _) => format!("{latency:.0}"),
+        }
+    }
+
+    /// To a nanosecond: the clock knows no more.
+    pub(super) fn round(self, latency: f64) -> f64 {
+        match self {
+            Self::Microseconds => (latency * 1e3).round() / 1e3,
+            Self::Cycles => latency,
+        }
+    }
+}
