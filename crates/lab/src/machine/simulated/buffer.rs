@@ -80,7 +80,6 @@ pub(super) fn is_home(config: &Config, word: &Word, core: usize) -> bool {
 }
 
 /// The mean of the middle eight tenths: a timer tick may fall into a sample.
-#[allow(clippy::cast_precision_loss, reason = "cycles are far below 2^53")]
 pub(super) fn mean(mut samples: Vec<u64>) -> Option<f64> {
     samples.sort_unstable();
     let cut = samples.len() / 10;
