@@ -16,7 +16,7 @@ type Word = <Simulated as Platform>::Futex;
 fn a_sibling_writes_during_the_first_look() {
     let machine = machine("gold5225r", &["threads-per-core=2"]);
     let cpi = machine.core.cpi;
-    for delay in 0..600 {
+    for delay in (0..600).step_by(5) {
         let program = move || {
             let word = Arc::new(Word::new(0));
             let start = Simulated::now() + 1_000_000;
@@ -47,7 +47,7 @@ fn another_thread_of_the_core_writes_after_the_look() {
     let mut machine = machine("gold5225r", &settings);
     let os = &mut machine.os;
     (os.tick, os.tick_cost, os.switch, os.spawn) = (1_000, 10, 50, 100);
-    for delay in 0..600 {
+    for delay in (0..600).step_by(5) {
         let program = move || {
             let word = Arc::new(Word::new(0));
             let spinner = Arc::clone(&word);

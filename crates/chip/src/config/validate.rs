@@ -151,10 +151,11 @@ impl Config {
             "atomics.kind = far with it, since no private cache owns a line",
         )?;
         expect(
-            self.atomics.kind != AtomicKind::Far || self.llc.is_some(),
+            self.atomics.kind != AtomicKind::Far
+                || self.llc.is_some() && coherence.writes == Writes::Through,
             "atomics.kind",
             "far",
-            "an llc in which they are done",
+            "an llc in which they are done, and coherence.writes = through",
         )?;
         at_least_one("memory.latency", self.memory.latency)?;
         above_zero("memory.bytes-per-cycle", self.memory.bytes_per_cycle)?;

@@ -16,8 +16,8 @@ pub(crate) enum Event {
     Patience { plan: u32 },
     /// A core is told to look at its run queue.
     Wake,
-    /// The core's running thread must make way.
-    Displace,
+    /// The thread must make way, if the core still runs it.
+    Displace { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,
     /// A timed wait ends, if it is still this one.

@@ -99,7 +99,7 @@ impl Engine {
                 if port.computed.start > at {
                     // Before that, an access or a switch is under way.
                     let at = port.computed.start;
-                    self.agenda.plan(at, core, Event::Displace);
+                    self.agenda.plan(at, core, Event::Displace { thread });
                     return;
                 }
                 self.threads[thread as usize].owed += port.take_back(at);
@@ -190,7 +190,10 @@ impl Engine {
         } else {
             if placement.preempts {
                 let latency = os.syscall.max(self.lookahead);
-                self.agenda.plan(at + latency, core, Event::Displace);
+                if let Some(thread) = self.scheduler.running(core) {
+                    self.agenda
+                        .plan(at + latency, core, Event::Displace { thread });
+                }
             }
             self.arm_ticks();
         }
@@ -277,7 +280,8 @@ impl Engine {
         match runs_on.map(|port| port.core) {
             Some(core) if !affinity.contains(core) => {
                 self.threads[thread as usize].moving_to = Some(affinity);
-                self.agenda.plan(at + self.lookahead, core, Event::Displace);
+                self.agenda
+                    .plan(at + self.lookahead, core, Event::Displace { thread });
             }
             _ => {
                 if let Some(moved) = self.scheduler.set_affinity(at, thread, affinity) {

@@ -184,7 +184,10 @@ impl Engine {
             Event::Free(line) => self.serve_waiting(line, at),
             Event::Patience { plan } => self.patience_ended(core, plan, at),
             Event::Wake => self.wake_core(core, at),
-            Event::Displace => self.displace(core, at),
+            Event::Displace { thread } if self.ports[core as usize].thread == Some(thread) => {
+                self.displace(core, at);
+            }
+            Event::Displace { .. } => {}
             Event::Tick => self.tick(core, at),
             Event::Timeout { thread, wait } => self.timeout(thread, wait, at),
             Event::Message { plan } => self.message_ready(core, plan, at),

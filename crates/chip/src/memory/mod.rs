@@ -6,7 +6,8 @@
 //! 1. [`private`]: the caches of the core's own tile. A hit ends here.
 //! 2. [`transaction`]: a miss travels to the group's last-level cache, and
 //!    from there to the line's home if the group cannot answer it. One record
-//!    a line ([`line`]) is the directory of both.
+//!    a line ([`line`]) is the directory of both; [`serve`] changes it, with
+//!    [`fetch`] and [`invalidate`] for what that takes.
 //! 3. The home serves requests for one line in the order of their arrival, a
 //!    write or a change of owner only when the one before is done. Contention
 //!    on a word is nothing but this queue.
@@ -14,11 +15,14 @@
 mod cache;
 mod check;
 mod controller;
+mod fetch;
 mod holders;
+mod invalidate;
 mod line;
 mod operation;
 mod places;
 mod private;
+mod serve;
 mod transaction;
 
 pub(crate) use cache::State;

@@ -100,6 +100,15 @@ impl Private {
         self.l1.state(line).max(below)
     }
 
+    /// Whether the line was written to here. The L1 knows, if it has it.
+    pub(crate) fn is_modified(&self, line: LineId) -> bool {
+        let state = self
+            .l1
+            .state(line)
+            .or_else(|| self.l2.as_ref()?.state(line));
+        state == Some(State::Modified)
+    }
+
     /// Takes the line away; the state it was in.
     pub(crate) fn invalidate(&mut self, line: LineId) -> Option<State> {
         let below = self.l2.as_mut().and_then(|l2| l2.remove(line));
@@ -108,7 +117,7 @@ impl Private {
 
     /// Leaves the line for reading only; whether it had been written.
     pub(crate) fn downgrade(&mut self, line: LineId) -> bool {
-        let dirty = self.state(line) == Some(State::Modified);
+        let dirty = self.is_modified(line);
         self.l1.set_state(line, State::Shared);
         if let Some(l2) = &mut self.l2 {
             l2.set_state(line, State::Shared);

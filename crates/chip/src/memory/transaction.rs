@@ -10,15 +10,15 @@
 //! consistent.
 
 use super::Memory;
-use super::cache::{LineId, State};
+use super::cache::LineId;
 use super::line::TileId;
 use super::operation::{Operation, Word};
 use super::private::Lookup;
-use crate::config::{DataPath, Directory, Writes};
+use crate::config::Directory;
 
 /// Bits of a message without and with a line of data: 64 bits of type,
 /// address and tiles, and the line itself (Graphite's count for 64 tiles).
-const CONTROL_BITS: u32 = 64;
+pub(super) const CONTROL_BITS: u32 = 64;
 
 /// One core's access on its way.
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +79,9 @@ pub(crate) enum Arrival {
 }
 
 /// Where the data come from and when they are there.
-struct Data {
-    at: u64,
-    class: Class,
+pub(super) struct Data {
+    pub(super) at: u64,
+    pub(super) class: Class,
 }
 
 impl Memory {
@@ -110,14 +110,6 @@ impl Memory {
             let home = self.places.home(line, group);
             let to = self.places.home_place(home, line);
             (self.travel(from, to, CONTROL_BITS, at), Stage::Home)
-        }
-    }
-
-    fn travel(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
-        if from == to {
-            at
-        } else {
-            self.network.send(from, to, bits, at)
         }
     }
 
@@ -169,7 +161,7 @@ impl Memory {
     }
 
     /// Whether the requester's group needs nobody outside.
-    fn group_can_answer(&mut self, request: &Request) -> bool {
+    pub(super) fn group_can_answer(&mut self, request: &Request) -> bool {
         let broadcast = self.config.coherence.directory == Directory::Broadcast;
         let inclusive = self.config.llc.as_ref().is_some_and(|llc| llc.inclusive);
         let places = &self.places;
@@ -190,7 +182,7 @@ impl Memory {
         only_here && known && (in_cache || in_tiles())
     }
 
-    fn serve_at(&mut self, request: Request, now: u64) -> Arrival {
+    pub(super) fn serve_at(&mut self, request: Request, now: u64) -> Arrival {
         let served = if request.operation.reads_only() {
             self.serve_read(&request, now)
         } else if let Operation::Conditional(_) = request.operation {
@@ -209,7 +201,7 @@ impl Memory {
     }
 
     /// The store of an LL/SC pair whose reservation is gone.
-    fn refuse(&mut self, request: &Request, now: u64) -> Served {
+    pub(super) fn refuse(&mut self, request: &Request, now: u64) -> Served {
         let from = self.stage_place(request);
         let tile = self.places.tile(request.core);
         let to = self.places.tile_place(tile);
@@ -224,7 +216,7 @@ impl Memory {
         }
     }
 
-    fn stage_place(&mut self, request: &Request) -> u32 {
+    pub(super) fn stage_place(&mut self, request: &Request) -> u32 {
         let tile = self.places.tile(request.core);
         let group = self.places.group_of_tile(tile);
         match request.stage {
@@ -233,499 +225,6 @@ impl Memory {
                 let home = self.places.home(request.line, group);
                 self.places.home_place(home, request.line)
             }
-        }
-    }
-
-    fn data_bits(&self) -> u32 {
-        CONTROL_BITS + 8 * self.config.line
-    }
-
-    /// Asks the caches of the tile that owns `line` for it: from the place of
-    /// the request's stage at `at` to the requester's tile.
-    fn fetch_from_owner(&mut self, request: &Request, owner: TileId, dirty: bool, at: u64) -> Data {
-        let stage = self.stage_place(request);
-        let tile = self.places.tile(request.core);
-        let (mine, its) = (
-            self.places.group_of_tile(tile),
-            self.places.group_of_tile(owner),
-        );
-        let (ask, answer) = match &self.config.llc {
-            Some(llc) => (
-                self.places.asked_place(owner, request.line),
-                llc.snoop + if dirty { llc.dirty } else { 0 },
-            ),
-            None => (
-                self.places.tile_place(owner),
-                self.config.l2.as_ref().unwrap_or(&self.config.l1).latency,
-            ),
-        };
-        let asked = self.travel(stage, ask, CONTROL_BITS, at);
-        let answered = asked + answer;
-        let back = if mine == its && self.config.llc.is_some() {
-            // Inside the group: from its cache or, on a mesh, from the tile.
-            self.reply_through(request, ask, answered)
-        } else if self.config.coherence.data_path == DataPath::ThroughHome {
-            let bits = self.data_bits();
-            let home = self.travel(ask, stage, bits, answered) + self.config.coherence.latency;
-            self.reply_from(request, stage, home)
-        } else {
-            self.reply_from(request, ask, answered)
-        };
-        Data {
-            at: back,
-            class: if mine == its {
-                Class::Group
-            } else {
-                Class::Remote
-            },
-        }
-    }
-
-    /// Data travel from `place` to the requester's tile.
-    fn reply_from(&mut self, request: &Request, place: u32, at: u64) -> u64 {
-        let tile = self.places.tile(request.core);
-        let bits = self.data_bits();
-        let to = if self.config.llc.is_some() {
-            let group = self.places.group_of_tile(tile);
-            let entry = self.places.group_place(group, request.line);
-            let at = self.travel(place, entry, bits, at);
-            return self.reply_through(request, entry, at);
-        } else {
-            self.places.tile_place(tile)
-        };
-        self.travel(place, to, bits, at)
-    }
-
-    /// Data travel from inside the requester's group to its tile.
-    fn reply_through(&mut self, request: &Request, entry: u32, at: u64) -> u64 {
-        let to = self.places.tile_place(self.places.tile(request.core));
-        let bits = self.data_bits();
-        self.travel(entry, to, bits, at)
-    }
-
-    /// A clean line, from the nearest cache that has it or from memory.
-    fn fetch_clean(&mut self, request: &Request, at: u64) -> Data {
-        let tile = self.places.tile(request.core);
-        let mine = self.places.group_of_tile(tile);
-        let stage = self.stage_place(request);
-        let line = self.lines.line(request.line);
-        if let Some(llc) = &self.config.llc {
-            let snoop = llc.snoop;
-            if line.groups.contains(mine) && request.stage == Stage::Group {
-                let back = self.reply_through(request, stage, at);
-                return Data {
-                    at: back,
-                    class: Class::Group,
-                };
-            }
-            let places = &self.places;
-            let nearest = line
-                .sharers
-                .iter()
-                .filter(|&one| places.group_of_tile(one) == mine)
-                .map(|one| places.asked_place(one, request.line))
-                .min_by_key(|&place| self.network.latency(stage, place, CONTROL_BITS));
-            if let Some(asked) = nearest
-                && request.stage == Stage::Group
-            {
-                let at = self.travel(stage, asked, CONTROL_BITS, at);
-                let back = self.reply_through(request, asked, at + snoop);
-                return Data {
-                    at: back,
-                    class: Class::Group,
-                };
-            }
-        }
-        let home = self.places.home(request.line, mine);
-        if let Some((source, snoop)) = self.clean_source(request.line, home, mine) {
-            let from = match self.config.llc {
-                Some(_) => self.places.group_place(source, request.line),
-                None => source,
-            };
-            let asked = self.travel(stage, from, CONTROL_BITS, at) + snoop;
-            let back = self.reply_from(request, from, asked);
-            return Data {
-                at: back,
-                class: if source == mine {
-                    Class::Group
-                } else {
-                    Class::Remote
-                },
-            };
-        }
-        let (controller, place) = self.places.controller(home, request.line);
-        let asked = self.travel(stage, place, CONTROL_BITS, at);
-        let read = self.controllers.access(controller, asked);
-        let read = match self.config.coherence.data_path {
-            DataPath::ThroughHome => {
-                let bits = self.data_bits();
-                self.travel(place, stage, bits, read)
-            }
-            DataPath::Direct => read,
-        };
-        let from = match self.config.coherence.data_path {
-            DataPath::ThroughHome => stage,
-            DataPath::Direct => place,
-        };
-        Data {
-            at: self.reply_from(request, from, read),
-            class: Class::Memory,
-        }
-    }
-
-    /// The group (without last-level caches: the place of the tile) that
-    /// supplies a clean line, and what asking it costs beside the way. The
-    /// home's own cache first, then, if caches supply clean lines at all, the
-    /// one nearest to the home.
-    fn clean_source(&mut self, line: LineId, home: u32, mine: u32) -> Option<(u32, u64)> {
-        let forward = self.config.coherence.clean_forward;
-        let record = self.lines.line(line);
-        let Some(llc) = &self.config.llc else {
-            let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
-            let from = self.places.home_place(home, line);
-            let places = &self.places;
-            let near = |&tile: &TileId| {
-                let place = places.tile_place(tile);
-                (self.network.latency(from, place, CONTROL_BITS), tile)
-            };
-            let nearest = record.sharers.iter().filter(|_| forward).min_by_key(near)?;
-            return Some((places.tile_place(nearest), cost));
-        };
-        if record.groups.contains(home) {
-            return Some((home, 0));
-        }
-        if !forward {
-            return None;
-        }
-        let from = self.places.home_place(home, line);
-        let mut best: Option<(u64, u32, u64)> = None;
-        let with_tiles = record
-            .sharers
-            .iter()
-            .map(|tile| (self.places.group_of_tile(tile), llc.snoop));
-        let in_caches = record.groups.iter().map(|group| (group, 0));
-        for (group, snoop) in in_caches
-            .chain(with_tiles)
-            .filter(|&(group, _)| group != mine || forward)
-        {
-            let way =
-                self.network
-                    .latency(from, self.places.group_place(group, line), CONTROL_BITS);
-            let candidate = (way + snoop, group, snoop);
-            if best.is_none_or(|best| candidate < best) {
-                best = Some(candidate);
-            }
-        }
-        best.map(|(_, group, snoop)| (group, snoop))
-    }
-
-    fn serve_read(&mut self, request: &Request, now: u64) -> Served {
-        let value = request.word.apply(request.operation);
-        let coherence = self.config.coherence.clone();
-        let at = now
-            + if request.stage == Stage::Home {
-                coherence.latency
-            } else {
-                0
-            };
-        let tile = self.places.tile(request.core);
-        let mine = self.places.group_of_tile(tile);
-        let line = self.lines.line(request.line);
-        let owner = line.owner;
-        if owner == Some(tile) || line.sharers.contains(tile) {
-            // A sibling that shares the tile's caches has fetched it meanwhile.
-            return Served {
-                done: now + self.places.reply_latency(),
-                execution: 0,
-                class: Class::Group,
-                value,
-                stored: true,
-                taken: 0,
-            };
-        }
-        let alone = owner.is_none()
-            && line.sharers.is_empty()
-            && line.groups.iter().all(|group| group == mine);
-        let data = match owner {
-            Some(owner) => {
-                let dirty = self.downgrade(request.line, owner, at);
-                self.fetch_from_owner(request, owner, dirty, at)
-            }
-            None => self.fetch_clean(request, at),
-        };
-        let done = data.at + self.places.reply_latency();
-        let exclusive = alone && self.mesi() && coherence.writes == Writes::Back;
-        let line = self.lines.line(request.line);
-        if exclusive {
-            line.owner = Some(tile);
-        } else {
-            line.sharers.insert(tile);
-        }
-        if exclusive
-            || owner.is_some()
-            || data.class == Class::Memory && coherence.writes == Writes::Back && alone
-        {
-            line.busy_until = done;
-        } else {
-            line.busy_until = now + coherence.occupancy;
-            line.readers_until = line.readers_until.max(done);
-        }
-        let state = if exclusive {
-            State::Exclusive
-        } else {
-            State::Shared
-        };
-        self.fill(request.line, tile, state, done);
-        Served {
-            done,
-            execution: 0,
-            class: data.class,
-            value,
-            stored: true,
-            taken: owner.is_some().into(),
-        }
-    }
-
-    fn serve_write(&mut self, request: &Request, now: u64) -> Served {
-        let value = request.word.apply(request.operation);
-        let at = now
-            + if request.stage == Stage::Home {
-                self.config.coherence.latency
-            } else {
-                0
-            };
-        let tile = self.places.tile(request.core);
-        let execution = request.operation.execution(&self.config.atomics);
-        let line = self.lines.line(request.line);
-        // Readers that are still being served have their data before anybody
-        // writes.
-        let readers_until = line.readers_until;
-        let owner = line.owner.filter(|&owner| owner != tile);
-        if self.config.coherence.writes == Writes::Through {
-            return self.write_through(request, at, value, readers_until);
-        }
-        let (ready, class) = match owner {
-            Some(owner) => {
-                let dirty = self.tiles[owner as usize].state(request.line) == Some(State::Modified);
-                let data = self.fetch_from_owner(request, owner, dirty, at);
-                (data.at, data.class)
-            }
-            None => {
-                let line = self.lines.line(request.line);
-                let had_it = line.sharers.contains(tile) || line.owner == Some(tile);
-                let mine = self.places.group_of_tile(tile);
-                let others = line.sharers.iter().any(|one| one != tile)
-                    || line.groups.iter().any(|one| one != mine);
-                let data = if had_it {
-                    // Permission alone, from where the request is.
-                    let stage = self.stage_place(request);
-                    let at = self.permission_from(request, stage, at);
-                    Data {
-                        at,
-                        class: Class::Group,
-                    }
-                } else {
-                    self.fetch_clean(request, at)
-                };
-                let shared = others || self.probes_blindly(request.line);
-                let (acked, class) = if shared {
-                    self.invalidation(request, at)
-                } else {
-                    (0, Class::Group)
-                };
-                (data.at.max(acked), data.class.max(class))
-            }
-        };
-        let done = (ready + self.places.reply_latency()).max(readers_until) + execution;
-        let taken = self.take_from_all(request.line, tile);
-        // Threads that share the writer's caches see the write too.
-        self.disturb(request.line, tile);
-        let line = self.lines.line(request.line);
-        line.owner = Some(tile);
-        line.busy_until = done;
-        self.fill(request.line, tile, State::Modified, done);
-        Served {
-            done,
-            execution,
-            class,
-            value,
-            stored: true,
-            taken,
-        }
-    }
-
-    /// Leave to write travels from `place` to the requester's tile.
-    fn permission_from(&mut self, request: &Request, place: u32, at: u64) -> u64 {
-        let tile = self.places.tile(request.core);
-        let to = self.places.tile_place(tile);
-        if self.config.llc.is_some() {
-            let entry = self
-                .places
-                .group_place(self.places.group_of_tile(tile), request.line);
-            let at = self.travel(place, entry, CONTROL_BITS, at);
-            return self.travel(entry, to, CONTROL_BITS, at);
-        }
-        self.travel(place, to, CONTROL_BITS, at)
-    }
-
-    /// Without knowledge of sharers, a line that some tile may read is probed
-    /// for everywhere.
-    fn probes_blindly(&mut self, line: LineId) -> bool {
-        self.config.coherence.directory == Directory::Broadcast
-            && !self.lines.line(line).sharers.is_empty()
-    }
-
-    /// Tells all other holders of a clean line to drop it; when the last
-    /// answer has reached the requester's tile.
-    fn invalidation(&mut self, request: &Request, at: u64) -> (u64, Class) {
-        let stage = self.stage_place(request);
-        let tile = self.places.tile(request.core);
-        let mine = self.places.group_of_tile(tile);
-        let record = self.lines.line(request.line);
-        let (sharers, groups) = (record.sharers.clone(), record.groups.clone());
-        let mut last = 0;
-        let mut class = Class::Group;
-        let Some(llc) = self.config.llc.clone() else {
-            return self.invalidate_tiles(request, &sharers, at);
-        };
-        let blind = self.config.coherence.directory == Directory::Broadcast;
-        let mut sent = 0;
-        for group in 0..self.places.groups() {
-            let place = self.places.group_place(group, request.line);
-            let places = &self.places;
-            let farthest = sharers
-                .iter()
-                .filter(|&one| one != tile && places.group_of_tile(one) == group)
-                .map(|one| places.asked_place(one, request.line))
-                .max_by_key(|&asked| self.network.latency(place, asked, CONTROL_BITS));
-            let there = farthest.is_some() || groups.contains(group) && group != mine;
-            let asked = there || blind && request.stage == Stage::Home;
-            if !asked {
-                continue;
-            }
-            let cost = match farthest {
-                Some(_) => llc.invalidate,
-                None if blind => llc.snoop,
-                None => 0,
-            };
-            let told = self.travel(stage, place, CONTROL_BITS, at + sent);
-            let asked = farthest.unwrap_or(place);
-            let told = self.travel(place, asked, CONTROL_BITS, told) + cost;
-            sent += 1;
-            last = last.max(self.permission_from(request, asked, told));
-            if group != mine {
-                class = Class::Remote;
-            }
-        }
-        (last, class)
-    }
-
-    /// The same between tiles without last-level caches: one message a
-    /// sharer, or a broadcast that only sharers answer when the directory
-    /// could not name them all.
-    fn invalidate_tiles(
-        &mut self,
-        request: &Request,
-        sharers: &crate::core_set::CoreSet,
-        at: u64,
-    ) -> (u64, Class) {
-        let home = self.stage_place(request);
-        let tile = self.places.tile(request.core);
-        let coherence = self.config.coherence.clone();
-        let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
-        let overflow = match coherence.directory {
-            Directory::FullMap => false,
-            Directory::Ackwise => sharers.len() > coherence.pointers,
-            Directory::Broadcast => true,
-        };
-        let broadcast = overflow.then(|| self.network.broadcast(home, CONTROL_BITS, at));
-        let mut last = 0;
-        let mut sent = 0;
-        let all_answer = coherence.directory == Directory::Broadcast;
-        for target in 0..self.places.tiles() {
-            if target == tile || !(sharers.contains(target) || all_answer) {
-                continue;
-            }
-            let place = self.places.tile_place(target);
-            let told = match &broadcast {
-                Some(broadcast) => broadcast.arrival(place),
-                None => {
-                    sent += 1;
-                    self.travel(home, place, CONTROL_BITS, at + sent - 1)
-                }
-            };
-            let answered = told + cost;
-            last = last.max(match coherence.data_path {
-                DataPath::Direct => {
-                    let mine = self.places.tile_place(tile);
-                    self.travel(place, mine, CONTROL_BITS, answered)
-                }
-                DataPath::ThroughHome => self.travel(place, home, CONTROL_BITS, answered),
-            });
-        }
-        if coherence.data_path == DataPath::ThroughHome {
-            last = self.permission_from(request, home, last);
-        }
-        (last, Class::Remote)
-    }
-
-    /// A write done at its line's home; private caches keep clean copies only.
-    fn write_through(
-        &mut self,
-        request: &Request,
-        at: u64,
-        value: u64,
-        readers_until: u64,
-    ) -> Served {
-        let tile = self.places.tile(request.core);
-        let execution = request.operation.execution(&self.config.atomics);
-        let llc = self.config.llc.clone();
-        let (write, invalidate) = llc.map_or((0, 0), |llc| (llc.dirty, llc.invalidate));
-        let group = self.places.group_of_tile(tile);
-        let at_home = self.places.tile_of_slice(group, request.line);
-        let record = self.lines.line(request.line);
-        // The copy in the home's own tile goes without a message.
-        let others = record
-            .sharers
-            .iter()
-            .any(|one| one != tile && Some(one) != at_home);
-        let cached = record.groups.contains(group);
-        let data = if cached {
-            Data {
-                at,
-                class: Class::Group,
-            }
-        } else {
-            let home = self.places.home(request.line, group);
-            let (controller, _) = self.places.controller(home, request.line);
-            Data {
-                at: self.controllers.access(controller, at),
-                class: Class::Memory,
-            }
-        };
-        let atomic = execution > 0;
-        let own = if atomic { execution } else { write };
-        let executed = data.at + own + if others { invalidate } else { 0 };
-        let executed = executed.max(readers_until);
-        let stage = self.stage_place(request);
-        let done = self.permission_from(request, stage, executed) + self.places.reply_latency();
-        let keeps = !atomic && self.lines.line(request.line).sharers.contains(tile);
-        let taken = self.take_from_all(request.line, tile);
-        if keeps {
-            self.lines.line(request.line).sharers.insert(tile);
-            self.disturb(request.line, tile);
-        } else {
-            self.take_from(request.line, tile);
-        }
-        self.fill_group(request.line, group, State::Modified, executed);
-        self.lines.line(request.line).busy_until = executed;
-        Served {
-            done,
-            execution: if atomic { execution } else { 0 },
-            class: data.class,
-            value,
-            stored: true,
-            taken,
         }
     }
 }

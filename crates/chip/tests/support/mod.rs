@@ -48,7 +48,6 @@ pub(crate) fn machines() -> Vec<(String, Config)> {
         ("gold5225r", "threads-per-core=2"),
         ("gold5225r", "coherence.directory=broadcast"),
         ("gold5225r", "coherence.data-path=through-home"),
-        ("gold5225r", "atomics.kind=far"),
         ("westmere-ex", "threads-per-core=1"),
         ("westmere-ex", "threads-per-core=2"),
         ("opteron-6172", "threads-per-core=1"),

@@ -1,0 +1,109 @@
+//! Telling all who have a line to drop it, and waiting for their answers.
+
+use super::Memory;
+use super::cache::LineId;
+use super::transaction::{CONTROL_BITS, Class, Request, Stage};
+use crate::config::{DataPath, Directory};
+
+impl Memory {
+    /// Without knowledge of sharers, a line that some tile may read is probed
+    /// for everywhere.
+    pub(super) fn probes_blindly(&mut self, line: LineId) -> bool {
+        self.config.coherence.directory == Directory::Broadcast
+            && !self.lines.line(line).sharers.is_empty()
+    }
+
+    /// Tells all other holders of a clean line to drop it; when the last
+    /// answer has reached the requester's tile.
+    pub(super) fn invalidation(&mut self, request: &Request, at: u64) -> (u64, Class) {
+        let stage = self.stage_place(request);
+        let tile = self.places.tile(request.core);
+        let mine = self.places.group_of_tile(tile);
+        let record = self.lines.line(request.line);
+        let (sharers, groups) = (record.sharers.clone(), record.groups.clone());
+        let mut last = 0;
+        let mut class = Class::Group;
+        let Some(llc) = self.config.llc.clone() else {
+            return self.invalidate_tiles(request, &sharers, at);
+        };
+        let blind = self.config.coherence.directory == Directory::Broadcast;
+        let mut sent = 0;
+        for group in 0..self.places.groups() {
+            let place = self.places.group_place(group, request.line);
+            let places = &self.places;
+            let farthest = sharers
+                .iter()
+                .filter(|&one| one != tile && places.group_of_tile(one) == group)
+                .map(|one| places.asked_place(one, request.line))
+                .max_by_key(|&asked| self.network.latency(place, asked, CONTROL_BITS));
+            let there = farthest.is_some() || groups.contains(group) && group != mine;
+            let asked = there || blind && request.stage == Stage::Home;
+            if !asked {
+                continue;
+            }
+            let cost = match farthest {
+                Some(_) => llc.invalidate,
+                None if blind => llc.snoop,
+                None => 0,
+            };
+            let told = self.travel(stage, place, CONTROL_BITS, at + sent);
+            let asked = farthest.unwrap_or(place);
+            let told = self.travel(place, asked, CONTROL_BITS, told) + cost;
+            sent += 1;
+            last = last.max(self.permission_from(request, asked, told));
+            if group != mine {
+                class = Class::Remote;
+            }
+        }
+        (last, class)
+    }
+
+    /// The same between tiles without last-level caches: one message a
+    /// sharer, or a broadcast that only sharers answer when the directory
+    /// could not name them all.
+    pub(super) fn invalidate_tiles(
+        &mut self,
+        request: &Request,
+        sharers: &crate::core_set::CoreSet,
+        at: u64,
+    ) -> (u64, Class) {
+        let home = self.stage_place(request);
+        let tile = self.places.tile(request.core);
+        let coherence = self.config.coherence.clone();
+        let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
+        let overflow = match coherence.directory {
+            Directory::FullMap => false,
+            Directory::Ackwise => sharers.len() > coherence.pointers,
+            Directory::Broadcast => true,
+        };
+        let broadcast = overflow.then(|| self.network.broadcast(home, CONTROL_BITS, at));
+        let mut last = 0;
+        let mut sent = 0;
+        let all_answer = coherence.directory == Directory::Broadcast;
+        for target in 0..self.places.tiles() {
+            if target == tile || !(sharers.contains(target) || all_answer) {
+                continue;
+            }
+            let place = self.places.tile_place(target);
+            let told = match &broadcast {
+                Some(broadcast) => broadcast.arrival(place),
+                None => {
+                    sent += 1;
+                    self.travel(home, place, CONTROL_BITS, at + sent - 1)
+                }
+            };
+            let answered = told + cost;
+            last = last.max(match coherence.data_path {
+                DataPath::Direct => {
+                    let mine = self.places.tile_place(tile);
+                    self.travel(place, mine, CONTROL_BITS, answered)
+                }
+                DataPath::ThroughHome => self.travel(place, home, CONTROL_BITS, answered),
+            });
+        }
+        if coherence.data_path == DataPath::ThroughHome {
+            last = self.permission_from(request, home, last);
+        }
+        (last, Class::Remote)
+    }
+}
