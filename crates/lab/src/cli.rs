@@ -15,7 +15,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show this machine and what its atomics, launches and wake-ups cost
+    /// Show this machine, or a simulated one, and what its atomics, launches and wake-ups cost
     Machine(MachineArgs),
     /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json, prints its table
     Study(StudyArgs),

@@ -35,8 +35,8 @@ pub struct Simulated;
 
 impl Simulated {
     /// The core where the line of `data` is at home, or the first core of the
-    /// group where it is; a page that nobody has touched is at home with its
-    /// first toucher, this thread. Takes no time.
+    /// group where it is. Where pages are at home with who touches them first,
+    /// one that nobody has touched becomes this thread's. Takes no time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};

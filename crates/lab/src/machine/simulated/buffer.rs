@@ -2,7 +2,7 @@
 
 use manycore_chip::Simulated;
 use manycore_chip::config::{Config, Home, Network};
-use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+use manycore_platform::{Atomic, Platform};
 
 pub(super) type Word = <Simulated as Platform>::AtomicU64;
 
@@ -41,21 +41,12 @@ impl Buffer {
         &self.pages[word / WORDS].0[word % WORDS]
     }
 
-    /// The thread that calls this is the first to touch every page, by the
-    /// page's first line; the other lines are `count` of those at home with
-    /// `core`, which nobody has touched.
-    pub(super) fn settle(&self, config: &Config, core: usize, count: usize) -> Vec<usize> {
-        let lines_a_page = WORDS / self.step;
-        let mut found = Vec::with_capacity(count);
-        for number in self.numbers() {
-            let word = self.line(number);
-            if number % lines_a_page == 0 {
-                word.load(Relaxed);
-            } else if found.len() < count && is_home(config, word, core) {
-                found.push(number);
-            }
-        }
-        found
+    /// `count` lines at home with `core`, whose thread calls this: to ask for a
+    /// line's home claims its page, where pages are at home with who is first.
+    pub(super) fn at_home(&self, config: &Config, core: usize, count: usize) -> Vec<usize> {
+        let numbers = self.numbers();
+        let at_home = numbers.filter(|&number| is_home(config, self.line(number), core));
+        at_home.take(count).collect()
     }
 }
 
@@ -80,7 +71,6 @@ pub(super) fn is_home(config: &Config, word: &Word, core: usize) -> bool {
 }
 
 /// The mean of the middle eight tenths: a timer tick may fall into a sample.
-#[allow(clippy::cast_precision_loss, reason = "cycles are far below 2^53")]
 pub(super) fn mean(mut samples: Vec<u64>) -> Option<f64> {
     samples.sort_unstable();
     let cut = samples.len() / 10;

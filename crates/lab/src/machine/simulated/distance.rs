@@ -1,18 +1,17 @@
 //! The distances of a simulated machine, each with the cores to measure it on.
 
 use manycore_chip::config::{Config, Network};
-use serde::Serialize;
 
 /// A distance, and who is at it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Distance {
-    pub(crate) name: String,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Distance {
+    pub(super) name: String,
     /// The core that asks.
-    pub(crate) requester: usize,
+    pub(super) requester: usize,
     /// The core that has the line, and with which it is at home.
-    pub(crate) holder: usize,
+    pub(super) holder: usize,
     /// A core beside the holder, if the machine has a third.
-    pub(crate) second: Option<usize>,
+    pub(super) second: Option<usize>,
 }
 
 /// Every distance class of the machine, nearest first. The requester is core

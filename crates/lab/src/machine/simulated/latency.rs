@@ -220,14 +220,13 @@ impl Stage {
 /// Inside the simulation: the cycles of every sample, cell after cell.
 fn samples(config: &Config, distance: &Distance, cells: &[(Operation, State)]) -> Vec<u64> {
     let count = cells.len() * SAMPLES;
-    let look_through = (count + count / 16) * lines_a_home(config);
-    let buffer = Buffer::new(config, look_through);
+    let buffer = Buffer::new(config, count * lines_a_home(config));
     let (machine, holder) = (config.clone(), distance.holder);
-    let settled = spawn(holder, move || {
-        let lines = buffer.settle(&machine, holder, count);
+    let chosen = spawn(holder, move || {
+        let lines = buffer.at_home(&machine, holder, count);
         (buffer, lines)
     });
-    let (buffer, lines) = settled.join();
+    let (buffer, lines) = chosen.join();
     let stage = Arc::new(Stage {
         buffer,
         lines,

@@ -49,11 +49,6 @@ fn levels(config: &Config) -> Levels {
 
 /// Bytes that are far too many for the one cache and fit well into the other:
 /// read in turn, every line has left the first when it is read again.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)]
 fn between(inner: u64, outer: u64) -> u64 {
     (inner as f64 * outer as f64).sqrt() as u64
 }
