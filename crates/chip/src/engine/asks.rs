@@ -39,7 +39,9 @@ impl Engine {
         }
         let line = (self.addresses.simulated(host) >> self.line_shift) as u32;
         let tile = &mut self.memory.tiles[port.tile as usize];
-        let state = tile.l1.touch(line)?;
+        let Some(state) = tile.l1.touch(line) else {
+            return self.hit_l2(core, line, operation, word);
+        };
         if !operation.reads_only() {
             if state == State::Shared || self.write_through || tile.is_watched(line) {
                 return None;
@@ -48,6 +50,23 @@ impl Engine {
             port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         }
         port.pass(Activity::L1, self.config.l1.latency);
+        Some(word.apply(operation))
+    }
+
+    /// The same for the L2.
+    #[inline(never)]
+    fn hit_l2(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Option<u64> {
+        let port = &mut self.ports[core as usize];
+        let tile = &mut self.memory.tiles[port.tile as usize];
+        let write = !operation.reads_only();
+        if write && tile.is_watched(line) {
+            return None;
+        }
+        let Lookup::L2(cycles) = tile.lookup(line, write).0 else {
+            return None;
+        };
+        port.pass(Activity::L2, cycles);
+        port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         Some(word.apply(operation))
     }
 
@@ -102,12 +121,14 @@ impl Engine {
     fn others_first(&mut self, core: u32, ahead: u64) -> bool {
         let (time, other) = self.agenda.next_core(&self.ports);
         let event = self.agenda.next_event();
+        let sibling = self.next_sibling(core);
         let port = &mut self.ports[core as usize];
+        let me = (port.clock, core);
         let core_first = match ahead {
-            0 => (time, other) < (port.clock, core),
+            0 => (time, other) < me,
             ahead => time.saturating_add(ahead) <= port.clock,
         };
-        if core_first || event <= port.clock || port.clock > self.limit {
+        if core_first || sibling < me || event <= port.clock || port.clock > self.limit {
             self.agenda.go_on(port);
             return true;
         }

@@ -11,7 +11,8 @@
 //!   change any cache at its time. No core passes the next event.
 //! * Another core that goes on at time t may miss then, and its request needs
 //!   at least the *lookahead*, the way out of a tile, to reach any home. So no
-//!   core's caches change before t + lookahead.
+//!   core's caches change before t + lookahead. A hardware thread of the same
+//!   tile hits the same caches: no core passes the clock of such a sibling.
 //!
 //! Everything else (a futex, a message, a new thread) waits until its core is
 //! the earliest of all.
@@ -165,9 +166,24 @@ impl Engine {
     /// anew when it has made something happen.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
-        let horizon = self.agenda.next_event().min(self.limit);
-        let horizon = horizon.min(other.saturating_add(self.lookahead));
-        self.ports[core as usize].horizon = horizon;
+        let (sibling, _) = self.next_sibling(core);
+        let elsewhere = other.saturating_add(self.lookahead);
+        let event = self.agenda.next_event().min(self.limit);
+        self.ports[core as usize].horizon = event.min(elsewhere).min(sibling);
+    }
+
+    /// The earliest hardware thread that shares the core's caches and goes on
+    /// by itself, and its clock: it notices the core's hits at once.
+    fn next_sibling(&self, core: u32) -> (u64, u32) {
+        let threads = self.config.threads_per_core;
+        let first = core - core % threads;
+        (first..first + threads)
+            .filter(|&sibling| sibling != core)
+            .map(|sibling| &self.ports[sibling as usize])
+            .filter(|port| port.mode == Mode::Running)
+            .map(|port| (port.clock, port.core))
+            .min()
+            .unwrap_or((u64::MAX, u32::MAX))
     }
 
     fn happen(&mut self, at: u64, core: u32, event: Event) {

@@ -89,13 +89,9 @@ impl Memory {
     }
 
     /// No event at one core can change another tile's caches in less time:
-    /// how far a core may run ahead of the others on hits. Threads that share
-    /// caches notice each other's hits at once.
+    /// how far a core may run ahead of those of other tiles on hits.
     pub(crate) fn lookahead(&self) -> u64 {
-        match self.config.threads_per_core {
-            1 => self.places.request_latency(),
-            _ => 0,
-        }
+        self.places.request_latency()
     }
 
     /// Core `core` spins on `line` from now on; it is in its tile's cache.
