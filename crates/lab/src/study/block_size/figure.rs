@@ -17,7 +17,7 @@ enum Pool {
 }
 
 /// One panel a workload and pool.
-pub(super) fn render(measured: &[Measured]) -> String {
+pub(super) fn render(place: &str, measured: &[Measured]) -> String {
     let mut panels: Vec<(Workload, Pool, Panel)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.rounds() > 0) {
         for pool in [Pool::Ours, Pool::Documents] {
@@ -35,7 +35,7 @@ pub(super) fn render(measured: &[Measured]) -> String {
     let panels: Vec<Panel> = panels.into_iter().map(|(_, _, panel)| panel).collect();
     figure::render(
         "block-size",
-        "Latency of a parallel loop against its block size",
+        &format!("Latency of a parallel loop against its block size ({place})"),
         &panels,
         "adaptive, which picks its own blocks",
     )
@@ -56,7 +56,11 @@ fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
     Panel {
         title: match pool {
             Pool::Ours => title,
-            Pool::Documents => format!("{title}, the document's pool"),
+            // Without the task's name: it is folded, and the line is full.
+            Pool::Documents => {
+                let sizes = title.split_once(": ").map_or(&*title, |(_, sizes)| sizes);
+                format!("document's pool: {sizes}")
+            }
         },
         x_label: "block size (iterations)".into(),
         y_label: format!("latency ({})", cell.unit.name()),

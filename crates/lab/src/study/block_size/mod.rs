@@ -144,7 +144,11 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
     let rows = rows::rows(config, measured);
     let regrets = regret::regrets(measured);
     let overall = regret::overall(&regrets);
-    let svg = figure::render(measured);
+    let place = match &config.chip {
+        Some(chip) => format!("simulated: {}", chip.name()),
+        None => "native".to_owned(),
+    };
+    let svg = figure::render(&place, measured);
     let mut meta = json!({
         "study": "block-size",
         "config": config,
