@@ -122,12 +122,12 @@ impl<P: Platform> Launch<'_, P> {
 
     /// Runs a loop inline until it proves long, and posts the rest.
     fn run_unknown(&self) {
-        let (mut done, mut block, mut spent) = (0, 1, 0.0);
+        let (mut done, mut block, mut spent) = (0, 1_usize, 0.0);
         while spent < self.post_ticks() && done < self.n {
-            let to = self.n.min(done + block);
+            let to = self.n.min(done.saturating_add(block));
             spent += self.time(done, to);
             done = to;
-            block *= 2;
+            block = block.saturating_mul(2);
         }
         let each = spent / done as f32;
         if done < self.n {
@@ -141,11 +141,11 @@ impl<P: Platform> Launch<'_, P> {
     /// would come. Returns how far it got when somebody could.
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
-        let mut block = 1;
+        let mut block = 1_usize;
         while done < self.n && !self.pool.anyone_idle() {
             let to = self.n.min(done.saturating_add(block));
             if self.time(done, to) < long {
-                block *= 2;
+                block = block.saturating_mul(2);
             }
             done = to;
         }
