@@ -53,20 +53,21 @@ impl Engine {
         Some(word.apply(operation))
     }
 
-    /// The same for the L2.
+    /// The same for the L2: for the plain accesses of a walk through memory. A
+    /// read-modify-write that is not in the L1 is most likely in no cache of
+    /// this tile, and should not look twice.
     #[inline(never)]
     fn hit_l2(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Option<u64> {
         let port = &mut self.ports[core as usize];
         let tile = &mut self.memory.tiles[port.tile as usize];
         let write = !operation.reads_only();
-        if write && tile.is_watched(line) {
+        if operation.is_read_modify_write() || write && tile.is_watched(line) {
             return None;
         }
         let Lookup::L2(cycles) = tile.lookup(line, write).0 else {
             return None;
         };
         port.pass(Activity::L2, cycles);
-        port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         Some(word.apply(operation))
     }
 

@@ -176,6 +176,9 @@ impl Engine {
     /// by itself, and its clock: it notices the core's hits at once.
     fn next_sibling(&self, core: u32) -> (u64, u32) {
         let threads = self.config.threads_per_core;
+        if threads == 1 {
+            return (u64::MAX, u32::MAX);
+        }
         let first = core - core % threads;
         (first..first + threads)
             .filter(|&sibling| sibling != core)

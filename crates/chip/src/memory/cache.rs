@@ -102,32 +102,32 @@ impl Tags {
     /// Puts a line in, most recently used; returns what had to leave.
     pub(crate) fn insert(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
         let set = self.set(line);
-        let at = set.iter().position(|entry| entry.line == line);
-        let victim = match at {
-            Some(at) => {
-                set.copy_within(..at, 1);
-                None
+        let last = set.len() - 1;
+        let mut place = last;
+        for (at, entry) in set.iter().enumerate().rev() {
+            if entry.line == line {
+                place = at;
+                break;
             }
-            None => {
-                let last = set.len() - 1;
-                let victim = set[last];
-                set.copy_within(..last, 1);
-                (victim.line != NONE).then_some((victim.line, victim.state))
+            if entry.line == NONE {
+                place = at;
             }
-        };
+        }
+        let gone = set[place];
+        if place > 0 {
+            set.copy_within(..place, 1);
+        }
         set[0] = Entry { line, state };
-        victim
+        (gone.line != line && gone.line != NONE).then_some((gone.line, gone.state))
     }
 
-    /// Takes a line out; its state, if it was here.
+    /// Takes a line out; its state, if it was here. Its place stays empty: a
+    /// line that comes back next, as those that are fought over do, moves
+    /// nothing.
     pub(crate) fn remove(&mut self, line: LineId) -> Option<State> {
-        let set = self.set(line);
-        let at = set.iter().position(|entry| entry.line == line)?;
-        let state = set[at].state;
-        // Empty entries come last, so that they are used first.
-        set.copy_within(at + 1.., at);
-        let last = set.len() - 1;
-        set[last] = EMPTY;
+        let entry = self.set(line).iter_mut().find(|entry| entry.line == line)?;
+        let state = entry.state;
+        *entry = EMPTY;
         Some(state)
     }
 

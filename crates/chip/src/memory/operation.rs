@@ -54,6 +54,15 @@ impl Operation {
         matches!(self, Self::Load | Self::TouchRead)
     }
 
+    /// Whether it reads and writes in one.
+    #[inline(always)]
+    pub(crate) fn is_read_modify_write(self) -> bool {
+        !matches!(
+            self,
+            Self::Load | Self::Store(_) | Self::TouchRead | Self::TouchWrite
+        )
+    }
+
     /// Cycles beyond getting the line: E(A).
     #[inline]
     pub(crate) fn execution(self, costs: &config::Atomics) -> u64 {
