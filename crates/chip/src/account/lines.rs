@@ -46,32 +46,9 @@ struct Line {
     misses: [u64; 3],
     spun: Cycles,
     waited: Cycles,
-    /// Cores and how often each took the line from another, in the order of
-    /// their first. Few lines have many, and most none.
+    /// Cores and how often each took the line from another; sorted by core. Few
+    /// lines have many, and most none.
     takers: Vec<(u32, u64)>,
-    /// The place of the next taker, if they go on taking turns.
-    next: usize,
-}
-
-impl Line {
-    fn taken_by(&mut self, core: u32) {
-        let at = match self.takers.get(self.next) {
-            Some((taker, _)) if *taker == core => self.next,
-            _ => match self.takers.iter().position(|(taker, _)| *taker == core) {
-                Some(at) => at,
-                None => {
-                    self.takers.push((core, 0));
-                    self.takers.len() - 1
-                }
-            },
-        };
-        self.takers[at].1 += 1;
-        self.next = if at + 1 < self.takers.len() {
-            at + 1
-        } else {
-            0
-        };
-    }
 }
 
 impl Lines {
@@ -203,11 +180,7 @@ impl Lines {
             memory,
             spun: line.spun,
             waited: line.waited,
-            takers: {
-                let mut takers = line.takers.clone();
-                takers.sort_unstable();
-                takers
-            },
+            takers: line.takers.clone(),
         }
     }
 
