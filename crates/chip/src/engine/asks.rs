@@ -117,7 +117,7 @@ impl Engine {
     }
 
     /// Whether others come before `core`, which may be `ahead` of other cores
-    /// but of no event. If so it is planned to go on at its clock, and must
+    /// but of no event and of no sibling in its tile. If so it is planned to go on at its clock, and must
     /// suspend.
     fn others_first(&mut self, core: u32, ahead: u64) -> bool {
         let (time, other) = self.agenda.next_core(&self.ports);

@@ -32,8 +32,9 @@ impl Body for Fiber {
     }
 
     fn abandon(mut self: Box<Self>) {
-        // SAFETY: nothing on the stack is used again: the engine drops a
-        // thread only when its run is over. Destructors do not run, which
+        // SAFETY: nothing on the stack is used again: a thread is abandoned
+        // when its run is over, or before it began, when its stack is empty
+        // (a core that does not exist). Destructors do not run, which
         // leaks what they would free; that is in the arena, or the host's and
         // lost. What other threads borrow from this stack (a scope) is used by
         // threads of the same run only, which are over too, and the stack's
