@@ -45,6 +45,8 @@ pub trait Fault: Send + Sync + 'static {
     const TORN_CAS: bool = false;
     /// Fences do nothing.
     const NO_FENCE: bool = false;
+    /// The dear half of an asymmetric fence does nothing.
+    const NO_HEAVY_FENCE: bool = false;
     /// Every access to an atomic is relaxed.
     const RELAXED: bool = false;
     /// Wake-ups wake nobody.
@@ -88,6 +90,11 @@ fault!(
     /// The fault of a sleep protocol without its fences.
     NoFence,
     NO_FENCE
+);
+fault!(
+    /// The fault of a thief that does not pay for the owner's fence.
+    NoHeavyFence,
+    NO_HEAVY_FENCE
 );
 fault!(
     /// The fault of publishing by relaxed accesses.
@@ -213,6 +220,18 @@ impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     fn fence(order: Ordering) {
         if !F::NO_FENCE {
             P::fence(order);
+        }
+    }
+
+    fn light_fence() {
+        if !F::NO_FENCE {
+            P::light_fence();
+        }
+    }
+
+    fn heavy_fence() {
+        if !F::NO_FENCE && !F::NO_HEAVY_FENCE {
+            P::heavy_fence();
         }
     }
 

@@ -196,6 +196,14 @@ impl Platform for Loom {
         atomic::fence(order);
     }
 
+    fn light_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
+    fn heavy_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
     fn fence_after_rmw() {
         // What the contract promises on every machine. That x86-64 needs no
         // instruction for it is beyond the model.

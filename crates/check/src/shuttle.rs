@@ -133,6 +133,14 @@ impl Platform for Shuttle {
         atomic::fence(order);
     }
 
+    fn light_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
+    fn heavy_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
     fn fence_after_rmw() {
         atomic::fence(Ordering::SeqCst);
     }

@@ -102,6 +102,22 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// `fence(SeqCst)`. Sleep protocols need the fence and pay for it once.
     fn fence_after_rmw();
 
+    /// The cheap half of an asymmetric fence: orders what this thread did
+    /// before it against what it does after it, as `fence(SeqCst)` would,
+    /// towards threads that call [`heavy_fence`](Self::heavy_fence) (not
+    /// towards other light fences).
+    ///
+    /// Of two threads that each write one word, fence, and read the other's,
+    /// one light and one heavy, at least one sees the other's write. On Linux,
+    /// where the kernel grants `membarrier`, the light half is a test of a flag
+    /// and stops only the compiler; elsewhere it is a fence.
+    fn light_fence();
+
+    /// The dear half: a fence for every thread of the process at once, some
+    /// microseconds and an interrupt of every core that runs one. For those who
+    /// have nothing better to do: thieves, and threads about to sleep.
+    fn heavy_fence();
+
     /// Tells the core that this is a spin loop (`pause`, `yield`).
     fn relax();
 

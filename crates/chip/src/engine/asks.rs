@@ -314,6 +314,13 @@ impl Engine {
         self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
     }
 
+    /// A fence on all cores: the call, and an interrupt there and back.
+    pub(crate) fn enter_kernel_to_fence(&mut self, core: u32) {
+        let os = &self.config.os;
+        let cycles = 2 * os.syscall + self.config.atomics.fence;
+        self.kernel(core, Activity::Futex, cycles.max(1));
+    }
+
     pub(crate) fn enter_kernel_to_yield(&mut self, core: u32) {
         self.kernel(core, Activity::Switch, self.config.os.syscall.max(1));
     }

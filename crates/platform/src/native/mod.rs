@@ -3,6 +3,9 @@
 
 mod cells;
 mod clock;
+#[cfg_attr(target_os = "linux", path = "fence_linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "fence_portable.rs")]
+mod fence;
 #[cfg_attr(target_os = "linux", path = "futex_linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "futex_portable.rs")]
 mod futex;
@@ -59,6 +62,15 @@ impl Platform for Native {
         } else {
             atomic::fence(Ordering::SeqCst);
         }
+    }
+
+    #[inline(always)]
+    fn light_fence() {
+        fence::light();
+    }
+
+    fn heavy_fence() {
+        fence::heavy();
     }
 
     #[inline(always)]

@@ -84,6 +84,15 @@ impl Platform for Simulated {
     /// Costs nothing: a read-modify-write of the machine is a full barrier.
     fn fence_after_rmw() {}
 
+    /// Costs nothing: the machine keeps its order, and a heavy fence is paid for
+    /// by who calls it.
+    fn light_fence() {}
+
+    fn heavy_fence() {
+        with(Engine::enter_kernel_to_fence);
+        in_order();
+    }
+
     fn relax() {
         let goes_on = with_inside(|engine, core| {
             // With the look that follows it, one period.
