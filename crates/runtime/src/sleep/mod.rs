@@ -6,6 +6,11 @@ mod checked;
 mod events;
 mod gaps;
 mod idle;
+mod latch;
+mod parker;
+pub(crate) mod policy;
 
 pub(crate) use events::EventCount;
 pub(crate) use idle::{After, Idle, Woken};
+pub(crate) use latch::Latch;
+pub use policy::{Mode, Sleep, Tally};

@@ -1,0 +1,63 @@
+//! Where one worker sleeps.
+
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use std::time::Duration;
+
+const AWAKE: u32 = 0;
+const ASLEEP: u32 = 1;
+
+/// One worker's bed: it lies down before it tells anybody, so that whoever
+/// hears of a sleeper finds one.
+///
+/// Of a worker that gets up by itself ([`rise`](Self::rise)) and those that
+/// wake it ([`rouse`](Self::rouse)) exactly one succeeds for each time it lies
+/// down: the one whose exchange finds ASLEEP. That one takes the worker off the
+/// policy's count, so the count is right the moment a waker has chosen.
+pub(crate) struct Parker<P: Platform> {
+    word: P::Futex,
+}
+
+impl<P: Platform> Parker<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            word: <P::Futex as Atomic<u32>>::new(AWAKE),
+        }
+    }
+
+    /// The worker lies down; it is counted among the sleepers next.
+    pub(crate) fn lie_down(&self) {
+        // Release: a waker that learns of the sleeper otherwise than by the
+        // count (a latch) must find it lying.
+        self.word.store(ASLEEP, Ordering::Release);
+    }
+
+    /// The worker gets up; `false`: a waker was first.
+    pub(crate) fn rise(&self) -> bool {
+        // Acquire pairs with `rouse`: what the waker did before it is visible.
+        self.word.swap(AWAKE, Ordering::AcqRel) == ASLEEP
+    }
+
+    /// Whether a waker would find the worker here, as a hint.
+    pub(crate) fn is_occupied(&self) -> bool {
+        self.word.load(Ordering::Relaxed) == ASLEEP
+    }
+
+    /// Sleeps until roused, or until `timeout` has passed; may return for no
+    /// reason. The futex compares and falls asleep in one step, so a `rouse`
+    /// before it is not slept through.
+    pub(crate) fn sleep(&self, timeout: Option<Duration>) {
+        self.word.wait(ASLEEP, timeout);
+    }
+
+    /// Takes the worker out of bed; `true`: it lay there, nobody else has taken
+    /// it, and the caller does the accounts and then [`wake`](Self::wake)s it.
+    pub(crate) fn rouse(&self) -> bool {
+        // Looking first spares the line when nobody is there.
+        self.is_occupied() && self.word.swap(AWAKE, Ordering::AcqRel) == ASLEEP
+    }
+
+    /// Has the system run it.
+    pub(crate) fn wake(&self) {
+        self.word.wake(1);
+    }
+}

@@ -1,0 +1,166 @@
+//! What a pool and a sleep policy ask of each other.
+
+use super::Latch;
+use manycore_platform::Platform;
+use std::time::Duration;
+
+/// Whether a policy is as its authors published it, or repaired.
+///
+/// ```
+/// use manycore::sleep::Mode;
+///
+/// assert_eq!("as-published".parse(), Ok(Mode::AsPublished));
+/// assert_eq!(Mode::Sound.to_string(), "sound");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Words, orderings and checks as published, with the wake-ups that they
+    /// lose; a watchdog recovers those. For measurements only.
+    AsPublished,
+    /// The same words, and no wake-up lost.
+    Sound,
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::AsPublished => "as-published",
+            Self::Sound => "sound",
+        })
+    }
+}
+
+impl std::str::FromStr for Mode {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "as-published" => Ok(Self::AsPublished),
+            "sound" => Ok(Self::Sound),
+            _ => Err(format!(
+                "unknown mode `{name}`; expected sound or as-published"
+            )),
+        }
+    }
+}
+
+/// What the workers of a pool have done about sleeping, since it was made.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// assert_eq!(pool.sleep_tally().wakeups, 0);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Times a worker blocked.
+    pub sleeps: u64,
+    /// Times a worker was woken by another.
+    pub wakeups: u64,
+    /// Times a worker's watchdog found work that it should have been woken
+    /// for (only as published).
+    pub recovered: u64,
+}
+
+/// How the idle workers of a pool wait for jobs and are woken: the type
+/// parameter of [`Pool`](crate::Pool).
+///
+/// The policies of [`sleep`](crate::sleep) are all there are; the trait cannot
+/// be implemented elsewhere.
+///
+/// ```
+/// use manycore::sleep::{Sleep, Spread};
+/// use manycore::{Native, Pool};
+///
+/// assert_eq!(<Spread<Native> as Sleep<Native>>::NAME, "ours");
+/// let pool = Pool::builder().threads(2).build()?;
+/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub trait Sleep<P: Platform>: Policy<P> {
+    /// What the command calls it.
+    const NAME: &'static str;
+    /// As published or sound.
+    const MODE: Mode;
+}
+
+/// What is known of a pool when its policy is made.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The core group of each worker.
+    pub(crate) groups: &'a [u32],
+    /// The longest an idle worker spins before it sleeps.
+    pub(crate) spin_budget: Duration,
+}
+
+/// What a worker that is about to sleep may still look at.
+pub trait Scan {
+    /// Whether something waits that did not come from a worker's own deque:
+    /// in the injector, in this worker's mailbox, a posted loop, the pool's end.
+    fn injected(&self) -> bool;
+
+    /// Whether anything waits at all: as [`injected`](Self::injected), or a job
+    /// on any worker's deque.
+    fn anything(&self) -> bool;
+}
+
+/// A policy from within.
+///
+/// # The pool's part
+///
+/// A worker without work calls [`start_looking`](Self::start_looking), then
+/// searches; after each search without success it calls
+/// [`no_work_found`](Self::no_work_found), which may yield, announce itself, or
+/// sleep; when it has found a job, or what it waits for has come, it calls
+/// [`work_found`](Self::work_found).
+///
+/// Who pushes on its own deque calls [`posted`](Self::posted) after the push;
+/// who makes work available otherwise calls [`injected`](Self::injected) after
+/// that; who sets a latch whose owner sleeps calls [`notify`](Self::notify).
+pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
+    /// Tells policies apart at run time.
+    const ID: u32;
+
+    /// What a worker remembers while it looks for work.
+    type Idle;
+
+    fn new(setup: &Setup<'_>) -> Self;
+
+    /// Names its words, for a simulator's accounts.
+    fn name(&self);
+
+    /// Worker `poster` has pushed a job; its deque `was_empty` before. This is
+    /// on the path of every `join`.
+    fn posted(&self, poster: usize, was_empty: bool);
+
+    /// `jobs` jobs were put where any worker finds them, near worker `near`;
+    /// none `was_empty` before. Contains a full fence.
+    fn injected(&self, near: usize, jobs: u32, was_empty: bool);
+
+    /// Wakes `worker` if it sleeps.
+    fn notify(&self, worker: usize);
+
+    /// Workers asleep, as a hint.
+    fn sleepers(&self) -> u32;
+
+    /// Wakes up to `count` sleepers, near worker `near` first if it can.
+    fn wake_any(&self, near: usize, count: u32);
+
+    fn start_looking(&self, worker: usize) -> Self::Idle;
+
+    /// `worker` stops looking: it has work, or need not look any longer.
+    fn work_found(&self, worker: usize, idle: Self::Idle);
+
+    /// `worker` has searched once more in vain. Returns when it should search
+    /// again; the latch may be set then.
+    fn no_work_found(
+        &self,
+        worker: usize,
+        idle: &mut Self::Idle,
+        latch: &Latch<P>,
+        scan: &impl Scan,
+    );
+
+    fn tally(&self) -> Tally;
+}
