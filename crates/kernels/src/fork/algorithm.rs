@@ -71,7 +71,8 @@ pub enum Size {
     /// As in the document on sleeping, or in rayon's benchmarks where the
     /// document has no such program; [`Algorithm`] says which.
     Document,
-    /// Some ten to fifty times less work, for a simulator or a quick look.
+    /// Some ten to fifty times less work, for a simulator or a quick look; the
+    /// same for the algorithms that take less than a millisecond.
     Quick,
 }
 
@@ -208,7 +209,7 @@ fn matmul(method: Method, size: Size, seed: u64) -> MatMul {
     match size {
         Size::Document => MatMul::new(method, 3, 32, seed),
         // As many tasks, a smaller block.
-        Size::Quick => MatMul::new(method, 3, 12, seed),
+        Size::Quick => MatMul::new(method, 3, 16, seed),
     }
 }
 

@@ -5,7 +5,7 @@ use manycore_platform::Platform;
 
 /// Instructions a multiple struck out, a prime tried on a block, and a flag set
 /// and counted.
-const STRIKE: u64 = 3;
+const STRIKE: u64 = 6;
 const PRIME: u64 = 25;
 const FLAG: u64 = 1;
 

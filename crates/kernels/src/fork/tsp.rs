@@ -5,7 +5,7 @@ use super::{Fork, Kernel, Wrong};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
 /// Instructions a road that the search looks at.
-const ROAD: u64 = 15;
+const ROAD: u64 = 97;
 
 /// Ten cities of Djibouti, as TSPLIB publishes them (dj38, the first ten).
 const DJIBOUTI: [(f64, f64); 10] = [
@@ -317,10 +317,9 @@ impl<F: Fork> Search<'_, F> {
     /// found meanwhile.
     fn all(&self, mut journey: Journey) -> Option<Tour> {
         if journey.cities.len() - journey.visited <= self.threshold {
-            let (mut best, mut roads) = (None, 0);
-            self.alone(&mut journey, &mut best, &mut roads);
             F::Platform::read(&self.map.roads);
-            F::Platform::compute(ROAD * roads);
+            let mut best = None;
+            self.alone(&mut journey, &mut best);
             return best;
         }
         if !self.is_promising(&journey) {
@@ -349,7 +348,7 @@ impl<F: Fork> Search<'_, F> {
         journey.length + journey.ahead < self.shortest.load(Ordering::Relaxed)
     }
 
-    fn alone(&self, journey: &mut Journey, best: &mut Option<Tour>, roads: &mut u64) {
+    fn alone(&self, journey: &mut Journey, best: &mut Option<Tour>) {
         if journey.visited == journey.cities.len() {
             let length = self.map.length(&journey.cities);
             if self.is_shortest(length) {
@@ -361,10 +360,10 @@ impl<F: Fork> Search<'_, F> {
             return;
         }
         for next in journey.visited..journey.cities.len() {
-            *roads += 1;
+            F::Platform::compute(ROAD);
             journey.to(self.map, next);
             if self.is_promising(journey) {
-                self.alone(journey, best, roads);
+                self.alone(journey, best);
             }
             journey.back(self.map, next);
         }
