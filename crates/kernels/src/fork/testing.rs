@@ -50,7 +50,8 @@ impl Threads {
     fn lot(&self) -> u64 {
         let join = self.joins.fetch_add(1, Ordering::Relaxed);
         match self.choice {
-            Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6),
+            // Rarer by and by, or large kernels would make threads all the time.
+            Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6 + join / 16),
             Choice::Migrate if join == 0 => 0,
             Choice::Migrate | Choice::Stay => 5,
         }

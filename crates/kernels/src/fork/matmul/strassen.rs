@@ -6,7 +6,7 @@ use crate::fork::Fork;
 use manycore_platform::Platform;
 
 /// Instructions of four elements of a sum, and per matrix that is added up.
-const FOUR_SUMS: u64 = 2;
+const FOUR_SUMS: u64 = 3;
 
 /// Writes the product of `a` and `b` to `c`.
 pub(super) fn multiply<F: Fork>(fork: &F, block: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
