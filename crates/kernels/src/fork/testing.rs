@@ -9,7 +9,8 @@ use std::thread;
 /// in either order, or one of them, which then has migrated, on a new thread.
 pub(super) struct Threads {
     threads: usize,
-    /// How many more threads may be made at the moment.
+    /// How many more threads may be made at the moment. Relaxed, as `joins` is:
+    /// both only count, and making and joining a thread orders what it did.
     spare: AtomicUsize,
     /// Joins so far: what the lots are drawn from, with the seed.
     joins: AtomicU64,

@@ -22,6 +22,8 @@ impl Pond {
         let mut pond = Self { stones: vec![true] };
         let mut table = Table::new();
         let mut visited: u64 = 1;
+        // More would overflow, and nobody could wait for them.
+        let visits = visits.min(1 << 60);
         while visited < visits {
             let dry = !pond.stones[pond.last()] || random.u32(0..4) < Self::STONES_IN_FOUR;
             pond.stones.push(dry);
