@@ -12,6 +12,8 @@ mod nearest;
 mod parker;
 pub(crate) mod policy;
 
+#[cfg(test)]
+pub(crate) use events::EventCount;
 pub(crate) use idle::{Idle, Woken};
 pub(crate) use latch::Latch;
 pub use nearest::Nearest;
