@@ -9,6 +9,10 @@
 //! word as its own, makes every thread pass a fence, and reads `bottom`. Either
 //! the owner's last pop is in that figure, or its next one sees the mark; so what
 //! is below it can be taken by an exchange, which the owner's slow way cancels.
+//!
+//! `GATED`: the thief that trips also shuts a gate that every push looks at, in
+//! place of the array's length, so that a push too publishes the oldest job. Then
+//! an owner that pushes and goes into a long leaf has left something to steal.
 
 use crate::frame::{CAPACITY, Design, Header, Line, barrier, full, ticks, ticks_per_us};
 use std::cell::Cell;
@@ -22,9 +26,11 @@ struct Shared {
     word: AtomicU64,
     /// One thief at a time raises, so that the word it exchanges is its own.
     raising: AtomicBool,
+    /// Pushes at or above it go the slow way: the array's length, or 0.
+    gate: AtomicU32,
 }
 
-pub(crate) struct DirectStack {
+pub(crate) struct DirectStack<const GATED: bool> {
     bottom: Line<AtomicU32>,
     shared: Line<Shared>,
     /// As a thief: since when the owner of a job it wants has not come by.
@@ -41,7 +47,7 @@ fn unpack(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
 }
 
-impl DirectStack {
+impl<const GATED: bool> DirectStack<GATED> {
     /// AcqRel: what one who changes the word has seen, the next one sees.
     fn exchange(&self, seen: u64, top: u32, limit: u32) -> bool {
         let (new, word) = (pack(top, limit), &self.shared.0.word);
@@ -69,10 +75,26 @@ impl DirectStack {
         }
     }
 
+    /// The array is full, or somebody wants a job and there is one now.
+    #[cold]
+    fn push_slow(&self, index: u32) {
+        if index as usize >= CAPACITY {
+            full();
+        }
+        let Shared { word, gate, .. } = &self.shared.0;
+        gate.store(CAPACITY as u32, Ordering::Relaxed);
+        let seen = word.load(Ordering::Relaxed);
+        let (top, limit) = unpack(seen);
+        // A thief that comes between gets the job itself.
+        if limit >= RAISED {
+            self.exchange(seen, top, top + 1);
+        }
+    }
+
     /// The owner does not come by: takes its oldest job without it.
     #[cold]
     fn raise(&self) -> Option<*const Header> {
-        let Shared { word, raising } = &self.shared.0;
+        let Shared { word, raising, .. } = &self.shared.0;
         // Acquire and, below, Release: a lock.
         if raising.swap(true, Ordering::Acquire) {
             return None;
@@ -99,8 +121,12 @@ impl DirectStack {
     }
 }
 
-impl Design for DirectStack {
-    const NAME: &'static str = "direct_stack";
+impl<const GATED: bool> Design for DirectStack<GATED> {
+    const NAME: &'static str = if GATED {
+        "direct_stack, gated"
+    } else {
+        "direct_stack"
+    };
 
     fn available() -> bool {
         barrier::available()
@@ -110,7 +136,11 @@ impl Design for DirectStack {
         let (word, raising) = (AtomicU64::new(0), AtomicBool::new(false));
         Self {
             bottom: Line::default(),
-            shared: Line(Shared { word, raising }),
+            shared: Line(Shared {
+                word,
+                raising,
+                gate: AtomicU32::new(CAPACITY as u32),
+            }),
             since: Line::default(),
             patience: ticks_per_us(),
             slots: std::array::from_fn(|_| AtomicPtr::default()),
@@ -120,12 +150,18 @@ impl Design for DirectStack {
     #[inline(always)]
     unsafe fn push(&self, job: *const Header) {
         let bottom = self.bottom.0.load(Ordering::Relaxed);
-        let Some(slot) = self.slots.get(bottom as usize) else {
-            full()
+        let gate = if GATED {
+            self.shared.0.gate.load(Ordering::Relaxed)
+        } else {
+            CAPACITY as u32
         };
-        slot.store(job.cast_mut(), Ordering::Relaxed);
+        let slot = bottom as usize % CAPACITY;
+        self.slots[slot].store(job.cast_mut(), Ordering::Relaxed);
         // Release: who sees the new bottom sees the slot and the frame.
         self.bottom.0.store(bottom + 1, Ordering::Release);
+        if bottom >= gate {
+            self.push_slow(bottom);
+        }
     }
 
     #[inline(always)]
@@ -165,6 +201,9 @@ impl Design for DirectStack {
                 return won.then(|| self.job(top));
             }
             self.exchange(seen, top, TRIPPED);
+            if GATED {
+                self.shared.0.gate.store(0, Ordering::Relaxed);
+            }
             return None;
         }
         if self.bottom.0.load(Ordering::Relaxed) <= top {

@@ -10,12 +10,15 @@
 //!   worker; nanoseconds a join.
 //! * **fib(32)**: a join at every call, on one worker and on two; milliseconds.
 //! * **stolen**: jobs stolen in one such `fib(32)`.
-//! * **short tree**: a tree of 1,023 empty joins on two workers, called back to
-//!   back with 10 us of other work between; microseconds a tree. It is over before
+//! * **short tree**: a tree of 1,023 empty joins on two workers, each
+//!   after 30 us of other work; microseconds a tree. It is over before
 //!   help can pay: what counts is what a hungry thief costs the owner.
 //! * **taken in a leaf**: two jobs are pushed, one inside the other, then their
 //!   owner computes for 100 us without a join. How many of the two a waiting
 //!   thief took meanwhile, and how long after the push they started.
+//!
+//! A sample in which a thread of this process waited for a core is dropped; that
+//! is fair here because all threads of all designs spin.
 
 mod chase_lev;
 mod direct_stack;
@@ -76,7 +79,8 @@ fn main() {
         entry::<Heartbeat<5, 1>>(),
         entry::<Heartbeat<5, 16>>(),
         entry::<Heartbeat<100, 1>>(),
-        entry::<DirectStack>(),
+        entry::<DirectStack<false>>(),
+        entry::<DirectStack<true>>(),
     ];
     let mut designs: Vec<Entry> = designs.into_iter().flatten().collect();
     let mut serial = Samples::default();
@@ -153,6 +157,24 @@ fn time(f: impl FnOnce()) -> f64 {
     (ticks() - start) as f64 / ticks_per_us() as f64
 }
 
+/// `f`, unless one of this process's threads was ready and waited for a core
+/// meanwhile.
+fn undisturbed<T>(f: impl FnOnce() -> T) -> Option<T> {
+    let delay = run_delay();
+    let value = f();
+    (run_delay() == delay).then_some(value)
+}
+
+/// Nanoseconds that the threads waited for a core, where the system tells.
+fn run_delay() -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok())
+        .filter_map(|line| line.split(' ').nth(1)?.parse::<u64>().ok())
+        .sum()
+}
+
 fn visit_serial(samples: &mut Samples) {
     fn empty(levels: u32) {
         if levels > 0 {
@@ -169,55 +191,58 @@ fn visit_serial(samples: &mut Samples) {
             fib(n - 1) + fib(n - 2)
         }
     }
-    for _ in 0..10 {
-        samples
-            .empty
-            .push(time(|| empty(black_box(14))) * 1e3 / 16383.0);
-    }
-    for _ in 0..50 {
-        samples.short.push(time(|| empty(black_box(10))));
-    }
-    for _ in 0..3 {
-        let ms = time(|| assert_eq!(fib(black_box(32)), 2_178_309)) / 1e3;
-        samples.fib[0].push(ms);
-    }
+    let two_calls = || empty(black_box(14));
+    samples.empty.extend(times(20, two_calls).map(a_join));
+    samples.short.extend(times(50, || empty(black_box(10))));
+    let sum = || assert_eq!(fib(black_box(32)), 2_178_309);
+    samples.fib[0].extend(times(3, sum).map(|us| us / 1e3));
 }
 
 fn visit<D: Design>(samples: &mut Samples) {
     run::<D>(1, || {
-        empty::<D>(14);
-        for _ in 0..20 {
-            samples.empty.push(time(|| empty::<D>(14)) * 1e3 / 16383.0);
-        }
+        samples
+            .empty
+            .extend(times(20, || empty::<D>(14)).map(a_join))
     });
-    // Not measured: more thieves than cores, for the sake of the assertion.
-    run::<D>(4, || assert_eq!(fib::<D>(22), 17_711));
+    run::<D>(2, || samples.short.extend(times(50, || empty::<D>(10))));
+    let sum = || assert_eq!(fib::<D>(32), 2_178_309);
     for threads in [1, 2] {
         for _ in 0..3 {
-            let stolen = run::<D>(threads, || {
-                // The other thread has started by then.
-                compute(200);
-                let ms = time(|| assert_eq!(fib::<D>(32), 2_178_309)) / 1e3;
-                samples.fib[threads - 1].push(ms);
-            });
-            if threads == 2 {
+            let fib = &mut samples.fib[threads - 1];
+            let kept = fib.len();
+            let stolen = run::<D>(threads, || fib.extend(times(1, sum).map(|us| us / 1e3)));
+            if threads == 2 && fib.len() > kept {
                 samples.stolen.push(stolen as f64);
             }
         }
     }
     run::<D>(2, || {
-        for _ in 0..50 {
-            compute(10);
-            samples.short.push(time(|| empty::<D>(10)));
-        }
-    });
-    run::<D>(2, || {
-        for _ in 0..20 {
-            let [outer, inner] = taken_in_a_leaf::<D>();
+        for [outer, inner] in (0..20).filter_map(|_| undisturbed(taken_in_a_leaf::<D>)) {
             samples.taken[0].push(outer);
             samples.taken[1].push(inner);
         }
     });
+    // Not measured: more thieves than cores, for the sake of the assertions.
+    run::<D>(4, || {
+        assert_eq!(fib::<D>(22), 17_711);
+        assert_eq!(leaves::<D>(1, 9), (512..1024).sum::<u64>());
+    });
+}
+
+/// Nanoseconds a join, of the microseconds of a tree of them.
+fn a_join(us: f64) -> f64 {
+    us * 1e3 / 16383.0
+}
+
+/// The undisturbed ones of `count` times, in microseconds. The caller is busy
+/// first, so that a thief is there and waits.
+fn times(count: usize, f: impl Fn()) -> impl Iterator<Item = f64> {
+    (0..count).filter_map(move |_| {
+        undisturbed(|| {
+            compute(30);
+            time(&f)
+        })
+    })
 }
 
 fn empty<D: Design>(levels: u32) {
@@ -235,13 +260,25 @@ fn fib<D: Design>(n: u32) -> u64 {
     a + b
 }
 
+/// Leaves of 0 to 7 us in no order; the sum of their places.
+fn leaves<D: Design>(place: u64, levels: u32) -> u64 {
+    if levels == 0 {
+        compute(place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61);
+        return place;
+    }
+    let (a, b) = join::<D, _, _>(
+        || leaves::<D>(2 * place, levels - 1),
+        || leaves::<D>(2 * place + 1, levels - 1),
+    );
+    a + b
+}
+
 fn compute(us: u64) {
     let end = ticks() + us * ticks_per_us();
     while ticks() < end {}
 }
 
 fn taken_in_a_leaf<D: Design>() -> [f64; 2] {
-    // So that the thief is waiting, as it would be in a quiet moment.
     compute(30);
     let started = [AtomicU64::new(0), AtomicU64::new(0)];
     let leaf_over = AtomicBool::new(false);
