@@ -42,7 +42,13 @@ fn every_peer_runs_every_index_exactly_once() {
             assert!(said.lines().any(|l| l == line), "no `{line}` in\n{said}");
         }
     }
-    for peer in ["serial", "serial-right", "rayon-in", "chili-held"] {
+    for peer in [
+        "serial",
+        "serial-right",
+        "manycore",
+        "rayon-in",
+        "chili-held",
+    ] {
         let line = format!("{peer}, threads 2: every join right");
         assert!(said.lines().any(|l| l == line), "no `{line}` in\n{said}");
     }

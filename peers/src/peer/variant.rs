@@ -46,9 +46,10 @@ const ON_REQUEST: [(&str, &str, &str); 4] = [
 
 /// Those that join, in the same form. A runtime takes part if any of its
 /// variants above does.
-const JOINING: [(&str, &str, &str); 8] = [
+const JOINING: [(&str, &str, &str); 9] = [
     ("serial", "serial", "left-first"),
     ("serial-right", "serial", "right-first"),
+    ("manycore", "manycore", "inside"),
     ("rayon-in", "rayon", "inside"),
     ("chili-held", "chili", "held-scope"),
     ("gomp-task", "gomp", "task"),
