@@ -25,7 +25,7 @@
 pub mod cost;
 mod loops;
 mod pool;
-mod sleep;
+pub mod sleep;
 pub mod topology;
 
 pub use loops::{Block, Loop, ParsePartitionerError, Partitioner, parallel_for};

@@ -9,6 +9,7 @@ mod idle;
 mod latch;
 mod parker;
 pub(crate) mod policy;
+pub mod published;
 
 pub(crate) use events::EventCount;
 pub(crate) use idle::{After, Idle, Woken};

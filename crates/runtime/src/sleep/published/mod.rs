@@ -1,0 +1,22 @@
+//! The sleep policies of rayon and of the experiment on its counters, which
+//! differ in the words and lines they touch and in nothing else. `README.md`
+//! beside this file says which is which, and argues the protocol.
+
+mod bed;
+#[cfg(test)]
+mod checked;
+mod counters;
+mod discipline;
+mod one_word;
+mod protocol;
+mod registry;
+mod three_words;
+mod variants;
+
+pub use discipline::{AsPublished, Sound};
+pub use protocol::Published;
+pub use registry::{PolicyVisitor, UnknownPolicy, policies, with_policy};
+pub use variants::{
+    LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers, NoJecSleepersPadded, Packed,
+    PackedPadded, Split, SplitPadded, SplitSleepers, SplitSleepersPadded,
+};
