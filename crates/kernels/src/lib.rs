@@ -29,6 +29,7 @@
 mod additions;
 mod audit;
 mod buffer;
+pub mod fork;
 mod irregular;
 mod load;
 mod tiny;

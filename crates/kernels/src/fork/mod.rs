@@ -1,0 +1,52 @@
+//! Fork-join kernels: programs that divide their work by `join`.
+//!
+//! A kernel knows no scheduler. It asks a [`Fork`] for its parallelism, and the
+//! same code runs on a pool, on a simulated chip and, by [`Serial`], on one
+//! thread.
+//!
+//! # What a simulated chip is told
+//!
+//! Each leaf says what it costs: the instructions of its inner loop times how
+//! often that ran, and the memory it reads and writes. The constants are
+//! instructions of the release build on x86-64: callgrind's count of a
+//! sequential run, divided by what the constant is a multiple of (elements,
+//! pairs, nodes). Natively the declarations compile to nothing.
+
+mod algorithm;
+mod fibonacci;
+mod frog_jump;
+mod joins;
+mod kernel;
+mod life;
+mod map_collect;
+mod matmul;
+mod merge_sort;
+mod nbody;
+mod quick_sort;
+mod scheduler;
+mod sieve;
+mod sorted;
+mod splitting;
+mod string_split;
+#[cfg(test)]
+mod testing;
+mod tree;
+mod tsp;
+
+pub use algorithm::{Algorithm, Prepared, Size, UnknownAlgorithm};
+pub use fibonacci::Fibonacci;
+pub use frog_jump::FrogJump;
+pub use joins::{IncrementAll, JoinRecursively};
+pub use kernel::{Kernel, Wrong};
+pub use life::Life;
+pub use map_collect::MapCollect;
+pub use matmul::{MatMul, Method};
+pub use merge_sort::MergeSort;
+pub use nbody::{Form, NBody};
+pub use quick_sort::QuickSort;
+pub use scheduler::{Fork, Serial};
+pub use sieve::Sieve;
+pub use splitting::{Part, Splittable};
+pub use string_split::StringSplit;
+pub use tree::{Placement, TreeSum};
+pub use tsp::{TooManyCities, Tsp};

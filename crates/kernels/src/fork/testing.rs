@@ -1,0 +1,122 @@
+//! Schedulers and checks for the kernels' tests.
+
+use super::{Fork, Kernel, Serial};
+use manycore_platform::Native;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+
+/// A scheduler that decides by lot at each `join`: one closure after the other
+/// in either order, or one of them, which then has migrated, on a new thread.
+pub(super) struct Threads {
+    threads: usize,
+    /// How many more threads may be made at the moment.
+    spare: AtomicUsize,
+    /// Joins so far: what the lots are drawn from, with the seed.
+    joins: AtomicU64,
+    choice: Choice,
+}
+
+enum Choice {
+    Lot(u64),
+    Migrate,
+    Stay,
+}
+
+impl Threads {
+    /// Draws its lots from `seed`; splits as if there were `threads`.
+    pub(super) fn new(threads: usize, seed: u64) -> Self {
+        Self::with(threads, 8, Choice::Lot(seed))
+    }
+
+    /// Runs all on one thread, in order.
+    pub(super) fn that_never_migrate(threads: usize) -> Self {
+        Self::with(threads, 0, Choice::Stay)
+    }
+
+    /// The second half of the first `join` migrates, nothing else.
+    pub(super) fn that_migrate_at_first(threads: usize) -> Self {
+        Self::with(threads, 1, Choice::Migrate)
+    }
+
+    fn with(threads: usize, spare: usize, choice: Choice) -> Self {
+        Self {
+            threads,
+            spare: AtomicUsize::new(spare),
+            joins: AtomicU64::new(0),
+            choice,
+        }
+    }
+
+    fn lot(&self) -> u64 {
+        let join = self.joins.fetch_add(1, Ordering::Relaxed);
+        match self.choice {
+            Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6),
+            Choice::Migrate if join == 0 => 0,
+            Choice::Migrate | Choice::Stay => 5,
+        }
+    }
+
+    fn takes_a_thread(&self) -> bool {
+        let take = |spare: usize| spare.checked_sub(1);
+        (self.spare)
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .is_ok()
+    }
+}
+
+impl Fork for Threads {
+    type Platform = Native;
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(bool) -> RA + Send,
+        B: FnOnce(bool) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let joined = match self.lot() {
+            0 | 1 if self.takes_a_thread() => thread::scope(|scope| {
+                let b = scope.spawn(|| b(true));
+                (a(false), b.join().unwrap())
+            }),
+            2 if self.takes_a_thread() => thread::scope(|scope| {
+                let a = scope.spawn(|| a(true));
+                let b = b(false);
+                (a.join().unwrap(), b)
+            }),
+            3 => {
+                let b = b(false);
+                return (a(false), b);
+            }
+            _ => return (a(false), b(false)),
+        };
+        self.spare.fetch_add(1, Ordering::Relaxed);
+        joined
+    }
+}
+
+/// A few schedules by lot.
+pub(super) fn schedules() -> impl Iterator<Item = Threads> {
+    [(1, 0), (2, 1), (3, 2), (16, 3)]
+        .into_iter()
+        .map(|(threads, seed)| Threads::new(threads, seed))
+}
+
+/// The kernel answers rightly, sequentially and in all schedules; it can be run
+/// again after a reset.
+pub(super) fn check<K: Kernel>(kernel: &mut K) {
+    kernel.sequential::<Native>();
+    kernel.verify().expect("sequential");
+    kernel.reset();
+    kernel.run(&Serial::<Native>::default());
+    kernel.verify().expect("on one thread");
+    for fork in schedules() {
+        kernel.reset();
+        kernel.run(&fork);
+        kernel.verify().expect("in parallel");
+    }
+}
