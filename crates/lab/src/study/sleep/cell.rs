@@ -1,6 +1,7 @@
 //! What is compared, and where: policies in cells.
 
 use manycore::sleep::Mode;
+use manycore::sleep::published::policies;
 use manycore_kernels::fork::Algorithm;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -27,6 +28,26 @@ impl Policy {
     pub(super) const BASE: &'static str = "packed";
     /// The default of pools.
     pub(super) const OURS: &'static str = "ours";
+
+    /// Every policy in every mode that it has.
+    pub(super) fn all() -> Vec<Self> {
+        let policy = |(name, mode): (&str, Mode)| Self {
+            name: name.to_owned(),
+            mode,
+        };
+        policies().into_iter().map(policy).collect()
+    }
+
+    /// Every policy's name once.
+    pub(super) fn names() -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for (name, _) in policies() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
 
     /// Whether it is the one that all of its mode are compared with.
     pub(super) fn is_base(&self) -> bool {

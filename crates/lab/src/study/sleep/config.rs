@@ -127,22 +127,18 @@ impl Config {
     }
 }
 
-/// The policies of each mode; ours was never published.
+/// The policies of each mode, those of a mode side by side.
 fn policies(only: &Only, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
-    let mut policies = Vec::new();
-    for &mode in modes {
-        let names = only.policies(&manycore::sleep::NAMES);
-        let names = names
+    let of = |&mode: &Mode| {
+        Policy::all()
             .into_iter()
-            .filter(|&name| mode == Mode::Sound || name != Policy::OURS);
-        policies.extend(names.map(|name| Policy {
-            name: name.to_owned(),
-            mode,
-        }));
-    }
+            .filter(move |one| one.mode == mode)
+    };
+    let mut policies: Vec<Policy> = modes.iter().flat_map(of).collect();
+    policies.retain(|policy| only.wants(&policy.name));
     if policies.is_empty() {
         return Err(bad_input(
-            "--only ours: it was never published; expected --set mode=sound with it",
+            "--only: no such policy was published; expected --set mode=sound with it",
         ));
     }
     Ok(policies)
@@ -192,4 +188,71 @@ fn size_name<S: Serializer>(size: &Size, serializer: S) -> Result<S::Ok, S::Erro
         Size::Document => "document",
         Size::Quick => "quick",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::settings::Settings;
+    use manycore_chip::config::Config as Machine;
+
+    fn config(only: &[&str], set: &[&str], threads: &[usize]) -> anyhow::Result<Config> {
+        let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
+        Config::new(&Request {
+            world: World::Simulated(Box::new(Machine::preset("dahu")?)),
+            settings: Settings::parse(&pairs, &super::super::keys::KEYS)?,
+            threads: threads
+                .iter()
+                .filter_map(|&count| NonZeroUsize::new(count))
+                .collect(),
+            only: only.iter().map(|&name| name.to_owned()).collect(),
+            full: false,
+            seed: 1,
+            fresh: false,
+        })
+    }
+
+    #[test]
+    fn by_default_the_documents_programs_and_every_sound_policy() {
+        let config = config(&[], &[], &[]).unwrap();
+        assert_eq!(config.threads, [1, 8, 16, 24, 32]);
+        assert_eq!(config.algorithms, DOCUMENT);
+        let sound = Policy::all()
+            .into_iter()
+            .filter(|policy| policy.mode == Mode::Sound);
+        assert_eq!(config.policies, sound.collect::<Vec<_>>());
+        assert_eq!(config.policies[0].name, Policy::BASE);
+        assert_eq!(config.cells().len(), 25);
+    }
+
+    #[test]
+    fn only_leaves_algorithms_and_policies() {
+        let both = "mode=sound,as-published";
+        let config = config(&["tsp", "split", "packed"], &[both], &[4]).unwrap();
+        // One thread is what speedups are over.
+        assert_eq!(config.threads, [1, 4]);
+        assert_eq!(config.algorithms, [Algorithm::Tsp]);
+        let names: Vec<String> = config.policies.iter().map(Policy::to_string).collect();
+        let expected = [
+            "packed",
+            "split",
+            "packed (as-published)",
+            "split (as-published)",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (only, set, threads, part) in [
+            (&["lief"][..], &[][..], &[][..], "`lief`"),
+            (&[], &["mode=fast"], &[], "`fast`"),
+            (&[], &["size=huge"], &[], "`huge`"),
+            (&[], &["seconds=3"], &[], "--set runs"),
+            (&[], &[], &[33], "32 cores"),
+        ] {
+            let error = config(only, set, threads).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
 }

@@ -37,6 +37,10 @@ pub(super) struct Sample {
     pub(super) time: f64,
     /// Of all threads together.
     pub(super) cpu_time: f64,
+    /// How long all threads together waited for a CPU that others held; native
+    /// only.
+    #[serde(default)]
+    pub(super) waited: f64,
     /// Times that a worker went to sleep, and was woken.
     pub(super) sleeps: u64,
     pub(super) wakeups: u64,

@@ -32,6 +32,7 @@ use crate::report::section::{Block, Section};
 use anyhow::Context;
 use config::Config;
 use manycore::Pool;
+use manycore::topology::Topology;
 use measured::Measured;
 use published::Published;
 use serde_json::json;
@@ -168,6 +169,11 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
         more.push(("lines.csv", rows::csv(&line_rows)?));
     } else {
         meta["origin"] = json!(Origin::native());
+        let cpus = Topology::detect().usable().len();
+        if let Some(warning) = prose::disturbance(measured, cpus) {
+            summary = format!("{warning}\n{summary}");
+            blocks.push(Block::Paragraph(warning));
+        }
     }
     blocks.push(Block::Figure {
         svg: svg.clone(),

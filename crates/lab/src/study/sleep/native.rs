@@ -7,9 +7,9 @@
 use super::cell::Policy;
 use super::config::Config;
 use super::measured::{Measured, Sample};
-use super::pool::{self, Erased, Joiner};
+use super::pool::{self, Erased};
 use crate::measure::progress::Progress;
-use crate::measure::{cpu_time, interrupt};
+use crate::measure::{cpu_time, disturbance, interrupt};
 use anyhow::{Context, anyhow};
 use manycore::Native;
 use manycore_kernels::fork::{Kernel, Prepared};
@@ -65,8 +65,8 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// One run in a pool of its own, after one for warmth; `audited`: that one's
-/// answer is looked at.
+/// One run in a pool of its own, after one for warmth; `audited`: the answer
+/// is looked at.
 fn run(
     kernel: &mut Prepared,
     policy: &Policy,
@@ -74,29 +74,31 @@ fn run(
     audited: bool,
 ) -> anyhow::Result<Sample> {
     let pool = pool::native(policy, threads)?;
-    run_in(kernel, &*pool);
+    let mut run = || {
+        kernel.reset();
+        let start = Instant::now();
+        pool.install(&mut || kernel.run(&Erased::<Native>::new(&*pool)));
+        start.elapsed()
+    };
+    run();
+    let (before, waited) = (pool.tally(), disturbance::waited());
+    let on_cpu = cpu_time::of_process();
+    let time = run();
+    let on_cpu = cpu_time::of_process() - on_cpu;
+    let after = pool.tally();
+    let waited = disturbance::waited().zip(waited);
     if audited {
         kernel
             .verify()
             .map_err(|wrong| anyhow!("the answer is wrong: {wrong}"))?;
     }
-    kernel.reset();
-    let before = pool.tally();
-    let (start, on_cpu) = (Instant::now(), cpu_time::of_process());
-    pool.install(&mut || kernel.run(&Erased::<Native>::new(&*pool)));
-    let (time, on_cpu) = (start.elapsed(), cpu_time::of_process() - on_cpu);
-    let after = pool.tally();
+    let us = |time: Duration| time.as_secs_f64() * 1e6;
     Ok(Sample {
-        time: time.as_secs_f64() * 1e6,
-        cpu_time: on_cpu.as_secs_f64() * 1e6,
+        time: us(time),
+        cpu_time: us(on_cpu),
+        waited: waited.map_or(0.0, |(after, before)| us(after.saturating_sub(before))),
         sleeps: after.sleeps - before.sleeps,
         wakeups: after.wakeups - before.wakeups,
         recovered: after.recovered - before.recovered,
     })
-}
-
-/// Runs the kernel on its input as it was made.
-fn run_in(kernel: &mut Prepared, pool: &dyn Joiner) {
-    kernel.reset();
-    pool.install(&mut || kernel.run(&Erased::<Native>::new(pool)));
 }

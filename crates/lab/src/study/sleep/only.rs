@@ -1,29 +1,29 @@
 //! What `--only` leaves of the study.
 
+use super::cell::Policy;
 use crate::failure::bad_input;
-use manycore::sleep::NAMES;
 use manycore_kernels::fork::Algorithm;
 
 /// Algorithms, policies, or both.
 #[derive(Default)]
 pub(super) struct Only {
     algorithms: Vec<Algorithm>,
-    policies: Vec<&'static str>,
+    policies: Vec<String>,
 }
 
 impl Only {
     pub(super) fn parse(names: &[String]) -> anyhow::Result<Self> {
         let mut only = Self::default();
+        let policies = Policy::names();
         for name in names {
-            let policy = NAMES.into_iter().find(|known| known == name);
-            match (name.parse(), policy) {
-                (Ok(algorithm), _) => only.algorithms.push(algorithm),
-                (Err(_), Some(policy)) => only.policies.push(policy),
-                (Err(_), None) => {
+            match name.parse() {
+                Ok(algorithm) => only.algorithms.push(algorithm),
+                Err(_) if policies.contains(&&**name) => only.policies.push(name.clone()),
+                Err(_) => {
                     return Err(bad_input(format!(
                         "--only: unknown name `{name}`; expected an algorithm ({}) or a policy ({})",
                         Algorithm::ALL.map(Algorithm::name).join(", "),
-                        NAMES.join(", ")
+                        policies.join(", ")
                     )));
                 }
             }
@@ -39,9 +39,8 @@ impl Only {
         }
     }
 
-    pub(super) fn policies(&self, all: &[&'static str]) -> Vec<&'static str> {
-        let mut all = all.to_vec();
-        all.retain(|policy| self.policies.is_empty() || self.policies.contains(policy));
-        all
+    /// Whether a policy of this name is to be measured.
+    pub(super) fn wants(&self, policy: &str) -> bool {
+        self.policies.is_empty() || self.policies.iter().any(|name| name == policy)
     }
 }

@@ -6,6 +6,7 @@ use super::measured::Measured;
 use super::published;
 use super::speedup;
 use super::tables::percent;
+use crate::measure::disturbance;
 use manycore::sleep::Mode;
 
 /// Under the figure.
@@ -42,6 +43,7 @@ pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
     let runs = measured.iter().map(Measured::runs).filter(|&runs| runs > 0);
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = match fewest == most {
+        true if most == 1 => "1 run".to_owned(),
         true => format!("{most} runs"),
         false => format!("{fewest} to {most} runs"),
     };
@@ -61,6 +63,20 @@ pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
             config.machine, config.seed,
         ),
     }
+}
+
+/// What to think of a run on a busy machine; `cpus` are those that the threads
+/// may use.
+pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> {
+    let (mut waited, mut time) = (0.0, 0.0);
+    // With more threads than CPUs they wait for each other.
+    for cell in measured.iter().filter(|cell| cell.cell.threads <= cpus) {
+        for run in cell.policies.iter().flat_map(|samples| &samples.runs) {
+            waited += run.waited;
+            time += run.time * cell.cell.threads as f64;
+        }
+    }
+    disturbance::warning(waited / time)
 }
 
 /// For a reader of nothing else.

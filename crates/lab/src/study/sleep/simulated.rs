@@ -136,6 +136,7 @@ fn run(
         found.runs.push(Sample {
             time: time as f64,
             cpu_time: on_cpu as f64,
+            waited: 0.0,
             sleeps: after.sleeps - before.sleeps,
             wakeups: after.wakeups - before.wakeups,
             recovered: after.recovered - before.recovered,

@@ -17,6 +17,7 @@ pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<Measured> {
         let sample = Sample {
             time,
             cpu_time: time * threads as f64,
+            waited: 0.0,
             sleeps: 3,
             wakeups: 2,
             recovered: 0,

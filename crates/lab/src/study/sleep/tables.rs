@@ -203,3 +203,65 @@ fn mark_least(rows: &mut [Vec<Cell>], column: usize) {
 pub(super) fn percent(part: f64) -> String {
     format!("{:+.1}%", part * 100.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic;
+    use super::*;
+    use crate::study::Request;
+    use crate::study::settings::Settings;
+    use crate::world::World;
+    use manycore_chip::config::Config as Machine;
+
+    fn config(only: &[&str]) -> Config {
+        let machine = Machine::preset("dahu").unwrap();
+        Config::new(&Request {
+            world: World::Simulated(Box::new(machine)),
+            settings: Settings::default(),
+            threads: vec![32.try_into().unwrap()],
+            only: only.iter().map(|&name| name.to_owned()).collect(),
+            full: false,
+            seed: 1,
+            fresh: false,
+        })
+        .unwrap()
+    }
+
+    /// The words of a table's row.
+    fn row(table: &Table, name: &str) -> Vec<String> {
+        let text = table.to_text();
+        let line = text
+            .lines()
+            .find(|line| line.contains(&format!(" {name} ")));
+        let words = line
+            .unwrap_or_else(|| panic!("{text}\nlacks {name}"))
+            .split_whitespace();
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn both_baselines_and_the_document_stand_side_by_side() {
+        let config = config(&["life", "packed", "split-padded", "nojec-sleepers-padded"]);
+        let measured = synthetic::measured(&[
+            ("packed", 1, 1000.0),
+            ("split-padded", 1, 1100.0),
+            ("packed", 32, 100.0),
+            ("split-padded", 32, 80.0),
+        ]);
+        let published = Published::load().unwrap();
+        let tables = by_algorithm(&config, &published, &measured);
+        assert_eq!(tables.len(), 1);
+        let words = row(&tables[0], "split-padded");
+        let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% +3.0% +2.3% 2560 3 2 │";
+        assert_eq!(words.join(" "), expected);
+        // One that did not run has no row.
+        assert!(!tables[0].to_text().contains("nojec"));
+
+        let words = row(&overview(&config, &measured), "split-padded");
+        assert_eq!(words[2..4], ["-20.0%", "-20.0%"]);
+        let words = row(&by_threads(&config, &measured), "split-padded");
+        assert_eq!(words[2..4], ["0.91", "12.50"]);
+        let words = row(&lines(&config, &measured)[0], "split-padded");
+        assert_eq!(words[2..8], ["sleep:", "counters", "1", "20", "10", "15"]);
+    }
+}
