@@ -7,7 +7,8 @@
 
 use super::cell::Policy;
 use super::chip::Chip;
-use manycore::sleep::{PolicyVisitor, Sleep, Tally, with_policy};
+use manycore::sleep::published::{PolicyVisitor, with_policy};
+use manycore::sleep::{Sleep, Tally};
 use manycore::{BuildError, Builder, Native, Pool};
 use manycore_chip::Simulated;
 use manycore_kernels::fork::Fork;
@@ -90,8 +91,8 @@ impl<P: Platform> Fork for Erased<'_, P> {
 }
 
 /// A pool of this host's threads.
-pub(super) fn native(policy: &Policy, threads: usize) -> Result<Box<dyn Joiner>, BuildError> {
-    with_policy(&policy.name, policy.mode, OnHost { threads })
+pub(super) fn native(policy: &Policy, threads: usize) -> anyhow::Result<Box<dyn Joiner>> {
+    Ok(with_policy(&policy.name, policy.mode, OnHost { threads })??)
 }
 
 struct OnHost {
@@ -113,8 +114,12 @@ pub(super) fn simulated(
     policy: &Policy,
     chip: &Chip,
     threads: usize,
-) -> Result<Box<dyn Joiner>, BuildError> {
-    with_policy(&policy.name, policy.mode, OnChip { chip, threads })
+) -> anyhow::Result<Box<dyn Joiner>> {
+    Ok(with_policy(
+        &policy.name,
+        policy.mode,
+        OnChip { chip, threads },
+    )??)
 }
 
 struct OnChip<'a> {
