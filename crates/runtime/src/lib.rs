@@ -26,9 +26,15 @@ pub mod cost;
 mod loops;
 mod pool;
 pub mod sleep;
+mod steal;
 pub mod topology;
 
 pub use loops::{Block, Loop, ParsePartitionerError, Partitioner, parallel_for};
 pub use manycore_platform::{Native, Platform};
-pub use pool::{BuildError, Builder, Pool};
+pub use pool::{
+    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, Yield, broadcast,
+    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo,
+    join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, yield_local,
+    yield_now,
+};
 pub use topology::Affinity;

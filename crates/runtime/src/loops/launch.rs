@@ -175,20 +175,24 @@ impl<P: Platform> Shared<P> {
         // SAFETY: this thread took the slot, so its gate is closed and empty.
         unsafe { self.board.slot(slot).set_job(job, context.running) };
         self.board.slot(slot).gate().open();
-        let sleepers = self.idle.events.post();
+        let callers = self.idle.events.post();
         let started = P::now();
-        if sleepers > 0 {
+        let workers = self.alarm.sleepers();
+        if callers + workers > 0 {
             let pays = match wake {
                 Wake::Always => true,
                 Wake::IfPays(work) => self.idle.pays_to_wake(work),
             };
-            if pays {
-                self.idle.wake(1);
+            if pays && workers > 0 {
+                self.wake(context.rank, 1);
+            } else if pays {
+                // Callers of a loop around this one, who would help.
+                self.idle.events.wake(u32::MAX);
             }
         }
         // From here to the end of `wait` nothing may unwind past the frame:
         // `take_part` catches what the body throws, the rest does not panic.
-        let inside = Context::new(self, context.rank, Some(slot));
+        let inside = context.inside(slot);
         inside.enter(|| frame.take_part(context.rank));
         self.wait(slot, context.rank);
         let ended = P::now();

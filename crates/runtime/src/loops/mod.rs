@@ -16,15 +16,18 @@ mod shard;
 mod sharded;
 mod sites;
 mod slices;
+mod split;
 mod r#static;
 
 pub(crate) use adaptive::measure_claim;
+pub(crate) use launch::Body;
 pub use partitioner::{Block, ParsePartitionerError, Partitioner};
 pub(crate) use sharded::Shards;
 pub(crate) use sites::Sites;
+pub(crate) use split::{Budget, Splits};
 
 use crate::pool::{Pool, Shared};
-use launch::Body;
+use crate::sleep::Sleep;
 use manycore_platform::{Native, Platform};
 use std::fmt;
 use std::ops::Range;
@@ -122,7 +125,7 @@ impl<'a, P: Platform> Loop<'a, P> {
 }
 
 /// The loops of [`Loop`], with [`Partitioner::Adaptive`].
-impl<P: Platform> Pool<P> {
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// Runs `body` once for each index of `range`, in parallel and in no
     /// particular order.
     ///

@@ -18,7 +18,7 @@ use std::str::FromStr;
 /// Who gets which iterations, and when that is decided.
 ///
 /// By name: `static`, `fixed-block` or `fixed-block=16`, `guided`,
-/// `factoring`, `sharded` or `sharded=16`, `adaptive`.
+/// `factoring`, `sharded` or `sharded=16`, `split`, `adaptive`.
 ///
 /// ```
 /// use manycore::{Block, Partitioner};
@@ -46,6 +46,9 @@ pub enum Partitioner {
     /// Each thread claims blocks from a range of its own and takes half of
     /// another's when it is empty.
     Sharded(Block),
+    /// Halved by `join` as often as there is demand: at first into a part for
+    /// each thread, further where a part is stolen.
+    Split,
     /// Sharded, with blocks sized by the time they take, and a loop too short
     /// to gain from a second thread run inline. Nothing to choose.
     #[default]
@@ -119,12 +122,13 @@ pub enum ParsePartitionerError {
 
 impl Partitioner {
     /// The names, without block sizes.
-    pub const NAMES: [&'static str; 6] = [
+    pub const NAMES: [&'static str; 7] = [
         "static",
         "fixed-block",
         "guided",
         "factoring",
         "sharded",
+        "split",
         "adaptive",
     ];
 
@@ -141,6 +145,7 @@ impl Partitioner {
             Self::Guided => "guided",
             Self::Factoring => "factoring",
             Self::Sharded(_) => "sharded",
+            Self::Split => "split",
             Self::Adaptive => "adaptive",
         }
     }
@@ -179,6 +184,7 @@ impl FromStr for Partitioner {
             "guided" => Self::Guided,
             "factoring" => Self::Factoring,
             "sharded" => return block().map(Self::Sharded),
+            "split" => Self::Split,
             "adaptive" => Self::Adaptive,
             _ => return Err(Self::Err::Name(text.into())),
         };
@@ -234,6 +240,10 @@ pub(crate) fn drive<P: Platform>(
                 ),
                 block,
             });
+        }
+        Partitioner::Split => {
+            let crew = pool.crew.upgrade().expect("a pool in use has its crew");
+            crew.split(body, range);
         }
         Partitioner::FixedBlock(Block::Auto) => {
             auto::run(pool, start, n, body, Partitioner::FixedBlock);

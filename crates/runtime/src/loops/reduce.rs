@@ -2,6 +2,7 @@
 
 use super::{Loop, Partitioner};
 use crate::pool::Pool;
+use crate::sleep::Sleep;
 use manycore_platform::{CachePadded, Platform};
 use std::cell::UnsafeCell;
 use std::ops::Range;
@@ -136,7 +137,7 @@ fn fold<R>(block: Range<usize>, map: impl Fn(usize) -> R, reduce: impl Fn(R, R) 
     (block.start + 1..block.end).fold(first, |left, i| reduce(left, map(i)))
 }
 
-impl<P: Platform> Pool<P> {
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///

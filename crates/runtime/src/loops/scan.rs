@@ -8,6 +8,7 @@
 
 use super::{Loop, Partitioner};
 use crate::pool::Pool;
+use crate::sleep::Sleep;
 use manycore_platform::Platform;
 
 /// Items in a block: enough to be worth two visits.
@@ -130,7 +131,7 @@ fn block(n: usize) -> usize {
     n.div_ceil(MAX_BLOCKS).max(MIN_BLOCK)
 }
 
-impl<P: Platform> Pool<P> {
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// Replaces each item by the combination of all items up to and with it;
     /// see [`Loop::inclusive_scan`].
     ///

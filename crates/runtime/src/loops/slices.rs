@@ -2,6 +2,7 @@
 
 use super::{Loop, Partitioner};
 use crate::pool::Pool;
+use crate::sleep::Sleep;
 use manycore_platform::Platform;
 use std::ops::Range;
 
@@ -113,7 +114,7 @@ impl<P: Platform> Loop<'_, P> {
     }
 }
 
-impl<P: Platform> Pool<P> {
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// Runs `body` on each item.
     ///
     /// # Panics

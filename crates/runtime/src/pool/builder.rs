@@ -1,8 +1,11 @@
 //! How a pool is made, and why that can fail.
 
-use super::{Context, Pool, Shared};
+use super::crew::{Crew, PanicHandler, Plan, STACK_CAPACITY};
+use super::{Context, Pool};
+use crate::sleep::{Nearest, Sleep};
 use crate::topology::{Affinity, AffinityError, Topology};
 use manycore_platform::{Native, Platform, ThreadSpec};
+use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,14 +36,29 @@ const MAX_THREADS: usize = 1 << 14;
 /// assert_eq!(pool.threads(), 2);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct Builder<P: Platform = Native> {
+#[derive(Clone)]
+pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
     threads: Option<usize>,
     affinity: Affinity,
     name: String,
     stack_size: Option<usize>,
     spin_budget: Duration,
-    platform: PhantomData<P>,
+    stack_capacity: u32,
+    dedicated: bool,
+    adopts: bool,
+    panic_handler: Option<PanicHandler>,
+    kind: PhantomData<fn() -> (P, S)>,
+}
+
+impl<P: Platform, S: Sleep<P>> fmt::Debug for Builder<P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("threads", &self.threads)
+            .field("affinity", &self.affinity)
+            .field("name", &self.name)
+            .field("sleep", &S::NAME)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a pool could not be made. No thread is left behind.
@@ -63,6 +81,9 @@ pub enum BuildError {
         /// The number asked for.
         asked: usize,
     },
+    /// The current thread was to be adopted, and is part of a pool.
+    #[error("the current thread is already part of a pool; only one can adopt it")]
+    AlreadyInPool,
     /// The affinity names CPUs that this process cannot use.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
@@ -106,7 +127,9 @@ impl Builder<Native> {
     pub(super) fn new() -> Self {
         Self::on_platform()
     }
+}
 
+impl<S: Sleep<Native>> Builder<Native, S> {
     /// Makes the pool and starts its workers.
     ///
     /// # Errors
@@ -122,7 +145,7 @@ impl Builder<Native> {
     ///     Pool::builder().threads(2).affinity(Affinity::List(vec![9_999])).build().unwrap_err();
     /// assert!(error.to_string().contains("9999"));
     /// ```
-    pub fn build(&self) -> Result<Pool<Native>, BuildError> {
+    pub fn build(&self) -> Result<Pool<Native, S>, BuildError> {
         let machine = Topology::detect();
         let threads = check(self.threads.unwrap_or_else(|| machine.default_threads()))?;
         let cpus = self.affinity.assign(&machine, threads)?;
@@ -130,12 +153,23 @@ impl Builder<Native> {
         let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
         groups.sort_unstable();
         groups.dedup();
+        // Threads that are bound to nothing are all equally near.
+        let group_of = |cpus: &Vec<usize>| {
+            let first = cpus.first()?;
+            let cpu = machine.usable().iter().find(|cpu| cpu.id == *first)?;
+            Some(cpu.group as u32)
+        };
+        let of_threads = cpus
+            .iter()
+            .map(|cpus| group_of(cpus).unwrap_or(0))
+            .collect();
         self.start(
             threads,
             Cores {
                 cores,
                 groups: groups.len(),
             },
+            of_threads,
             cpus,
         )
     }
@@ -169,8 +203,118 @@ impl<P: Platform> Builder<P> {
             name: "manycore".into(),
             stack_size: None,
             spin_budget: SPIN_BUDGET,
-            platform: PhantomData,
+            stack_capacity: STACK_CAPACITY,
+            dedicated: false,
+            adopts: false,
+            panic_handler: None,
+            kind: PhantomData,
         }
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Builder<P, S> {
+    /// How idle workers wait for jobs, in place of [`Nearest`]: a type, so that
+    /// what a `join` asks of it is compiled into the `join`.
+    ///
+    /// ```
+    /// use manycore::sleep::Nearest;
+    /// use manycore::{Native, Pool};
+    ///
+    /// let builder = Pool::builder().threads(2).sleep_policy::<Nearest<Native>>();
+    /// assert_eq!(builder.build()?.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn sleep_policy<T: Sleep<P>>(self) -> Builder<P, T> {
+        Builder {
+            threads: self.threads,
+            affinity: self.affinity,
+            name: self.name,
+            stack_size: self.stack_size,
+            spin_budget: self.spin_budget,
+            stack_capacity: self.stack_capacity,
+            dedicated: self.dedicated,
+            adopts: self.adopts,
+            panic_handler: self.panic_handler,
+            kind: PhantomData,
+        }
+    }
+
+    /// Whether all threads are the pool's own. By default one is not: a pool of
+    /// `n` threads starts `n - 1`, and who calls it is the other one. A dedicated
+    /// pool starts `n`; callers of [`install`](Pool::install), `join` and `scope`
+    /// from outside hand their call over and wait, some 10 us.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).dedicated(true).build()?;
+    /// let here = std::thread::current().id();
+    /// assert_ne!(pool.install(|| std::thread::current().id()), here);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn dedicated(mut self, dedicated: bool) -> Self {
+        self.dedicated = dedicated;
+        self
+    }
+
+    /// Whether the thread that builds the pool becomes one of its workers, number
+    /// 0, for as long as it lives: for programs whose main thread calls the pool
+    /// again and again. It runs jobs only while it waits for some.
+    ///
+    /// ```
+    /// std::thread::spawn(|| {
+    ///     let pool = manycore::Pool::builder().threads(2).adopt_current_thread(true).build()?;
+    ///     assert_eq!(pool.current_thread_index(), Some(0));
+    ///     assert_eq!(manycore::join(|| 1, || 2), (1, 2)); // in this pool
+    ///     Ok::<(), manycore::BuildError>(())
+    /// })
+    /// .join()
+    /// .unwrap()?;
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn adopt_current_thread(mut self, adopt: bool) -> Self {
+        self.adopts = adopt;
+        self
+    }
+
+    /// What is called with the payload of a panic that nobody waits for: of a
+    /// job from [`spawn`](Pool::spawn). Without a handler, or if it panics, the
+    /// process is aborted.
+    ///
+    /// ```
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let pool = manycore::Pool::builder()
+    ///     .threads(1)
+    ///     .panic_handler(move |payload| drop(tell.send(payload.is::<&str>())))
+    ///     .build()?;
+    /// pool.spawn(|| panic!("nobody waits"));
+    /// assert!(told.recv().unwrap());
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn panic_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.panic_handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// The most `join`s that may be open inside one another on one thread before
+    /// deeper ones are no longer offered to thieves (about a million by default);
+    /// 32 bytes of address space each.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).open_joins(2).build()?;
+    /// let (_, (_, (_, deep))) = pool.join(|| 1, || pool.join(|| 2, || pool.join(|| 3, || 4)));
+    /// assert_eq!(deep, 4);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn open_joins(mut self, most: u32) -> Self {
+        self.stack_capacity = most;
+        self
     }
 
     /// The threads that run a loop, its caller counted; by default as many as
@@ -225,43 +369,70 @@ impl<P: Platform> Builder<P> {
         cores: usize,
         groups: usize,
         cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<P>, BuildError> {
-        self.start(cpus.len(), Cores { cores, groups }, cpus)
+    ) -> Result<Pool<P, S>, BuildError> {
+        // Cores are numbered group by group.
+        let size = cores.div_ceil(groups.max(1)).max(1);
+        let group = |cpus: &Vec<usize>| cpus.first().map_or(0, |&cpu| (cpu / size) as u32);
+        let of_threads = cpus.iter().map(group).collect();
+        self.start(cpus.len(), Cores { cores, groups }, of_threads, cpus)
     }
 
-    /// Starts the workers on `cpus`, a set for every thread.
+    /// Starts the workers on `cpus`, a set for every thread, in the core groups
+    /// `of_threads`.
     pub(crate) fn start(
         &self,
         threads: usize,
         cores: Cores,
+        of_threads: Vec<u32>,
         cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<P>, BuildError> {
+    ) -> Result<Pool<P, S>, BuildError> {
         let threads = check(threads)?;
-        let shared = Arc::new(Shared::new(threads, cores, self.spin_budget));
-        shared.name();
+        if self.adopts && Context::<P>::is_taken() {
+            return Err(BuildError::AlreadyInPool);
+        }
+        let spec = |rank: usize, cpus: &[usize]| ThreadSpec {
+            name: format!("{}-{rank}", self.name),
+            stack_size: self.stack_size,
+            cpus: cpus.to_vec(),
+        };
+        let crew = Crew::new(Plan {
+            groups: of_threads,
+            stack_capacity: self.stack_capacity,
+            panic_handler: self.panic_handler.clone(),
+            own_thread: spec(0, &cpus[0]),
+            cores,
+            spin_budget: self.spin_budget,
+        });
+        crew.name();
         // Dropped on an error below, which ends the workers made so far.
         let mut pool = Pool {
-            shared,
-            workers: Vec::with_capacity(threads - 1),
+            crew,
+            threads: Vec::with_capacity(threads - 1),
         };
         for (rank, cpus) in cpus.into_iter().enumerate().take(threads).skip(1) {
-            let spec = ThreadSpec {
-                name: format!("{}-{rank}", self.name),
-                stack_size: self.stack_size,
-                cpus: cpus.clone(),
-            };
-            let shared = Arc::clone(&pool.shared);
+            let crew = Arc::clone(&pool.crew);
             let body = move || {
-                let context = Context::new(&*shared, rank, None);
-                context.enter(|| shared.work(rank));
+                let worker = &crew.workers[rank];
+                Context::of_worker(worker).enter(|| worker.work());
             };
-            let worker = P::spawn(spec, Box::new(body)).map_err(|source| BuildError::Spawn {
-                rank,
-                threads,
-                cpus,
-                source,
+            let worker = P::spawn(spec(rank, &cpus), Box::new(body)).map_err(|source| {
+                BuildError::Spawn {
+                    rank,
+                    threads,
+                    cpus,
+                    source,
+                }
             })?;
-            pool.workers.push(worker);
+            pool.threads.push(worker);
+        }
+        if self.adopts {
+            let seated = pool.crew.seat.take();
+            debug_assert!(seated, "nobody knows of the pool yet");
+            // The thread keeps its worker to its end, and the crew with it.
+            std::mem::forget(Arc::clone(&pool.crew));
+            Context::of_worker(&pool.crew.workers[0]).adopt();
+        } else if self.dedicated {
+            pool.crew.start_own();
         }
         Ok(pool)
     }

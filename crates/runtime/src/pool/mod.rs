@@ -2,24 +2,44 @@
 //! thread waits for its own loop while helping inside it.
 
 mod board;
+mod broadcast;
 mod builder;
 #[cfg(test)]
 mod checked;
+mod crew;
+mod fork;
 mod gate;
+mod join;
+mod leapfrog;
+mod lock;
+mod queue;
+mod scope;
+mod search;
+mod seat;
+mod spawn;
 mod wait;
 mod worker;
 
 pub(crate) use board::Job;
+pub use broadcast::BroadcastContext;
 pub(crate) use builder::Cores;
 pub use builder::{BuildError, Builder};
+pub use fork::{
+    Yield, broadcast, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
+    in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+    yield_local, yield_now,
+};
+pub use join::FnContext;
+pub use scope::{Scope, ScopeFifo};
 pub(crate) use worker::Context;
 
-use crate::loops::{self, Loop, Partitioner, Sites};
-use crate::sleep::Idle;
+use crate::loops::{self, Loop, Partitioner, Sites, Splits};
+use crate::sleep::policy::Alarm;
+use crate::sleep::{Idle, Nearest, Sleep};
 use board::Board;
+use crew::Crew;
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A fixed number of threads that run parallel loops together with whoever
 /// calls them.
@@ -44,9 +64,9 @@ use std::time::Duration;
 /// assert_eq!(sum.into_inner(), 499_500);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct Pool<P: Platform = Native> {
-    shared: Arc<Shared<P>>,
-    workers: Vec<P::Thread>,
+pub struct Pool<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
+    crew: Arc<Crew<P, S>>,
+    threads: Vec<P::Thread>,
 }
 
 /// What the workers and the callers of a pool share.
@@ -61,7 +81,11 @@ pub(crate) struct Shared<P: Platform> {
     /// What a claim from an own range costs here, in ticks.
     pub(crate) claim_ticks: u64,
     pub(crate) board: Board<P>,
-    pub(crate) idle: Idle<P>,
+    pub(crate) idle: Arc<Idle<P>>,
+    /// The sleep policy, by what loops need of it.
+    pub(crate) alarm: Arc<dyn Alarm<P>>,
+    /// The crew, by what the partitioner `split` needs of it.
+    pub(crate) crew: Weak<dyn Splits<P>>,
     pub(crate) sites: Sites<P>,
     /// Per rank, each on a line of its own that only its worker writes.
     ranks: Box<[CachePadded<Rank<P>>]>,
@@ -112,7 +136,7 @@ impl Pool<Native> {
     }
 }
 
-impl<P: Platform> Pool<P> {
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// The threads that run a loop, its caller counted.
     ///
     /// ```
@@ -121,7 +145,7 @@ impl<P: Platform> Pool<P> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn threads(&self) -> usize {
-        self.shared.threads
+        self.crew.shared.threads
     }
 
     /// The pool's loops with `partitioner` in place of
@@ -140,7 +164,7 @@ impl<P: Platform> Pool<P> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn with(&self, partitioner: Partitioner) -> Loop<'_, P> {
-        Loop::new(&self.shared, partitioner)
+        Loop::new(&self.crew.shared, partitioner)
     }
 }
 
@@ -152,13 +176,14 @@ impl<P: Platform> Shared<P> {
         P::name(&*self.ranks, "pool: ranks");
     }
 
-    fn new(threads: usize, cores: Cores, spin_budget: Duration) -> Self {
+    fn new(
+        threads: usize,
+        cores: Cores,
+        idle: Arc<Idle<P>>,
+        alarm: Arc<dyn Alarm<P>>,
+        crew: Weak<dyn Splits<P>>,
+    ) -> Self {
         let oversubscribed = threads > cores.cores;
-        let spin_budget = if oversubscribed {
-            Duration::ZERO
-        } else {
-            spin_budget
-        };
         Self {
             threads,
             core_groups: cores.groups,
@@ -169,12 +194,33 @@ impl<P: Platform> Shared<P> {
             // and some for visitors. Who finds none runs its loop alone, when
             // that many loops are open already.
             board: Board::new(2 * threads + 8),
-            idle: Idle::new(spin_budget),
+            idle,
+            alarm,
+            crew,
             sites: Sites::new(),
             ranks: (0..threads)
                 .map(|_| CachePadded::new(Rank::new()))
                 .collect(),
             terminating: P::AtomicBool::new(false),
+        }
+    }
+
+    /// Wakes up to `count` workers for a loop, and times how long one takes.
+    pub(crate) fn wake(&self, rank: usize, count: u32) {
+        self.idle.waking();
+        self.alarm.wake_any(rank, count);
+    }
+
+    /// Acquire pairs with the release in `terminate`.
+    fn is_terminating(&self) -> bool {
+        self.terminating.load(Ordering::Acquire)
+    }
+
+    /// Says whether worker `rank` is at work.
+    fn set_busy(&self, rank: usize, busy: bool) {
+        let word = &self.ranks[rank].busy;
+        if word.load(Ordering::Relaxed) != busy {
+            word.store(busy, Ordering::Relaxed);
         }
     }
 
@@ -195,22 +241,25 @@ impl<P: Platform> Rank<P> {
     }
 }
 
-impl<P: Platform> Drop for Pool<P> {
+impl<P: Platform, S: Sleep<P>> Drop for Pool<P, S> {
     fn drop(&mut self) {
-        // Release before the post: a worker that reads the new count sees it.
-        self.shared.terminating.store(true, Ordering::Release);
-        self.shared.idle.events.post();
-        self.shared.idle.events.wake(u32::MAX);
-        for worker in self.workers.drain(..) {
-            P::join(worker);
+        self.crew.terminate();
+        let own = self.crew.seat.own.with(Option::take);
+        let here = Context::worker_of(&*self.crew).map(|worker| worker.known.index);
+        if here.is_some_and(|index| index > 0 || own.is_some()) {
+            // One of the pool's threads cannot wait for itself.
+            return;
+        }
+        for thread in self.threads.drain(..).chain(own) {
+            P::join(thread);
         }
     }
 }
 
-impl<P: Platform> std::fmt::Debug for Pool<P> {
+impl<P: Platform, S: Sleep<P>> std::fmt::Debug for Pool<P, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool")
-            .field("threads", &self.shared.threads)
+            .field("threads", &self.threads())
             .finish_non_exhaustive()
     }
 }

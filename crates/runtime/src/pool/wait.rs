@@ -63,15 +63,6 @@ impl<P: Platform> Shared<P> {
                 continue;
             }
             self.idle.events.sleep(seen, None);
-            // The wake-up may have been meant for a worker, to help a loop
-            // that this thread does not: pass it on. Only after a new post, so
-            // that two such waiters do not wake each other for ever.
-            if self.idle.events.seen() != seen
-                && self.idle.events.sleepers() > 0
-                && self.board.inviting(0).next().is_some()
-            {
-                self.idle.events.wake(1);
-            }
         }
     }
 

@@ -2,17 +2,17 @@
 //! loops; and the loop in which a worker spends its life.
 
 use super::Shared;
+use super::crew::{Crew, Worker};
 use super::gate::Left;
-use crate::sleep::{After, Woken};
+use super::leapfrog::PATIENCE;
+use super::search::Look;
+use crate::sleep::{Latch, Sleep, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::time::Duration;
 
 /// The rank of a thread that is none of the pool's workers. Workers have the
 /// ranks from 1.
 pub(crate) const VISITOR: usize = 0;
-
-/// Workers that may spin in expectation of a loop. Each burns its core for the
-/// length of the window; the first to join a loop wakes the others.
-const WATCHERS: usize = 2;
 
 /// What this thread is doing for a pool, kept in the platform's thread slot
 /// and on the thread's own stack.
@@ -21,32 +21,109 @@ pub(crate) struct Context<P: Platform> {
     pub(crate) rank: usize,
     /// The slot of the loop whose body the thread is running.
     pub(crate) running: Option<usize>,
+    /// The `Worker<P, S>` that the thread is, with what tells `S`; none: a
+    /// visitor that has not taken the seat.
+    worker: Option<Identity>,
+}
+
+#[derive(Clone, Copy)]
+struct Identity {
+    worker: *const (),
+    policy: u32,
+    /// Has the worker serve its pool until something is done.
+    serve: unsafe fn(*const (), &dyn Fn() -> bool),
 }
 
 impl<P: Platform> Context<P> {
-    pub(crate) fn new(pool: &Shared<P>, rank: usize, running: Option<usize>) -> Self {
+    fn visitor(pool: &Shared<P>) -> Self {
         Self {
             pool,
-            rank,
-            running,
+            rank: VISITOR,
+            running: None,
+            worker: None,
         }
+    }
+
+    /// The context of a thread that is `worker`.
+    pub(super) fn of_worker<S: Sleep<P>>(worker: &Worker<P, S>) -> Self {
+        unsafe fn serve<P: Platform, S: Sleep<P>>(worker: *const (), done: &dyn Fn() -> bool) {
+            // SAFETY: the worker below, whose thread this is.
+            unsafe { (*worker.cast::<Worker<P, S>>()).serve_until(done) }
+        }
+        Self {
+            pool: &raw const worker.crew().shared,
+            rank: worker.known.index,
+            running: None,
+            worker: Some(Identity {
+                worker: std::ptr::from_ref(worker).cast(),
+                policy: S::ID,
+                serve: serve::<P, S>,
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn slot<'a>() -> Option<&'a Self> {
+        // SAFETY: the slot is null or was set by `enter` to a context on this
+        // thread's stack that lives until `enter` resets the slot (or by
+        // `adopt`, for ever). One platform's slots only ever hold that
+        // platform's contexts. Callers drop it before they return to `enter`.
+        unsafe { P::slot().cast::<Self>().as_ref() }
     }
 
     /// What the current thread is to `pool`: a visitor, unless it is one of
     /// its workers or runs one of its loops.
     pub(crate) fn current(pool: &Shared<P>) -> Self {
-        let slot = P::slot().cast::<Self>();
-        // SAFETY: the slot is null or was set by `enter` to a context on this
-        // thread's stack that lives until `enter` resets the slot. One
-        // platform's slots only ever hold that platform's contexts.
-        match unsafe { slot.as_ref() } {
-            Some(context) if std::ptr::eq(context.pool, pool) => Self {
-                pool,
-                rank: context.rank,
-                running: context.running,
-            },
-            _ => Self::new(pool, VISITOR, None),
+        match Self::slot() {
+            Some(context) if std::ptr::eq(context.pool, pool) => context.copy(),
+            _ => Self::visitor(pool),
         }
+    }
+
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
+    /// This context, inside the body of the loop in `slot`.
+    pub(crate) fn inside(&self, slot: usize) -> Self {
+        Self {
+            running: Some(slot),
+            ..*self
+        }
+    }
+
+    /// The worker of `crew` that the current thread is.
+    #[inline(always)]
+    pub(super) fn worker_of<S: Sleep<P>>(crew: &Crew<P, S>) -> Option<&Worker<P, S>> {
+        let context = Self::slot()?;
+        if !std::ptr::eq(context.pool, &raw const crew.shared) {
+            return None;
+        }
+        // SAFETY: `of_worker` of a worker of this very crew, so of its type.
+        context
+            .worker
+            .map(|identity| unsafe { &*identity.worker.cast::<Worker<P, S>>() })
+    }
+
+    /// The worker that the current thread is, of whatever pool with the policy
+    /// `S`.
+    #[inline(always)]
+    pub(super) fn own_worker<'a, S: Sleep<P>>() -> Option<&'a Worker<P, S>> {
+        let identity = Self::slot()?.worker?;
+        // SAFETY: `of_worker` of a worker with this policy: policies have
+        // different numbers. It lives as long as this thread is it.
+        (identity.policy == S::ID).then(|| unsafe { &*identity.worker.cast::<Worker<P, S>>() })
+    }
+
+    /// Has the worker of any pool that the current thread is serve its pool until
+    /// `done`; `false`: it is none.
+    pub(super) fn serve_until(done: &dyn Fn() -> bool) -> bool {
+        let Some(identity) = Self::slot().and_then(|context| context.worker) else {
+            return false;
+        };
+        // SAFETY: they belong together.
+        unsafe { (identity.serve)(identity.worker, done) };
+        true
     }
 
     /// Runs `body` with `self` as the thread's context.
@@ -62,41 +139,123 @@ impl<P: Platform> Context<P> {
         P::set_slot(std::ptr::from_ref(self).cast());
         body()
     }
+
+    /// Makes `self` the thread's context for as long as the thread lives.
+    pub(super) fn adopt(self) {
+        P::set_slot(Box::into_raw(Box::new(self)).cast_const().cast());
+    }
+
+    /// Whether the current thread is a worker, or in a call, of any pool.
+    pub(super) fn is_taken() -> bool {
+        Self::slot().is_some()
+    }
 }
 
-impl<P: Platform> Shared<P> {
-    /// The life of worker `rank`: look for work, do it, wait for more.
-    pub(crate) fn work(&self, rank: usize) {
-        let mut last = rank;
-        let mut woken = None;
-        let mut after = After::Looking;
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// The life of a worker: look for work, do it, wait for more.
+    pub(super) fn work(&self) {
+        let (crew, sleep, me) = (self.crew(), self.sleep(), self.known.index);
+        let shared = &crew.shared;
+        let latch = &self.state.end;
+        let scan = Look {
+            worker: self,
+            waits_for: None,
+        };
+        let mut last = me;
+        let mut misses = 0;
+        let mut idle = sleep.start_looking(me);
         loop {
             // Read before looking: a post after this cannot be slept through.
-            let seen = self.idle.events.seen();
-            if let Some(slot) = self.help_any(rank, last, woken) {
+            self.state.seen.set(shared.idle.events.seen());
+            // Worker 0 has the rank of the callers of loops.
+            let helped = if me == VISITOR {
+                None
+            } else {
+                shared.help_any(me, last, S::woken(&idle))
+            };
+            if let Some(slot) = helped {
                 last = slot;
-                woken = None;
-                after = After::Helping;
+                S::helped(&mut idle);
+                sleep.work_found(me, idle);
+                idle = sleep.start_looking(me);
+                S::helped(&mut idle);
+                misses = 0;
                 continue;
             }
-            // Acquire pairs with the release in `Pool::drop`, whose post after
-            // it ends a wait.
-            if self.terminating.load(Ordering::Acquire) {
-                return;
+            if let Some(found) = self.find_any(misses < PATIENCE) {
+                shared.set_busy(me, true);
+                sleep.work_found(me, idle);
+                self.run(found);
+                idle = sleep.start_looking(me);
+                misses = 0;
+                continue;
             }
-            if woken == Some(Woken::Sleeping) {
-                after = After::Sleeping;
+            // Acquire pairs with the release in `terminate`; jobs that are left
+            // may spawn more.
+            if shared.is_terminating() {
+                if crew.pending.load(Ordering::Acquire) == 0 {
+                    sleep.work_found(me, idle);
+                    return;
+                }
+                P::yield_now();
             }
-            self.ranks[rank].busy.store(false, Ordering::Relaxed);
-            woken = Some(self.idle.wait(seen, rank <= WATCHERS, after));
-            self.ranks[rank].busy.store(true, Ordering::Relaxed);
-            after = After::Looking;
+            misses += 1;
+            shared.set_busy(me, false);
+            sleep.no_work_found(me, &mut idle, latch, &scan);
         }
     }
 
+    /// Waits for the end of a scope, running whatever comes, to a bounded depth:
+    /// beyond it only what this worker has spawned itself.
+    pub(super) fn wait_in_scope(&self, latch: &Latch<P>) {
+        /// Strangers' jobs on top of each other on one waiting stack.
+        const DEPTH: u32 = 8;
+        if latch.probe() {
+            return;
+        }
+        let depth = self.state.depth.get();
+        self.state.depth.set(depth + 1);
+        self.wait_for(latch, None, |worker, patient| {
+            if depth < DEPTH {
+                return worker.find_any(patient);
+            }
+            worker.find_own()
+        });
+        self.state.depth.set(depth);
+    }
+
+    /// Serves the pool until `done`, of which another pool will not tell: looks
+    /// from time to time.
+    fn serve_until(&self, done: &dyn Fn() -> bool) {
+        /// Looks in a row, before the worker sleeps between them.
+        const LOOKS: u32 = 64;
+        /// The longest sleep between two looks.
+        const LONGEST: Duration = Duration::from_millis(1);
+        let events = &self.crew().shared.idle.events;
+        let mut misses = 0;
+        let mut pause = Duration::from_micros(20);
+        while !done() {
+            let seen = events.seen();
+            if let Some(found) = self.find_any(misses < PATIENCE) {
+                self.run(found);
+                misses = 0;
+                continue;
+            }
+            misses += 1;
+            if misses < LOOKS {
+                P::relax();
+            } else {
+                events.sleep(seen, Some(pause));
+                pause = (pause * 2).min(LONGEST);
+            }
+        }
+    }
+}
+
+impl<P: Platform> Shared<P> {
     /// Joins the first open loop found and works in it until nothing is left
     /// to claim; returns its slot.
-    fn help_any(&self, rank: usize, last: usize, woken: Option<Woken>) -> Option<usize> {
+    pub(super) fn help_any(&self, rank: usize, last: usize, woken: Option<Woken>) -> Option<usize> {
         // A spinner was told of a post, most likely where the last one was.
         // Joining without looking first makes one transfer of the gate's line
         // out of two.
@@ -134,12 +293,13 @@ impl<P: Platform> Shared<P> {
         let helps = others < job.helpers && wanted(slot);
         if helps {
             if woken == Some(Woken::Sleeping) {
-                self.wake_more(job.helpers - others - 1);
+                self.wake_more(rank, job.helpers - others - 1);
             }
             self.ranks[rank]
                 .last_frame
                 .store(job.frame.cast_mut(), Ordering::Relaxed);
-            let context = Context::new(self, rank, Some(slot));
+            let context = Context::current(self).inside(slot);
+            debug_assert_eq!(context.rank, rank);
             // SAFETY: inside the gate the frame is alive and ready, and `rank`
             // is ours alone in this loop: a worker's is its own, and the only
             // visitor that helps is the poster of an ancestor (`Loop::wait`).
@@ -153,10 +313,10 @@ impl<P: Platform> Shared<P> {
     }
 
     /// Passes a wake-up on to two more: a sleeping crowd is woken as a tree.
-    fn wake_more(&self, wanted: u32) {
-        let count = wanted.min(2).min(self.idle.events.sleepers());
+    fn wake_more(&self, rank: usize, wanted: u32) {
+        let count = wanted.min(2).min(self.alarm.sleepers());
         if count > 0 {
-            self.idle.wake(count);
+            self.wake(rank, count);
         }
     }
 

@@ -1,11 +1,13 @@
 //! What a worker without work does next, and what waking it costs.
 
-use super::{EventCount, gaps::Gaps};
+use super::events::EventCount;
+use super::gaps::Gaps;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
 
-/// Idle workers of one pool: the event count they wait on, the gaps that
-/// decide how, and the measured latencies that decide whether waking pays.
+/// What a pool knows of its idle times: the event count on which work is
+/// announced, the gaps between loops, and the measured latencies that decide
+/// whether waking pays.
 pub(crate) struct Idle<P: Platform> {
     pub(crate) events: EventCount<P>,
     gaps: CachePadded<Gaps<P>>,
@@ -28,7 +30,7 @@ struct Costs<P: Platform> {
 
 /// Why a waiting worker goes looking for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Woken {
+pub enum Woken {
     /// Something was posted while it was awake.
     Spinning,
     /// It was asleep: others may be too.
@@ -48,14 +50,12 @@ pub(crate) enum After {
 }
 
 /// What came of waiting for an expected loop.
-enum Expected {
+pub(super) enum Expected {
     Came(Woken),
     Missed,
     Nothing,
 }
 
-/// Periods without a loop after which a rhythm is over.
-const PERIODS: u32 = 2;
 /// Spinning in expectation may take this share of the time, in one worker.
 const DUTY: u64 = 8;
 /// A longer spin budget means the same, and no sum of clock readings wraps.
@@ -110,53 +110,54 @@ impl<P: Platform> Idle<P> {
         pays
     }
 
-    /// Wakes up to `count` sleepers, and times how long one takes.
-    pub(crate) fn wake(&self, count: u32) {
+    /// Somebody is being woken: times how long it takes.
+    pub(crate) fn waking(&self) {
         self.costs.woken_at.store(P::now(), Ordering::Relaxed);
-        self.events.wake(count);
     }
 
-    /// Waits for a post after `seen`. `watcher`: this worker may wake early
-    /// for a loop that is expected. Returns when it is time to look for work;
-    /// there may be none.
-    pub(crate) fn wait(&self, seen: u32, watcher: bool, after: After) -> Woken {
-        let rhythm = watcher && self.spin_budget > 0 && self.gaps.are_regular();
-        let spin = if after == After::Sleeping && !rhythm {
+    /// The longest an idle worker spins, in ticks.
+    pub(super) fn spin_budget(&self) -> u64 {
+        self.spin_budget
+    }
+
+    /// How long a worker spins for the next loop.
+    pub(super) fn spin(&self, after: After, watches: bool) -> u64 {
+        if after == After::Sleeping && !watches {
             self.spin_budget
         } else {
             self.gaps.spin(self.spin_budget)
-        };
-        if self.events.spin(seen, P::now() + spin) {
-            return Woken::Spinning;
         }
-        if rhythm {
-            for period in 0..PERIODS {
-                match self.wait_for_expected(seen, after == After::Helping && period == 0) {
-                    Expected::Came(woken) => return woken,
-                    Expected::Missed => {}
-                    Expected::Nothing => break,
-                }
-            }
-        }
-        self.events.sleep(seen, None);
-        self.learn_wake();
-        Woken::Sleeping
     }
 
-    /// Sleeps until shortly before the next loop is expected, spins for it, and
-    /// if it does not come sleeps for as long as a loop may take to be late.
-    fn wait_for_expected(&self, seen: u32, helped: bool) -> Expected {
+    /// Whether waking early for an expected loop makes sense.
+    pub(super) fn has_rhythm(&self) -> bool {
+        self.spin_budget > 0 && self.gaps.are_regular()
+    }
+
+    /// Sleeps, by `nap`, until shortly before the next loop is expected, spins for
+    /// it, and if it does not come sleeps for as long as a loop may take to be
+    /// late.
+    pub(super) fn wait_for_expected(
+        &self,
+        seen: u32,
+        helped: bool,
+        nap: impl Fn(Duration),
+    ) -> Expected {
         let now = P::now();
         let most = self.gaps.usual() / DUTY + self.spin_budget;
         let end = if helped { Some(now) } else { None };
         let Some(window) = self.gaps.expected(now, end, self.spin_budget / 2, most) else {
             return Expected::Nothing;
         };
+        let nap_until = |alarm: u64| {
+            let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
+            nap(Duration::from_nanos(ns as u64));
+        };
         let alarm = window
             .from
             .saturating_sub(self.costs.lateness.load(Ordering::Relaxed));
         if alarm > now {
-            self.sleep_until(alarm, seen);
+            nap_until(alarm);
             let woke = P::now();
             if woke >= alarm {
                 // Learned also when a post came first: a lateness that makes
@@ -179,7 +180,7 @@ impl<P: Platform> Idle<P> {
         }
         // It may come yet, and may not wake anybody. Half a period later its
         // trace is found, and the rhythm with it.
-        self.sleep_until(P::now() + self.gaps.usual() / 2, seen);
+        nap_until(P::now() + self.gaps.usual() / 2);
         if self.events.seen() == seen {
             Expected::Missed
         } else {
@@ -187,14 +188,8 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    fn sleep_until(&self, alarm: u64, seen: u32) {
-        let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
-        self.events
-            .sleep(seen, Some(Duration::from_nanos(ns as u64)));
-    }
-
-    /// Whoever is first awake after a `wake` has measured it.
-    fn learn_wake(&self) {
+    /// Whoever is first awake after a wake-up has measured it.
+    pub(super) fn learn_wake(&self) {
         let woken_at = self.costs.woken_at.swap(0, Ordering::Relaxed);
         if woken_at != 0 {
             // A worker that could not run for long after its wake-up says

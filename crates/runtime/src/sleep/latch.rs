@@ -23,7 +23,7 @@ const SET: u32 = 3;
 /// setter may touch one that the owner has done with, and no latch dies while
 /// it is being set.
 #[repr(transparent)]
-pub(crate) struct Latch<P: Platform> {
+pub struct Latch<P: Platform> {
     state: P::AtomicU32,
 }
 

@@ -11,8 +11,7 @@ const ASLEEP: u32 = 1;
 ///
 /// Of a worker that gets up by itself ([`rise`](Self::rise)) and those that
 /// wake it ([`rouse`](Self::rouse)) exactly one succeeds for each time it lies
-/// down: the one whose exchange finds ASLEEP. That one takes the worker off the
-/// policy's count, so the count is right the moment a waker has chosen.
+/// down: the one whose exchange finds ASLEEP.
 pub(crate) struct Parker<P: Platform> {
     word: P::Futex,
 }
@@ -50,7 +49,7 @@ impl<P: Platform> Parker<P> {
     }
 
     /// Takes the worker out of bed; `true`: it lay there, nobody else has taken
-    /// it, and the caller does the accounts and then [`wake`](Self::wake)s it.
+    /// it, and the caller [`wake`](Self::wake)s it next.
     pub(crate) fn rouse(&self) -> bool {
         // Looking first spares the line when nobody is there.
         self.is_occupied() && self.word.swap(AWAKE, Ordering::AcqRel) == ASLEEP

@@ -1,8 +1,8 @@
 //! What a pool and a sleep policy ask of each other.
 
-use super::Latch;
+use super::{Idle, Latch, Woken};
 use manycore_platform::Platform;
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Whether a policy is as its authors published it, or repaired.
 ///
@@ -70,10 +70,10 @@ pub struct Tally {
 /// be implemented elsewhere.
 ///
 /// ```
-/// use manycore::sleep::{Sleep, Spread};
+/// use manycore::sleep::{Sleep, Nearest};
 /// use manycore::{Native, Pool};
 ///
-/// assert_eq!(<Spread<Native> as Sleep<Native>>::NAME, "ours");
+/// assert_eq!(<Nearest<Native> as Sleep<Native>>::NAME, "ours");
 /// let pool = Pool::builder().threads(2).build()?;
 /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
 /// # Ok::<(), manycore::BuildError>(())
@@ -86,12 +86,11 @@ pub trait Sleep<P: Platform>: Policy<P> {
 }
 
 /// What is known of a pool when its policy is made.
-#[derive(Debug)]
-pub struct Setup<'a> {
+pub struct Setup<'a, P: Platform> {
     /// The core group of each worker.
     pub(crate) groups: &'a [u32],
-    /// The longest an idle worker spins before it sleeps.
-    pub(crate) spin_budget: Duration,
+    /// What is known of the loops that the pool is given.
+    pub(crate) idle: &'a Arc<Idle<P>>,
 }
 
 /// What a worker that is about to sleep may still look at.
@@ -103,6 +102,14 @@ pub trait Scan {
     /// Whether anything waits at all: as [`injected`](Self::injected), or a job
     /// on any worker's deque.
     fn anything(&self) -> bool;
+
+    /// The event count before the last search: if it has moved on, something
+    /// was posted since.
+    fn seen(&self) -> u32;
+
+    /// Whether the worker may take anything; if not, it waits for a stolen job,
+    /// and takes descendants of that.
+    fn is_free(&self) -> bool;
 }
 
 /// A policy from within.
@@ -122,10 +129,14 @@ pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
     /// Tells policies apart at run time.
     const ID: u32;
 
+    /// Whether [`posted`](Self::posted) wants to know if the deque was empty,
+    /// which takes a look at two lines.
+    const ASKS_EMPTY: bool = true;
+
     /// What a worker remembers while it looks for work.
     type Idle;
 
-    fn new(setup: &Setup<'_>) -> Self;
+    fn new(setup: &Setup<'_, P>) -> Self;
 
     /// Names its words, for a simulator's accounts.
     fn name(&self);
@@ -153,14 +164,44 @@ pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
     fn work_found(&self, worker: usize, idle: Self::Idle);
 
     /// `worker` has searched once more in vain. Returns when it should search
-    /// again; the latch may be set then.
+    /// again, the latch may be set then; and whether it has slept.
     fn no_work_found(
         &self,
         worker: usize,
         idle: &mut Self::Idle,
         latch: &Latch<P>,
         scan: &impl Scan,
-    );
+    ) -> bool;
+
+    /// What the worker was woken by, for the loops, if the policy knows.
+    fn woken(idle: &Self::Idle) -> Option<Woken> {
+        let _ = idle;
+        None
+    }
+
+    /// The worker has just helped with a loop.
+    fn helped(idle: &mut Self::Idle) {
+        let _ = idle;
+    }
 
     fn tally(&self) -> Tally;
+}
+
+/// What loops, which are compiled once for all policies, need of one.
+pub(crate) trait Alarm<P: Platform>: Send + Sync {
+    /// As [`Policy::sleepers`].
+    fn sleepers(&self) -> u32;
+
+    /// As [`Policy::wake_any`].
+    fn wake_any(&self, near: usize, count: u32);
+}
+
+impl<P: Platform, S: Policy<P>> Alarm<P> for S {
+    fn sleepers(&self) -> u32 {
+        Policy::sleepers(self)
+    }
+
+    fn wake_any(&self, near: usize, count: u32) {
+        Policy::wake_any(self, near, count);
+    }
 }

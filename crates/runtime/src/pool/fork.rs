@@ -1,0 +1,642 @@
+//! The fork-join calls of a pool, and those that find their pool by themselves.
+
+use super::Pool;
+use super::broadcast::BroadcastContext;
+use super::crew::{Crew, Worker};
+use super::join::FnContext;
+use super::leapfrog::PATIENCE;
+use super::scope::{Scope, ScopeFifo};
+use super::worker::Context;
+use crate::loops::{Body, Budget, Splits};
+use crate::sleep::{Nearest, Sleep, Tally};
+use manycore_platform::{Native, Platform};
+use std::ops::Range;
+
+/// What [`yield_now`] found to do.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// assert_eq!(pool.install(|| pool.yield_now()), Some(manycore::Yield::Idle));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yield {
+    /// A job, which has run.
+    Executed,
+    /// Nothing.
+    Idle,
+}
+
+/// Fork-join.
+///
+/// A call from a thread that is none of the pool's makes it worker 0 for as long
+/// as the call takes, if no other thread is that already; see
+/// [`Builder::dedicated`](crate::Builder::dedicated).
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+    /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs
+    /// on this thread; `b` too, after it, unless another one has stolen it.
+    ///
+    /// About 2 ns when nobody is idle. While this thread waits for a stolen `b`
+    /// it works on what `b` has forked, and on nothing else.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `a` if it panicked, else with that of `b`, in either case
+    /// after both have ended (a `b` that nobody has begun when `a` panics is not
+    /// begun).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// fn sum(pool: &manycore::Pool, range: std::ops::Range<u64>) -> u64 {
+    ///     if range.end - range.start < 100 {
+    ///         return range.sum();
+    ///     }
+    ///     let middle = range.start.midpoint(range.end);
+    ///     let (a, b) = pool.join(|| sum(pool, range.start..middle), || sum(pool, middle..range.end));
+    ///     a + b
+    /// }
+    /// assert_eq!(sum(&pool, 0..10_000), 49_995_000);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.join_context(|_| a(), |_| b())
+    }
+
+    /// [`join`](Self::join), whose closures learn whether they have moved to
+    /// another thread.
+    ///
+    /// # Panics
+    ///
+    /// As [`join`](Self::join).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (a, b) = pool.join_context(|context| context.migrated(), |_| 7);
+    /// assert_eq!((a, b), (false, 7));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA + Send,
+        B: FnOnce(FnContext) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        match Context::worker_of(&*self.crew) {
+            Some(worker) => worker.join(false, a, b),
+            None => self.crew.join_from_outside(a, b),
+        }
+    }
+
+    /// Runs `op` as a worker of this pool: on this thread if nobody else is worker
+    /// 0, or on one of the pool's. What `op` calls without naming a pool, such as
+    /// [`join`](crate::join), happens in this one.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `op`.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// assert_eq!(pool.install(|| manycore::join(|| 1, || 2)), (1, 2));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn install<R: Send>(&self, op: impl FnOnce() -> R + Send) -> R {
+        self.crew.enter(|_, _| op())
+    }
+
+    /// Runs `body` with a [`Scope`] to spawn jobs into, and returns when they have
+    /// all ended. They may borrow what outlives the scope.
+    ///
+    /// While it waits, the thread runs other jobs, up to eight scopes deep; below
+    /// that only those it has spawned itself.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of `body` or a job, once all have ended.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let mut words = vec![String::new(); 3];
+    /// pool.scope(|scope| {
+    ///     for word in &mut words {
+    ///         scope.spawn(|_| word.push('x'));
+    ///     }
+    /// });
+    /// assert_eq!(words.concat(), "xxx");
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn scope<'scope, R: Send>(&self, body: impl FnOnce(&Scope<'scope, P, S>) -> R + Send) -> R {
+        self.crew
+            .enter(|worker, _| Scope::new(&self.crew, Some(worker)).complete(body))
+    }
+
+    /// [`scope`](Self::scope), with the jobs of each thread begun in the order in
+    /// which it spawned them.
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](Self::scope).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.scope_fifo(|scope| {
+    ///     for i in 0..3 {
+    ///         let tell = tell.clone();
+    ///         scope.spawn_fifo(move |_| tell.send(i).unwrap());
+    ///     }
+    /// });
+    /// assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn scope_fifo<'scope, R: Send>(
+        &self,
+        body: impl FnOnce(&ScopeFifo<'scope, P, S>) -> R + Send,
+    ) -> R {
+        self.crew
+            .enter(|worker, _| ScopeFifo::new(&self.crew, Some(worker)).complete(body))
+    }
+
+    /// [`scope`](Self::scope), whose body stays on this thread whatever that is,
+    /// so that neither it nor its result need be `Send`.
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](Self::scope).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let here = std::rc::Rc::new(5);
+    /// let also_here = pool.in_place_scope(|scope| {
+    ///     scope.spawn(|_| ());
+    ///     std::rc::Rc::clone(&here)
+    /// });
+    /// assert_eq!(*also_here, 5);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, P, S>) -> R) -> R {
+        self.crew
+            .in_place(|worker| Scope::new(&self.crew, worker).complete(body))
+    }
+
+    /// [`scope_fifo`](Self::scope_fifo), whose body stays on this thread.
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](Self::scope).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let mut done = false;
+    /// pool.in_place_scope_fifo(|scope| scope.spawn_fifo(|_| done = true));
+    /// assert!(done);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn in_place_scope_fifo<'scope, R>(
+        &self,
+        body: impl FnOnce(&ScopeFifo<'scope, P, S>) -> R,
+    ) -> R {
+        self.crew
+            .in_place(|worker| ScopeFifo::new(&self.crew, worker).complete(body))
+    }
+
+    /// Runs `job` on some worker, and does not wait for it; the pool's end does.
+    /// One allocation.
+    ///
+    /// Its panic goes to the
+    /// [`panic_handler`](crate::Builder::panic_handler).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn(move || tell.send(3).unwrap());
+    /// assert_eq!(told.recv(), Ok(3));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
+        self.crew.spawn(job);
+    }
+
+    /// [`spawn`](Self::spawn); what one thread spawns so is begun in order.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn_fifo(move || tell.send(3).unwrap());
+    /// assert_eq!(told.recv(), Ok(3));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn_fifo(&self, job: impl FnOnce() + Send + 'static) {
+        self.crew.spawn_fifo(job);
+    }
+
+    /// Runs `op` once on each of the pool's threads, each when it has no job, and
+    /// returns the results in the order of the threads.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the lowest index, after all calls have ended.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn broadcast<R: Send>(&self, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+        self.crew.broadcast(op)
+    }
+
+    /// [`broadcast`](Self::broadcast) without waiting.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
+    /// assert_eq!(told.iter().take(2).sum::<usize>(), 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn_broadcast(&self, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
+        self.crew.spawn_broadcast(op);
+    }
+
+    /// Runs one job of the pool, if this is one of its threads (else `None`) and
+    /// there is one.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.yield_now(), None); // called from outside
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn yield_now(&self) -> Option<Yield> {
+        Context::worker_of(&*self.crew).map(Worker::yield_now)
+    }
+
+    /// As [`yield_now`](Self::yield_now), but only a job that this thread has
+    /// spawned, or that was sent to it.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.install(|| pool.yield_local()), Some(manycore::Yield::Idle));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn yield_local(&self) -> Option<Yield> {
+        Context::worker_of(&*self.crew).map(Worker::yield_local)
+    }
+
+    /// Which of the pool's threads this is.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.current_thread_index(), None);
+    /// assert_eq!(pool.install(|| pool.current_thread_index()), Some(0));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
+        Context::worker_of(&*self.crew).map(|worker| worker.known.index)
+    }
+
+    /// Whether this thread, if it is one of the pool's, has jobs that nobody has
+    /// begun.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// let (pending, _) = pool.join(|| pool.current_thread_has_pending_tasks(), || ());
+    /// assert_eq!(pending, Some(true));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        Context::worker_of(&*self.crew).map(Worker::has_pending)
+    }
+
+    /// What the workers have done about sleeping since the pool was made.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.sleep_tally().sleeps, 0); // nobody is there to sleep
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn sleep_tally(&self) -> Tally {
+        self.crew.sleep.tally()
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    #[cold]
+    #[inline(never)]
+    fn join_from_outside<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA + Send,
+        B: FnOnce(FnContext) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.enter(|worker, migrated| worker.join(migrated, a, b))
+    }
+
+    /// Runs `op` on this thread, as the worker that it is or can be.
+    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<P, S>>) -> R) -> R {
+        match Context::worker_of(self) {
+            Some(worker) => op(Some(worker)),
+            None if self.seat.take() => self.sit(|worker| op(Some(worker))),
+            None => op(None),
+        }
+    }
+
+    fn halve(
+        &self,
+        worker: &Worker<P, S>,
+        context: &FnContext,
+        budget: Budget,
+        body: Body<'_>,
+        range: Range<usize>,
+    ) {
+        let halves = if range.len() > 1 {
+            budget.halve(context)
+        } else {
+            None
+        };
+        let Some(budget) = halves else {
+            return body.run(worker.known.index, range);
+        };
+        let middle = range.start.midpoint(range.end);
+        let (left, right) = (range.start..middle, middle..range.end);
+        worker.join(
+            false,
+            |context| self.halve(worker, &context, budget, body, left),
+            |context| {
+                // On another thread if it has migrated.
+                let worker = Context::worker_of(self).expect("jobs are run by workers");
+                self.halve(worker, &context, budget, body, right);
+            },
+        );
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Splits<P> for Crew<P, S> {
+    fn split(&self, body: Body<'_>, range: Range<usize>) {
+        let budget = Budget::new(self.workers.len());
+        self.enter(|worker, migrated| {
+            self.halve(worker, &FnContext::new(migrated), budget, body, range);
+        });
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    fn yield_now(&self) -> Yield {
+        self.run_one(|worker| {
+            // Not so patient: there may be no second call.
+            (0..=PATIENCE).find_map(|search| worker.find_any(search < PATIENCE))
+        })
+    }
+
+    fn yield_local(&self) -> Yield {
+        self.run_one(Self::find_own)
+    }
+
+    fn run_one(&self, find: impl FnOnce(&Self) -> Option<super::search::Found>) -> Yield {
+        match find(self) {
+            Some(found) => {
+                self.run(found);
+                Yield::Executed
+            }
+            None => Yield::Idle,
+        }
+    }
+
+    fn has_pending(&self) -> bool {
+        !self.stack.is_empty() || !self.spawned.is_empty()
+    }
+}
+
+/// [`Pool::join`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::join`], and as [`Pool::global`].
+///
+/// ```
+/// fn fib(n: u32) -> u32 {
+///     if n < 2 {
+///         return n;
+///     }
+///     let (a, b) = manycore::join(|| fib(n - 1), || fib(n - 2));
+///     a + b
+/// }
+/// assert_eq!(fib(20), 6765);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_context(|_| a(), |_| b())
+}
+
+/// [`Pool::join_context`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`join`].
+///
+/// ```
+/// let (a, b) = manycore::join_context(|a| a.migrated(), |_| 2);
+/// assert_eq!((a, b), (false, 2));
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    match own() {
+        Some(worker) => worker.join(false, a, b),
+        None => Pool::global().crew.join_from_outside(a, b),
+    }
+}
+
+/// The worker that this thread is.
+#[inline(always)]
+fn own<'a>() -> Option<&'a Worker<Native, Nearest<Native>>> {
+    Context::own_worker()
+}
+
+/// The crew that this thread is part of, or the global one.
+fn crew<'a>() -> &'a Crew<Native, Nearest<Native>> {
+    match own() {
+        Some(worker) => worker.crew(),
+        None => &Pool::global().crew,
+    }
+}
+
+/// [`Pool::scope`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::scope`], and as [`Pool::global`].
+///
+/// ```
+/// let mut x = 0;
+/// manycore::scope(|scope| scope.spawn(|_| x = 1));
+/// assert_eq!(x, 1);
+/// ```
+pub fn scope<'scope, R: Send>(body: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
+    let crew = crew();
+    crew.enter(|worker, _| Scope::new(crew, Some(worker)).complete(body))
+}
+
+/// [`Pool::scope_fifo`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`scope`].
+///
+/// ```
+/// let mut x = 0;
+/// manycore::scope_fifo(|scope| scope.spawn_fifo(|_| x = 1));
+/// assert_eq!(x, 1);
+/// ```
+pub fn scope_fifo<'scope, R: Send>(body: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R {
+    let crew = crew();
+    crew.enter(|worker, _| ScopeFifo::new(crew, Some(worker)).complete(body))
+}
+
+/// [`Pool::in_place_scope`] in the pool that this thread is part of, or else in
+/// the [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`scope`].
+///
+/// ```
+/// let mut x = 0;
+/// manycore::in_place_scope(|scope| scope.spawn(|_| x = 1));
+/// assert_eq!(x, 1);
+/// ```
+pub fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    let crew = crew();
+    crew.in_place(|worker| Scope::new(crew, worker).complete(body))
+}
+
+/// [`Pool::in_place_scope_fifo`] in the pool that this thread is part of, or else
+/// in the [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`scope`].
+///
+/// ```
+/// let mut x = 0;
+/// manycore::in_place_scope_fifo(|scope| scope.spawn_fifo(|_| x = 1));
+/// assert_eq!(x, 1);
+/// ```
+pub fn in_place_scope_fifo<'scope, R>(body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
+    let crew = crew();
+    crew.in_place(|worker| ScopeFifo::new(crew, worker).complete(body))
+}
+
+/// [`Pool::spawn`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// ```
+/// let (tell, told) = std::sync::mpsc::channel();
+/// manycore::spawn(move || tell.send(1).unwrap());
+/// assert_eq!(told.recv(), Ok(1));
+/// ```
+pub fn spawn(job: impl FnOnce() + Send + 'static) {
+    crew().spawn(job);
+}
+
+/// [`Pool::spawn_fifo`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// ```
+/// let (tell, told) = std::sync::mpsc::channel();
+/// manycore::spawn_fifo(move || tell.send(1).unwrap());
+/// assert_eq!(told.recv(), Ok(1));
+/// ```
+pub fn spawn_fifo(job: impl FnOnce() + Send + 'static) {
+    crew().spawn_fifo(job);
+}
+
+/// [`Pool::broadcast`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::broadcast`], and as [`Pool::global`].
+///
+/// ```
+/// let calls = manycore::broadcast(|context| context.index());
+/// assert!(calls.is_sorted());
+/// ```
+pub fn broadcast<R: Send>(op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+    crew().broadcast(op)
+}
+
+/// [`Pool::spawn_broadcast`] in the pool that this thread is part of, or else in
+/// the [global one](Pool::global).
+///
+/// ```
+/// let (tell, told) = std::sync::mpsc::channel();
+/// manycore::spawn_broadcast(move |context| drop(tell.send(context.index())));
+/// assert_eq!(told.iter().min(), Some(0));
+/// ```
+pub fn spawn_broadcast(op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
+    crew().spawn_broadcast(op);
+}
+
+/// [`Pool::yield_now`] in the pool that this thread is part of, if any.
+///
+/// ```
+/// assert_eq!(manycore::yield_now(), None);
+/// ```
+pub fn yield_now() -> Option<Yield> {
+    own().map(Worker::yield_now)
+}
+
+/// [`Pool::yield_local`] in the pool that this thread is part of, if any.
+///
+/// ```
+/// assert_eq!(manycore::yield_local(), None);
+/// ```
+pub fn yield_local() -> Option<Yield> {
+    own().map(Worker::yield_local)
+}
+
+/// [`Pool::current_thread_index`] in the pool that this thread is part of, if
+/// any.
+///
+/// ```
+/// assert_eq!(manycore::current_thread_index(), None);
+/// ```
+pub fn current_thread_index() -> Option<usize> {
+    own().map(|worker| worker.known.index)
+}
+
+/// [`Pool::current_thread_has_pending_tasks`] in the pool that this thread is part
+/// of, if any.
+///
+/// ```
+/// assert_eq!(manycore::current_thread_has_pending_tasks(), None);
+/// ```
+pub fn current_thread_has_pending_tasks() -> Option<bool> {
+    own().map(Worker::has_pending)
+}

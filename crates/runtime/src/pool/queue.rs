@@ -1,0 +1,99 @@
+//! Queues of jobs that are in no stack: spawned, injected, or addressed to one
+//! worker.
+
+use super::lock::Lock;
+use crate::steal::Run;
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use std::collections::VecDeque;
+
+/// A job in a box, to be run once.
+pub(super) struct Job {
+    run: Run,
+    data: *const (),
+}
+
+// SAFETY: made from a closure that is `Send`, says `Job::new`'s contract.
+unsafe impl Send for Job {}
+
+impl Job {
+    /// Boxes `body`, which learns whether another worker runs it than the one
+    /// that made it.
+    ///
+    /// # Safety
+    ///
+    /// What `body` borrows lives until the job has run, and may be used from the
+    /// thread that runs it. `body` does not unwind.
+    pub(super) unsafe fn new<F: FnOnce(bool)>(body: F) -> Self {
+        unsafe fn run<F: FnOnce(bool)>(data: *const (), migrated: bool) {
+            // SAFETY: the box made below, of which the job was the only owner.
+            let body = unsafe { Box::from_raw(data.cast::<F>().cast_mut()) };
+            body(migrated);
+        }
+        Self {
+            run: run::<F>,
+            data: Box::into_raw(Box::new(body)).cast_const().cast(),
+        }
+    }
+
+    pub(super) fn run(self, migrated: bool) {
+        // SAFETY: `run` and `data` belong together, and `self` is gone after.
+        unsafe { (self.run)(self.data, migrated) }
+    }
+}
+
+/// First in, first out, or last out, behind a lock; whether there is anything
+/// can be asked without it.
+pub(super) struct Queue<P: Platform> {
+    /// Written under the lock.
+    length: P::AtomicUsize,
+    jobs: Lock<P, VecDeque<Job>>,
+}
+
+impl<P: Platform> Queue<P> {
+    pub(super) fn new() -> CachePadded<Self> {
+        CachePadded::new(Self {
+            length: P::AtomicUsize::new(0),
+            jobs: Lock::new(VecDeque::new()),
+        })
+    }
+
+    /// For a simulator's accounts.
+    pub(super) fn name(&self, name: &'static str) {
+        P::name(self, name);
+    }
+
+    /// Acquire: who sees it filled by a poster's fence finds it filled.
+    pub(super) fn is_empty(&self) -> bool {
+        self.length.load(Ordering::Acquire) == 0
+    }
+
+    /// Appends; whether it was empty.
+    pub(super) fn push(&self, job: Job) -> bool {
+        self.jobs.with(|jobs| {
+            jobs.push_back(job);
+            self.length.store(jobs.len(), Ordering::Release);
+            jobs.len() == 1
+        })
+    }
+
+    /// The oldest.
+    pub(super) fn take_first(&self) -> Option<Job> {
+        self.take(VecDeque::pop_front)
+    }
+
+    /// The newest.
+    pub(super) fn take_last(&self) -> Option<Job> {
+        self.take(VecDeque::pop_back)
+    }
+
+    fn take(&self, end: impl FnOnce(&mut VecDeque<Job>) -> Option<Job>) -> Option<Job> {
+        if self.is_empty() {
+            return None;
+        }
+        self.jobs.with(|jobs| {
+            let job = end(jobs);
+            self.length.store(jobs.len(), Ordering::Release);
+            job
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! Looking for a job to run, and running it.
+
+use super::crew::{Crew, Worker};
+use super::queue::Job;
+use crate::sleep::Sleep;
+use crate::sleep::policy::Scan;
+use crate::steal::{Claim, Thief};
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// A job somebody may run.
+pub(super) enum Found {
+    /// From a queue; whether another worker put it there.
+    Queued(Job, bool),
+    /// From the stack of worker `victim`.
+    Stolen { victim: usize, claim: Claim },
+}
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    /// Whether some worker's stack or queue holds a job.
+    fn holds_jobs(&self) -> bool {
+        let holds = |worker: &Worker<P, S>| !worker.stack.is_empty() || !worker.spawned.is_empty();
+        self.workers.iter().any(holds)
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Runs what was found.
+    pub(super) fn run(&self, found: Found) {
+        match found {
+            Found::Queued(job, migrated) => job.run(migrated),
+            Found::Stolen { victim, claim } => {
+                let stack = &self.crew().workers[victim].stack;
+                // SAFETY: claimed from there just now, and run once. The job's own
+                // way of running does not unwind.
+                unsafe {
+                    let (run, data) = stack.job(&claim);
+                    run(data, true);
+                }
+                if stack.done(claim) {
+                    self.sleep().notify(victim);
+                }
+            }
+        }
+    }
+
+    /// What this worker has spawned, or what was sent to it.
+    pub(super) fn find_own(&self) -> Option<Found> {
+        let spawned = || (self.spawned.take_last()).map(|job| Found::Queued(job, false));
+        let mail = || (self.mailbox.take_first()).map(|job| Found::Queued(job, true));
+        spawned().or_else(mail)
+    }
+
+    /// Any job, the nearest first: what this worker spawned, what was sent to
+    /// it, what others have made public, what they spawned, what came from
+    /// outside. If there is none, asks another worker for some, and takes by
+    /// itself from one that does not answer.
+    pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
+        if let Some(own) = self.find_own() {
+            return Some(own);
+        }
+        let crew = self.crew();
+        let me = self.as_thief();
+        let others = self.others();
+        for victim in others.clone() {
+            if let Some(claim) = crew.workers[victim].stack.steal(0, me) {
+                return Some(Found::Stolen { victim, claim });
+            }
+        }
+        for victim in others.clone() {
+            if let Some(job) = crew.workers[victim].spawned.take_first() {
+                return Some(Found::Queued(job, true));
+            }
+        }
+        if let Some(job) = crew.injector.take_first() {
+            return Some(Found::Queued(job, true));
+        }
+        let mut asked = false;
+        for victim in others {
+            let stack = &crew.workers[victim].stack;
+            // One question a search; who was asked before and has not answered is
+            // in a long job, or has none.
+            if stack.is_asked() {
+                if !patient && let Some(claim) = stack.raise(0, me) {
+                    return Some(Found::Stolen { victim, claim });
+                }
+            } else if !asked {
+                asked = stack.ask();
+            }
+        }
+        None
+    }
+
+    /// This worker, as it signs what it steals now.
+    pub(super) fn as_thief(&self) -> Thief {
+        Thief {
+            worker: self.known.index as u32,
+            base: self.stack.bottom(),
+        }
+    }
+
+    /// The other workers, beginning anywhere.
+    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<P, S> {
+        // Marsaglia's xorshift: to spread thieves, not to be random.
+        let mut x = self.state.random.get();
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        self.state.random.set(x);
+        let (me, count) = (self.known.index, self.crew().workers.len());
+        let first = x as usize % count;
+        (first..count).chain(0..first).filter(move |&i| i != me)
+    }
+}
+
+/// What worker `worker` looks at once more before it sleeps.
+pub(super) struct Look<'a, P: Platform, S> {
+    pub(super) worker: &'a Worker<P, S>,
+    /// The stolen job it waits for; `None`: it may take anything.
+    pub(super) waits_for: Option<u32>,
+}
+
+impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
+    fn injected(&self) -> bool {
+        let crew = self.worker.crew();
+        self.seen() != crew.shared.idle.events.seen()
+            || !crew.injector.is_empty()
+            || !self.worker.mailbox.is_empty()
+            || crew.shared.terminating.load(Ordering::Acquire)
+    }
+
+    fn anything(&self) -> bool {
+        match self.waits_for {
+            None => self.injected() || self.worker.crew().holds_jobs(),
+            Some(index) => !self.worker.mailbox.is_empty() || self.worker.sees_descendant(index),
+        }
+    }
+
+    fn seen(&self) -> u32 {
+        self.worker.state.seen.get()
+    }
+
+    fn is_free(&self) -> bool {
+        self.waits_for.is_none()
+    }
+}

@@ -1,0 +1,234 @@
+//! The seat of worker 0: how a thread that is none of the pool's takes part.
+//!
+//! A pool of n threads has n - 1 workers of its own. Whoever calls
+//! [`install`](crate::Pool::install), `join`, `scope` from outside sits down as
+//! worker 0 and runs the call itself: nothing is handed over, and nobody is
+//! woken for it. One can sit at a time, so that no more than n threads work and
+//! indices are unique; others hand their call to the workers and wait.
+//!
+//! Where there must be a thread whether anybody calls or not (a job spawned on a
+//! pool of one thread; a pool that is `dedicated`), the pool starts one of its
+//! own for the seat, which keeps it.
+
+use super::crew::{Crew, Worker};
+use super::lock::Lock;
+use super::queue::Job;
+use super::worker::Context;
+use crate::sleep::Sleep;
+use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+/// Taken, and the pool's own thread waits for it.
+const AWAITED: u32 = 2;
+
+/// Who is worker 0.
+pub(super) struct Seat<P: Platform> {
+    state: CachePadded<P::Futex>,
+    /// The pool's own thread for it.
+    pub(super) own: Lock<P, Option<P::Thread>>,
+}
+
+impl<P: Platform> Seat<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            state: CachePadded::new(<P::Futex as Atomic<u32>>::new(FREE)),
+            own: Lock::new(None),
+        }
+    }
+
+    /// Sits down if nobody does. Cost: one locked instruction.
+    pub(super) fn take(&self) -> bool {
+        // Acquire pairs with `leave`: what the last one did to the worker's cells
+        // is visible.
+        let take = (self.state).compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed);
+        take.is_ok()
+    }
+
+    /// Sits down when whoever sits gets up.
+    fn take_in_turn(&self) {
+        while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
+            self.state.wait(AWAITED, None);
+        }
+    }
+
+    /// Whether somebody sits, as a hint.
+    pub(super) fn is_taken(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != FREE
+    }
+
+    fn leave(&self) {
+        if self.state.swap(FREE, Ordering::Release) == AWAITED {
+            self.state.wake(1);
+        }
+        // Before the look at the mailbox in `read_mail`, against the fence of who
+        // sent: one of the two sees the other's write.
+        P::fence_after_rmw();
+    }
+}
+
+/// Gets up, also when the call unwinds.
+struct Sitting<'a, P: Platform, S: Sleep<P>>(&'a Crew<P, S>);
+
+impl<P: Platform, S: Sleep<P>> Drop for Sitting<'_, P, S> {
+    fn drop(&mut self) {
+        self.0.seat.leave();
+        self.0.read_mail();
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    /// Runs `op` in the crew: as the worker that the current thread is, as worker
+    /// 0 if the seat is free, or else on some worker. `op` learns whether it was
+    /// moved to another thread.
+    #[inline]
+    pub(super) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
+        match Context::worker_of(self) {
+            Some(worker) => op(worker, false),
+            None => self.enter_from_outside(op),
+        }
+    }
+
+    fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
+        if self.seat.take() {
+            self.sit(|worker| op(worker, false))
+        } else {
+            self.hand_in(op)
+        }
+    }
+
+    /// Runs `op` as worker 0, whose seat this thread has taken.
+    pub(super) fn sit<R>(&self, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
+        let _sitting = Sitting(self);
+        let worker = &self.workers[0];
+        Context::of_worker(worker).enter(|| op(worker))
+    }
+
+    /// Has a worker run `op`, and waits for it.
+    #[cold]
+    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
+        let mut result = MaybeUninit::uninit();
+        let place = &raw mut result;
+        let done = P::AtomicBool::new(false);
+        let body = || {
+            let run = || {
+                let worker = Context::worker_of(self).expect("jobs are run by workers");
+                op(worker, true)
+            };
+            let returned = catch_unwind(AssertUnwindSafe(run));
+            // SAFETY: the caller's own, which waits for `done`.
+            unsafe { (*place).write(returned) };
+        };
+        // SAFETY: what `body` has of `op` and its result is `Send`, `place` is
+        // this thread's, which waits, and what `op` throws is caught.
+        unsafe { self.hand_in_and_wait(body, &done) };
+        // SAFETY: written before `done` was set.
+        match unsafe { result.assume_init() } {
+            Ok(result) => result,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `body` may be run by another thread while this one waits, and does not
+    /// unwind.
+    unsafe fn hand_in_and_wait(&self, body: impl FnOnce(), done: &P::AtomicBool) {
+        let crew: *const Self = self;
+        let flag: *const P::AtomicBool = done;
+        // SAFETY: this thread, which owns what `body` borrows, waits for `done`; the
+        // rest is the caller's promise.
+        let job = unsafe {
+            Job::new(move |_| {
+                body();
+                // Release publishes the result. The last touch of what the waiting
+                // thread owns; the event count is the pool's.
+                (*flag).store(true, Ordering::Release);
+                let crew = &*crew;
+                crew.shared.idle.events.post();
+                crew.shared.idle.events.wake(u32::MAX);
+            })
+        };
+        self.inject_here(job);
+        // Acquire pairs with the release above.
+        let is_done = || done.load(Ordering::Acquire);
+        // A worker of another pool goes on serving that one.
+        if !Context::<P>::serve_until(&is_done) {
+            self.block_until(is_done);
+        }
+    }
+
+    /// Sleeps on the event count until `done`, which a post follows.
+    pub(super) fn block_until(&self, done: impl Fn() -> bool) {
+        let events = &self.shared.idle.events;
+        loop {
+            // Read before looking: the post that follows `done` ends the sleep.
+            let seen = events.seen();
+            if done() {
+                return;
+            }
+            events.sleep(seen, None);
+        }
+    }
+
+    /// Puts a job from this thread, which is no worker, where any worker finds it;
+    /// there will be one.
+    pub(super) fn inject_here(&self, job: Job) {
+        if self.workers.len() == 1 {
+            self.start_own();
+        }
+        self.inject(job);
+    }
+
+    /// Puts a job where any worker finds it.
+    fn inject(&self, job: Job) {
+        let was_empty = self.injector.push(job);
+        self.sleep.injected(0, 1, was_empty);
+    }
+
+    /// Puts a job where only `worker` finds it. If that is worker 0 and nobody
+    /// sits there, this thread does.
+    pub(super) fn send(&self, worker: usize, job: Job) {
+        self.workers[worker].mailbox.push(job);
+        // Against a sleeper's fence between lying down and its last look, and
+        // against `Seat::leave`. The lock's release was a read-modify-write.
+        P::fence_after_rmw();
+        self.sleep.notify(worker);
+    }
+
+    /// Has worker 0's mail read if nobody sits there to read it.
+    pub(super) fn read_mail(&self) {
+        let worker = &self.workers[0];
+        while !worker.mailbox.is_empty() && self.seat.take() {
+            Context::of_worker(worker).enter(|| {
+                while let Some(job) = worker.mailbox.take_first() {
+                    job.run(true);
+                }
+            });
+            self.seat.leave();
+        }
+    }
+
+    /// Starts the pool's own thread for the seat, if that was not done.
+    #[cold]
+    pub(super) fn start_own(&self) {
+        self.seat.own.with(|own| {
+            if own.is_some() {
+                return;
+            }
+            let crew = self.keep();
+            let body = move || {
+                crew.seat.take_in_turn();
+                let worker = &crew.workers[0];
+                Context::of_worker(worker).enter(|| worker.work());
+                crew.seat.leave();
+            };
+            let thread = P::spawn(self.own_thread.clone(), Box::new(body));
+            *own = Some(thread.unwrap_or_else(|error| {
+                panic!("cannot start a thread for jobs that nobody waits for: {error}")
+            }));
+        });
+    }
+}

@@ -1,0 +1,93 @@
+//! Detached jobs: `spawn`.
+
+use super::crew::{Crew, Worker};
+use super::queue::Job;
+use super::worker::Context;
+use crate::sleep::Sleep;
+use manycore_platform::{AtomicInteger, Ordering, Platform};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::abort;
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    /// Runs `body` on some worker, some time before the pool has ended.
+    pub(super) fn spawn(&self, body: impl FnOnce() + Send + 'static) {
+        let job = self.detached(body);
+        match Context::worker_of(self) {
+            Some(worker) => worker.push_spawned(job),
+            None => self.inject_here(job),
+        }
+    }
+
+    /// As `spawn`, but what one thread spawns is begun in that order.
+    pub(super) fn spawn_fifo(&self, body: impl FnOnce() + Send + 'static) {
+        match Context::worker_of(self) {
+            Some(worker) => {
+                let job = self.detached(body);
+                worker.fifo.push(job);
+                worker.push_spawned(worker.next_of_fifo());
+            }
+            // The injector is in order already.
+            None => self.spawn(body),
+        }
+    }
+
+    /// `body` as a job that the pool's end waits for, and whose panic goes to the
+    /// handler.
+    pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
+        // Relaxed: `terminate` is called by the last user of the pool, or the
+        // spawner is itself a pending job or a caller.
+        self.pending.fetch_add(1, Ordering::Relaxed);
+        let crew = self.keep();
+        // SAFETY: the closure owns what it uses, is `Send`, and catches what the
+        // body throws.
+        unsafe {
+            Job::new(move |_| {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+                    crew.handle_panic(payload);
+                }
+                crew.one_less_pending();
+            })
+        }
+    }
+
+    /// What nobody waits for has panicked.
+    pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
+        let handled = match &self.panic_handler {
+            Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(payload))).is_ok(),
+            None => false,
+        };
+        if !handled {
+            eprintln!("manycore: a spawned job panicked, and no handler took it; aborting");
+            abort();
+        }
+    }
+
+    fn one_less_pending(&self) {
+        // Release: what the job did happens before the pool's end. Workers that
+        // stay for it do not sleep: their latch is set.
+        self.pending.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Puts a job with this worker's own, for it or for thieves.
+    pub(super) fn push_spawned(&self, job: Job) {
+        let was_empty = self.spawned.push(job);
+        self.sleep().posted(self.known.index, was_empty);
+    }
+
+    /// A job that runs the oldest of this worker's `fifo`: as many are pushed as
+    /// that has jobs, so that each finds one.
+    fn next_of_fifo(&self) -> Job {
+        let worker: *const Self = self;
+        // SAFETY: workers live as long as their jobs; a detached job does not
+        // unwind, and whoever runs this may run that.
+        unsafe {
+            Job::new(move |migrated| {
+                let job = (*worker).fifo.take_first();
+                job.expect("one for each pushed").run(migrated);
+            })
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Our policy: one word that says whether anybody is worth waking, and a list of
+//! beds by core group.
+
+use super::Latch;
+use super::beds::Beds;
+use super::idle::{After, Expected, Idle, Woken};
+use super::policy::{Mode, Policy, Scan, Setup, Sleep, Tally};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A worker that waits for a stolen job and sleeps.
+const WAITER: u32 = 1;
+/// A worker that may take anything and sleeps.
+const FREE: u32 = 1 << 15;
+/// A worker has been woken for a job and has not begun to look.
+const WAKING: u32 = 1 << 31;
+/// Either kind of sleeper.
+const SLEEPERS: u32 = WAKING - 1;
+
+/// Searches in the first round of looks, at this distance in time; then half as
+/// often, and so on.
+const FIRST_SLICE: Duration = Duration::from_nanos(250);
+const LONGEST_SLICE: Duration = Duration::from_micros(4);
+/// Workers that may spin in expectation of a loop. Each burns its core for the
+/// length of the window; the first to join a loop wakes the others.
+const WATCHERS: usize = 2;
+/// Periods without a loop after which a rhythm is over.
+const PERIODS: u32 = 2;
+
+/// The default policy, `ours`.
+///
+/// A post reads one word, on a line of its own that is written only when somebody
+/// falls asleep, is woken, or begins to look; the word is positive exactly if
+/// there are sleepers and none is on its way. Idle workers that are awake are not
+/// counted: they find jobs by looking. The one woken is of the poster's core
+/// group if one sleeps there, and wakes the next if it finds more than it takes.
+///
+/// `README.md` in this folder argues that no wake-up is lost.
+pub struct Nearest<P: Platform> {
+    /// Sleepers of both kinds and WAKING.
+    callable: CachePadded<P::AtomicU32>,
+    beds: Beds<P>,
+    idle: Arc<Idle<P>>,
+    first_slice: u64,
+    longest_slice: u64,
+}
+
+/// A worker that looks for work.
+pub struct Looking {
+    after: After,
+    woken: Option<Woken>,
+    /// When to stop spinning; 0: not decided yet.
+    until: u64,
+    slice: u64,
+    periods: u32,
+    /// It was woken for a job that somebody posted.
+    called: bool,
+}
+
+impl<P: Platform> std::fmt::Debug for Nearest<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Nearest").finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> Sleep<P> for Nearest<P> {
+    const NAME: &'static str = "ours";
+    const MODE: Mode = Mode::Sound;
+}
+
+impl<P: Platform> Policy<P> for Nearest<P> {
+    const ID: u32 = 0;
+    const ASKS_EMPTY: bool = false;
+    type Idle = Looking;
+
+    fn new(setup: &Setup<'_, P>) -> Self {
+        Self {
+            callable: CachePadded::new(P::AtomicU32::new(0)),
+            beds: Beds::new(setup.groups),
+            idle: Arc::clone(setup.idle),
+            first_slice: P::duration_to_ticks(FIRST_SLICE),
+            longest_slice: P::duration_to_ticks(LONGEST_SLICE),
+        }
+    }
+
+    fn name(&self) {
+        P::name(&self.callable, "sleep: callable");
+        self.beds.name();
+    }
+
+    #[inline(always)]
+    fn posted(&self, poster: usize, _: bool) {
+        // The push before the look at the word, against the heavy fence between
+        // a sleeper's being counted and its last look at the deques.
+        P::light_fence();
+        // Relaxed: ordered by the fence, and it carries no data.
+        if (self.callable.load(Ordering::Relaxed) as i32) > 0 {
+            self.call(poster);
+        }
+    }
+
+    fn injected(&self, near: usize, jobs: u32, _: bool) {
+        P::fence(Ordering::SeqCst);
+        for _ in 0..jobs {
+            if (self.callable.load(Ordering::Relaxed) as i32) > 0 {
+                self.call(near);
+            }
+        }
+    }
+
+    fn notify(&self, worker: usize) {
+        if self.beds.rouse(worker) {
+            self.beds.parker(worker).wake();
+        }
+    }
+
+    fn sleepers(&self) -> u32 {
+        let word = self.callable.load(Ordering::Relaxed) & SLEEPERS;
+        word / FREE + word % FREE
+    }
+
+    fn wake_any(&self, near: usize, count: u32) {
+        for _ in 0..count {
+            if !self.wake_one(near) {
+                return;
+            }
+        }
+    }
+
+    fn start_looking(&self, _: usize) -> Looking {
+        Looking {
+            after: After::Looking,
+            woken: None,
+            until: 0,
+            slice: self.first_slice,
+            periods: 0,
+            called: false,
+        }
+    }
+
+    fn work_found(&self, worker: usize, idle: Looking) {
+        // Who was called and found something calls the next: a crowd is woken as
+        // a tree, as far as there is work for it.
+        if idle.called && (self.callable.load(Ordering::Relaxed) as i32) > 0 {
+            self.call(worker);
+        }
+    }
+
+    fn no_work_found(
+        &self,
+        worker: usize,
+        idle: &mut Looking,
+        latch: &Latch<P>,
+        scan: &impl Scan,
+    ) -> bool {
+        let seen = scan.seen();
+        let watches = worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm();
+        let now = P::now();
+        if idle.until == 0 {
+            let spin = match idle.after {
+                // After jobs more jobs are likely.
+                After::Looking => self.idle.spin_budget(),
+                after => self.idle.spin(after, watches),
+            };
+            idle.until = now + spin.max(1);
+        }
+        idle.woken = None;
+        if now < idle.until {
+            let slice = (now + idle.slice).min(idle.until);
+            idle.slice = (2 * idle.slice).min(self.longest_slice);
+            if self.look_out(seen, slice, latch, scan) {
+                idle.woken = Some(Woken::Spinning);
+            }
+            return false;
+        }
+        if watches && idle.periods < PERIODS {
+            let helped = idle.after == After::Helping && idle.periods == 0;
+            let nap = |time| {
+                self.sleep(worker, latch, scan, Some(time));
+            };
+            idle.periods += 1;
+            match self.idle.wait_for_expected(seen, helped, nap) {
+                Expected::Came(woken) => {
+                    idle.woken = Some(woken);
+                    idle.after = After::Sleeping;
+                    (idle.until, idle.periods) = (0, 0);
+                    return true;
+                }
+                Expected::Missed => return true,
+                Expected::Nothing => idle.periods = PERIODS,
+            }
+        }
+        let slept = self.sleep(worker, latch, scan, None);
+        self.idle.learn_wake();
+        *idle = Looking {
+            after: After::Sleeping,
+            woken: Some(Woken::Sleeping),
+            called: slept && scan.is_free(),
+            ..self.start_looking(worker)
+        };
+        slept
+    }
+
+    fn woken(idle: &Looking) -> Option<Woken> {
+        idle.woken
+    }
+
+    fn helped(idle: &mut Looking) {
+        idle.after = After::Helping;
+        // Loops wake as many as they want by themselves.
+        idle.called = false;
+    }
+
+    fn tally(&self) -> Tally {
+        let (sleeps, wakeups) = self.beds.tally();
+        Tally {
+            sleeps,
+            wakeups,
+            recovered: 0,
+        }
+    }
+}
+
+impl<P: Platform> Nearest<P> {
+    /// Spins until something is announced, or the clock passes `until`; whether
+    /// something was.
+    fn look_out(&self, seen: u32, until: u64, latch: &Latch<P>, scan: &impl Scan) -> bool {
+        if scan.is_free() {
+            return self.idle.events.spin(seen, until);
+        }
+        while !latch.probe() && P::now() < until {
+            P::relax();
+        }
+        false
+    }
+
+    /// Wakes somebody for a job that was just posted, unless somebody is on the
+    /// way already.
+    #[cold]
+    #[inline(never)]
+    fn call(&self, near: usize) {
+        // WAKING first, so that of many posters one does the work. Relaxed: the
+        // word's own history decides, and the poster has fenced.
+        let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
+        if before & WAKING != 0 || self.wake_one(near) {
+            return;
+        }
+        // All were up. Meanwhile somebody may have lain down, and another poster
+        // may have left that one to this call: look again. Acquire pairs with the
+        // sleeper's being counted, so that it is found in bed.
+        if self.callable.fetch_and(!WAKING, Ordering::Acquire) & SLEEPERS != 0 {
+            self.wake_one(near);
+        }
+    }
+
+    fn wake_one(&self, near: usize) -> bool {
+        // Who may take anything first; who waits for a stolen job may find that
+        // this one is none of its business.
+        for free in [true, false] {
+            if let Some(worker) = self.beds.rouse_near(near, free) {
+                self.beds.parker(worker).wake();
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sleeps until roused; whether it did. For `time` at most, if given.
+    ///
+    /// The worker lies down, is counted, fences, and looks once more: see the
+    /// README.
+    fn sleep(
+        &self,
+        worker: usize,
+        latch: &Latch<P>,
+        scan: &impl Scan,
+        time: Option<Duration>,
+    ) -> bool {
+        if !latch.get_sleepy() {
+            return false;
+        }
+        let parker = self.beds.parker(worker);
+        let free = scan.is_free();
+        parker.lie_down();
+        if !latch.fall_asleep() {
+            parker.rise();
+            return false;
+        }
+        let kind = if free { FREE } else { WAITER };
+        self.beds.mark(worker, free);
+        // Release pairs with `call`; ordered before the look by the fence.
+        self.callable.fetch_add(kind, Ordering::Release);
+        P::heavy_fence();
+        let sleeps = !scan.anything();
+        if sleeps {
+            match time {
+                Some(time) => parker.sleep(Some(time)),
+                None => {
+                    while parker.is_occupied() {
+                        parker.sleep(None);
+                    }
+                }
+            }
+        }
+        parker.rise();
+        self.beds.unmark(worker, free);
+        self.callable.fetch_sub(kind, Ordering::Relaxed);
+        // Whoever comes back from here looks for work next, so nobody is on the
+        // way any more. A post that still saw WAKING, or counted on this worker,
+        // is found by that look, by the fence.
+        self.callable.fetch_and(!WAKING, Ordering::Relaxed);
+        P::heavy_fence();
+        latch.wake_up();
+        sleeps
+    }
+}

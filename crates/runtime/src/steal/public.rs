@@ -1,0 +1,100 @@
+//! The word that says which jobs of a stack are public.
+
+/// Bits of an index into a stack, and how far up `limit` and `top` are.
+const INDEX_BITS: u32 = 24;
+const LIMIT_SHIFT: u32 = 64 - INDEX_BITS;
+const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
+/// As `limit`: a thief asks, and nothing is public.
+const ASKED: u32 = INDEX_MASK as u32;
+
+/// The most jobs a stack can hold: their indices, and one past them, are
+/// numbers below the one that means "asked".
+pub(super) const MOST_JOBS: u32 = ASKED - 1;
+
+/// Which of a stack's jobs are whose, in one word: everything about it changes
+/// by one compare-and-swap.
+///
+/// Indices below `top` are stolen; in `top..limit` they are public; from `limit`
+/// on they are the owner's. While `raiser` is not 0, a thief is about to move
+/// the limit up, and `top..limit` is not public yet; when `limit` is the largest
+/// number, a thief asks the owner for jobs.
+///
+/// The limit is in the highest bits so that the owner can ask whether a job is
+/// its own by one comparison of the whole word (see [`covers`](Self::covers)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Public(pub(super) u64);
+
+/// What the word says, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// `top..limit` may be stolen, perhaps none.
+    Open,
+    /// Nothing may be stolen; a thief asks.
+    Asked,
+    /// Nothing may be stolen yet; a thief is at it.
+    Raising,
+}
+
+impl Public {
+    pub(super) fn open(top: u32, limit: u32) -> Self {
+        Self(u64::from(limit) << LIMIT_SHIFT | u64::from(top) << TOP_SHIFT)
+    }
+
+    pub(super) fn asked(top: u32) -> Self {
+        Self::open(top, ASKED)
+    }
+
+    /// `raiser`, a worker, is about to make `top..limit` public.
+    pub(super) fn raising(top: u32, limit: u32, raiser: usize) -> Self {
+        Self(Self::open(top, limit).0 | (raiser as u64 + 1))
+    }
+
+    pub(super) fn top(self) -> u32 {
+        (self.0 >> TOP_SHIFT & INDEX_MASK) as u32
+    }
+
+    pub(super) fn limit(self) -> u32 {
+        (self.0 >> LIMIT_SHIFT) as u32
+    }
+
+    pub(super) fn state(self) -> State {
+        if self.0 & RAISER_MASK != 0 {
+            State::Raising
+        } else if self.limit() == ASKED {
+            State::Asked
+        } else {
+            State::Open
+        }
+    }
+
+    /// Whether the owner must look twice before it takes the job at `index`:
+    /// whether `limit > index`.
+    #[inline(always)]
+    pub(super) fn covers(self, index: u32) -> bool {
+        self.0 >= u64::from(index + 1) << LIMIT_SHIFT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn covers_compares_the_limit() {
+        for (top, limit) in [(0, 0), (0, 1), (3, 7), (7, 7), (0, MOST_JOBS)] {
+            let raised = Public::raising(top, limit, 16_000);
+            for word in [Public::open(top, limit), raised] {
+                assert_eq!((word.top(), word.limit()), (top, limit));
+                for index in [0, 1, 6, 7, 8, MOST_JOBS - 1] {
+                    assert_eq!(word.covers(index), limit > index, "{word:?} {index}");
+                }
+            }
+            assert_eq!(raised.state(), State::Raising);
+        }
+        assert!(Public::asked(5).covers(MOST_JOBS - 1));
+        assert_eq!(Public::asked(5).state(), State::Asked);
+        assert_eq!(Public::open(5, 5).state(), State::Open);
+    }
+}

@@ -1,0 +1,84 @@
+//! One place of a stack.
+
+use crate::sleep::Latch;
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// How a job is run: with what it was pushed with, and whether another worker
+/// than its owner runs it.
+pub(crate) type Run = unsafe fn(*const (), bool);
+
+/// Who has stolen a job, and where its own jobs begin that came after: what a
+/// waiting owner needs to find the descendants of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Thief {
+    pub(crate) worker: u32,
+    /// The thief's `bottom` when it stole: from there on its stack holds jobs
+    /// pushed from within the stolen one.
+    pub(crate) base: u32,
+}
+
+const NOBODY: u64 = u64::MAX;
+
+/// A job, and what its owner waits on if it is stolen.
+///
+/// It stays where it is until its owner takes it back or has seen it done. So a
+/// thief that has claimed an index may read the slot at leisure, and sets the
+/// latch in pool memory, which does not die under it. Half a line, so that it
+/// is on one line whatever its index.
+#[repr(C, align(32))]
+pub(super) struct Slot<P: Platform> {
+    run: P::AtomicPtr<()>,
+    data: P::AtomicPtr<()>,
+    /// Set by the thief when the job is done.
+    pub(super) latch: Latch<P>,
+    /// Who has stolen it.
+    thief: P::AtomicU64,
+}
+
+impl<P: Platform> Slot<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            run: P::AtomicPtr::new(std::ptr::null_mut()),
+            data: P::AtomicPtr::new(std::ptr::null_mut()),
+            latch: Latch::new(),
+            thief: P::AtomicU64::new(NOBODY),
+        }
+    }
+
+    /// Relaxed: published by the stack's `bottom` or public word.
+    #[inline(always)]
+    pub(super) fn write(&self, run: Run, data: *const ()) {
+        self.run.store(run as *mut (), Ordering::Relaxed);
+        self.data.store(data.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// The job.
+    ///
+    /// # Safety
+    ///
+    /// One was written, and the caller has claimed it or is the owner.
+    pub(super) unsafe fn read(&self) -> (Run, *const ()) {
+        let run = self.run.load(Ordering::Relaxed);
+        // SAFETY: `write` stored a `Run` there, says the caller.
+        let run = unsafe { std::mem::transmute::<*mut (), Run>(run) };
+        (run, self.data.load(Ordering::Relaxed))
+    }
+
+    /// Acquire pairs with `set_thief`, whose writer set up its stack before.
+    pub(super) fn thief(&self) -> Option<Thief> {
+        match self.thief.load(Ordering::Acquire) {
+            NOBODY => None,
+            word => Some(Thief {
+                worker: (word >> 32) as u32,
+                base: word as u32,
+            }),
+        }
+    }
+
+    pub(super) fn set_thief(&self, thief: Option<Thief>) {
+        let word = thief.map_or(NOBODY, |thief| {
+            u64::from(thief.worker) << 32 | u64::from(thief.base)
+        });
+        self.thief.store(word, Ordering::Release);
+    }
+}
