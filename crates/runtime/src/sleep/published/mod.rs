@@ -10,6 +10,8 @@ mod discipline;
 mod one_word;
 mod protocol;
 mod registry;
+#[cfg(test)]
+mod tests;
 mod three_words;
 mod variants;
 

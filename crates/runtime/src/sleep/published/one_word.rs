@@ -29,7 +29,7 @@ fn inactive(word: u64) -> u32 {
 }
 
 #[inline(always)]
-fn jec(word: u64) -> u32 {
+pub(super) fn jec(word: u64) -> u32 {
     (word >> (2 * BITS)) as u32
 }
 

@@ -1,0 +1,188 @@
+//! Where the words lie, what the modes compute, and a worker asleep on this
+//! machine.
+
+use super::discipline::Discipline;
+use super::variants::Variant;
+use super::*;
+use crate::sleep::Latch;
+use crate::sleep::policy::{Mode, Policy, Scan, Setup, Sleep};
+use manycore_platform::{Native, Platform};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn policy<V: Variant, M: Discipline>(workers: usize) -> Published<Native, V, M> {
+    Policy::<Native>::new(&Setup {
+        groups: &vec![0; workers],
+        spin_budget: Duration::ZERO,
+    })
+}
+
+/// The line of 64 bytes that `word` is on.
+fn line<T>(word: &T) -> usize {
+    (&raw const *word).addr() / 64
+}
+
+/// The lines of the words of a split policy, and the policy's own first.
+fn lines<V>() -> [usize; 4]
+where
+    V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
+{
+    let policy = policy::<V, Sound>(2);
+    let words = &policy.counters;
+    [
+        line(&policy),
+        line(&*words.jec),
+        line(&*words.inactive),
+        line(&*words.sleeping),
+    ]
+}
+
+#[test]
+fn unpadded_words_share_the_policys_one_line() {
+    fn share<V>()
+    where
+        V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
+    {
+        let [first, others @ ..] = lines::<V>();
+        assert_eq!(others, [first; 3], "{}", V::NAME);
+        assert_eq!(size_of::<Published<Native, V, Sound>>(), 64);
+    }
+    share::<Split>();
+    share::<SplitSleepers>();
+    share::<NoJec>();
+    share::<NoJecSleepers>();
+    let packed = policy::<Packed, Sound>(2);
+    assert_eq!(line(&packed), line(&*packed.counters.word));
+    assert_eq!(size_of_val(&packed), 64);
+}
+
+#[test]
+fn padded_words_share_no_line() {
+    fn apart<V>()
+    where
+        V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
+    {
+        assert_eq!(BTreeSet::from(lines::<V>()).len(), 4, "{}", V::NAME);
+    }
+    apart::<SplitPadded>();
+    apart::<SplitSleepersPadded>();
+    apart::<NoJecPadded>();
+    apart::<NoJecSleepersPadded>();
+    apart::<LazyInactive>();
+    apart::<NoInactive>();
+    let packed = policy::<PackedPadded, Sound>(2);
+    assert_ne!(line(&packed), line(&*packed.counters.word));
+}
+
+#[test]
+fn more_asleep_than_inactive_means_four_billion_awake_as_published_only() {
+    assert_eq!(AsPublished::awake(3, 2), 1);
+    assert_eq!(AsPublished::awake(1, 2), u32::MAX);
+    assert_eq!(Sound::awake(3, 2), 1);
+    assert_eq!(Sound::awake(1, 2), 0);
+}
+
+/// Collects `Policy::ID`, name and mode.
+struct Identity;
+
+impl PolicyVisitor<Native> for Identity {
+    type Output = (u32, &'static str, Mode);
+
+    fn visit<S: Sleep<Native>>(self) -> Self::Output {
+        (S::ID, S::NAME, S::MODE)
+    }
+}
+
+#[test]
+fn every_policy_is_known_by_its_name_and_has_an_identity() {
+    let mut ids = BTreeSet::new();
+    for (name, mode) in policies() {
+        let (id, found, found_mode) = with_policy(name, mode, Identity).unwrap();
+        assert_eq!((found, found_mode), (name, mode));
+        assert!(ids.insert(id), "{name} {mode} has the identity of another");
+    }
+    assert_eq!(ids.len(), policies().len());
+}
+
+#[test]
+fn an_unknown_name_is_told_which_there_are() {
+    let error = with_policy("pack", Mode::Sound, Identity).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("no sleep policy `pack` in mode sound"));
+    assert!(text.contains("nojec-sleepers-padded") && text.contains("no-inactive"));
+}
+
+/// A job that anybody may see.
+struct OneJob(AtomicBool);
+
+impl Scan for OneJob {
+    fn injected(&self) -> bool {
+        false
+    }
+
+    fn anything(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Runs a worker that looks for `job` until it sees it, or its latch is set,
+/// and `then` once it sleeps.
+fn asleep<M: Discipline>(
+    policy: &Published<Native, NoJec, M>,
+    job: &OneJob,
+    latch: &Latch<Native>,
+    then: impl FnOnce(),
+) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut looking = policy.start_looking(0);
+            while !latch.probe() && !job.anything() {
+                policy.no_work_found(0, &mut looking, latch, job);
+            }
+            policy.work_found(0, looking);
+        });
+        while policy.tally().sleeps == 0 {
+            Native::yield_now();
+        }
+        then();
+    });
+    assert_eq!(policy.sleepers(), 0);
+}
+
+#[test]
+fn the_watchdog_recovers_who_was_forgotten() {
+    let policy = policy::<NoJec, AsPublished>(1);
+    let job = OneJob(AtomicBool::new(false));
+    asleep(&policy, &job, &Latch::new(), || {
+        // And nobody is told.
+        job.0.store(true, Ordering::SeqCst);
+    });
+    let tally = policy.tally();
+    assert_eq!((tally.sleeps, tally.wakeups, tally.recovered), (1, 0, 1));
+}
+
+#[test]
+fn a_post_wakes_a_sleeper() {
+    let policy = policy::<NoJec, Sound>(1);
+    let job = OneJob(AtomicBool::new(false));
+    asleep(&policy, &job, &Latch::new(), || {
+        job.0.store(true, Ordering::SeqCst);
+        policy.posted(0, true);
+    });
+    let tally = policy.tally();
+    assert_eq!((tally.sleeps, tally.wakeups, tally.recovered), (1, 1, 0));
+}
+
+#[test]
+fn a_latch_wakes_its_owner() {
+    let policy = policy::<NoJec, Sound>(1);
+    let latch = Latch::new();
+    asleep(&policy, &OneJob(AtomicBool::new(false)), &latch, || {
+        if latch.set() {
+            policy.notify(0);
+        }
+    });
+    let tally = policy.tally();
+    assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
+}
