@@ -174,9 +174,9 @@ fn lay_out(panel: &Panel, plots: &[Plot], style: &impl Fn(&str) -> Style) -> Lay
     let last = points().map(place).fold(0.0, f64::max);
     // At most about six labels: 1, 4, 16, ...
     let step = (last / 5.0).ceil().max(1.0);
-    let (margin, format) = match panel.axis {
-        Axis::Logarithmic => (0.3, TickFormat::Custom(Arc::new(power_of_two))),
-        Axis::Linear => (last / 30.0, TickFormat::Auto),
+    let (step, margin, format) = match panel.axis {
+        Axis::Logarithmic => (step, 0.3, TickFormat::Custom(Arc::new(power_of_two))),
+        Axis::Linear => (step.log2().ceil().exp2(), last / 30.0, TickFormat::Auto),
     };
     let mut layout = Layout::auto_from_plots(plots)
         .with_title(&panel.title)

@@ -267,7 +267,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
 }
 
 #[cfg(unix)]
-fn wait_for_journal(bench: &Bench) -> String {
+pub(crate) fn wait_for_journal(bench: &Bench) -> String {
     loop {
         let journal = fs::read_dir(bench.path("out")).ok().and_then(|entries| {
             entries
@@ -287,7 +287,7 @@ fn wait_for_journal(bench: &Bench) -> String {
 }
 
 #[cfg(unix)]
-fn interrupt(process: u32) {
+pub(crate) fn interrupt(process: u32) {
     let status = std::process::Command::new("kill")
         .args(["-INT", &process.to_string()])
         .status();

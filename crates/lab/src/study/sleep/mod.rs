@@ -183,11 +183,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
     blocks.extend(tables.into_iter().map(Block::Table));
     if config.chip.is_some() {
         blocks.push(Block::Paragraph(prose::LINES.into()));
-        blocks.extend(
-            tables::lines(config, measured)
-                .into_iter()
-                .map(Block::Table),
-        );
+        blocks.extend(tables::lines(config, measured).map(Block::Table));
     }
     blocks.push(Block::Table(tables::by_threads(config, measured)));
     blocks.push(Block::Table(tables::overview(config, measured)));

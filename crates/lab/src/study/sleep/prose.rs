@@ -34,7 +34,8 @@ pub(super) const JUDGED: &str = "Nothing in the machine was fitted to these time
 /// Before the tables of cache lines.
 pub(super) const LINES: &str = "Policies differ only in the words they touch and the lines these share. A line that every \
      post reads and every change between busy and idle writes costs each post a miss; \
-     sleep.lines.csv has these counts for all thread counts, and those of all other named lines.";
+     sleep.lines.csv has these counts for all algorithms and thread counts, and those of all other \
+     named lines.";
 
 /// What was measured and how.
 pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
