@@ -14,7 +14,7 @@ pub(super) const KEYS: [Key; 4] = [
     ),
     key(
         "runs",
-        "timed runs of each policy in each cell [as many as there is time for; simulated: 3]",
+        "timed runs of each policy in each cell [as many as there is time for; simulated: 7; --full: 15]",
     ),
     key(
         "seconds",

@@ -17,10 +17,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 
-/// Runs that count, unless told otherwise: the machine has no noise, but a run
-/// that begins otherwise steals otherwise.
-const RUNS: u64 = 3;
-
 /// Bytes of a simulated thread's stack: stolen work runs on top of what waits.
 const STACK: usize = 4 << 20;
 
@@ -81,7 +77,7 @@ struct Found {
 }
 
 fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow::Result<Outcome> {
-    let runs = config.runs.unwrap_or(RUNS) as usize;
+    let runs = config.runs.unwrap_or(1) as usize;
     let (seed, size) = (config.seed, config.size);
     let program = || {
         let (send, receive) = mpsc::channel();
