@@ -45,6 +45,9 @@ pub trait Fault: Send + Sync + 'static {
     const TORN_CAS: bool = false;
     /// Fences do nothing.
     const NO_FENCE: bool = false;
+    /// There are no asymmetric fences: nothing wrong, but another way through the
+    /// protocols.
+    const NO_LIGHT_FENCES: bool = false;
     /// The dear half of an asymmetric fence does nothing.
     const NO_HEAVY_FENCE: bool = false;
     /// Every access to an atomic is relaxed.
@@ -90,6 +93,11 @@ fault!(
     /// The fault of a sleep protocol without its fences.
     NoFence,
     NO_FENCE
+);
+fault!(
+    /// No fault: a system that refuses asymmetric fences.
+    Fenced,
+    NO_LIGHT_FENCES
 );
 fault!(
     /// The fault of a thief that does not pay for the owner's fence.
@@ -226,6 +234,16 @@ impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     fn light_fence() {
         if !F::NO_FENCE {
             P::light_fence();
+        }
+    }
+
+    fn has_light_fences() -> bool {
+        !F::NO_LIGHT_FENCES && P::has_light_fences()
+    }
+
+    fn untested_light_fence() {
+        if !F::NO_FENCE && !F::NO_LIGHT_FENCES {
+            P::untested_light_fence();
         }
     }
 

@@ -200,6 +200,16 @@ impl Platform for Loom {
         Self::fence(Ordering::SeqCst);
     }
 
+    /// Says so, to have the unlikelier protocol checked; [`Fenced`](crate::Fenced)
+    /// says otherwise.
+    fn has_light_fences() -> bool {
+        true
+    }
+
+    fn untested_light_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
     fn heavy_fence() {
         Self::fence(Ordering::SeqCst);
     }

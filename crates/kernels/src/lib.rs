@@ -14,6 +14,25 @@
 //! | [`Irregular::heavy_tailed`] | a few iterations hold much of the work |
 //! | [`Tiny`] | about 5 ns each |
 //!
+//! A [`fork::Kernel`] is a program that divides its work by `join`, on whichever
+//! [`fork::Fork`] it is given. [`fork::Algorithm`] lists them by name, with their
+//! sizes.
+//!
+//! | program | what it asks of a scheduler |
+//! |---|---|
+//! | [`fork::MergeSort`], [`fork::QuickSort`] | recursion over halves, even and uneven; much memory |
+//! | [`fork::FrogJump`] | a search over a very uneven tree |
+//! | [`fork::Life`] | a hundred short loops one after the other |
+//! | [`fork::NBody`] | ten long loops; in its reduce form, loops within them |
+//! | [`fork::Tsp`] | a search whose branches share a bound |
+//! | [`fork::Sieve`] | a loop over a few large blocks |
+//! | [`fork::MatMul`] | recursion by four, or by seven with memory of their own |
+//! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins around nothing |
+//! | [`fork::IncrementAll`] | a loop that is hardly worth it |
+//! | [`fork::TreeSum`] | joins around a memory access each |
+//! | [`fork::MapCollect`] | results that have to be put together |
+//! | [`fork::StringSplit`] | work that cannot be cut everywhere |
+//!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};
 //! use manycore_platform::Native;

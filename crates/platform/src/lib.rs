@@ -113,6 +113,15 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// and stops only the compiler; elsewhere it is a fence.
     fn light_fence();
 
+    /// Whether the cheap half is cheap: a matter of the compiler. Asks the system,
+    /// once; the answer does not change.
+    fn has_light_fences() -> bool;
+
+    /// [`light_fence`](Self::light_fence) without its test, for those who have
+    /// made sure that [`has_light_fences`](Self::has_light_fences). Where it has
+    /// not, this is no fence.
+    fn untested_light_fence();
+
     /// The dear half: a fence for every thread of the process at once, some
     /// microseconds and an interrupt of every core that runs one. For those who
     /// have nothing better to do: thieves, and threads about to sleep.

@@ -1,7 +1,6 @@
 //! The kernels by name, with the sizes that studies use.
 
 use super::*;
-use manycore_platform::Platform;
 use std::fmt;
 use std::str::FromStr;
 
@@ -71,7 +70,8 @@ pub enum Size {
     /// As in the document on sleeping, or in rayon's benchmarks where the
     /// document has no such program; [`Algorithm`] says which.
     Document,
-    /// Some ten to fifty times less work, for a simulator or a quick look.
+    /// Some ten to fifty times less work, for a simulator or a quick look; the
+    /// same for the algorithms that take less than a millisecond.
     Quick,
 }
 
@@ -208,7 +208,7 @@ fn matmul(method: Method, size: Size, seed: u64) -> MatMul {
     match size {
         Size::Document => MatMul::new(method, 3, 32, seed),
         // As many tasks, a smaller block.
-        Size::Quick => MatMul::new(method, 3, 12, seed),
+        Size::Quick => MatMul::new(method, 3, 16, seed),
     }
 }
 
@@ -228,64 +228,6 @@ impl FromStr for Algorithm {
         named.ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 }
-
-macro_rules! prepared {
-    ($($kernel:ident),*) => {
-        /// One of the kernels, with its input.
-        ///
-        /// ```
-        /// use manycore_kernels::fork::{Algorithm, Kernel, Prepared, Serial, Size};
-        /// use manycore_platform::Native;
-        ///
-        /// let mut kernel: Prepared = Algorithm::Life.prepare(1, Size::Quick);
-        /// for _ in 0..3 {
-        ///     kernel.reset();
-        ///     kernel.run(&Serial::<Native>::default());
-        /// }
-        /// kernel.verify().unwrap();
-        /// ```
-        #[derive(Debug)]
-        pub enum Prepared {
-            $(#[doc = concat!("A [`", stringify!($kernel), "`](super::", stringify!($kernel), ").")]
-            $kernel($kernel),)*
-        }
-
-        impl Kernel for Prepared {
-            fn reset(&mut self) {
-                match self { $(Self::$kernel(kernel) => kernel.reset()),* }
-            }
-
-            fn run<F: Fork>(&mut self, fork: &F) {
-                match self { $(Self::$kernel(kernel) => kernel.run(fork)),* }
-            }
-
-            fn sequential<P: Platform>(&mut self) {
-                match self { $(Self::$kernel(kernel) => kernel.sequential::<P>()),* }
-            }
-
-            fn verify(&self) -> Result<(), Wrong> {
-                match self { $(Self::$kernel(kernel) => kernel.verify()),* }
-            }
-        }
-    };
-}
-
-prepared!(
-    MergeSort,
-    QuickSort,
-    FrogJump,
-    Life,
-    NBody,
-    Tsp,
-    Sieve,
-    MatMul,
-    Fibonacci,
-    IncrementAll,
-    JoinRecursively,
-    TreeSum,
-    MapCollect,
-    StringSplit
-);
 
 #[cfg(test)]
 mod tests {

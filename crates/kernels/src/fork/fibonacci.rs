@@ -5,7 +5,7 @@ use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions a call of the sequential function.
-const CALL: u64 = 7;
+const CALL: u64 = 10;
 
 /// The `n`th Fibonacci number, the slow way.
 ///

@@ -3,10 +3,10 @@
 use super::{Fork, Kernel, Part, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a number incremented, four in one instruction.
-const INCREMENT_FOUR: u64 = 4;
+/// Instructions that increment eight numbers.
+const INCREMENT_EIGHT: u64 = 9;
 /// Instructions a call of the sequential recursion.
-const CALL: u64 = 7;
+const CALL: u64 = 11;
 
 /// A loop that adds one to each of many numbers.
 ///
@@ -70,7 +70,7 @@ fn increment<P: Platform>(numbers: &mut [u32]) {
         *number = number.wrapping_add(1);
     }
     P::write(numbers);
-    P::compute(INCREMENT_FOUR * numbers.len().div_ceil(4) as u64);
+    P::compute(INCREMENT_EIGHT * numbers.len().div_ceil(8) as u64);
 }
 
 /// A tree of joins whose leaves do nothing but count as one.

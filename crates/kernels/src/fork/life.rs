@@ -5,7 +5,19 @@ use super::{Fork, Kernel, Part, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions a cell.
-const CELL: u64 = 70;
+const CELL: u64 = 126;
+
+/// Rows down and columns to the right.
+const NEIGHBOURS: [(isize, isize); 8] = [
+    (-1, -1),
+    (-1, 0),
+    (-1, 1),
+    (0, -1),
+    (0, 1),
+    (1, -1),
+    (1, 0),
+    (1, 1),
+];
 
 /// A square board of cells, with nothing beyond its edges.
 ///
@@ -102,16 +114,18 @@ impl Board {
 
     fn lives_on(&self, index: usize) -> bool {
         let (row, column) = (index / self.side, index % self.side);
-        let mut neighbours = 0;
-        for y in row.saturating_sub(1)..self.side.min(row + 2) {
-            for x in column.saturating_sub(1)..self.side.min(column + 2) {
-                neighbours += u32::from(self.cells[y * self.side + x]);
-            }
-        }
-        // The cell itself was counted too.
-        match self.cells[index] {
-            true => neighbours == 3 || neighbours == 4,
-            false => neighbours == 3,
+        let is_alive = |&(down, right): &(isize, isize)| {
+            // Before the first row or column it wraps and is beyond the last.
+            let (y, x) = (
+                row.wrapping_add_signed(down),
+                column.wrapping_add_signed(right),
+            );
+            y < self.side && x < self.side && self.cells[y * self.side + x]
+        };
+        match NEIGHBOURS.iter().filter(|way| is_alive(way)).count() {
+            2 => self.cells[index],
+            3 => true,
+            _ => false,
         }
     }
 

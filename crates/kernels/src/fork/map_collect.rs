@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Instructions a number sorted into the map, and four places copied when two
 /// maps become one.
-const INSERT: u64 = 25;
+const INSERT: u64 = 110;
 const COPY_FOUR: u64 = 2;
 
 /// Collects the places of numbers by their last digit, each list in ascending

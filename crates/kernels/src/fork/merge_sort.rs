@@ -5,10 +5,7 @@ use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions a number merged.
-const MERGE: u64 = 9;
-/// Instructions a number of a run that insertion sorts, and a step it moves.
-const INSERT: u64 = 8;
-const MOVE: u64 = 7;
+const MERGE: u64 = 15;
 /// Instructions a step of a binary search.
 const SEARCH: u64 = 8;
 
@@ -131,9 +128,7 @@ fn sort<F: Fork>(fork: &F, chunks: Chunks, data: &mut [u32], buffer: &mut [u32],
 
 fn sort_alone<P: Platform>(data: &mut [u32], buffer: &mut [u32], into: Target) {
     if data.len() <= RUN {
-        let moved = insertion_sort(data);
-        P::write(data);
-        P::compute(INSERT * data.len() as u64 + MOVE * moved);
+        insertion_sort::<P>(data);
         if let Target::Buffer = into {
             buffer.copy_from_slice(data);
             P::write(buffer);

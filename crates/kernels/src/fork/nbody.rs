@@ -5,8 +5,8 @@ use manycore_platform::Platform;
 use std::ops::Range;
 
 /// Instructions a pair of bodies; and a body moved.
-const PAIR: u64 = 20;
-const MOVE: u64 = 40;
+const PAIR: u64 = 46;
+const MOVE: u64 = 60;
 
 /// Time in a tick.
 const TICK: f64 = 0.01;

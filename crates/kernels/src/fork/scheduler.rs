@@ -28,7 +28,7 @@ use std::ops::Range;
 /// }
 /// assert_eq!(sum(&Serial::<Native>::default(), &[1, 2, 3]), 6);
 /// ```
-pub trait Fork: Sync {
+pub trait Fork: Sized + Sync {
     /// The world that the program runs in.
     type Platform: Platform;
 
@@ -87,7 +87,6 @@ pub trait Fork: Sync {
         combine: &(impl Fn(R, R) -> R + Sync),
     ) -> R
     where
-        Self: Sized,
         S: Splittable,
         R: Send,
     {
@@ -109,10 +108,7 @@ pub trait Fork: Sync {
     /// assert_eq!(sum.into_inner(), 45);
     /// ```
     #[inline]
-    fn for_each(&self, range: Range<usize>, body: &(impl Fn(usize) + Sync))
-    where
-        Self: Sized,
-    {
+    fn for_each(&self, range: Range<usize>, body: &(impl Fn(usize) + Sync)) {
         self.reduce(
             range,
             &|piece: Range<usize>| piece.for_each(body),
@@ -140,7 +136,6 @@ pub trait Fork: Sync {
         combine: &(impl Fn(R, R) -> R + Sync),
     ) -> R
     where
-        Self: Sized,
         R: Clone + Send + Sync,
     {
         let leaf = |piece: Range<usize>| piece.map(map).fold(identity.clone(), combine);

@@ -5,7 +5,7 @@ use manycore_platform::Platform;
 
 /// Instructions a multiple struck out, a prime tried on a block, and a flag set
 /// and counted.
-const STRIKE: u64 = 3;
+const STRIKE: u64 = 6;
 const PRIME: u64 = 25;
 const FLAG: u64 = 1;
 
@@ -188,11 +188,11 @@ mod tests {
 
     #[test]
     fn the_reference_counts() {
-        for (digits, count) in [4, 25, 168, 1229, 9592, 78_498].into_iter().zip(1..) {
-            let (digits, count): (usize, u32) = (digits, count);
-            let mut kernel = Sieve::new(10_usize.pow(count));
+        let counts = [4, 25, 168, 1229, 9592, 78_498, 664_579];
+        for (count, exponent) in counts.into_iter().zip(1..) {
+            let mut kernel = Sieve::new(10_usize.pow(exponent));
             kernel.sequential::<Native>();
-            assert_eq!(kernel.primes(), Some(digits));
+            assert_eq!(kernel.primes(), Some(count));
             kernel.verify().unwrap();
         }
     }

@@ -4,7 +4,7 @@ use super::{Fork, Kernel, Splittable, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions a character.
-const CHARACTER: u64 = 6;
+const CHARACTER: u64 = 13;
 
 /// Counts the words of a text, and their letters.
 ///

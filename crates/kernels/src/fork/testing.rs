@@ -9,7 +9,8 @@ use std::thread;
 /// in either order, or one of them, which then has migrated, on a new thread.
 pub(super) struct Threads {
     threads: usize,
-    /// How many more threads may be made at the moment.
+    /// How many more threads may be made at the moment. Relaxed, as `joins` is:
+    /// both only count, and making and joining a thread orders what it did.
     spare: AtomicUsize,
     /// Joins so far: what the lots are drawn from, with the seed.
     joins: AtomicU64,
@@ -50,7 +51,8 @@ impl Threads {
     fn lot(&self) -> u64 {
         let join = self.joins.fetch_add(1, Ordering::Relaxed);
         match self.choice {
-            Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6),
+            // Rarer by and by, or large kernels would make threads all the time.
+            Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6 + join / 16),
             Choice::Migrate if join == 0 => 0,
             Choice::Migrate | Choice::Stay => 5,
         }

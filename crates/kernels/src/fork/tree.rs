@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use std::slice;
 
 /// Instructions a node of the sequential sum.
-const NODE: u64 = 12;
+const NODE: u64 = 28;
 
 /// In which order the nodes of a tree are allocated.
 ///

@@ -20,7 +20,7 @@ static GRANTED: AtomicBool = AtomicBool::new(false);
 #[inline(always)]
 pub(super) fn light() {
     // Relaxed: whoever reads `true` does so after the registration, which is
-    // all that `heavy` needs; it asks `registered` itself.
+    // all that `heavy` needs; it asks `are_light` itself.
     if GRANTED.load(Ordering::Relaxed) {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -32,7 +32,7 @@ pub(super) fn heavy() {
     // A fence for this thread too: the call is one, but the language does not
     // know it.
     fence(Ordering::SeqCst);
-    if registered() {
+    if are_light() {
         // Once registered, the call fails for no reason that could arise.
         let done = membarrier(MembarrierCommand::PrivateExpedited);
         assert!(done.is_ok(), "membarrier, once granted, failed: {done:?}");
@@ -41,7 +41,7 @@ pub(super) fn heavy() {
 }
 
 /// Whether the kernel grants the call; asked once.
-fn registered() -> bool {
+pub(super) fn are_light() -> bool {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
         let granted = !cfg!(miri)

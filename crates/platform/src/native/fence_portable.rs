@@ -7,6 +7,10 @@ pub(super) fn light() {
     fence(Ordering::SeqCst);
 }
 
+pub(super) fn are_light() -> bool {
+    false
+}
+
 pub(super) fn heavy() {
     fence(Ordering::SeqCst);
 }

@@ -69,6 +69,15 @@ impl Platform for Native {
         fence::light();
     }
 
+    fn has_light_fences() -> bool {
+        fence::are_light()
+    }
+
+    #[inline(always)]
+    fn untested_light_fence() {
+        atomic::compiler_fence(Ordering::SeqCst);
+    }
+
     fn heavy_fence() {
         fence::heavy();
     }

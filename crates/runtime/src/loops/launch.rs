@@ -185,8 +185,9 @@ impl<P: Platform> Shared<P> {
             };
             if pays && workers > 0 {
                 self.wake(context.rank, 1);
-            } else if pays {
-                // Callers of a loop around this one, who would help.
+            }
+            if pays && callers > 0 && helpers > workers as usize {
+                // Callers of a loop around this one would help as well.
                 self.idle.events.wake(u32::MAX);
             }
         }

@@ -36,7 +36,6 @@ const MAX_THREADS: usize = 1 << 14;
 /// assert_eq!(pool.threads(), 2);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-#[derive(Clone)]
 pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
     threads: Option<usize>,
     affinity: Affinity,
@@ -48,6 +47,13 @@ pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
     adopts: bool,
     panic_handler: Option<PanicHandler>,
     kind: PhantomData<fn() -> (P, S)>,
+}
+
+// By hand: a derived one would ask for `P: Clone`.
+impl<P: Platform, S: Sleep<P>> Clone for Builder<P, S> {
+    fn clone(&self) -> Self {
+        self.with_kind()
+    }
 }
 
 impl<P: Platform, S: Sleep<P>> fmt::Debug for Builder<P, S> {
@@ -226,16 +232,20 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
     /// ```
     #[must_use]
     pub fn sleep_policy<T: Sleep<P>>(self) -> Builder<P, T> {
+        self.with_kind()
+    }
+
+    fn with_kind<T: Sleep<P>>(&self) -> Builder<P, T> {
         Builder {
             threads: self.threads,
-            affinity: self.affinity,
-            name: self.name,
+            affinity: self.affinity.clone(),
+            name: self.name.clone(),
             stack_size: self.stack_size,
             spin_budget: self.spin_budget,
             stack_capacity: self.stack_capacity,
             dedicated: self.dedicated,
             adopts: self.adopts,
-            panic_handler: self.panic_handler,
+            panic_handler: self.panic_handler.clone(),
             kind: PhantomData,
         }
     }

@@ -93,19 +93,30 @@ struct Unwinding<'a, P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, R> {
 }
 
 impl<P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, R> Drop for Unwinding<'_, P, S, B, R> {
-    #[cold]
+    // Inlined, so that the guard stays in registers while all goes well.
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.worker.stack.pop(self.index) {
-            // SAFETY: popped, so the job is this thread's alone. It never ran.
-            drop(unsafe { self.frame.take() });
-        } else {
-            self.worker.await_stolen(self.index);
-            // The first closure's panic is on its way; a second one's payload is
-            // let go, and what its destructor throws with it.
-            // SAFETY: the thief has written the result.
-            let result = unsafe { (*self.frame.result.get()).assume_init_read() };
-            forget(catch_unwind(AssertUnwindSafe(|| drop(result))));
+        #[cold]
+        #[inline(never)]
+        fn see_to<P, S, B, R>(worker: &Worker<P, S>, frame: &Frame<B, R>, index: u32)
+        where
+            P: Platform,
+            S: Sleep<P>,
+            B: FnOnce(FnContext) -> R,
+        {
+            if worker.stack.pop(index) {
+                // SAFETY: popped, so the job is this thread's alone. It never ran.
+                drop(unsafe { frame.take() });
+            } else {
+                worker.await_stolen(index);
+                // The first closure's panic is on its way; a second one's payload
+                // is let go, and what its destructor throws with it.
+                // SAFETY: the thief has written the result.
+                let result = unsafe { (*frame.result.get()).assume_init_read() };
+                forget(catch_unwind(AssertUnwindSafe(|| drop(result))));
+            }
         }
+        see_to(self.worker, self.frame, self.index);
     }
 }
 

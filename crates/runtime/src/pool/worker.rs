@@ -6,7 +6,8 @@ use super::crew::{Crew, Worker};
 use super::gate::Left;
 use super::leapfrog::PATIENCE;
 use super::search::Look;
-use crate::sleep::{Latch, Sleep, Woken};
+use crate::sleep::policy::Policy;
+use crate::sleep::{Latch, Nearest, Sleep, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::time::Duration;
 
@@ -21,15 +22,17 @@ pub(crate) struct Context<P: Platform> {
     pub(crate) rank: usize,
     /// The slot of the loop whose body the thread is running.
     pub(crate) running: Option<usize>,
-    /// The `Worker<P, S>` that the thread is, with what tells `S`; none: a
-    /// visitor that has not taken the seat.
+    /// The worker that the thread is, if the pool has the default policy; else
+    /// null. What the crate's free functions look up: one load, one test.
+    default: *const Worker<P, Nearest<P>>,
+    /// The `Worker<P, S>` that the thread is; none: a visitor that has not taken
+    /// the seat.
     worker: Option<Identity>,
 }
 
 #[derive(Clone, Copy)]
 struct Identity {
     worker: *const (),
-    policy: u32,
     /// Has the worker serve its pool until something is done.
     serve: unsafe fn(*const (), &dyn Fn() -> bool),
 }
@@ -40,6 +43,7 @@ impl<P: Platform> Context<P> {
             pool,
             rank: VISITOR,
             running: None,
+            default: std::ptr::null(),
             worker: None,
         }
     }
@@ -54,9 +58,13 @@ impl<P: Platform> Context<P> {
             pool: &raw const worker.crew().shared,
             rank: worker.known.index,
             running: None,
+            default: if S::ID == Nearest::<P>::ID {
+                std::ptr::from_ref(worker).cast()
+            } else {
+                std::ptr::null()
+            },
             worker: Some(Identity {
                 worker: std::ptr::from_ref(worker).cast(),
-                policy: S::ID,
                 serve: serve::<P, S>,
             }),
         }
@@ -105,14 +113,13 @@ impl<P: Platform> Context<P> {
             .map(|identity| unsafe { &*identity.worker.cast::<Worker<P, S>>() })
     }
 
-    /// The worker that the current thread is, of whatever pool with the policy
-    /// `S`.
+    /// The worker that the current thread is, of whatever pool with the default
+    /// policy.
     #[inline(always)]
-    pub(super) fn own_worker<'a, S: Sleep<P>>() -> Option<&'a Worker<P, S>> {
-        let identity = Self::slot()?.worker?;
-        // SAFETY: `of_worker` of a worker with this policy: policies have
+    pub(super) fn own_worker<'a>() -> Option<&'a Worker<P, Nearest<P>>> {
+        // SAFETY: null, or `of_worker` of a worker of that type: policies have
         // different numbers. It lives as long as this thread is it.
-        (identity.policy == S::ID).then(|| unsafe { &*identity.worker.cast::<Worker<P, S>>() })
+        unsafe { Self::slot()?.default.as_ref() }
     }
 
     /// Has the worker of any pool that the current thread is serve its pool until

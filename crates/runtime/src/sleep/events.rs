@@ -80,6 +80,12 @@ impl<P: Platform> EventCount<P> {
         self.sleepers.load(Ordering::Relaxed)
     }
 
+    /// Threads asleep.
+    #[cfg(test)]
+    pub(crate) fn sleepers(&self) -> u32 {
+        self.sleepers.load(Ordering::Relaxed)
+    }
+
     /// Wakes up to `count` sleepers.
     pub(crate) fn wake(&self, count: u32) {
         self.posted.wake(count);

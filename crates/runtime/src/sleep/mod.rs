@@ -13,6 +13,8 @@ mod parker;
 pub(crate) mod policy;
 pub mod published;
 
+#[cfg(test)]
+pub(crate) use events::EventCount;
 pub(crate) use idle::{Idle, Woken};
 pub(crate) use latch::Latch;
 pub use nearest::Nearest;

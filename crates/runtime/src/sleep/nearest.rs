@@ -15,8 +15,11 @@ const WAITER: u32 = 1;
 const FREE: u32 = 1 << 15;
 /// A worker has been woken for a job and has not begun to look.
 const WAKING: u32 = 1 << 31;
+/// Always set where there are no light fences: a poster then looks twice, after a
+/// fence.
+const FENCED: u32 = 1 << 30;
 /// Either kind of sleeper.
-const SLEEPERS: u32 = WAKING - 1;
+const SLEEPERS: u32 = FENCED - 1;
 
 /// Searches in the first round of looks, at this distance in time; then half as
 /// often, and so on.
@@ -31,14 +34,14 @@ const PERIODS: u32 = 2;
 /// The default policy, `ours`.
 ///
 /// A post reads one word, on a line of its own that is written only when somebody
-/// falls asleep, is woken, or begins to look; the word is positive exactly if
-/// there are sleepers and none is on its way. Idle workers that are awake are not
+/// falls asleep, is woken, or begins to look; if it is 0, nobody need be woken.
+/// Idle workers that are awake are not
 /// counted: they find jobs by looking. The one woken is of the poster's core
 /// group if one sleeps there, and wakes the next if it finds more than it takes.
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
 pub struct Nearest<P: Platform> {
-    /// Sleepers of both kinds and WAKING.
+    /// Sleepers of both kinds, WAKING and FENCED.
     callable: CachePadded<P::AtomicU32>,
     beds: Beds<P>,
     idle: Arc<Idle<P>>,
@@ -75,8 +78,9 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     type Idle = Looking;
 
     fn new(setup: &Setup<'_, P>) -> Self {
+        let fenced = if P::has_light_fences() { 0 } else { FENCED };
         Self {
-            callable: CachePadded::new(P::AtomicU32::new(0)),
+            callable: CachePadded::new(P::AtomicU32::new(fenced)),
             beds: Beds::new(setup.groups),
             idle: Arc::clone(setup.idle),
             first_slice: P::duration_to_ticks(FIRST_SLICE),
@@ -92,10 +96,11 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     #[inline(always)]
     fn posted(&self, poster: usize, _: bool) {
         // The push before the look at the word, against the heavy fence between
-        // a sleeper's being counted and its last look at the deques.
-        P::light_fence();
+        // a sleeper's being counted and its last look at the stacks. Where there
+        // are no light fences the word says so, and `call` has a real one.
+        P::untested_light_fence();
         // Relaxed: ordered by the fence, and it carries no data.
-        if (self.callable.load(Ordering::Relaxed) as i32) > 0 {
+        if self.callable.load(Ordering::Relaxed) != 0 {
             self.call(poster);
         }
     }
@@ -103,9 +108,7 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     fn injected(&self, near: usize, jobs: u32, _: bool) {
         P::fence(Ordering::SeqCst);
         for _ in 0..jobs {
-            if (self.callable.load(Ordering::Relaxed) as i32) > 0 {
-                self.call(near);
-            }
+            self.call(near);
         }
     }
 
@@ -142,7 +145,7 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     fn work_found(&self, worker: usize, idle: Looking) {
         // Who was called and found something calls the next: a crowd is woken as
         // a tree, as far as there is work for it.
-        if idle.called && (self.callable.load(Ordering::Relaxed) as i32) > 0 {
+        if idle.called {
             self.call(worker);
         }
     }
@@ -240,6 +243,15 @@ impl<P: Platform> Nearest<P> {
     #[cold]
     #[inline(never)]
     fn call(&self, near: usize) {
+        let mut word = self.callable.load(Ordering::Relaxed);
+        if word & FENCED != 0 {
+            // As the light fence in `posted`.
+            P::fence(Ordering::SeqCst);
+            word = self.callable.load(Ordering::Relaxed);
+        }
+        if word & WAKING != 0 || word & SLEEPERS == 0 {
+            return;
+        }
         // WAKING first, so that of many posters one does the work. Relaxed: the
         // word's own history decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);

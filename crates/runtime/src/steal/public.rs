@@ -1,8 +1,11 @@
 //! The word that says which jobs of a stack are public.
 
+/// Set where there are no light fences: the owner then always looks twice, after
+/// a fence.
+pub(super) const FENCED: u64 = 1 << 63;
 /// Bits of an index into a stack, and how far up `limit` and `top` are.
-const INDEX_BITS: u32 = 24;
-const LIMIT_SHIFT: u32 = 64 - INDEX_BITS;
+const INDEX_BITS: u32 = 23;
+const LIMIT_SHIFT: u32 = 63 - INDEX_BITS;
 const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
@@ -21,8 +24,9 @@ pub(super) const MOST_JOBS: u32 = ASKED - 1;
 /// the limit up, and `top..limit` is not public yet; when `limit` is the largest
 /// number, a thief asks the owner for jobs.
 ///
-/// The limit is in the highest bits so that the owner can ask whether a job is
-/// its own by one comparison of the whole word (see [`covers`](Self::covers)).
+/// The limit is in the highest bits, but for FENCED, so that the owner can ask
+/// whether a job is its own by one comparison of the whole word (see
+/// [`covers`](Self::covers)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Public(pub(super) u64);
 
@@ -56,7 +60,7 @@ impl Public {
     }
 
     pub(super) fn limit(self) -> u32 {
-        (self.0 >> LIMIT_SHIFT) as u32
+        (self.0 >> LIMIT_SHIFT & INDEX_MASK) as u32
     }
 
     pub(super) fn state(self) -> State {
@@ -70,7 +74,7 @@ impl Public {
     }
 
     /// Whether the owner must look twice before it takes the job at `index`:
-    /// whether `limit > index`.
+    /// whether `limit > index`, or FENCED.
     #[inline(always)]
     pub(super) fn covers(self, index: u32) -> bool {
         self.0 >= u64::from(index + 1) << LIMIT_SHIFT
@@ -93,6 +97,7 @@ mod tests {
             }
             assert_eq!(raised.state(), State::Raising);
         }
+        assert!(Public(Public::open(0, 0).0 | FENCED).covers(7));
         assert!(Public::asked(5).covers(MOST_JOBS - 1));
         assert_eq!(Public::asked(5).state(), State::Asked);
         assert_eq!(Public::open(5, 5).state(), State::Open);

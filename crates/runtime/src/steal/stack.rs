@@ -1,6 +1,6 @@
 //! The stack of jobs that each worker has.
 
-use super::public::{MOST_JOBS, Public, State};
+use super::public::{FENCED, MOST_JOBS, Public, State};
 use super::slot::{Run, Slot, Thief};
 use crate::sleep::Latch;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -16,6 +16,8 @@ use std::mem::MaybeUninit;
 pub(crate) struct JobStack<P: Platform> {
     own: CachePadded<Own<P>>,
     public: CachePadded<P::AtomicU64>,
+    /// FENCED or 0.
+    fenced: u64,
 }
 
 /// What only the owner writes.
@@ -53,6 +55,7 @@ enum Popped {
 impl<P: Platform> JobStack<P> {
     /// An empty stack of at most `capacity` jobs.
     pub(crate) fn new(capacity: u32) -> Self {
+        let fenced = if P::has_light_fences() { 0 } else { FENCED };
         let own = Own {
             bottom: P::AtomicU32::new(0),
             ready: Cell::new(0),
@@ -60,7 +63,8 @@ impl<P: Platform> JobStack<P> {
         };
         Self {
             own: CachePadded::new(own),
-            public: CachePadded::new(P::AtomicU64::new(Public::open(0, 0).0)),
+            public: CachePadded::new(P::AtomicU64::new(Public::open(0, 0).0 | fenced)),
+            fenced,
         }
     }
 
@@ -138,8 +142,9 @@ impl<P: Platform> JobStack<P> {
         // Release: a thief that reads it relies on the slots below.
         own.bottom.store(index, Ordering::Release);
         // Against the heavy fence in `raise`: either that thief sees this
-        // bottom, or the load below sees its word.
-        P::light_fence();
+        // bottom, or the load below sees its word. Where there are no light
+        // fences the word says so, and `confirm` has a real one.
+        P::untested_light_fence();
         // Relaxed: if it covers not, there is nothing to be acquired.
         !Public(self.public.load(Ordering::Relaxed)).covers(index) || self.confirm(index)
     }
@@ -149,6 +154,10 @@ impl<P: Platform> JobStack<P> {
     #[cold]
     #[inline(never)]
     fn confirm(&self, index: u32) -> bool {
+        if self.fenced != 0 {
+            // As the light fence in `pop`.
+            P::fence(Ordering::SeqCst);
+        }
         match self.reclaim(index) {
             Popped::Mine => true,
             Popped::Stolen => {
@@ -168,7 +177,7 @@ impl<P: Platform> JobStack<P> {
                 return Popped::Stolen;
             }
             let next = match word.state() {
-                State::Open if !word.covers(index) => return Popped::Mine,
+                State::Open if word.limit() <= index => return Popped::Mine,
                 State::Open => Public::open(top, index),
                 // Who asks, or digs, gets the older half of what is left, for
                 // less than it would pay by itself.
@@ -184,8 +193,9 @@ impl<P: Platform> JobStack<P> {
     }
 
     fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
+        let to = to.0 | self.fenced;
         let swap =
-            (self.public).compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire);
+            (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
         swap.map(drop).map_err(Public)
     }
 
@@ -284,7 +294,7 @@ impl<P: Platform> JobStack<P> {
             return None;
         }
         let limit = top + (bottom - top).div_ceil(2);
-        let raised = Public::raising(top, limit, thief.worker as usize);
+        let raised = Public(Public::raising(top, limit, thief.worker as usize).0 | self.fenced);
         self.exchange(word, raised).ok()?;
         // From here on the owner's every pop below `limit` sees the raise and
         // cancels it, or its `bottom` is seen here.

@@ -88,6 +88,12 @@ impl Platform for Simulated {
     /// by who calls it.
     fn light_fence() {}
 
+    fn has_light_fences() -> bool {
+        true
+    }
+
+    fn untested_light_fence() {}
+
     fn heavy_fence() {
         with(Engine::enter_kernel);
         in_order();

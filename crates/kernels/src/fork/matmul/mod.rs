@@ -7,8 +7,10 @@ use super::{Fork, Kernel, Serial, Wrong};
 use manycore_platform::Platform;
 use matrix::{Matrix, quarters, quarters_mut};
 
-/// Instructions of eight multiplications and additions within a block.
-const EIGHT_PRODUCTS: u64 = 8;
+/// Instructions of eight multiplications and additions in a row of a block, and
+/// what each such row takes besides.
+const EIGHT_PRODUCTS: u64 = 12;
+const ROW: u64 = 18;
 
 /// How quadrants are multiplied.
 ///
@@ -47,7 +49,7 @@ pub struct MatMul {
 }
 
 impl MatMul {
-    /// Matrices from `seed` with a side of `block` times two to the power of
+    /// Matrices from `seed` with a side of `block` (0 counts as 1) times two to the power of
     /// `levels`. Blocks are multiplied sequentially. All sums stay below 2^24, and
     /// so exact, while the square of the side is at most 2^18 blocks' sides.
     ///
@@ -58,6 +60,7 @@ impl MatMul {
     /// ```
     #[must_use]
     pub fn new(method: Method, levels: u32, block: usize, seed: u64) -> Self {
+        let block = block.max(1);
         let mut random = fastrand::Rng::with_seed(seed);
         let mut matrix = || Matrix::from_fn(levels, block, || f32::from(random.i8(-4..=4)));
         Self {
@@ -143,7 +146,7 @@ fn multiply_block<P: Platform>(side: usize, a: &[f32], b: &[f32], c: &mut [f32])
     P::read(a);
     P::read(b);
     P::write(c);
-    P::compute(EIGHT_PRODUCTS * (side * side * side).div_ceil(8) as u64);
+    P::compute((ROW + EIGHT_PRODUCTS * side.div_ceil(8) as u64) * (side * side) as u64);
 }
 
 #[cfg(test)]
