@@ -17,12 +17,12 @@
 use manycore_platform::{CachePadded, Platform};
 use std::ops::Deref;
 
-/// What a post has read.
+/// What a post has read; small enough for a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub(super) sleeping: u32,
-    /// If the policy reads it on every post.
-    pub(super) inactive: Option<u32>,
+    /// 0 if the policy does not read it on every post.
+    pub(super) inactive: u32,
 }
 
 /// The counters of one policy.
@@ -57,9 +57,7 @@ pub trait Counters<P: Platform>: Send + Sync + 'static {
 
     /// The inactive threads, for a post that has seen sleepers, if the policy
     /// lets them count.
-    fn inactive(&self, seen: Seen) -> Option<u32> {
-        seen.inactive
-    }
+    fn inactive(&self, seen: Seen) -> Option<u32>;
 }
 
 /// Whether a JEC says that a thread announced itself since the last post.

@@ -106,7 +106,11 @@ impl<P: Platform, L: Line> Counters<P> for OneWord<P, L> {
         let word = self.event_if(is_sleepy);
         Seen {
             sleeping: sleeping(word),
-            inactive: Some(inactive(word)),
+            inactive: inactive(word),
         }
+    }
+
+    fn inactive(&self, seen: Seen) -> Option<u32> {
+        Some(seen.inactive)
     }
 }

@@ -118,7 +118,10 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
         }
         // Before the sleepers: who falls asleep in between is then taken for
         // a thread that sleeps, not for one that is awake.
-        let inactive = (S::INACTIVE == Inactive::Read).then(|| self.inactive.load(SeqCst));
+        let inactive = match S::INACTIVE {
+            Inactive::Read => self.inactive.load(SeqCst),
+            _ => 0,
+        };
         Seen {
             sleeping: self.sleeping.load(SeqCst),
             inactive,
@@ -127,8 +130,9 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
 
     fn inactive(&self, seen: Seen) -> Option<u32> {
         match S::INACTIVE {
+            Inactive::Read => Some(seen.inactive),
             Inactive::ReadLate => Some(self.inactive.load(SeqCst)),
-            _ => seen.inactive,
+            Inactive::Kept | Inactive::Absent => None,
         }
     }
 }

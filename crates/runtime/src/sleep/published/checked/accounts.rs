@@ -10,7 +10,6 @@ use super::between::{Brief, FencedPoster};
 use super::wrapped::{Altered, As};
 use super::{Pool, WithFault};
 use crate::sleep::Latch;
-use crate::sleep::policy::Policy;
 use manycore_check::{Loom, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::marker::PhantomData;
@@ -25,8 +24,8 @@ fn jobs_and_latches<P: Platform, V: Variant, D: Discipline>(workers: usize) {
         team::<P>(workers, |rank| {
             if rank == 0 {
                 pool.push(0);
-                for owner in 1..workers {
-                    pool.set(&latches[owner], owner);
+                for (owner, latch) in latches.iter().enumerate().skip(1) {
+                    pool.set(latch, owner);
                 }
             } else {
                 pool.look(rank, &latches[rank]);

@@ -1,5 +1,6 @@
 //! A poster that wakes nobody, because a thread is awake and idle, relies on
-//! that thread: if it takes another job, it wakes others as it leaves.
+//! that thread, as one that wakes a thread relies on that: if it leaves for
+//! another reason than the job, it wakes others.
 
 use super::super::counters::Counters;
 use super::super::discipline::Sound;
@@ -68,6 +69,39 @@ fn who_leaves_silently_is_caught_where_posters_count_on_it() {
     is_caught::<LazyInactive>();
     // Nobody is relied on where posts do not look at the idle.
     one_is_awake_and_busy_elsewhere::<Silent<NoJecSleepers>>();
+}
+
+/// Thread 2 pushes a job, and sets the latch that thread 0 waits for, which is
+/// the first to be woken for the job and may leave without it. Thread 1 needs
+/// it.
+fn one_is_woken_and_leaves<V: Variant>() {
+    loom_model(Some(2), || {
+        let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
+        let (latch, never) = (Latch::new(), Latch::new());
+        team::<Loom>(3, |rank| match rank {
+            0 => {
+                if pool.look(0, &latch) {
+                    pool.push(0); // It is for thread 1.
+                }
+            }
+            1 => assert!(pool.look(1, &never)),
+            _ => {
+                pool.push(2);
+                pool.set(&latch, 0);
+            }
+        });
+    });
+    println!("  {}", V::NAME);
+}
+
+#[test]
+fn who_is_woken_for_a_job_and_leaves_without_it_wakes_others() {
+    one_is_woken_and_leaves::<Packed>();
+    one_is_woken_and_leaves::<Split>();
+    one_is_woken_and_leaves::<NoJecSleepers>();
+    one_is_woken_and_leaves::<NoInactive>();
+    let why = caught(one_is_woken_and_leaves::<Silent<NoJecSleepers>>);
+    assert!(why.contains("deadlock"), "{why}");
 }
 
 /// The variant `V`, whose threads wake nobody when they leave.

@@ -7,7 +7,7 @@ use super::between::Brief;
 use super::{Pool, WithFault};
 use crate::sleep::Latch;
 use crate::sleep::policy::Policy;
-use manycore_check::{Deaf, Loom, Relaxed, caught, loom_model, team};
+use manycore_check::{Deaf, Loom, caught, loom_model, team};
 use manycore_platform::Platform;
 
 /// Thread 0 posts `jobs` jobs and then sets the latch that thread 1 waits for,

@@ -112,7 +112,7 @@ impl<P: Platform> Altered<P> for WrittenByPosts<P> {
     fn post(&self) -> Seen {
         Seen {
             sleeping: self.0.sleeping.fetch_add(0, Ordering::SeqCst),
-            inactive: None,
+            inactive: 0,
         }
     }
 }
