@@ -24,6 +24,22 @@ void glue_call(int policy, size_t n, peers_body body, const void *context);
 void glue_trivial(int policy, size_t n);
 void glue_tiny(int policy, size_t n);
 
+/* A node of a tree; both children or none. */
+struct peers_node {
+    uint64_t value;
+    const struct peers_node *left, *right;
+};
+
+/* Calls `session(state)` from where a user would join from: inside an arena, or
+ * on one thread of a parallel region. */
+void glue_enter_joins(void (*session)(void *), void *state);
+
+/* The recursions, a join at every pair of calls. `policy` is an index into the
+ * list of joins. */
+void glue_empty(int policy, uint32_t levels);
+uint64_t glue_fib(int policy, uint32_t n);
+uint64_t glue_sum(int policy, const struct peers_node *node);
+
 #ifdef __cplusplus
 }
 #endif

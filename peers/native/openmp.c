@@ -42,3 +42,58 @@ void glue_call(int policy, size_t n, peers_body body, const void *context) {
 void glue_trivial(int policy, size_t n) { LOOPS(peers_trivial_inline(i)) }
 
 void glue_tiny(int policy, size_t n) { LOOPS(peers_tiny_inline(i)) }
+
+void glue_enter_joins(void (*session)(void *), void *state) {
+#pragma omp parallel
+#pragma omp single
+    session(state);
+}
+
+static void empty(uint32_t levels) {
+    if (levels == 0) {
+        peers_trivial_inline(0);
+        return;
+    }
+#pragma omp task
+    empty(levels - 1);
+    empty(levels - 1);
+#pragma omp taskwait
+}
+
+static uint64_t fib(uint32_t n) {
+    if (n < 2)
+        return n;
+    uint64_t a, b;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+
+static uint64_t sum(const struct peers_node *node) {
+    if (!node->left)
+        return node->value;
+    uint64_t a, b;
+#pragma omp task shared(a)
+    a = sum(node->left);
+    b = sum(node->right);
+#pragma omp taskwait
+    return node->value + a + b;
+}
+
+/* There is one kind of join. */
+void glue_empty(int policy, uint32_t levels) {
+    (void)policy;
+    empty(levels);
+}
+
+uint64_t glue_fib(int policy, uint32_t n) {
+    (void)policy;
+    return fib(n);
+}
+
+uint64_t glue_sum(int policy, const struct peers_node *node) {
+    (void)policy;
+    return sum(node);
+}

@@ -3,6 +3,7 @@
 use crate::load::{Load, Shape};
 use crate::peer::Variant;
 use crate::protocol::{Order, Pace};
+use crate::recursion::{Layout, Recursion};
 use anyhow::{Result, bail};
 use std::num::NonZeroUsize;
 
@@ -22,8 +23,17 @@ pub struct Bench {
     /// The blocks whose best is what the peers are divided by; if there are
     /// none, they are divided by the serial loop.
     pub blocks: Vec<NonZeroUsize>,
-    /// One peer a runtime is enough: how its loops are called changes nothing.
-    pub one_per_runtime: bool,
+    pub takes: Takes,
+}
+
+/// Which of the peers take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    All,
+    /// One a runtime is enough: how its loops are called changes nothing.
+    OnePerRuntime,
+    /// Those that join.
+    Joining,
 }
 
 pub struct Case {
@@ -45,7 +55,17 @@ pub enum Measure {
     IdleCpu,
 }
 
-pub const NAMES: [&str; 6] = ["launch", "periodic", "idle", "grid", "irregular", "tiny"];
+pub const NAMES: [&str; 9] = [
+    "launch",
+    "periodic",
+    "idle",
+    "grid",
+    "irregular",
+    "tiny",
+    "join",
+    "fib",
+    "tree",
+];
 
 /// The benchmarks called `names`, in the order of [`NAMES`]; all if empty.
 ///
@@ -75,7 +95,13 @@ fn of_name(name: &str, effort: Effort) -> Vec<Bench> {
         "irregular" => [1024, 100_000, 1_000_000]
             .map(|n| irregular(n, if quick { 6 } else { 24 }))
             .into(),
-        _ => vec![tiny(if quick { 6 } else { 24 })],
+        "tiny" => vec![tiny(if quick { 6 } else { 24 })],
+        "join" => vec![join(if quick { 12 } else { 48 })],
+        "fib" => vec![fib(if quick { 6 } else { 24 })],
+        // One for each size: they differ in the time that a call takes.
+        _ => [(10, 10), (17, 10), (23, 3)]
+            .map(|(levels, rounds)| tree(levels, if quick { rounds } else { 4 * rounds }))
+            .into(),
     }
 }
 
@@ -115,7 +141,7 @@ fn launch(rounds: usize) -> Bench {
         cases,
         rounds,
         blocks: vec![],
-        one_per_runtime: false,
+        takes: Takes::All,
     }
 }
 
@@ -132,7 +158,7 @@ fn periodic(rounds: usize) -> Bench {
         cases: vec![case],
         rounds,
         blocks: vec![],
-        one_per_runtime: false,
+        takes: Takes::All,
     }
 }
 
@@ -150,7 +176,7 @@ fn idle(rounds: usize) -> Bench {
         cases: vec![case],
         rounds,
         blocks: vec![],
-        one_per_runtime: true,
+        takes: Takes::OnePerRuntime,
     }
 }
 
@@ -173,7 +199,7 @@ fn grid(exponents: &[u32], rounds: usize) -> Bench {
         cases,
         rounds,
         blocks: blocks(1024),
-        one_per_runtime: false,
+        takes: Takes::All,
     }
 }
 
@@ -186,7 +212,7 @@ fn irregular(n: usize, rounds: usize) -> Bench {
         cases: Shape::ALL.map(case).into(),
         rounds,
         blocks: blocks(n),
-        one_per_runtime: false,
+        takes: Takes::All,
     }
 }
 
@@ -208,7 +234,7 @@ fn tiny(rounds: usize) -> Bench {
         cases: [(true, "inlined"), (false, "called")].map(case).into(),
         rounds,
         blocks: blocks(1_000_000),
-        one_per_runtime: false,
+        takes: Takes::All,
     }
 }
 
@@ -222,14 +248,72 @@ fn blocks(n: usize) -> Vec<NonZeroUsize> {
     powers.take_while(|block| block.get() <= n).collect()
 }
 
+fn join(rounds: usize) -> Bench {
+    let recursion = Recursion::Empty { levels: 14 };
+    let title = "Join: a recursive tree of 16,383 empty joins, time a join";
+    joining("join", title, vec![recursion], (4, 12), rounds)
+}
+
+fn fib(rounds: usize) -> Bench {
+    let title = "Fib: a join at every call, 3,524,577 in all";
+    joining(
+        "fib",
+        title,
+        vec![Recursion::Fib { n: 32 }],
+        (20, 60),
+        rounds,
+    )
+}
+
+fn tree(levels: u32, rounds: usize) -> Bench {
+    let sums = [Layout::PreOrder, Layout::PostOrder]
+        .map(|layout| Recursion::Sum { levels, layout })
+        .into();
+    let title = "Tree: a sum with a join at every inner node";
+    joining("tree", title, sums, (10, 30), rounds)
+}
+
+fn joining(
+    name: &'static str,
+    title: &str,
+    recursions: Vec<Recursion>,
+    (warm_up_ms, sampling_ms): (u64, u64),
+    rounds: usize,
+) -> Bench {
+    let case = |recursion: Recursion| Case {
+        name: recursion.to_string(),
+        group: name.to_owned(),
+        order: Order::Joins {
+            recursion,
+            warm_up_ms,
+            sampling_ms,
+        },
+        measure: Measure::Latency,
+    };
+    Bench {
+        name,
+        title: title.to_owned(),
+        cases: recursions.into_iter().map(case).collect(),
+        rounds,
+        blocks: vec![],
+        takes: Takes::Joining,
+    }
+}
+
 impl Bench {
-    /// The peers that take part: `compared`, and the fixed blocks.
+    /// The peers that take part: those of `compared`, and the fixed blocks.
     pub fn variants(&self, compared: &[Variant]) -> Vec<Variant> {
-        let mut variants: Vec<Variant> = Vec::new();
-        for variant in compared {
-            if !(self.one_per_runtime && variants.iter().any(|v| v.runtime == variant.runtime)) {
-                variants.push(variant.clone());
-            }
+        let mut variants = match self.takes {
+            Takes::Joining => Variant::joining(compared),
+            Takes::All | Takes::OnePerRuntime => compared.to_vec(),
+        };
+        if self.takes == Takes::OnePerRuntime {
+            let mut runtimes = Vec::new();
+            variants.retain(|variant| {
+                let first = !runtimes.contains(&variant.runtime);
+                runtimes.push(variant.runtime);
+                first
+            });
         }
         variants.extend(self.blocks.iter().copied().map(Variant::fixed_block));
         variants

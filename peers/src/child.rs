@@ -5,10 +5,11 @@ mod check;
 mod clocks;
 
 use crate::load::{Load, Prepared};
-use crate::peer::{self, Loops, Peer};
+use crate::peer::{self, Peer};
 use crate::protocol::{Answer, Hello, Order, Outcome, Pace, Request};
+use crate::recursion;
 use crate::tasks;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};
 
@@ -59,15 +60,36 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
                 *prepared = Prepared::new(load);
             }
             peer.enter(&request.policy, &mut |loops| {
-                let mut caller = Caller::new(loops, prepared, pace);
+                let together = together(load, pace);
+                let mut caller = Caller::new(|| prepared.run(loops), pace, together);
                 caller.call_for(warm_up_ms);
                 outcome = clocks::watch(|| caller.call_for(sampling_ms));
             })?;
         }
+        Order::Joins {
+            recursion,
+            warm_up_ms,
+            sampling_ms,
+        } => {
+            // Freed when it was run: the largest tree is 256 MiB, a peer.
+            let prepared = recursion::Prepared::new(recursion);
+            let mut wrong = 0;
+            peer.enter_joins(&request.policy, &mut |joins| {
+                let call = || wrong += u32::from(!prepared.run(joins));
+                let mut caller = Caller::new(call, Pace::Hot, 1);
+                caller.call_for(warm_up_ms);
+                outcome = clocks::watch(|| caller.call_for(sampling_ms));
+            })?;
+            ensure!(wrong == 0, "{recursion}: {wrong} results were wrong");
+            if let Ok(outcome) = &mut outcome {
+                let parts = f64::from(recursion.parts());
+                outcome.latencies.iter_mut().for_each(|ns| *ns /= parts);
+            }
+        }
         Order::Idle { ms } => {
             let warm_up = Prepared::new(Load::Spin { n: 2, ns: 10_000 });
             peer.enter(&request.policy, &mut |loops| {
-                Caller::new(loops, &warm_up, Pace::Hot).call_for(5);
+                Caller::new(|| warm_up.run(loops), Pace::Hot, 1).call_for(5);
                 std::thread::sleep(Duration::from_millis(100));
                 outcome = clocks::watch(|| {
                     std::thread::sleep(Duration::from_millis(ms));
@@ -79,37 +101,39 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
     outcome
 }
 
-/// The loop's caller, and what it does between two loops.
-struct Caller<'a> {
-    loops: &'a mut dyn Loops,
-    prepared: &'a Prepared,
+/// Loops a sample: those that last less than a microsecond are timed in dozens,
+/// back to back, or the clock would be part of the figure.
+fn together(load: Load, pace: Pace) -> u32 {
+    let short = matches!(load, Load::Empty { .. } | Load::Trivial { .. });
+    if short && pace == Pace::Hot { 32 } else { 1 }
+}
+
+/// The caller of a loop or recursion, and what it does between two of them.
+struct Caller<F> {
+    call: F,
     pace: Pace,
-    /// Loops a sample: those that last less than a microsecond are timed in
-    /// dozens, back to back, or the clock would be part of the figure.
+    /// Calls a sample.
     together: u32,
     /// When a periodic loop starts next.
     next: Instant,
 }
 
-impl<'a> Caller<'a> {
+impl<F: FnMut()> Caller<F> {
     const GAP_NS: u64 = 1_000_000;
     const PERIOD: Duration = Duration::from_micros(1100);
     /// So that answers stay short.
     const MOST_SAMPLES: usize = 2000;
 
-    fn new(loops: &'a mut dyn Loops, prepared: &'a Prepared, pace: Pace) -> Self {
-        let short = matches!(prepared.load(), Load::Empty { .. } | Load::Trivial { .. });
-        let together = if short && pace == Pace::Hot { 32 } else { 1 };
+    fn new(call: F, pace: Pace, together: u32) -> Self {
         Self {
-            loops,
-            prepared,
+            call,
             pace,
             together,
             next: Instant::now(),
         }
     }
 
-    /// Calls the loop for about `ms` milliseconds, at least once; nanoseconds
+    /// Calls it for about `ms` milliseconds, at least once; nanoseconds
     /// of each sample.
     fn call_for(&mut self, ms: u64) -> Vec<f64> {
         let end = Instant::now() + Duration::from_millis(ms);
@@ -118,7 +142,7 @@ impl<'a> Caller<'a> {
             self.wait();
             let start = tasks::now();
             for _ in 0..self.together {
-                self.prepared.run(self.loops);
+                (self.call)();
             }
             let ticks = tasks::now() - start;
             latencies.push(ticks as f64 / tasks::ticks_per_ns() / f64::from(self.together));

@@ -11,6 +11,7 @@ mod measure;
 mod peer;
 mod protocol;
 mod record;
+mod recursion;
 mod stats;
 mod table;
 mod tasks;
@@ -35,10 +36,10 @@ struct Arguments {
     /// Many rounds, the whole grid
     #[arg(long)]
     full: bool,
-    /// Only show that every peer runs every index exactly once
+    /// Only show that every peer runs every index exactly once and joins right
     #[arg(long, conflicts_with_all = ["quick", "full", "only", "out"])]
     check: bool,
-    /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny
+    /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny, join, fib, tree
     #[arg(long, value_delimiter = ',', value_name = "BENCH,...")]
     only: Vec<String>,
     /// Peers or runtimes, with commas; the serial loop always runs
@@ -102,16 +103,17 @@ fn check(variants: &[Variant], threads: &[usize]) -> Result<ExitCode> {
     for &threads in threads {
         let (mut fleet, missing) = Fleet::start(variants, threads)?;
         report_start(&fleet, &missing);
-        let present = variants
-            .iter()
-            .filter(|variant| fleet.has(variant))
-            .cloned()
-            .collect();
+        let present = present_in(&fleet, variants);
+        let joining = Variant::joining(&present);
         let (sound, complaints) = measure::check(&mut fleet, present);
         for variant in sound {
             println!("{}, threads {threads}: every index once", variant.name);
         }
-        for complaint in complaints {
+        let (sound, more_complaints) = measure::check_joins(&mut fleet, joining);
+        for variant in sound {
+            println!("{}, threads {threads}: every join right", variant.name);
+        }
+        for complaint in complaints.into_iter().chain(more_complaints) {
             all_sound = false;
             println!("threads {threads}: {complaint}");
         }
@@ -143,11 +145,7 @@ fn measure(
         if i == 0 {
             report_start(&fleet, &missing);
         }
-        let present = variants
-            .iter()
-            .filter(|variant| fleet.has(variant))
-            .cloned()
-            .collect();
+        let present = present_in(&fleet, variants);
         let (sound, complaints) = measure::check(&mut fleet, present);
         for complaint in complaints {
             println!("not measured: {complaint}");
@@ -159,6 +157,12 @@ fn measure(
     }
     println!("\nwritten: {}", record.path().display());
     Ok(())
+}
+
+/// Those of `variants` whose runtime has started.
+fn present_in(fleet: &Fleet, variants: &[Variant]) -> Vec<Variant> {
+    let present = variants.iter().filter(|variant| fleet.has(variant));
+    present.cloned().collect()
 }
 
 fn report_start(fleet: &Fleet, missing: &[String]) {

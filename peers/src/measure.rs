@@ -4,6 +4,7 @@ use crate::bench::{Bench, Measure};
 use crate::fleet::Fleet;
 use crate::peer::Variant;
 use crate::protocol::{Order, Outcome};
+use crate::recursion::{Layout, Recursion};
 use crate::stats::Series;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -50,11 +51,39 @@ impl Column {
 /// Shows that every variant runs every index exactly once; those that do not
 /// are named in the second list.
 pub fn check(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
+    let orders = [0, 1, 2, 3, 1000, 100_003].map(|n| Order::Check { n });
+    check_with(fleet, variants, &orders)
+}
+
+/// Shows that every variant's recursions come to what they must; those whose do
+/// not are named in the second list.
+pub fn check_joins(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
+    let layout = Layout::PreOrder;
+    let recursions = [
+        Recursion::Empty { levels: 8 },
+        Recursion::Fib { n: 1 },
+        Recursion::Fib { n: 20 },
+        Recursion::Sum { levels: 1, layout },
+        Recursion::Sum { levels: 14, layout },
+    ];
+    let orders = recursions.map(|recursion| Order::Joins {
+        recursion,
+        warm_up_ms: 0,
+        sampling_ms: 2,
+    });
+    check_with(fleet, variants, &orders)
+}
+
+fn check_with(
+    fleet: &mut Fleet,
+    variants: Vec<Variant>,
+    orders: &[Order],
+) -> (Vec<Variant>, Vec<String>) {
     let mut complaints = Vec::new();
     let sound = variants.into_iter().filter(|variant| {
-        let result = [0, 1, 2, 3, 1000, 100_003]
-            .into_iter()
-            .try_for_each(|n| fleet.order(variant, Order::Check { n }).map(drop));
+        let result = orders
+            .iter()
+            .try_for_each(|&order| fleet.order(variant, order).map(drop));
         complaints.extend(result.as_ref().err().map(|error| format!("{error:#}")));
         result.is_ok()
     });

@@ -2,6 +2,7 @@
 //! line of JSON each way.
 
 use crate::load::Load;
+use crate::recursion::Recursion;
 use serde::{Deserialize, Serialize};
 
 /// Sent by a peer's process once, when it is ready: the version if it knows
@@ -23,6 +24,12 @@ pub enum Order {
     Loops {
         load: Load,
         pace: Pace,
+        warm_up_ms: u64,
+        sampling_ms: u64,
+    },
+    /// Run a recursion over and over and time each; nanoseconds a part of it.
+    Joins {
+        recursion: Recursion,
         warm_up_ms: u64,
         sampling_ms: u64,
     },

@@ -1,7 +1,7 @@
 //! The tables that the command prints.
 
 use crate::measure::{Column, Observed};
-use crate::stats::{Best, Series, Summary, geometric_mean, quantile};
+use crate::stats::{Best, Series, Summary, geometric_mean, least, quantile};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 /// A benchmark as text.
@@ -27,17 +27,17 @@ fn groups(observed: &Observed) -> Vec<&str> {
     names
 }
 
-/// A group's figures and, where they are times, their ratios to the serial loop.
+/// A group's figures and, where they are times, their ratios to serial.
 fn by_itself(observed: &Observed, group: &str) -> String {
     let columns: Vec<_> = observed
         .columns
         .iter()
         .filter(|c| c.group == group)
         .collect();
-    let mut text = format!("{group}: median (p10 to p90 of all samples)\n");
+    let mut text = format!("{group}: median (least; p10 to p90 of all samples)\n");
     text += &values(observed, &columns).to_string();
     if columns.iter().any(|column| column.unit == "ns") {
-        text += &format!("\n{group}: ratio to the serial loop (p10 to p90 over the rounds)\n");
+        text += &format!("\n{group}: ratio to serial (p10 to p90 over the rounds)\n");
         text += &against_serial(observed, &columns).to_string();
     }
     text
@@ -80,12 +80,14 @@ fn by_case(
 
 fn values(observed: &Observed, columns: &[&Column]) -> Table {
     by_case(observed, columns, |column, series| {
-        let Summary { median, p10, p90 } = Summary::of(&series.pooled());
+        let samples = series.pooled();
+        let Summary { median, p10, p90 } = Summary::of(&samples);
         let (scale, unit) = scale(median, column.unit);
-        let [median, p10, p90] = [median, p10, p90].map(|value| figure(value / scale));
-        match series.pooled().len() {
+        let [median, p10, p90, least] =
+            [median, p10, p90, least(samples.iter().copied())].map(|value| figure(value / scale));
+        match samples.len() {
             1 => format!("{median} {unit}"),
-            _ => format!("{median} {unit} ({p10} to {p90})"),
+            _ => format!("{median} {unit} ({least}; {p10} to {p90})"),
         }
     })
 }

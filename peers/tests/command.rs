@@ -42,13 +42,30 @@ fn every_peer_runs_every_index_exactly_once() {
             assert!(said.lines().any(|l| l == line), "no `{line}` in\n{said}");
         }
     }
+    for peer in [
+        "serial",
+        "serial-right",
+        "manycore",
+        "rayon-in",
+        "chili-held",
+    ] {
+        let line = format!("{peer}, threads 2: every join right");
+        assert!(said.lines().any(|l| l == line), "no `{line}` in\n{said}");
+    }
     // These need packages; without them there is a line that says so.
-    for runtime in ["gomp", "libomp", "tbb"] {
-        let checked = format!("{runtime}-static, threads 2: every index once");
+    for (runtime, join) in [
+        ("gomp", "gomp-task"),
+        ("libomp", "libomp-task"),
+        ("tbb", "tbb-group"),
+    ] {
+        let lines = [
+            format!("{runtime}-static, threads 2: every index once"),
+            format!("{join}, threads 2: every join right"),
+        ];
         let skipped = format!("skipped: {runtime}: ");
         assert!(
-            said.lines()
-                .any(|l| l == checked || l.starts_with(&skipped)),
+            said.lines().any(|l| l.starts_with(&skipped))
+                || lines.iter().all(|line| said.lines().any(|l| l == line)),
             "{said}"
         );
     }
@@ -83,7 +100,7 @@ fn figures_are_printed_and_written() {
         path,
     ]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("ratio to the serial loop"));
+    assert!(text(&output.stdout).contains("ratio to serial"));
 
     let mut reader = csv::Reader::from_path(out.join("peers.csv")).expect("written");
     let columns = reader.headers().expect("a header").clone();
@@ -105,6 +122,31 @@ fn figures_are_printed_and_written() {
     assert_eq!(rows, 6 * 2, "six cases, two peers");
     let files = std::fs::read_dir(&out).expect("a folder").count();
     assert_eq!(files, 1, "nothing half-written is left");
+}
+
+#[test]
+fn joins_are_told_by_the_join() {
+    let out = folder("joins");
+    let path = out.to_str().expect("plain text");
+    let output = peers(&[
+        "--only",
+        "join",
+        "--peers",
+        "chili",
+        "--threads",
+        "1",
+        "--out",
+        path,
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mut reader = csv::Reader::from_path(out.join("peers.csv")).expect("written");
+    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
+    let named = |row: &csv::StringRecord| (row[1].to_owned(), row[2].to_owned());
+    let expected = ["serial", "serial-right", "chili-held"];
+    assert_eq!(
+        rows.iter().map(named).collect::<Vec<_>>(),
+        expected.map(|peer| ("empty join".to_owned(), peer.to_owned()))
+    );
 }
 
 #[test]

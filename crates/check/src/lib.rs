@@ -16,7 +16,9 @@ mod loom;
 mod model;
 mod shuttle;
 
-pub use faulty::{Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornCas, TornSwap};
+pub use faulty::{
+    Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornCas, TornSwap,
+};
 pub use loom::{Loom, Plain};
 pub use model::{caught, loom_model, shuttle_pct, shuttle_random, team};
 pub use shuttle::Shuttle;

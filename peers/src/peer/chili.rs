@@ -1,7 +1,8 @@
 //! chili: it has joins and no loops, so the range is halved down to single
 //! indices, which is what its cheap join is for.
 
-use super::{ForEach, Peer, Session};
+use super::fork::{Fork, Recursions};
+use super::{ForEach, JoinSession, Peer, Session};
 use anyhow::{Result, bail};
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZero;
@@ -35,6 +36,11 @@ impl Peer for Chili {
         }
         Ok(())
     }
+
+    fn enter_joins(&mut self, _policy: &str, session: JoinSession<'_>) -> Result<()> {
+        session(&mut Recursions::<HeldScope<'_>>(self.pool.scope()));
+        Ok(())
+    }
 }
 
 struct NewScope<'a> {
@@ -54,6 +60,18 @@ struct HeldScope<'a> {
 impl ForEach for HeldScope<'_> {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
         halve(&mut self.scope, 0..n, &body);
+    }
+}
+
+impl Fork for HeldScope<'_> {
+    type Context<'a> = Scope<'a>;
+
+    fn join<A: Send, B: Send>(
+        scope: &mut Scope<'_>,
+        a: impl FnOnce(&mut Scope<'_>) -> A + Send,
+        b: impl FnOnce(&mut Scope<'_>) -> B + Send,
+    ) -> (A, B) {
+        scope.join(a, b)
     }
 }
 

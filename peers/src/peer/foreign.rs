@@ -3,7 +3,8 @@
 //! `build.rs` compiles the glue of each into a shared object of its own, and it
 //! is loaded only here: libgomp and libomp export the same names.
 
-use super::{Loops, Peer, Session};
+use super::{JoinSession, Joins, Loops, Peer, Session};
+use crate::recursion::Node;
 use crate::tasks::{Function, Task};
 use anyhow::{Context, Result, anyhow, bail};
 use libloading::Library;
@@ -17,6 +18,8 @@ pub(super) struct Glue {
     missing: Option<&'static str>,
     /// In the order of the glue's numbers.
     policies: &'static [&'static str],
+    /// The kinds of join, likewise.
+    joins: &'static [&'static str],
 }
 
 pub(super) const GOMP: Glue = Glue {
@@ -24,6 +27,7 @@ pub(super) const GOMP: Glue = Glue {
     path: option_env!("PEERS_GLUE_GOMP"),
     missing: option_env!("PEERS_MISSING_GOMP"),
     policies: &["static", "dynamic", "guided"],
+    joins: &["task"],
 };
 
 pub(super) const LIBOMP: Glue = Glue {
@@ -31,6 +35,7 @@ pub(super) const LIBOMP: Glue = Glue {
     path: option_env!("PEERS_GLUE_LIBOMP"),
     missing: option_env!("PEERS_MISSING_LIBOMP"),
     policies: &["static", "dynamic", "guided", "auto"],
+    joins: &["task"],
 };
 
 pub(super) const TBB: Glue = Glue {
@@ -38,6 +43,7 @@ pub(super) const TBB: Glue = Glue {
     path: option_env!("PEERS_GLUE_TBB"),
     missing: option_env!("PEERS_MISSING_TBB"),
     policies: &["auto", "static", "affinity"],
+    joins: &["task-group", "invoke"],
 };
 
 type CallFunction = unsafe extern "C" fn(c_int, usize, Function, *const c_void);
@@ -51,6 +57,10 @@ pub(super) struct Foreign {
     call: CallFunction,
     trivial: InlineFunction,
     tiny: InlineFunction,
+    enter_joins: EnterFunction,
+    empty: unsafe extern "C" fn(c_int, u32),
+    fib: unsafe extern "C" fn(c_int, u32) -> u64,
+    sum: unsafe extern "C" fn(c_int, *const Node) -> u64,
 }
 
 impl Foreign {
@@ -80,6 +90,10 @@ impl Foreign {
                 call: *library.get("glue_call")?,
                 trivial: *library.get("glue_trivial")?,
                 tiny: *library.get("glue_tiny")?,
+                enter_joins: *library.get("glue_enter_joins")?,
+                empty: *library.get("glue_empty")?,
+                fib: *library.get("glue_fib")?,
+                sum: *library.get("glue_sum")?,
             })
         }
     }
@@ -87,12 +101,10 @@ impl Foreign {
 
 impl Peer for Foreign {
     fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()> {
-        let Some(number) = self.glue.policies.iter().position(|&name| name == policy) else {
-            bail!("{} has no policy `{policy}`", self.glue.name);
-        };
+        let number = self.glue.number(self.glue.policies, policy)?;
         let mut state = State {
             foreign: self,
-            policy: number as c_int,
+            policy: number,
             session,
         };
         // SAFETY: the glue calls `inside` once with this pointer before it
@@ -101,20 +113,51 @@ impl Peer for Foreign {
         Ok(())
     }
 
+    fn enter_joins(&mut self, policy: &str, session: JoinSession<'_>) -> Result<()> {
+        let number = self.glue.number(self.glue.joins, policy)?;
+        let mut state = State {
+            foreign: self,
+            policy: number,
+            session,
+        };
+        // SAFETY: as in `enter`.
+        unsafe { (self.enter_joins)(inside_joins, (&raw mut state).cast()) };
+        Ok(())
+    }
+
     fn version(&self) -> Option<&str> {
         Some(self.version)
     }
 }
 
-struct State<'a> {
+impl Glue {
+    /// What the glue knows `name` by.
+    fn number(&self, names: &[&str], name: &str) -> Result<c_int> {
+        match names.iter().position(|&known| known == name) {
+            Some(number) => Ok(number as c_int),
+            None => bail!("{} has no policy `{name}`", self.name),
+        }
+    }
+}
+
+struct State<'a, S> {
     foreign: &'a Foreign,
     policy: c_int,
-    session: Session<'a>,
+    session: S,
 }
 
 unsafe extern "C" fn inside(state: *mut c_void) {
     // SAFETY: what `enter` passed.
-    let state = unsafe { &mut *state.cast::<State<'_>>() };
+    let state = unsafe { &mut *state.cast::<State<'_, Session<'_>>>() };
+    (state.session)(&mut Policy {
+        foreign: state.foreign,
+        number: state.policy,
+    });
+}
+
+unsafe extern "C" fn inside_joins(state: *mut c_void) {
+    // SAFETY: what `enter_joins` passed.
+    let state = unsafe { &mut *state.cast::<State<'_, JoinSession<'_>>>() };
     (state.session)(&mut Policy {
         foreign: state.foreign,
         number: state.policy,
@@ -142,5 +185,22 @@ impl Loops for Policy<'_> {
     fn tiny(&mut self, n: usize) {
         // SAFETY: any length will do.
         unsafe { (self.foreign.tiny)(self.number, n) }
+    }
+}
+
+impl Joins for Policy<'_> {
+    fn empty(&mut self, levels: u32) {
+        // SAFETY: the session is inside `glue_enter_joins`.
+        unsafe { (self.foreign.empty)(self.number, levels) }
+    }
+
+    fn fib(&mut self, n: u32) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.foreign.fib)(self.number, n) }
+    }
+
+    fn sum(&mut self, node: &Node) -> u64 {
+        // SAFETY: as above; the tree lives until the call returns.
+        unsafe { (self.foreign.sum)(self.number, node) }
     }
 }

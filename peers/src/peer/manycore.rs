@@ -1,6 +1,7 @@
-//! manycore, under any of its partitioners.
+//! manycore: loops under any of its partitioners, joins inside its pool.
 
-use super::{ForEach, Peer, Session};
+use super::fork::{Fork, Recursions};
+use super::{ForEach, JoinSession, Peer, Session};
 use anyhow::{Context, Result};
 use manycore::{Partitioner, Pool};
 
@@ -29,6 +30,11 @@ impl Peer for Manycore {
         }
         Ok(())
     }
+
+    fn enter_joins(&mut self, _policy: &str, session: JoinSession<'_>) -> Result<()> {
+        self.pool.install(|| session(&mut Recursions::<Inside>(())));
+        Ok(())
+    }
 }
 
 struct Default<'a> {
@@ -49,5 +55,19 @@ struct Chosen<'a> {
 impl ForEach for Chosen<'_> {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
         self.pool.with(self.partitioner).parallel_for(0..n, body);
+    }
+}
+
+struct Inside;
+
+impl Fork for Inside {
+    type Context<'a> = ();
+
+    fn join<A: Send, B: Send>(
+        (): &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        manycore::join(|| a(&mut ()), || b(&mut ()))
     }
 }

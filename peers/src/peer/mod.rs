@@ -3,6 +3,7 @@
 
 mod chili;
 mod foreign;
+mod fork;
 mod manycore;
 mod paralight;
 mod rayon;
@@ -12,6 +13,7 @@ mod variant;
 
 pub use variant::{Variant, select};
 
+use crate::recursion::Node;
 use crate::tasks::{Task, tiny_inline, trivial_inline};
 use anyhow::{Result, bail};
 
@@ -25,6 +27,15 @@ pub trait Peer {
     /// When the peer has no such policy.
     fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()>;
 
+    /// Calls `session` once, from where a user of `policy` calls joins from.
+    ///
+    /// # Errors
+    ///
+    /// When the peer has no such policy, or no joins.
+    fn enter_joins(&mut self, policy: &str, _session: JoinSession<'_>) -> Result<()> {
+        bail!("there is no join `{policy}`");
+    }
+
     /// The version, of a runtime that `Cargo.lock` does not name.
     fn version(&self) -> Option<&str> {
         None
@@ -33,6 +44,19 @@ pub trait Peer {
 
 /// What happens inside [`Peer::enter`].
 pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
+
+/// What happens inside [`Peer::enter_joins`].
+pub type JoinSession<'a> = &'a mut (dyn FnMut(&mut dyn Joins) + Send);
+
+/// The recursions of a peer under one policy, a join at every pair of calls.
+pub trait Joins {
+    /// A complete binary tree of `2^levels - 1` joins, nothing at its leaves.
+    fn empty(&mut self, levels: u32);
+    /// The Fibonacci number `n`.
+    fn fib(&mut self, n: u32) -> u64;
+    /// The sum over the tree below `node`.
+    fn sum(&mut self, node: &Node) -> u64;
+}
 
 /// The loops of a peer under one policy.
 pub trait Loops {

@@ -1,6 +1,8 @@
-//! rayon: every loop entering the pool from outside, or all of them inside.
+//! rayon: every loop entering the pool from outside, or all of them inside;
+//! joins inside.
 
-use super::{ForEach, Peer, Session};
+use super::fork::{Fork, Recursions};
+use super::{ForEach, JoinSession, Peer, Session};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -26,6 +28,11 @@ impl Peer for Rayon {
         }
         Ok(())
     }
+
+    fn enter_joins(&mut self, _policy: &str, session: JoinSession<'_>) -> Result<()> {
+        self.pool.install(|| session(&mut Recursions::<Inside>(())));
+        Ok(())
+    }
 }
 
 struct Outside<'a> {
@@ -43,5 +50,17 @@ struct Inside;
 impl ForEach for Inside {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
         (0..n).into_par_iter().for_each(body);
+    }
+}
+
+impl Fork for Inside {
+    type Context<'a> = ();
+
+    fn join<A: Send, B: Send>(
+        (): &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        rayon::join(|| a(&mut ()), || b(&mut ()))
     }
 }

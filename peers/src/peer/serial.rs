@@ -1,13 +1,24 @@
-//! No runtime at all: the plain loop that the others are compared with.
+//! No runtime at all: the plain loop and the plain recursions that the others
+//! are compared with.
 
-use super::{ForEach, Peer, Session};
-use anyhow::Result;
+use super::fork::{Fork, Recursions};
+use super::{ForEach, JoinSession, Peer, Session};
+use anyhow::{Result, bail};
 
 pub(super) struct Serial;
 
 impl Peer for Serial {
     fn enter(&mut self, _policy: &str, session: Session<'_>) -> Result<()> {
         session(self);
+        Ok(())
+    }
+
+    fn enter_joins(&mut self, policy: &str, session: JoinSession<'_>) -> Result<()> {
+        match policy {
+            "left-first" => session(&mut Recursions::<LeftFirst>(())),
+            "right-first" => session(&mut Recursions::<RightFirst>(())),
+            _ => bail!("nothing is serial in the order `{policy}`"),
+        }
         Ok(())
     }
 }
@@ -17,5 +28,34 @@ impl ForEach for Serial {
         for i in 0..n {
             body(i);
         }
+    }
+}
+
+struct LeftFirst;
+
+impl Fork for LeftFirst {
+    type Context<'a> = ();
+
+    fn join<A: Send, B: Send>(
+        (): &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        (a(&mut ()), b(&mut ()))
+    }
+}
+
+struct RightFirst;
+
+impl Fork for RightFirst {
+    type Context<'a> = ();
+
+    fn join<A: Send, B: Send>(
+        (): &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        let b = b(&mut ());
+        (a(&mut ()), b)
     }
 }

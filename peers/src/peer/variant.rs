@@ -44,6 +44,20 @@ const ON_REQUEST: [(&str, &str, &str); 4] = [
     ("manycore-sharded", "manycore", "sharded"),
 ];
 
+/// Those that join, in the same form. A runtime takes part if any of its
+/// variants above does.
+const JOINING: [(&str, &str, &str); 9] = [
+    ("serial", "serial", "left-first"),
+    ("serial-right", "serial", "right-first"),
+    ("manycore", "manycore", "inside"),
+    ("rayon-in", "rayon", "inside"),
+    ("chili-held", "chili", "held-scope"),
+    ("gomp-task", "gomp", "task"),
+    ("libomp-task", "libomp", "task"),
+    ("tbb-group", "tbb", "task-group"),
+    ("tbb-invoke", "tbb", "invoke"),
+];
+
 impl Variant {
     fn new((name, runtime, policy): (&str, &'static str, &str)) -> Self {
         Self {
@@ -61,6 +75,16 @@ impl Variant {
             runtime: "manycore",
             policy,
         }
+    }
+
+    /// How the runtimes of `compared` join.
+    pub fn joining(compared: &[Variant]) -> Vec<Variant> {
+        let runs = |runtime| compared.iter().any(|variant| variant.runtime == runtime);
+        JOINING
+            .into_iter()
+            .filter(|&(_, runtime, _)| runs(runtime))
+            .map(Variant::new)
+            .collect()
     }
 
     pub fn is_fixed_block(&self) -> bool {

@@ -70,8 +70,8 @@ pub enum Size {
     /// As in the document on sleeping, or in rayon's benchmarks where the
     /// document has no such program; [`Algorithm`] says which.
     Document,
-    /// Some ten to fifty times less work, for a simulator or a quick look; the
-    /// same for the algorithms that take less than a millisecond.
+    /// Some eight to fifty times less work, for a simulator or a quick look; `tsp`
+    /// alone, which is short, stays as it is.
     Quick,
 }
 

@@ -31,6 +31,22 @@ impl Platform for Counted {
     fn fence(order: Ordering) {
         Native::fence(order);
     }
+    fn light_fence() {
+        Native::light_fence();
+    }
+
+    fn has_light_fences() -> bool {
+        Native::has_light_fences()
+    }
+
+    fn untested_light_fence() {
+        Native::untested_light_fence();
+    }
+
+    fn heavy_fence() {
+        Native::heavy_fence();
+    }
+
     fn fence_after_rmw() {
         Native::fence_after_rmw();
     }

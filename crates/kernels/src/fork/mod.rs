@@ -26,6 +26,7 @@ mod map_collect;
 mod matmul;
 mod merge_sort;
 mod nbody;
+mod pool;
 mod prepared;
 mod quick_sort;
 mod scheduler;

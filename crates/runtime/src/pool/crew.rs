@@ -26,8 +26,10 @@ pub(crate) struct Crew<P: Platform, S> {
     /// Worker 0 is whoever has taken the seat: a visitor, or a thread of the
     /// pool's own (`seat.rs`).
     pub(super) workers: Box<[Worker<P, S>]>,
-    /// Jobs from outside.
+    /// Jobs from outside that nobody waits for.
     pub(super) injector: CachePadded<Queue<P>>,
+    /// Calls from outside whose callers block until they are done.
+    pub(super) handed_in: CachePadded<Queue<P>>,
     pub(super) seat: Seat<P>,
     /// Detached jobs that have not ended.
     pub(super) pending: CachePadded<P::AtomicUsize>,
@@ -132,6 +134,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 workers: (0..threads).map(worker).collect(),
                 sleep,
                 injector: Queue::new(),
+                handed_in: Queue::new(),
                 seat: Seat::new(),
                 pending: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
@@ -146,6 +149,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         self.shared.name();
         self.sleep.name();
         self.injector.name("pool: injector");
+        self.handed_in.name("pool: calls handed in");
         P::name(&self.pending, "pool: detached jobs");
         for worker in &self.workers {
             worker.stack.name();

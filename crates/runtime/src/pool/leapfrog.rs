@@ -24,12 +24,14 @@
 use super::crew::Worker;
 use super::queue::Job;
 use super::search::{Found, Look};
+use super::seat::NAP;
+use super::worker::Context;
 use crate::sleep::{Latch, Sleep};
 use crate::steal::Thief;
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// Searches in vain before a thief takes by itself from who does not answer.
-pub(super) const PATIENCE: u32 = 4;
+pub(super) const PATIENCE: u32 = 8;
 /// Looks at the latch before anything dearer: about what a handful of the
 /// shortest jobs takes.
 const LOOKS: u32 = 32;
@@ -87,6 +89,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             waits_for,
         };
         let mut idle = sleep.start_looking(me);
+        let elsewhere = Context::is_elsewhere(&self.crew().shared);
         let mut misses = 0;
         let mut slept = false;
         while !latch.probe() {
@@ -97,6 +100,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 self.run(found);
                 idle = sleep.start_looking(me);
                 (misses, slept) = (0, false);
+                continue;
+            }
+            if Context::<P>::serve_any() {
+                continue;
+            }
+            if elsewhere {
+                // The policy knows nothing of calls handed in to other pools.
+                (self.crew().shared.idle.events).sleep(self.state.seen.get(), Some(NAP));
                 continue;
             }
             misses += 1;
@@ -110,12 +121,13 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         sleep.work_found(me, idle);
     }
 
-    /// A descendant of the stolen job at `index`, or mail.
+    /// A descendant of the stolen job at `index`, mail, or a call that was handed in
+    /// (`Context::serve_any` says why).
     fn leapfrog(&self, index: u32, patient: bool) -> Option<Found> {
-        if let Some(job) = self.mailbox.take_first() {
+        let crew = self.crew();
+        if let Some(job) = (self.mailbox.take_first()).or_else(|| crew.handed_in.take_first()) {
             return Some(Found::Queued(job, true));
         }
-        let crew = self.crew();
         let me = self.as_thief();
         let mut links = self.links(index);
         let mut first = true;

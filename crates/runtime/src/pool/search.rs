@@ -59,6 +59,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             return Some(own);
         }
         let crew = self.crew();
+        if let Some(job) = crew.handed_in.take_first() {
+            return Some(Found::Queued(job, true));
+        }
         let me = self.as_thief();
         let others = self.others();
         for victim in others.clone() {
@@ -124,6 +127,7 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
         let crew = self.worker.crew();
         self.seen() != crew.shared.idle.events.seen()
             || !crew.injector.is_empty()
+            || !crew.handed_in.is_empty()
             || !self.worker.mailbox.is_empty()
             || crew.shared.terminating.load(Ordering::Acquire)
     }
@@ -131,7 +135,11 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
     fn anything(&self) -> bool {
         match self.waits_for {
             None => self.injected() || self.worker.crew().holds_jobs(),
-            Some(index) => !self.worker.mailbox.is_empty() || self.worker.sees_descendant(index),
+            Some(index) => {
+                !self.worker.mailbox.is_empty()
+                    || !self.worker.crew().handed_in.is_empty()
+                    || self.worker.sees_descendant(index)
+            }
         }
     }
 

@@ -18,11 +18,16 @@ use crate::sleep::Sleep;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
 
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 /// Taken, and the pool's own thread waits for it.
 const AWAITED: u32 = 2;
+
+/// How long a thread sleeps at a time that somebody may need whom nobody here
+/// knows.
+pub(super) const NAP: Duration = Duration::from_millis(1);
 
 /// Who is worker 0.
 pub(super) struct Seat<P: Platform> {
@@ -76,6 +81,12 @@ impl<P: Platform, S: Sleep<P>> Drop for Sitting<'_, P, S> {
     fn drop(&mut self) {
         self.0.seat.leave();
         self.0.read_mail();
+        // Who has handed in a call may run it now. The fence in `leave` is against
+        // that one's: either its call is seen here, or the free seat there.
+        if !self.0.handed_in.is_empty() {
+            self.0.shared.idle.events.post();
+            self.0.shared.idle.events.wake(u32::MAX);
+        }
     }
 }
 
@@ -91,8 +102,15 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
     }
 
+    /// Runs `op` as `worker`, which this thread is.
+    fn be<R>(worker: &Worker<P, S>, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
+        Context::of_worker(worker).enter(|| op(worker))
+    }
+
     fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
-        if self.seat.take() {
+        if let Some(worker) = Context::worker_below(self) {
+            Self::be(worker, |worker| op(worker, false))
+        } else if self.seat.take() {
             self.sit(|worker| op(worker, false))
         } else {
             self.hand_in(op)
@@ -102,8 +120,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// Runs `op` as worker 0, whose seat this thread has taken.
     pub(super) fn sit<R>(&self, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
         let _sitting = Sitting(self);
-        let worker = &self.workers[0];
-        Context::of_worker(worker).enter(|| op(worker))
+        Self::be(&self.workers[0], op)
     }
 
     /// Has a worker run `op`, and waits for it.
@@ -151,25 +168,43 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 crew.shared.idle.events.wake(u32::MAX);
             })
         };
-        self.inject_here(job);
+        if self.workers.len() == 1 {
+            self.start_own();
+        }
+        self.handed_in.push(job);
         // Acquire pairs with the release above.
         let is_done = || done.load(Ordering::Acquire);
-        // A worker of another pool goes on serving that one.
-        if !Context::<P>::serve_until(&is_done) {
-            self.block_until(is_done);
+        // Whoever waits in this pool, in whatever way, may take it.
+        let callers = self.shared.idle.events.post();
+        if callers > 0 {
+            self.shared.idle.events.wake(u32::MAX);
         }
+        self.sleep.injected(0, 1, true);
+        self.block_until(|| is_done() || (self.seat.take() && self.serve_seated(is_done)));
     }
 
-    /// Sleeps on the event count until `done`, which a post follows.
+    /// As worker 0, whose seat this thread has taken, runs what was handed in;
+    /// whether `done` afterwards.
+    fn serve_seated(&self, done: impl Fn() -> bool) -> bool {
+        self.sit(|_| while !done() && Context::<P>::serve_any() {});
+        done()
+    }
+
+    /// Blocks until `done`, which is followed by a post, or by somebody's leaving
+    /// the seat. Serves who needs this thread as a worker meanwhile.
     pub(super) fn block_until(&self, done: impl Fn() -> bool) {
         let events = &self.shared.idle.events;
+        // Of calls handed in to other pools this one's events do not tell.
+        let nap = Context::is_elsewhere(&self.shared).then_some(NAP);
         loop {
             // Read before looking: the post that follows `done` ends the sleep.
             let seen = events.seen();
             if done() {
                 return;
             }
-            events.sleep(seen, None);
+            if !Context::<P>::serve_any() {
+                events.sleep(seen, nap);
+            }
         }
     }
 
@@ -202,7 +237,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     pub(super) fn read_mail(&self) {
         let worker = &self.workers[0];
         while !worker.mailbox.is_empty() && self.seat.take() {
-            Context::of_worker(worker).enter(|| {
+            Self::be(worker, |worker| {
                 while let Some(job) = worker.mailbox.take_first() {
                     job.run(true);
                 }

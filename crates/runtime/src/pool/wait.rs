@@ -1,6 +1,8 @@
 //! How a caller waits until the last helper has left its loop.
 
 use super::Shared;
+use super::seat::NAP;
+use super::worker::Context;
 use manycore_platform::Platform;
 use std::time::Duration;
 
@@ -53,6 +55,10 @@ impl<P: Platform> Shared<P> {
                 deadline = None;
                 continue;
             }
+            if Context::<P>::serve_any() {
+                deadline = None;
+                continue;
+            }
             let now = P::now();
             if now < *deadline.get_or_insert(now + P::duration_to_ticks(PATIENCE)) {
                 continue;
@@ -62,7 +68,9 @@ impl<P: Platform> Shared<P> {
             if gate.is_empty() {
                 continue;
             }
-            self.idle.events.sleep(seen, None);
+            // Of calls handed in to other pools this one's events do not tell.
+            let nap = Context::is_elsewhere(self).then_some(NAP);
+            self.idle.events.sleep(seen, nap);
         }
     }
 

@@ -9,7 +9,7 @@ use super::search::Look;
 use crate::sleep::policy::Policy;
 use crate::sleep::{Latch, Nearest, Sleep, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
-use std::time::Duration;
+use std::cell::Cell;
 
 /// The rank of a thread that is none of the pool's workers. Workers have the
 /// ranks from 1.
@@ -28,13 +28,15 @@ pub(crate) struct Context<P: Platform> {
     /// The `Worker<P, S>` that the thread is; none: a visitor that has not taken
     /// the seat.
     worker: Option<Identity>,
+    /// What the thread was before, to this pool or another: it still is.
+    outer: Cell<*const Self>,
 }
 
 #[derive(Clone, Copy)]
 struct Identity {
     worker: *const (),
-    /// Has the worker serve its pool until something is done.
-    serve: unsafe fn(*const (), &dyn Fn() -> bool),
+    /// Has the worker run a call that was handed in, if there is one.
+    serve: unsafe fn(*const ()) -> bool,
 }
 
 impl<P: Platform> Context<P> {
@@ -45,14 +47,15 @@ impl<P: Platform> Context<P> {
             running: None,
             default: std::ptr::null(),
             worker: None,
+            outer: Cell::new(std::ptr::null()),
         }
     }
 
     /// The context of a thread that is `worker`.
     pub(super) fn of_worker<S: Sleep<P>>(worker: &Worker<P, S>) -> Self {
-        unsafe fn serve<P: Platform, S: Sleep<P>>(worker: *const (), done: &dyn Fn() -> bool) {
+        unsafe fn serve<P: Platform, S: Sleep<P>>(worker: *const ()) -> bool {
             // SAFETY: the worker below, whose thread this is.
-            unsafe { (*worker.cast::<Worker<P, S>>()).serve_until(done) }
+            unsafe { (*worker.cast::<Worker<P, S>>()).serve() }
         }
         Self {
             pool: &raw const worker.crew().shared,
@@ -67,6 +70,7 @@ impl<P: Platform> Context<P> {
                 worker: std::ptr::from_ref(worker).cast(),
                 serve: serve::<P, S>,
             }),
+            outer: Cell::new(std::ptr::null()),
         }
     }
 
@@ -89,28 +93,49 @@ impl<P: Platform> Context<P> {
     }
 
     fn copy(&self) -> Self {
-        Self { ..*self }
+        Self {
+            outer: Cell::new(std::ptr::null()),
+            ..*self
+        }
     }
 
     /// This context, inside the body of the loop in `slot`.
     pub(crate) fn inside(&self, slot: usize) -> Self {
         Self {
             running: Some(slot),
-            ..*self
+            ..self.copy()
         }
     }
 
-    /// The worker of `crew` that the current thread is.
+    /// The worker of `crew` that the current thread is, and is busy as.
     #[inline(always)]
     pub(super) fn worker_of<S: Sleep<P>>(crew: &Crew<P, S>) -> Option<&Worker<P, S>> {
-        let context = Self::slot()?;
-        if !std::ptr::eq(context.pool, &raw const crew.shared) {
+        Self::slot()?.as_worker_of(crew)
+    }
+
+    #[inline(always)]
+    fn as_worker_of<'a, S: Sleep<P>>(&self, crew: &'a Crew<P, S>) -> Option<&'a Worker<P, S>> {
+        if !std::ptr::eq(self.pool, &raw const crew.shared) {
             return None;
         }
         // SAFETY: `of_worker` of a worker of this very crew, so of its type.
-        context
-            .worker
+        self.worker
             .map(|identity| unsafe { &*identity.worker.cast::<Worker<P, S>>() })
+    }
+
+    /// The worker of `crew` that the current thread is, even if it is in the midst
+    /// of another pool's work that it came to by way of this one's.
+    pub(super) fn worker_below<S: Sleep<P>>(crew: &Crew<P, S>) -> Option<&Worker<P, S>> {
+        Self::chain().find_map(|context| context.as_worker_of(crew))
+    }
+
+    /// This thread's contexts, from the newest.
+    fn chain<'a>() -> impl Iterator<Item = &'a Self> {
+        // SAFETY: an outer context is on the same stack, further down, and `enter`
+        // has not returned to it.
+        std::iter::successors(Self::slot(), |context| unsafe {
+            context.outer.get().as_ref()
+        })
     }
 
     /// The worker that the current thread is, of whatever pool with the default
@@ -122,15 +147,23 @@ impl<P: Platform> Context<P> {
         unsafe { Self::slot()?.default.as_ref() }
     }
 
-    /// Has the worker of any pool that the current thread is serve its pool until
-    /// `done`; `false`: it is none.
-    pub(super) fn serve_until(done: &dyn Fn() -> bool) -> bool {
-        let Some(identity) = Self::slot().and_then(|context| context.worker) else {
-            return false;
-        };
-        // SAFETY: they belong together.
-        unsafe { (identity.serve)(identity.worker, done) };
-        true
+    /// Runs a call that was handed in to a pool of which the current thread is a
+    /// worker, whatever it is doing now; `false`: there was none.
+    ///
+    /// Every wait does this. Who hands in a call blocks on it, and what is waited
+    /// for here may have come to depend on that one, through pools that call each
+    /// other.
+    pub(super) fn serve_any() -> bool {
+        Self::chain()
+            .filter_map(|context| context.worker)
+            // SAFETY: they belong together, and the thread is the worker.
+            .any(|identity| unsafe { (identity.serve)(identity.worker) })
+    }
+
+    /// Whether this thread is a worker of another pool than `pool` as well: then
+    /// not all that it may have to do is announced in `pool`.
+    pub(super) fn is_elsewhere(pool: &Shared<P>) -> bool {
+        Self::chain().any(|context| context.worker.is_some() && !std::ptr::eq(context.pool, pool))
     }
 
     /// Runs `body` with `self` as the thread's context.
@@ -143,6 +176,7 @@ impl<P: Platform> Context<P> {
             }
         }
         let _reset = Reset::<P>(P::slot(), std::marker::PhantomData);
+        self.outer.set(P::slot().cast());
         P::set_slot(std::ptr::from_ref(self).cast());
         body()
     }
@@ -231,31 +265,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         self.state.depth.set(depth);
     }
 
-    /// Serves the pool until `done`, of which another pool will not tell: looks
-    /// from time to time.
-    fn serve_until(&self, done: &dyn Fn() -> bool) {
-        /// Looks in a row, before the worker sleeps between them.
-        const LOOKS: u32 = 64;
-        /// The longest sleep between two looks.
-        const LONGEST: Duration = Duration::from_millis(1);
-        let events = &self.crew().shared.idle.events;
-        let mut misses = 0;
-        let mut pause = Duration::from_micros(20);
-        while !done() {
-            let seen = events.seen();
-            if let Some(found) = self.find_any(misses < PATIENCE) {
-                self.run(found);
-                misses = 0;
-                continue;
-            }
-            misses += 1;
-            if misses < LOOKS {
-                P::relax();
-            } else {
-                events.sleep(seen, Some(pause));
-                pause = (pause * 2).min(LONGEST);
-            }
-        }
+    /// Runs a call that was handed in; `false`: there was none.
+    fn serve(&self) -> bool {
+        let Some(job) = self.crew().handed_in.take_first() else {
+            return false;
+        };
+        // As this worker, whatever the thread has become since.
+        Context::of_worker(self).enter(|| job.run(true));
+        true
     }
 }
 

@@ -194,8 +194,7 @@ impl<P: Platform> JobStack<P> {
 
     fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
         let to = to.0 | self.fenced;
-        let swap =
-            (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
+        let swap = (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
         swap.map(drop).map_err(Public)
     }
 

@@ -1,7 +1,6 @@
 //! What is compared, and where: policies in cells.
 
-use manycore::sleep::Mode;
-use manycore::sleep::published::policies;
+use manycore::sleep::{Mode, policies};
 use manycore_kernels::fork::Algorithm;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

@@ -7,8 +7,7 @@
 
 use super::cell::Policy;
 use super::chip::Chip;
-use manycore::sleep::published::{PolicyVisitor, with_policy};
-use manycore::sleep::{Sleep, Tally};
+use manycore::sleep::{PolicyVisitor, Sleep, Tally, with_policy};
 use manycore::{BuildError, Builder, Native, Pool};
 use manycore_chip::Simulated;
 use manycore_kernels::fork::Fork;

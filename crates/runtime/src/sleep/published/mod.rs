@@ -9,7 +9,6 @@ mod counters;
 mod discipline;
 mod one_word;
 mod protocol;
-mod registry;
 #[cfg(test)]
 mod tests;
 mod three_words;
@@ -17,7 +16,6 @@ mod variants;
 
 pub use discipline::{AsPublished, Sound};
 pub use protocol::Published;
-pub use registry::{PolicyVisitor, UnknownPolicy, policies, with_policy};
 pub use variants::{
     LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers, NoJecSleepersPadded, Packed,
     PackedPadded, Split, SplitPadded, SplitSleepers, SplitSleepersPadded,

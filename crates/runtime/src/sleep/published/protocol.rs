@@ -83,24 +83,32 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         bed.rouse(|| self.counters.get_up())
     }
 
-    /// Sleeps, if neither a latch nor a job nor a waker comes first.
-    fn sleep(&self, bed: &Bed<P>, looking: &mut Looking, latch: &Latch<P>, scan: &impl Scan) {
+    /// Sleeps, if neither a latch nor a job nor a waker comes first; whether it
+    /// did.
+    fn sleep(
+        &self,
+        bed: &Bed<P>,
+        looking: &mut Looking,
+        latch: &Latch<P>,
+        scan: &impl Scan,
+    ) -> bool {
         if !latch.get_sleepy() {
-            return; // It is set.
+            return false; // It is set.
         }
         bed.lie_down();
         if !latch.fall_asleep() {
             bed.get_up();
             looking.rounds = 0;
-            return;
+            return false;
         }
         if !self.counters.lie_down(looking.announced) {
             // A job was posted: search, and if in vain announce again.
             bed.get_up();
             looking.rounds = M::ROUNDS;
             latch.wake_up();
-            return;
+            return false;
         }
+        let mut slept = false;
         if !bed.fall_asleep() {
             self.counters.get_up();
         } else {
@@ -108,12 +116,14 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
             if !M::work_waits(scan) {
                 count(&bed.sleeps);
                 self.sleep_on(bed, scan);
+                slept = true;
             } else if bed.rise() {
                 self.counters.get_up();
             }
         }
         looking.rounds = 0;
         latch.wake_up();
+        slept
     }
 
     /// Sleeps until roused, or until the watchdog finds that it should have
@@ -147,7 +157,7 @@ impl<P: Platform, V: Variant, M: Discipline> Policy<P> for Published<P, V, M> {
 
     type Idle = Looking;
 
-    fn new(setup: &Setup<'_>) -> Self {
+    fn new(setup: &Setup<'_, P>) -> Self {
         Self::with_counters(setup.groups.len(), V::Counters::new())
     }
 
@@ -212,7 +222,7 @@ impl<P: Platform, V: Variant, M: Discipline> Policy<P> for Published<P, V, M> {
         looking: &mut Looking,
         latch: &Latch<P>,
         scan: &impl Scan,
-    ) {
+    ) -> bool {
         if looking.rounds > M::ROUNDS {
             return self.sleep(&self.beds[worker], looking, latch, scan);
         }
@@ -221,6 +231,7 @@ impl<P: Platform, V: Variant, M: Discipline> Policy<P> for Published<P, V, M> {
         }
         looking.rounds += 1;
         M::pause::<P>();
+        false
     }
 
     fn tally(&self) -> Tally {

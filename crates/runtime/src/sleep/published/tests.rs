@@ -4,17 +4,18 @@
 use super::discipline::Discipline;
 use super::variants::Variant;
 use super::*;
-use crate::sleep::Latch;
-use crate::sleep::policy::{Mode, Policy, Scan, Setup, Sleep};
+use crate::sleep::policy::{Mode, Policy, Scan, Setup, Sleep, Tally};
+use crate::sleep::{Idle, Latch, PolicyVisitor, policies, with_policy};
 use manycore_platform::{Native, Platform};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 fn policy<V: Variant, M: Discipline>(workers: usize) -> Published<Native, V, M> {
     Policy::<Native>::new(&Setup {
         groups: &vec![0; workers],
-        spin_budget: Duration::ZERO,
+        idle: &Arc::new(Idle::new(Duration::ZERO)),
     })
 }
 
@@ -124,6 +125,14 @@ impl Scan for OneJob {
     fn anything(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        true
+    }
 }
 
 /// Runs a worker that looks for `job` until it sees it, or its latch is set,
@@ -185,4 +194,68 @@ fn a_latch_wakes_its_owner() {
     });
     let tally = policy.tally();
     assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
+}
+
+/// Worker 1 looks for the jobs that worker 0 pushes, which never looks itself,
+/// so many times. Without a watchdog one wake-up lost is the end: it hangs.
+///
+/// Worker 0 pushes just when worker 1 falls asleep: sooner next time if it came
+/// too late for that, later if too soon.
+struct Pushes(u32);
+
+/// What moves the moment, in spins; and how far it may move, some 50 us.
+const STEP: u32 = 16;
+const LATEST: u32 = 1 << 12;
+
+impl PolicyVisitor<Native> for Pushes {
+    type Output = Tally;
+
+    fn visit<S: Sleep<Native>>(self) -> Tally {
+        let policy = S::new(&Setup {
+            groups: &[0; 2],
+            idle: &Arc::new(Idle::new(Duration::ZERO)),
+        });
+        let job = OneJob(AtomicBool::new(false));
+        let never = Latch::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..self.0 {
+                    let mut looking = policy.start_looking(1);
+                    while !job.0.swap(false, Ordering::Acquire) {
+                        policy.no_work_found(1, &mut looking, &never, &job);
+                    }
+                    policy.work_found(1, looking);
+                }
+            });
+            let mut moment = 0_u32;
+            for round in 0..self.0 {
+                (0..moment + round % (4 * STEP)).for_each(|_| Native::relax());
+                // Now and then it sleeps for certain, on any machine.
+                while round % 64 == 0 && policy.sleepers() == 0 {
+                    Native::yield_now();
+                }
+                moment = match policy.sleepers() {
+                    0 => (moment + STEP).min(LATEST),
+                    _ => moment.saturating_sub(STEP),
+                };
+                job.0.store(true, Ordering::Release);
+                policy.posted(0, true);
+                while job.0.load(Ordering::Relaxed) {
+                    Native::yield_now();
+                }
+            }
+        });
+        assert_eq!(policy.sleepers(), 0);
+        policy.tally()
+    }
+}
+
+#[test]
+fn no_job_is_forgotten_for_good_on_this_machine() {
+    let pushes = 1_000;
+    for (name, mode) in policies() {
+        let tally = with_policy(name, mode, Pushes(pushes)).unwrap();
+        assert!(tally.wakeups + tally.recovered > 0, "{name}, {mode}");
+        assert!(mode == Mode::AsPublished || tally.recovered == 0);
+    }
 }

@@ -12,10 +12,11 @@ mod wrapped;
 use super::discipline::Discipline;
 use super::protocol::Published;
 use super::variants::Variant;
-use crate::sleep::Latch;
 use crate::sleep::policy::{Policy, Scan, Setup};
+use crate::sleep::{Idle, Latch};
 use manycore_check::Faulty;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A place for jobs: a worker's deque, or the injector. The value of a word,
@@ -78,7 +79,7 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
     fn new(workers: usize, thieves_fence: bool) -> Self {
         let setup = Setup {
             groups: &vec![0; workers],
-            spin_budget: Duration::ZERO,
+            idle: &Arc::new(Idle::new(Duration::ZERO)),
         };
         let pool = Self {
             policy: Published::new(&setup),
@@ -133,6 +134,14 @@ impl<P: Platform, V: Variant, D: Discipline> Scan for Pool<P, V, D> {
 
     fn anything(&self) -> bool {
         self.injected() || !self.deque.is_empty()
+    }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        true
     }
 }
 

@@ -1,18 +1,18 @@
 //! Policies by name.
 
-use super::{
+use super::Nearest;
+use super::policy::{Mode, Sleep};
+use super::published::{
     AsPublished, LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers, NoJecSleepersPadded,
     Packed, PackedPadded, Published, Sound, Split, SplitPadded, SplitSleepers, SplitSleepersPadded,
 };
-use crate::sleep::policy::{Mode, Sleep};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a policy that is known by name only at run time: a closure
 /// that is generic over a type.
 ///
 /// ```
-/// use manycore::sleep::{Mode, Sleep};
-/// use manycore::sleep::published::{PolicyVisitor, with_policy};
+/// use manycore::sleep::{Mode, PolicyVisitor, Sleep, with_policy};
 /// use manycore::Native;
 ///
 /// struct Size;
@@ -38,8 +38,7 @@ pub trait PolicyVisitor<P: Platform> {
 /// No policy has this name, in this mode.
 ///
 /// ```
-/// use manycore::sleep::{Mode, Sleep};
-/// use manycore::sleep::published::{PolicyVisitor, with_policy};
+/// use manycore::sleep::{Mode, PolicyVisitor, Sleep, with_policy};
 /// use manycore::Native;
 ///
 /// struct Nothing;
@@ -50,7 +49,7 @@ pub trait PolicyVisitor<P: Platform> {
 ///     fn visit<S: Sleep<Native>>(self) {}
 /// }
 /// let error = with_policy("spilt", Mode::Sound, Nothing).unwrap_err();
-/// assert!(error.to_string().starts_with("no sleep policy `spilt` in mode sound; there are packed,"));
+/// assert!(error.to_string().starts_with("no sleep policy `spilt` in mode sound; there are ours, packed,"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no sleep policy `{name}` in mode {mode}; there are {}", names(*.mode))]
@@ -73,7 +72,7 @@ macro_rules! registry {
         /// The policies there are, by name and mode.
         ///
         /// ```
-        /// use manycore::sleep::{Mode, published::policies};
+        /// use manycore::sleep::{Mode, policies};
         ///
         /// assert!(policies().contains(&("nojec-sleepers-padded", Mode::AsPublished)));
         /// ```
@@ -91,8 +90,7 @@ macro_rules! registry {
         /// [`UnknownPolicy`], which lists those there are.
         ///
         /// ```
-        /// use manycore::sleep::{Mode, Sleep};
-        /// use manycore::sleep::published::{PolicyVisitor, policies, with_policy};
+        /// use manycore::sleep::{Mode, PolicyVisitor, Sleep, policies, with_policy};
         /// use manycore::Native;
         ///
         /// struct Name;
@@ -125,6 +123,7 @@ macro_rules! registry {
 }
 
 registry! { P:
+    Nearest<P>,
     Published<P, Packed, Sound>,
     Published<P, PackedPadded, Sound>,
     Published<P, Split, Sound>,
