@@ -4,7 +4,7 @@
 
 use super::Engine;
 use super::agenda::Event;
-use super::port::Mode;
+use super::port::{Mode, Port};
 use super::thread::{Body, Reply, State as ThreadState, Thread, Wait};
 use crate::account::Activity;
 use crate::core_set::CoreSet;
@@ -344,6 +344,22 @@ impl Engine {
 
     pub(crate) fn enter_kernel_to_spawn(&mut self, core: u32) {
         self.kernel(core, Activity::Switch, self.config.os.spawn);
+    }
+
+    /// Cycles in which cores were not idle, up to the clock of `core`.
+    pub(crate) fn cpu_time(&self, core: u32) -> u64 {
+        let now = self.ports[core as usize].clock;
+        let busy = |port: &Port| {
+            // What a core waits for or spins on is charged when that ends.
+            let waits = !matches!(port.mode, Mode::Idle | Mode::Running);
+            let waiting = if waits {
+                now.saturating_sub(port.clock)
+            } else {
+                0
+            };
+            port.spent.sum() - port.spent[Activity::Idle] + waiting
+        };
+        self.ports.iter().map(busy).sum()
     }
 
     /// The code of the thread that `core` is to run now.

@@ -228,6 +228,25 @@ impl Simulated {
         with(|engine, _| engine.lines.named())
     }
 
+    /// Cycles that the machine's cores together have not been idle so far: a
+    /// process's CPU clock. Takes no simulated time.
+    ///
+    /// ```
+    /// use manycore_chip::{Simulated, Simulation, config::Config};
+    /// use manycore_platform::Platform;
+    ///
+    /// let run = Simulation::new(&Config::preset("dahu")?).run(|| {
+    ///     let before = Simulated::cpu_time();
+    ///     Simulated::compute(1_000);
+    ///     Simulated::cpu_time() - before
+    /// })?;
+    /// assert_eq!(run.value, 500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cpu_time() -> u64 {
+        with_inside(|engine, core| engine.cpu_time(core))
+    }
+
     /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;
     /// an empty set means anywhere. A thread that runs on a core that it may
     /// not is moved as soon as it can be interrupted.
