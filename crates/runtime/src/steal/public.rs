@@ -11,6 +11,8 @@ const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
 /// As `limit`: a thief asks, and nothing is public.
 const ASKED: u32 = INDEX_MASK as u32;
+/// As `raiser`: the owner was asked, and had nothing to give.
+const PROMISED: u64 = RAISER_MASK;
 
 /// The most jobs a stack can hold: their indices, and one past them, are
 /// numbers below the one that means "asked".
@@ -37,6 +39,9 @@ pub(super) enum State {
     Open,
     /// Nothing may be stolen; a thief asks.
     Asked,
+    /// Nothing may be stolen; the owner has heard, and will give what it pushes
+    /// next.
+    Promised,
     /// Nothing may be stolen yet; a thief is at it.
     Raising,
 }
@@ -48,6 +53,10 @@ impl Public {
 
     pub(super) fn asked(top: u32) -> Self {
         Self::open(top, ASKED)
+    }
+
+    pub(super) fn promised(top: u32) -> Self {
+        Self(Self::open(top, top).0 | PROMISED)
     }
 
     /// `raiser`, a worker, is about to make `top..limit` public.
@@ -64,7 +73,9 @@ impl Public {
     }
 
     pub(super) fn state(self) -> State {
-        if self.0 & RAISER_MASK != 0 {
+        if self.0 & RAISER_MASK == PROMISED {
+            State::Promised
+        } else if self.0 & RAISER_MASK != 0 {
             State::Raising
         } else if self.limit() == ASKED {
             State::Asked
@@ -100,6 +111,8 @@ mod tests {
         assert!(Public(Public::open(0, 0).0 | FENCED).covers(7));
         assert!(Public::asked(5).covers(MOST_JOBS - 1));
         assert_eq!(Public::asked(5).state(), State::Asked);
+        assert_eq!(Public::promised(5).state(), State::Promised);
+        assert!(!Public::promised(5).covers(5));
         assert_eq!(Public::open(5, 5).state(), State::Open);
     }
 }

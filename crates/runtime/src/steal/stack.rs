@@ -25,6 +25,11 @@ struct Own<P: Platform> {
     /// One past the newest job. Thieves read it only when the owner does not
     /// answer.
     bottom: P::AtomicU32,
+    /// A push at this index or above takes the slow way: where the slots end, or 0
+    /// while thieves are hungry: from when one asks until the owner gets back a job
+    /// that was public. Written by thieves too, who may overwrite the owner; it is
+    /// about speed only.
+    gate: P::AtomicU32,
     /// Slots below this exist; the memory beyond has never been touched.
     ready: Cell<u32>,
     /// As many as can ever be pushed; reserved at once, and given pages by the
@@ -58,6 +63,7 @@ impl<P: Platform> JobStack<P> {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
         let own = Own {
             bottom: P::AtomicU32::new(0),
+            gate: P::AtomicU32::new(0),
             ready: Cell::new(0),
             slots: Box::new_uninit_slice(capacity.min(MOST_JOBS) as usize),
         };
@@ -80,12 +86,42 @@ impl<P: Platform> JobStack<P> {
         let own = &*self.own;
         // Relaxed: the owner's own writing.
         let index = own.bottom.load(Ordering::Relaxed);
-        if index == own.ready.get() && !self.grow() {
-            return None;
+        // Relaxed: a hint, see there.
+        if index >= own.gate.load(Ordering::Relaxed) {
+            return self.push_slowly(run, data);
         }
+        self.put(index, run, data);
+        Some(index)
+    }
+
+    #[inline(always)]
+    fn put(&self, index: u32, run: Run, data: *const ()) {
         self.slot(index).write(run, data);
         // Release: who reads this finds the slot written.
-        own.bottom.store(index + 1, Ordering::Release);
+        self.own.bottom.store(index + 1, Ordering::Release);
+    }
+
+    /// Pushes where there may be no slot yet, or in public: while thieves are hungry,
+    /// every job is theirs to take the moment there is one.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly(&self, run: Run, data: *const ()) -> Option<u32> {
+        let index = self.bottom();
+        // Relaxed: the owner's own, or a thief's hint.
+        let hungry = self.own.gate.load(Ordering::Relaxed) == 0;
+        if index == self.own.ready.get() && !self.grow() {
+            return None;
+        }
+        self.put(index, run, data);
+        if !hungry {
+            (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
+            return Some(index);
+        }
+        let word = Public(self.public.load(Ordering::Acquire));
+        if word.state() != State::Raising {
+            // If the word has changed, a thief is at it, who needs no help.
+            let _ = self.exchange(word, Public::open(word.top(), index + 1));
+        }
         Some(index)
     }
 
@@ -177,11 +213,22 @@ impl<P: Platform> JobStack<P> {
                 return Popped::Stolen;
             }
             let next = match word.state() {
-                State::Open if word.limit() <= index => return Popped::Mine,
-                State::Open => Public::open(top, index),
-                // Who asks, or digs, gets the older half of what is left, for
-                // less than it would pay by itself.
-                State::Asked | State::Raising => Public::open(top, top + (index - top).div_ceil(2)),
+                State::Open | State::Promised if word.limit() <= index => return Popped::Mine,
+                State::Open | State::Promised => {
+                    // Nobody wanted it.
+                    (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
+                    Public::open(top, index)
+                }
+                // Who asks, or digs, gets all that is left, for less than it would
+                // pay by itself; or what is pushed next.
+                State::Asked | State::Raising => {
+                    self.own.gate.store(0, Ordering::Relaxed);
+                    if top < index {
+                        Public::open(top, index)
+                    } else {
+                        Public::promised(top)
+                    }
+                }
             };
             // Release publishes the slots of what becomes public; acquire, as
             // the load.
@@ -249,23 +296,28 @@ impl<P: Platform> JobStack<P> {
         Claim { index }
     }
 
-    /// A thief that found nothing public asks for some: the owner's next pop
-    /// gives away the older half of what it has. Returns whether the owner has
-    /// been asked (by anybody) and not answered.
+    /// A thief that found nothing public asks for some: at its next push or pop the
+    /// owner gives away what it has, and goes on to push in public. Returns whether
+    /// the owner has been asked (by anybody) and not answered.
     pub(crate) fn ask(&self) -> bool {
         let word = Public(self.public.load(Ordering::Relaxed));
         match word.state() {
             State::Asked => true,
             State::Open if word.top() >= word.limit() => {
-                self.exchange(word, Public::asked(word.top())).is_ok()
+                let asked = self.exchange(word, Public::asked(word.top())).is_ok();
+                if asked {
+                    self.own.gate.store(0, Ordering::Relaxed);
+                }
+                asked
             }
-            State::Open | State::Raising => false,
+            State::Open | State::Promised | State::Raising => false,
         }
     }
 
-    /// Whether the owner has been asked and not answered.
+    /// Whether the owner has been asked and has given nothing.
     pub(crate) fn is_asked(&self) -> bool {
-        Public(self.public.load(Ordering::Relaxed)).state() == State::Asked
+        let state = Public(self.public.load(Ordering::Relaxed)).state();
+        matches!(state, State::Asked | State::Promised)
     }
 
     /// Whether the oldest job, if there is one, is at `floor` or above, as seen a
@@ -284,7 +336,7 @@ impl<P: Platform> JobStack<P> {
         let word = Public(self.public.load(Ordering::Acquire));
         let top = word.top();
         let closed = match word.state() {
-            State::Asked => true,
+            State::Asked | State::Promised => true,
             State::Open => top >= word.limit(),
             State::Raising => false,
         };
