@@ -4,14 +4,14 @@
 mod support;
 
 use manycore_chip::config::Config;
-use manycore_chip::{Simulated, Simulation, SimulationError};
+use manycore_chip::{Activity, Simulated, Simulation, SimulationError};
 use manycore_platform::{
     Atomic, AtomicInteger, CachePadded, Futex, Ordering::SeqCst, Platform, ThreadSpec,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{machine, machines, named, spawn};
+use support::{compute_until, machine, machines, named, spawn};
 
 type Word = <Simulated as Platform>::Futex;
 
@@ -296,5 +296,53 @@ fn the_run_ends_with_its_main_thread() {
         for (core, spent) in run.statistics.report.cores.iter().enumerate() {
             assert_eq!(spent.sum(), run.statistics.cycles, "{name}: core {core}");
         }
+    }
+}
+
+/// A fence on all cores takes from its caller what the others cost it, and
+/// from each thread that runs elsewhere an interrupt, whatever it does.
+#[test]
+fn a_heavy_fence_interrupts_who_runs() {
+    let machine = machine("dahu", &["core.cpi=1"]);
+    let fence = |computing: usize, spinning: usize| {
+        let program = move || {
+            let word = Arc::new(CachePadded::new(Word::new(0)));
+            let at = Simulated::now() + 1_000_000;
+            let spinner = |core| {
+                let word = Arc::clone(&word);
+                spawn(core, move || {
+                    Simulated::spin_while(&word, 0, u64::MAX);
+                })
+            };
+            let spinners: Vec<_> = (16..16 + spinning).map(spinner).collect();
+            let worker = |core| spawn(core, move || compute_until(2 * at, 1.0));
+            let workers: Vec<_> = (1..1 + computing).map(worker).collect();
+            compute_until(at, 1.0);
+            let from = Simulated::now();
+            Simulated::heavy_fence();
+            let took = Simulated::now() - from;
+            workers.into_iter().for_each(Simulated::join);
+            word.store(1, SeqCst);
+            spinners.into_iter().for_each(Simulated::join);
+            took
+        };
+        let run = Simulation::new(&machine).limit(1 << 40).run(program);
+        let run = run.unwrap();
+        let others = run.statistics.report.cores[1..].iter();
+        let switching: Vec<_> = others.map(|core| core[Activity::Switch]).collect();
+        (run.value, switching, run.statistics.hash)
+    };
+    let (os, alone) = (&machine.os, machine.os.syscall + machine.atomics.fence);
+    assert_eq!(fence(0, 0).0, alone);
+    for (computing, spinning) in [(1, 0), (0, 2), (5, 7)] {
+        let (took, switching, hash) = fence(computing, spinning);
+        let interrupted = (computing + spinning) as u64;
+        assert_eq!(took, alone + interrupted * os.ipi + os.interrupt);
+        for (core, &cycles) in (1..).zip(&switching) {
+            let runs = (1..1 + computing).contains(&core) || (16..16 + spinning).contains(&core);
+            let expected = if runs { os.switch + os.interrupt } else { 0 };
+            assert_eq!(cycles, expected, "core {core}");
+        }
+        assert_eq!(fence(computing, spinning).2, hash);
     }
 }

@@ -1,7 +1,7 @@
 //! What happened to each cache line, and to the objects that have names.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rustc_hash::FxHashMap;
 
@@ -23,6 +23,9 @@ pub(crate) struct Lines {
     shift: u32,
     /// Only looked up; a report sorts it.
     lines: FxHashMap<u64, Line>,
+    /// Which lines have had names, by the last bits of their numbers: so that
+    /// a write to any other line, in its writer's own cache, looks nothing up.
+    filter: [u64; 16],
     names: Names,
     /// Named ranges of addresses by their start, none overlapping.
     named: BTreeMap<u64, (u64, Name)>,
@@ -44,6 +47,9 @@ struct Line {
     transfers: u64,
     invalidations: u64,
     misses: [u64; 3],
+    reads: u64,
+    writes: u64,
+    named: bool,
     spun: Cycles,
     waited: Cycles,
     /// Cores and how often each took the line from another; sorted by core. Few
@@ -58,6 +64,7 @@ impl Lines {
         Self {
             shift: line.ilog2(),
             lines: FxHashMap::default(),
+            filter: [0; 16],
             names: Names::default(),
             named: BTreeMap::new(),
             spun: Vec::new(),
@@ -73,8 +80,19 @@ impl Lines {
     /// have, was served from `source` after it had `waited` until the line's
     /// home had served those before it.
     #[inline]
-    pub(crate) fn served(&mut self, address: u64, source: Source, waited: Cycles, taken: Taken) {
+    pub(crate) fn served(
+        &mut self,
+        address: u64,
+        source: Source,
+        waited: Cycles,
+        taken: Taken,
+        write: bool,
+    ) {
         let line = self.line(address);
+        match write {
+            true => line.writes += 1,
+            false => line.reads += 1,
+        }
         line.misses[source as usize] += 1;
         line.waited += waited;
         if taken.copies > 0 {
@@ -88,6 +106,29 @@ impl Lines {
                 Err(at) => line.takers.insert(at, (taken.by, 1)),
             }
         }
+    }
+
+    /// A core wrote to line number `line`, which its own caches had.
+    #[inline(always)]
+    pub(crate) fn wrote(&mut self, line: u32) {
+        let (word, bit) = Self::in_filter(line.into());
+        if self.filter[word] & bit != 0 {
+            self.wrote_perhaps_named(line.into());
+        }
+    }
+
+    #[inline(never)]
+    fn wrote_perhaps_named(&mut self, number: u64) {
+        if let Some(line) = self.lines.get_mut(&number)
+            && line.named
+        {
+            line.writes += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn in_filter(number: u64) -> (usize, u64) {
+        (number as usize / 64 % 16, 1 << (number % 64))
     }
 
     /// A core spun on the word at `address`. The cycles are its present name's.
@@ -105,8 +146,18 @@ impl Lines {
         self.unname(&addresses);
         let name = self.names.intern(name);
         self.spun.resize(self.spun.len().max(name.index() + 1), 0);
+        for number in self.numbers(&addresses) {
+            let (word, bit) = Self::in_filter(number);
+            self.filter[word] |= bit;
+            self.lines.entry(number).or_default().named = true;
+        }
         self.named.insert(addresses.start, (addresses.end, name));
         name
+    }
+
+    /// The lines that `addresses`, of at least a byte, reach into.
+    fn numbers(&self, addresses: &Range<u64>) -> RangeInclusive<u64> {
+        addresses.start >> self.shift..=(addresses.end - 1) >> self.shift
     }
 
     /// Ends the names of objects that reach into `addresses`.
@@ -161,6 +212,16 @@ impl Lines {
             .collect()
     }
 
+    /// All lines that hold named objects, by address.
+    pub(crate) fn named(&self) -> Vec<HotLine> {
+        let ranges = self.named.iter();
+        let ranges = ranges.map(|(start, (end, _))| self.numbers(&(*start..*end)));
+        let mut numbers: Vec<u64> = ranges.flatten().collect();
+        numbers.dedup();
+        let line = |number| Some(self.report(number, self.lines.get(&number)?));
+        numbers.into_iter().filter_map(line).collect()
+    }
+
     fn report(&self, number: u64, line: &Line) -> HotLine {
         let address = number << self.shift;
         let mut names: Vec<_> = self
@@ -178,6 +239,8 @@ impl Lines {
             group,
             remote,
             memory,
+            reads: line.reads,
+            writes: line.writes,
             spun: line.spun,
             waited: line.waited,
             takers: line.takers.clone(),
@@ -217,12 +280,12 @@ mod tests {
         let mut lines = Lines::new(64);
         let taken = |by, copies| Taken { by, copies };
         for core in [5, 2, 5, 9, 2, 5] {
-            lines.served(130, Source::Remote, 0, taken(core, 1));
+            lines.served(130, Source::Remote, 0, taken(core, 1), true);
         }
-        lines.served(64, Source::Group, 0, taken(1, 3));
-        lines.served(4096, Source::Group, 70, taken(1, 1));
-        lines.served(128, Source::Memory, 0, taken(1, 0));
-        lines.served(700, Source::Memory, 0, taken(1, 0));
+        lines.served(64, Source::Group, 0, taken(1, 3), true);
+        lines.served(4096, Source::Group, 70, taken(1, 1), true);
+        lines.served(128, Source::Memory, 0, taken(1, 0), false);
+        lines.served(700, Source::Memory, 0, taken(1, 0), true);
 
         let hot = lines.hottest(2, Order::Transfers);
         assert_eq!(
@@ -232,6 +295,7 @@ mod tests {
         assert_eq!(hot[0].takers, [(2, 2), (5, 3), (9, 1)]);
         assert_eq!((hot[0].transfers, hot[0].invalidations), (6, 6));
         assert_eq!((hot[0].group, hot[0].remote, hot[0].memory), (0, 6, 1));
+        assert_eq!((hot[0].reads, hot[0].writes), (1, 6));
         let waiting = lines.hottest(5, Order::Waiting);
         assert_eq!(waiting.len(), 1);
         assert_eq!((waiting[0].address, waiting[0].waited), (4096, 70));
@@ -263,12 +327,38 @@ mod tests {
     }
 
     #[test]
+    fn named_lines_count_writes_in_their_writers_caches() {
+        let mut lines = Lines::new(64);
+        lines.served(
+            1024 * 64,
+            Source::Memory,
+            0,
+            Taken { by: 0, copies: 0 },
+            true,
+        );
+        lines.name(60..68, "head");
+        lines.name(100..108, "tail");
+        // The lines of both, another, and one that the filter mistakes.
+        for line in [0, 1, 1, 2, 1024] {
+            lines.wrote(line);
+        }
+        let named: Vec<_> = lines
+            .named()
+            .into_iter()
+            .map(|line| (line.address, line.names.join("+"), line.writes))
+            .collect();
+        let expected = [(0, "head".into(), 1), (64, "head+tail".into(), 2)];
+        assert_eq!(named, expected);
+        assert_eq!(lines.lines[&1024].writes, 1);
+    }
+
+    #[test]
     fn a_line_has_the_names_of_all_that_share_it() {
         let mut lines = Lines::new(64);
         lines.name(60..68, "head");
         lines.name(80..88, "tail");
         lines.name(128..136, "next line");
-        lines.served(64, Source::Group, 0, Taken { by: 0, copies: 1 });
+        lines.served(64, Source::Group, 0, Taken { by: 0, copies: 1 }, true);
         assert_eq!(
             lines.hottest(1, Order::Transfers)[0].names,
             ["head", "tail"]

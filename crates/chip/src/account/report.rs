@@ -58,6 +58,11 @@ pub struct HotLine {
     pub remote: u64,
     /// Misses that main memory served.
     pub memory: u64,
+    /// Reads that missed the reader's own caches.
+    pub reads: u64,
+    /// Writes; of a line without named objects, only those that missed the
+    /// writer's own caches.
+    pub writes: u64,
     /// Cycles spun on its words.
     pub spun: u64,
     /// Cycles that requests waited for its home to serve others.
@@ -184,7 +189,7 @@ mod tests {
         cores[1][Activity::Compute] = 400;
         let mut lines = Lines::new(64);
         lines.name(128..136, "lock");
-        lines.served(128, Source::Group, 0, Taken { by: 1, copies: 1 });
+        lines.served(128, Source::Group, 0, Taken { by: 1, copies: 1 }, true);
         lines.spin(128, 90);
         lines.spin(512, 10);
         let report = Report::new(400, cores, &lines, 10, Order::Transfers);

@@ -22,6 +22,11 @@ pub struct Os {
     pub migration: u64,
     /// Into the kernel and back.
     pub syscall: u64,
+    /// What interrupting one more core takes from who interrupts it.
+    pub ipi: u64,
+    /// What such an interrupt takes from the thread that it interrupts, and from
+    /// the interrupter, who waits for the last of them.
+    pub interrupt: u64,
     /// What a futex wait does in the kernel before the thread sleeps.
     pub futex_wait: u64,
     /// What a futex wake does in the kernel for each thread it wakes.

@@ -5,6 +5,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("atac-64", include_str!("../../presets/atac-64.toml")),
     ("w3225r", include_str!("../../presets/w3225r.toml")),
     ("gold5225r", include_str!("../../presets/gold5225r.toml")),
+    ("dahu", include_str!("../../presets/dahu.toml")),
     ("tr3970x", include_str!("../../presets/tr3970x.toml")),
     ("e5-2640x2", include_str!("../../presets/e5-2640x2.toml")),
     (

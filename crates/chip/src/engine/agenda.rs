@@ -20,6 +20,8 @@ pub(crate) enum Event {
     Displace { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,
+    /// Another core's interrupt.
+    Interrupt,
     /// A timed wait ends, if it is still this one.
     Timeout { thread: ThreadId, wait: u32 },
     /// A message may have reached the core's buffer, if the core still waits

@@ -4,7 +4,7 @@
 
 use super::Engine;
 use super::agenda::Event;
-use super::port::Mode;
+use super::port::{Mode, Port};
 use super::thread::{Body, Reply, State as ThreadState, Thread, Wait};
 use crate::account::Activity;
 use crate::core_set::CoreSet;
@@ -47,6 +47,7 @@ impl Engine {
                 return None;
             }
             tile.l1.dirty_first(line);
+            self.lines.wrote(line);
             port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         }
         port.pass(Activity::L1, self.config.l1.latency);
@@ -68,6 +69,9 @@ impl Engine {
             return None;
         };
         port.pass(Activity::L2, cycles);
+        if write {
+            self.lines.wrote(line);
+        }
         Some(word.apply(operation))
     }
 
@@ -106,6 +110,9 @@ impl Engine {
                 return Asked::Suspend;
             }
         };
+        if write {
+            self.lines.wrote(line);
+        }
         port.pass(activity, cycles);
         port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         let at = port.clock;
@@ -314,11 +321,21 @@ impl Engine {
         self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
     }
 
-    /// A fence on all cores: the call, and an interrupt there and back.
-    pub(crate) fn enter_kernel_to_fence(&mut self, core: u32) {
+    /// A fence on all cores: each that runs another thread is interrupted, one
+    /// after the other, and the last of them is waited for.
+    pub(crate) fn fence_all(&mut self, core: u32) {
         let os = &self.config.os;
-        let cycles = 2 * os.syscall + self.config.atomics.fence;
-        self.kernel(core, Activity::Futex, cycles.max(1));
+        let from = self.ports[core as usize].clock + self.lookahead;
+        let busy = |&other: &u32| other != core && self.ports[other as usize].thread.is_some();
+        let others: Vec<u32> = (0..self.config.cores).filter(busy).collect();
+        let wait = if others.is_empty() { 0 } else { os.interrupt };
+        let cycles = self.config.atomics.fence + os.ipi * others.len() as u64 + wait;
+        for (sent, other) in (1..).zip(others) {
+            let at = from + self.config.os.ipi * sent;
+            self.agenda.plan(at, other, Event::Interrupt);
+        }
+        self.kernel(core, Activity::Futex, cycles);
+        self.set_horizon(core);
     }
 
     pub(crate) fn enter_kernel_to_yield(&mut self, core: u32) {
@@ -327,6 +344,22 @@ impl Engine {
 
     pub(crate) fn enter_kernel_to_spawn(&mut self, core: u32) {
         self.kernel(core, Activity::Switch, self.config.os.spawn);
+    }
+
+    /// Cycles in which cores were not idle, up to the clock of `core`.
+    pub(crate) fn cpu_time(&self, core: u32) -> u64 {
+        let now = self.ports[core as usize].clock;
+        let busy = |port: &Port| {
+            // What a core waits for or spins on is charged when that ends.
+            let waits = !matches!(port.mode, Mode::Idle | Mode::Running);
+            let waiting = if waits {
+                now.saturating_sub(port.clock)
+            } else {
+                0
+            };
+            port.spent.sum() - port.spent[Activity::Idle] + waiting
+        };
+        self.ports.iter().map(busy).sum()
     }
 
     /// The code of the thread that `core` is to run now.

@@ -143,6 +143,29 @@ impl Engine {
         self.arm_ticks();
     }
 
+    /// Another core's interrupt, which takes its time from whatever thread runs.
+    pub(super) fn interrupted(&mut self, core: u32, at: u64) {
+        let cost = self.config.os.interrupt;
+        match self.ports[core as usize].mode {
+            Mode::Idle => return,
+            // Cores take interrupts between two accesses.
+            Mode::Missing => {
+                self.ports[core as usize].interrupted += cost;
+                return;
+            }
+            Mode::Spinning { .. } => self.stop_spinning(core, at),
+            Mode::Listening { .. } => self.stop_listening(core, at),
+            Mode::Running => {}
+        }
+        let port = &mut self.ports[core as usize];
+        if port.computes_beyond(at) {
+            port.interrupt(at, cost);
+        } else {
+            port.pass_until(Activity::Switch, port.clock + cost);
+        }
+        self.agenda.go_on(port);
+    }
+
     /// What the interrupt takes from a computation.
     fn interrupt(&mut self, core: u32, at: u64) {
         let cost = self.config.os.tick_cost;

@@ -208,6 +208,7 @@ impl Engine {
             }
             Event::Displace { .. } => {}
             Event::Tick => self.tick(core, at),
+            Event::Interrupt => self.interrupted(core, at),
             Event::Timeout { thread, wait } => self.timeout(thread, wait, at),
             Event::Message { plan } => self.message_ready(core, plan, at),
         }
@@ -256,6 +257,8 @@ impl Engine {
         let from = port.clock;
         port.pass_until(activity, served.done - served.execution);
         port.pass(Activity::Atomic, served.execution);
+        let interrupted = std::mem::take(&mut port.interrupted);
+        port.pass(Activity::Switch, interrupted);
         port.mode = Mode::Running;
         port.request = None;
         if let Some(thread) = port.thread {
@@ -276,8 +279,9 @@ impl Engine {
             by: request.core,
             copies: served.taken,
         };
+        let write = !request.operation.reads_only();
         self.lines
-            .served(address, source, at - request.arrived, taken);
+            .served(address, source, at - request.arrived, taken, write);
         self.record(request.core, activity, from, to);
         self.wake_disturbed(at);
         if cfg!(debug_assertions)

@@ -51,6 +51,8 @@ pub(crate) struct Port {
     pub(crate) plan: u32,
     /// The thread is to be put aside as soon as it can be.
     pub(crate) displaced: bool,
+    /// What interrupts take when the access under way is done.
+    pub(crate) interrupted: u64,
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
     pub(crate) tick_armed: bool,
@@ -74,6 +76,7 @@ impl Port {
             shown: 0,
             plan: 0,
             displaced: false,
+            interrupted: 0,
             waking: false,
             tick_armed: false,
             request: None,

@@ -17,9 +17,31 @@ pub(crate) fn waited() -> Option<Duration> {
     Some(Duration::from_nanos(sum))
 }
 
+/// A warning, if other programs held the CPUs for more than this part of the
+/// time: a hundredth moves no median.
+const DISTURBED: f64 = 0.01;
+
+/// What to think of a run whose threads waited this part of their time.
+pub(crate) fn warning(part: f64) -> Option<String> {
+    (part > DISTURBED).then(|| {
+        format!(
+            "Disturbed: the threads waited {:.0}% of their time for a CPU that other programs \
+             held. Do not trust small differences below; run this again on a quiet machine.",
+            part * 100.0
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_disturbance_is_worth_a_warning() {
+        assert_eq!(warning(0.005), None);
+        assert_eq!(warning(f64::NAN), None);
+        assert!(warning(0.25).is_some_and(|text| text.contains("25%")));
+    }
 
     #[test]
     fn waiting_never_shrinks() {

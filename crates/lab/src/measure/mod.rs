@@ -2,6 +2,7 @@
 //! interruption, time budgets.
 
 pub(crate) mod budget;
+pub(crate) mod cpu_time;
 pub(crate) mod disturbance;
 pub(crate) mod interrupt;
 pub(crate) mod journal;

@@ -1,12 +1,12 @@
 //! Figures as SVG: the one place that knows the plotting library.
 //!
 //! A figure is a grid of panels that share a legend. A panel shows values
-//! against sizes that double (block sizes, mostly): the horizontal axis is
-//! logarithmic, base 2.
+//! against sizes that double (block sizes, mostly), on an axis that is
+//! logarithmic, base 2, or against counts, on a linear one.
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::legend::{LegendEntry, LegendShape};
-use kuva::plot::{LinePlot, ScatterPlot};
+use kuva::plot::{LinePlot, LineStyle, ScatterPlot};
 use kuva::render::annotations::ReferenceLine;
 use kuva::render::figure::Figure;
 use kuva::render::layout::{Layout, TickFormat};
@@ -23,6 +23,16 @@ const COLOURS: [&str; 6] = [
 /// made ten times as long would flatten everything else. It is cut there.
 const HEADROOM: f64 = 1.3;
 
+/// More lines than colours are told apart by their strokes.
+const STROKES: [LineStyle; 3] = [LineStyle::Solid, LineStyle::Dashed, LineStyle::Dotted];
+
+/// How a series is drawn.
+#[derive(Clone, Copy)]
+struct Style {
+    colour: &'static str,
+    stroke: &'static LineStyle,
+}
+
 const COLUMNS: usize = 3;
 const PANEL: (f64, f64) = (400.0, 300.0);
 
@@ -30,9 +40,19 @@ const PANEL: (f64, f64) = (400.0, 300.0);
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     pub(crate) title: String,
+    pub(crate) axis: Axis,
     pub(crate) x_label: String,
     pub(crate) y_label: String,
     pub(crate) series: Vec<Series>,
+}
+
+/// The horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// From 1, doubling.
+    Logarithmic,
+    /// From 0.
+    Linear,
 }
 
 /// A line with error bars, and a level to compare it with.
@@ -55,6 +75,15 @@ pub(crate) struct Point {
     pub(crate) high: f64,
 }
 
+impl Axis {
+    fn place(self, x: f64) -> f64 {
+        match self {
+            Self::Logarithmic => x.log2(),
+            Self::Linear => x,
+        }
+    }
+}
+
 impl Panel {
     /// The end of the vertical axis, which begins at 0.
     fn top(&self) -> f64 {
@@ -66,20 +95,24 @@ impl Panel {
     }
 }
 
-/// Draws the panels in rows of three; `level` says what the dashed lines are.
-/// `name` tells the figure from others on the same page.
-pub(crate) fn render(name: &str, title: &str, panels: &[Panel], level: &str) -> String {
+/// Draws the panels in rows of three; `level` says what the horizontal dashed
+/// lines are, if there are any. `name` tells the figure from others on the same page.
+pub(crate) fn render(name: &str, title: &str, panels: &[Panel], level: Option<&str>) -> String {
     let names = series_names(panels);
-    let colour = |name: &str| {
+    let style = |name: &str| {
         let at = names.iter().position(|known| known == name).unwrap_or(0);
-        COLOURS[at % COLOURS.len()]
+        let strokes = STROKES.len();
+        Style {
+            colour: COLOURS[at % COLOURS.len()],
+            stroke: &STROKES[at / COLOURS.len() % strokes],
+        }
     };
     let columns = panels.len().clamp(1, COLUMNS);
-    let plots: Vec<Vec<Plot>> = panels.iter().map(|panel| draw(panel, &colour)).collect();
+    let plots: Vec<Vec<Plot>> = panels.iter().map(|panel| draw(panel, &style)).collect();
     let layouts = panels
         .iter()
         .zip(&plots)
-        .map(|(panel, plots)| lay_out(panel, plots, &colour))
+        .map(|(panel, plots)| lay_out(panel, plots, &style))
         .collect();
     let scene = Figure::new(panels.len().div_ceil(columns).max(1), columns)
         .with_title(title)
@@ -88,7 +121,7 @@ pub(crate) fn render(name: &str, title: &str, panels: &[Panel], level: &str) -> 
         .with_plots(plots)
         .with_layouts(layouts)
         .with_shared_legend_bottom()
-        .with_shared_legend_entries(legend(&names, &colour, level))
+        .with_shared_legend_entries(legend(&names, &style, level))
         .render();
     let svg = SvgBackend::default().render_scene(&scene);
     fit_for_pages(name, &svg, scene.width, scene.height)
@@ -112,17 +145,18 @@ fn series_names(panels: &[Panel]) -> Vec<String> {
     names
 }
 
-fn draw<'a>(panel: &Panel, colour: &impl Fn(&str) -> &'a str) -> Vec<Plot> {
+fn draw(panel: &Panel, style: &impl Fn(&str) -> Style) -> Vec<Plot> {
     let mut plots = Vec::new();
     let top = panel.top();
     for series in &panel.series {
-        let at = |point: &Point| (point.x.log2(), point.y);
+        let at = |point: &Point| (panel.axis.place(point.x), point.y);
         let arms = |point: &Point| (point.y - point.low, point.high.min(top) - point.y);
-        let colour = colour(&series.name);
+        let Style { colour, stroke } = style(&series.name);
         let line = LinePlot::new()
             .with_data(series.points.iter().map(at))
             .with_y_err_asymmetric(series.points.iter().map(arms))
             .with_color(colour)
+            .with_line_style(stroke.clone())
             .with_stroke_width(1.6);
         let marks = ScatterPlot::new()
             .with_data(series.points.iter().map(at))
@@ -134,11 +168,16 @@ fn draw<'a>(panel: &Panel, colour: &impl Fn(&str) -> &'a str) -> Vec<Plot> {
     plots
 }
 
-fn lay_out<'a>(panel: &Panel, plots: &[Plot], colour: &impl Fn(&str) -> &'a str) -> Layout {
+fn lay_out(panel: &Panel, plots: &[Plot], style: &impl Fn(&str) -> Style) -> Layout {
     let points = || panel.series.iter().flat_map(|series| &series.points);
-    let last = points().map(|point| point.x.log2()).fold(0.0, f64::max);
+    let place = |point: &Point| panel.axis.place(point.x);
+    let last = points().map(place).fold(0.0, f64::max);
     // At most about six labels: 1, 4, 16, ...
     let step = (last / 5.0).ceil().max(1.0);
+    let (step, margin, format) = match panel.axis {
+        Axis::Logarithmic => (step, 0.3, TickFormat::Custom(Arc::new(power_of_two))),
+        Axis::Linear => (step.log2().ceil().exp2(), last / 30.0, TickFormat::Auto),
+    };
     let mut layout = Layout::auto_from_plots(plots)
         .with_title(&panel.title)
         .with_title_size(13)
@@ -146,16 +185,16 @@ fn lay_out<'a>(panel: &Panel, plots: &[Plot], colour: &impl Fn(&str) -> &'a str)
         .with_y_label(&panel.y_label)
         .with_label_size(12)
         .with_tick_size(11)
-        .with_x_axis_min(-0.3)
-        .with_x_axis_max(last + 0.3)
+        .with_x_axis_min(-margin)
+        .with_x_axis_max(last + margin)
         .with_x_tick_step(step)
-        .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)))
+        .with_x_tick_format(format)
         .with_y_axis_min(0.0)
         .with_y_axis_max(panel.top());
     for series in &panel.series {
         if let Some(level) = series.level {
             let line = ReferenceLine::horizontal(level)
-                .with_color(colour(&series.name))
+                .with_color(style(&series.name).colour)
                 .with_stroke_width(1.2);
             layout = layout.with_reference_line(line);
         }
@@ -174,10 +213,10 @@ fn power_of_two(exponent: f64) -> String {
     }
 }
 
-fn legend<'a>(
+fn legend(
     names: &[String],
-    colour: &impl Fn(&str) -> &'a str,
-    level: &str,
+    style: &impl Fn(&str) -> Style,
+    level: Option<&str>,
 ) -> Vec<LegendEntry> {
     let entry = |label: &str, colour: &str, dasharray: Option<String>| LegendEntry {
         label: label.to_owned(),
@@ -185,9 +224,11 @@ fn legend<'a>(
         shape: LegendShape::Line,
         dasharray,
     };
-    names
-        .iter()
-        .map(|name| entry(name, colour(name), None))
-        .chain([entry(level, "#555555", Some("6 4".into()))])
-        .collect()
+    let of_series = |name: &String| {
+        let Style { colour, stroke } = style(name);
+        entry(name, colour, stroke.dasharray())
+    };
+    let of_level = |level| entry(level, "#555555", Some("6 4".into()));
+    let series = names.iter().map(of_series);
+    series.chain(level.map(of_level)).collect()
 }

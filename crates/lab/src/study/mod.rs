@@ -3,6 +3,8 @@
 
 pub(crate) mod block_size;
 pub(crate) mod settings;
+mod sleep;
+mod unit;
 
 use crate::failure::bad_input;
 use crate::measure::journal::Journal;
@@ -14,7 +16,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 1] = [&block_size::BlockSize];
+pub(crate) const STUDIES: [&dyn Study; 2] = [&block_size::BlockSize, &sleep::SleepPolicies];
 
 /// A question, and the measurements that answer it.
 pub(crate) trait Study: Sync {
@@ -60,6 +62,8 @@ pub(crate) struct Findings {
     /// A few lines for those who read no more.
     pub(crate) summary: String,
     pub(crate) csv: String,
+    /// Further files, by what follows `NAME.` in theirs.
+    pub(crate) more: Vec<(&'static str, String)>,
     pub(crate) svg: String,
     /// Where the numbers come from: `NAME.meta.json`.
     pub(crate) meta: serde_json::Value,
@@ -79,7 +83,7 @@ pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
     })
 }
 
-/// Carries a plan out and writes the study's three files, all of them after
+/// Carries a plan out and writes the study's files, all of them after
 /// the last measurement.
 pub(crate) fn run(
     study: &dyn Study,
@@ -89,11 +93,14 @@ pub(crate) fn run(
     let findings = plan.measure(out)?;
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
     let mut paths = Vec::new();
-    for (ending, contents) in [
+    let more = findings.more.iter();
+    let more = more.map(|(ending, contents)| (*ending, contents));
+    let files = [
         ("csv", &findings.csv),
         ("svg", &findings.svg),
         ("meta.json", &meta),
-    ] {
+    ];
+    for (ending, contents) in files.into_iter().chain(more) {
         let name = format!("{}.{ending}", study.name());
         paths.push(out.write(&name, contents)?);
     }

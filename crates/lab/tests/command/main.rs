@@ -5,6 +5,7 @@ mod bad_input;
 mod machine;
 mod model;
 mod simulated_study;
+mod sleep;
 mod study;
 
 use std::path::{Path, PathBuf};

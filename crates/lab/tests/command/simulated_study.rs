@@ -38,8 +38,8 @@ fn the_csv_has_the_same_columns_in_cycles() {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().len(), 16);
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    // 3 blocks under our pool and the document's, and 6 partitioners.
-    assert_eq!(rows.len(), 2 * (3 + 3 + 6));
+    // 3 blocks under our pool and the document's, and 7 partitioners.
+    assert_eq!(rows.len(), 2 * (3 + 3 + 7));
     for row in &rows {
         assert_eq!((&row[0], &row[1], &row[2]), ("simulated", "w3225r", "1"));
         assert_eq!((&row[7], &row[13], &row[15]), ("folded", "cycles", "64"));

@@ -89,9 +89,9 @@ fn the_csv_is_tidy() {
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     // 4 folded and 2 opaque unit tasks (an opaque one cannot do 2^60 additions;
     // of 2 x 2 sizes the star leaves out the one that varies two), 3 irregular
-    // ones, and the tiny one; 6 blocks (1 to 32) and 6 partitioners each.
+    // ones, and the tiny one; 6 blocks (1 to 32) and 7 partitioners each.
     let cells = (3 + 2 + 3 + 1) * 2;
-    assert_eq!(rows.len(), cells * 12);
+    assert_eq!(rows.len(), cells * 13);
     for row in &rows {
         assert_eq!((&row[0], &row[13], &row[14]), ("native", "us", "4"));
         let number = |column: usize| row[column].parse::<f64>().unwrap();
@@ -267,7 +267,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
 }
 
 #[cfg(unix)]
-fn wait_for_journal(bench: &Bench) -> String {
+pub(crate) fn wait_for_journal(bench: &Bench) -> String {
     loop {
         let journal = fs::read_dir(bench.path("out")).ok().and_then(|entries| {
             entries
@@ -287,7 +287,7 @@ fn wait_for_journal(bench: &Bench) -> String {
 }
 
 #[cfg(unix)]
-fn interrupt(process: u32) {
+pub(crate) fn interrupt(process: u32) {
     let status = std::process::Command::new("kill")
         .args(["-INT", &process.to_string()])
         .status();

@@ -99,7 +99,7 @@ impl<P: Platform> Beds<P> {
     /// Takes a sleeper out of its parker: one of the core group of worker `near`
     /// if there is one, and of several the next after `near`, so that not
     /// always the same ones are woken.
-    pub(super) fn rouse_near(&self, near: usize, free: bool) -> Option<usize> {
+    pub(super) fn rouse_near(&self, near: usize, free: bool, called: bool) -> Option<usize> {
         let home = self.beds[near].room;
         let from = self.beds[near].bit.trailing_zeros();
         let rooms = (home..self.rooms.len()).chain(0..home);
@@ -111,7 +111,7 @@ impl<P: Platform> Beds<P> {
             while bits != 0 {
                 let bit = (bits.trailing_zeros() + from) % 64;
                 let worker = room.workers[bit as usize];
-                if self.rouse(worker) {
+                if self.rouse(worker, called) {
                     return Some(worker);
                 }
                 bits &= bits - 1;
@@ -121,8 +121,8 @@ impl<P: Platform> Beds<P> {
     }
 
     /// Takes `worker` out of its parker, if it is there.
-    pub(super) fn rouse(&self, worker: usize) -> bool {
-        let roused = self.beds[worker].parker.rouse();
+    pub(super) fn rouse(&self, worker: usize, called: bool) -> bool {
+        let roused = self.beds[worker].parker.rouse(called);
         if roused {
             self.beds[worker].wakeups.fetch_add(1, Relaxed);
         }

@@ -141,7 +141,7 @@ impl<P: Platform> Idle<P> {
         &self,
         seen: u32,
         helped: bool,
-        nap: impl Fn(Duration),
+        mut nap: impl FnMut(Duration),
     ) -> Expected {
         let now = P::now();
         let most = self.gaps.usual() / DUTY + self.spin_budget;
@@ -149,7 +149,7 @@ impl<P: Platform> Idle<P> {
         let Some(window) = self.gaps.expected(now, end, self.spin_budget / 2, most) else {
             return Expected::Nothing;
         };
-        let nap_until = |alarm: u64| {
+        let mut nap_until = |alarm: u64| {
             let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
             nap(Duration::from_nanos(ns as u64));
         };

@@ -60,9 +60,9 @@ impl<P: Platform> Latch<P> {
     }
 
     fn step(&self, from: u32, to: u32) -> bool {
-        // Relaxed: the order of the word's own history is all the argument
-        // needs; data is acquired by `probe`.
-        let step = (self.state).compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+        // Release: who reads SLEEPING in `set` finds the owner in bed. Data is
+        // acquired by `probe`; for the rest the word's own history is enough.
+        let step = (self.state).compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
         step.is_ok()
     }
 

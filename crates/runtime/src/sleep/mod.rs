@@ -11,6 +11,8 @@ mod latch;
 mod nearest;
 mod parker;
 pub(crate) mod policy;
+pub mod published;
+mod registry;
 
 #[cfg(test)]
 pub(crate) use events::EventCount;
@@ -18,3 +20,4 @@ pub(crate) use idle::{Idle, Woken};
 pub(crate) use latch::Latch;
 pub use nearest::Nearest;
 pub use policy::{Mode, Sleep, Tally};
+pub use registry::{PolicyVisitor, UnknownPolicy, policies, with_policy};

@@ -57,8 +57,11 @@ pub struct Looking {
     until: u64,
     slice: u64,
     periods: u32,
-    /// It was woken for a job that somebody posted.
+    /// It was woken for a job that somebody posted, and others may have been
+    /// left to it.
     called: bool,
+    /// So its next search must be after a fence.
+    unfenced: bool,
 }
 
 impl<P: Platform> std::fmt::Debug for Nearest<P> {
@@ -113,7 +116,7 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     }
 
     fn notify(&self, worker: usize) {
-        if self.beds.rouse(worker) {
+        if self.beds.rouse(worker, false) {
             self.beds.parker(worker).wake();
         }
     }
@@ -125,7 +128,7 @@ impl<P: Platform> Policy<P> for Nearest<P> {
 
     fn wake_any(&self, near: usize, count: u32) {
         for _ in 0..count {
-            if !self.wake_one(near) {
+            if !self.wake_one(near, false) {
                 return;
             }
         }
@@ -139,12 +142,14 @@ impl<P: Platform> Policy<P> for Nearest<P> {
             slice: self.first_slice,
             periods: 0,
             called: false,
+            unfenced: false,
         }
     }
 
     fn work_found(&self, worker: usize, idle: Looking) {
-        // Who was called and found something calls the next: a crowd is woken as
-        // a tree, as far as there is work for it.
+        // Who was called and found something calls the next: other posts may have
+        // been left to it, and a crowd is woken as a tree. Likewise who leaves
+        // without a look, since what it waited for has come.
         if idle.called {
             self.call(worker);
         }
@@ -157,6 +162,13 @@ impl<P: Platform> Policy<P> for Nearest<P> {
         latch: &Latch<P>,
         scan: &impl Scan,
     ) -> bool {
+        if idle.unfenced {
+            // The first search after a call was made at once. Now that it was in
+            // vain: any post that was left to this worker is found by the next.
+            idle.unfenced = false;
+            P::heavy_fence();
+            return false;
+        }
         let seen = scan.seen();
         let watches = worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm();
         let now = P::now();
@@ -180,7 +192,11 @@ impl<P: Platform> Policy<P> for Nearest<P> {
         if watches && idle.periods < PERIODS {
             let helped = idle.after == After::Helping && idle.periods == 0;
             let nap = |time| {
-                self.sleep(worker, latch, scan, Some(time));
+                let (_, called) = self.sleep(worker, latch, scan, Some(time));
+                if called {
+                    idle.called = true;
+                    idle.unfenced = true;
+                }
             };
             idle.periods += 1;
             match self.idle.wait_for_expected(seen, helped, nap) {
@@ -194,12 +210,13 @@ impl<P: Platform> Policy<P> for Nearest<P> {
                 Expected::Nothing => idle.periods = PERIODS,
             }
         }
-        let slept = self.sleep(worker, latch, scan, None);
+        let (slept, called) = self.sleep(worker, latch, scan, None);
         self.idle.learn_wake();
         *idle = Looking {
             after: After::Sleeping,
             woken: Some(Woken::Sleeping),
-            called: slept && scan.is_free(),
+            called: called || idle.called,
+            unfenced: called,
             ..self.start_looking(worker)
         };
         slept
@@ -211,8 +228,6 @@ impl<P: Platform> Policy<P> for Nearest<P> {
 
     fn helped(idle: &mut Looking) {
         idle.after = After::Helping;
-        // Loops wake as many as they want by themselves.
-        idle.called = false;
     }
 
     fn tally(&self) -> Tally {
@@ -255,22 +270,22 @@ impl<P: Platform> Nearest<P> {
         // WAKING first, so that of many posters one does the work. Relaxed: the
         // word's own history decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
-        if before & WAKING != 0 || self.wake_one(near) {
+        if before & WAKING != 0 || self.wake_one(near, true) {
             return;
         }
         // All were up. Meanwhile somebody may have lain down, and another poster
         // may have left that one to this call: look again. Acquire pairs with the
         // sleeper's being counted, so that it is found in bed.
         if self.callable.fetch_and(!WAKING, Ordering::Acquire) & SLEEPERS != 0 {
-            self.wake_one(near);
+            self.wake_one(near, true);
         }
     }
 
-    fn wake_one(&self, near: usize) -> bool {
+    fn wake_one(&self, near: usize, called: bool) -> bool {
         // Who may take anything first; who waits for a stolen job may find that
         // this one is none of its business.
         for free in [true, false] {
-            if let Some(worker) = self.beds.rouse_near(near, free) {
+            if let Some(worker) = self.beds.rouse_near(near, free, called) {
                 self.beds.parker(worker).wake();
                 return true;
             }
@@ -278,7 +293,8 @@ impl<P: Platform> Nearest<P> {
         false
     }
 
-    /// Sleeps until roused; whether it did. For `time` at most, if given.
+    /// Sleeps until roused; whether it did, and whether it was called for a job.
+    /// For `time` at most, if given.
     ///
     /// The worker lies down, is counted, fences, and looks once more: see the
     /// README.
@@ -288,16 +304,16 @@ impl<P: Platform> Nearest<P> {
         latch: &Latch<P>,
         scan: &impl Scan,
         time: Option<Duration>,
-    ) -> bool {
+    ) -> (bool, bool) {
         if !latch.get_sleepy() {
-            return false;
+            return (false, false);
         }
         let parker = self.beds.parker(worker);
         let free = scan.is_free();
         parker.lie_down();
         if !latch.fall_asleep() {
-            parker.rise();
-            return false;
+            let called = parker.rise();
+            return (false, called);
         }
         let kind = if free { FREE } else { WAITER };
         self.beds.mark(worker, free);
@@ -315,15 +331,15 @@ impl<P: Platform> Nearest<P> {
                 }
             }
         }
-        parker.rise();
+        let called = parker.rise();
         self.beds.unmark(worker, free);
+        // Whoever was called looks for work next, so nobody is on the way any
+        // more. Relaxed: see `unfenced` for the order of this and that look.
         self.callable.fetch_sub(kind, Ordering::Relaxed);
-        // Whoever comes back from here looks for work next, so nobody is on the
-        // way any more. A post that still saw WAKING, or counted on this worker,
-        // is found by that look, by the fence.
-        self.callable.fetch_and(!WAKING, Ordering::Relaxed);
-        P::heavy_fence();
+        if called {
+            self.callable.fetch_and(!WAKING, Ordering::Relaxed);
+        }
         latch.wake_up();
-        sleeps
+        (sleeps, called)
     }
 }

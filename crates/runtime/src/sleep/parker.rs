@@ -5,6 +5,8 @@ use std::time::Duration;
 
 const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
+/// Roused for a job that was posted.
+const CALLED: u32 = 2;
 
 /// One worker's bed: it lies down before it tells anybody, so that whoever
 /// hears of a sleeper finds one.
@@ -30,13 +32,13 @@ impl<P: Platform> Parker<P> {
         self.word.store(ASLEEP, Ordering::Release);
     }
 
-    /// The worker gets up; `false`: a waker was first.
+    /// The worker gets up; whether it was roused for a job.
     pub(crate) fn rise(&self) -> bool {
         // Acquire pairs with `rouse`: what the waker did before it is visible.
-        self.word.swap(AWAKE, Ordering::AcqRel) == ASLEEP
+        self.word.swap(AWAKE, Ordering::AcqRel) == CALLED
     }
 
-    /// Whether a waker would find the worker here, as a hint.
+    /// Whether the worker was not roused yet; a hint to others.
     pub(crate) fn is_occupied(&self) -> bool {
         self.word.load(Ordering::Relaxed) == ASLEEP
     }
@@ -48,11 +50,13 @@ impl<P: Platform> Parker<P> {
         self.word.wait(ASLEEP, timeout);
     }
 
-    /// Takes the worker out of bed; `true`: it lay there, nobody else has taken
-    /// it, and the caller [`wake`](Self::wake)s it next.
-    pub(crate) fn rouse(&self) -> bool {
-        // Looking first spares the line when nobody is there.
-        self.is_occupied() && self.word.swap(AWAKE, Ordering::AcqRel) == ASLEEP
+    /// Takes the worker out of bed, if it is `called` for a job; `true`: it lay
+    /// there, nobody else has taken it, and the caller [`wake`](Self::wake)s it
+    /// next.
+    pub(crate) fn rouse(&self, called: bool) -> bool {
+        let to = if called { CALLED } else { AWAKE };
+        let rouse = (self.word).compare_exchange(ASLEEP, to, Ordering::AcqRel, Ordering::Relaxed);
+        rouse.is_ok()
     }
 
     /// Has the system run it.

@@ -5,7 +5,7 @@ use super::body::Fiber;
 use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 use super::context::{in_order, suspend, with, with_inside};
 use super::run;
-use crate::account::Activity;
+use crate::account::{Activity, HotLine};
 use crate::engine::Engine;
 use crate::memory::{Operation, Word};
 use crate::os::ThreadId;
@@ -95,8 +95,9 @@ impl Platform for Simulated {
     fn untested_light_fence() {}
 
     fn heavy_fence() {
-        with(Engine::enter_kernel_to_fence);
+        with(Engine::enter_kernel);
         in_order();
+        with(Engine::fence_all);
     }
 
     fn relax() {
@@ -204,6 +205,48 @@ impl Platform for Simulated {
 }
 
 impl Simulated {
+    /// What has happened so far to the cache lines that hold named objects, by
+    /// address. Takes no simulated time.
+    ///
+    /// ```
+    /// use manycore_chip::{Simulated, Simulation, config::Config};
+    /// use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+    ///
+    /// let run = Simulation::new(&Config::preset("dahu")?).run(|| {
+    ///     let counter = <Simulated as Platform>::AtomicU64::new(0);
+    ///     Simulated::name(&counter, "counter");
+    ///     let before = Simulated::named_lines()[0].writes;
+    ///     for _ in 0..5 {
+    ///         counter.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    ///     Simulated::named_lines()[0].writes - before
+    /// })?;
+    /// assert_eq!(run.value, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn named_lines() -> Vec<HotLine> {
+        with(|engine, _| engine.lines.named())
+    }
+
+    /// Cycles that the machine's cores together have not been idle so far: a
+    /// process's CPU clock. Takes no simulated time.
+    ///
+    /// ```
+    /// use manycore_chip::{Simulated, Simulation, config::Config};
+    /// use manycore_platform::Platform;
+    ///
+    /// let run = Simulation::new(&Config::preset("dahu")?).run(|| {
+    ///     let before = Simulated::cpu_time();
+    ///     Simulated::compute(1_000);
+    ///     Simulated::cpu_time() - before
+    /// })?;
+    /// assert_eq!(run.value, 500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cpu_time() -> u64 {
+        with_inside(|engine, core| engine.cpu_time(core))
+    }
+
     /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;
     /// an empty set means anywhere. A thread that runs on a core that it may
     /// not is moved as soon as it can be interrupted.

@@ -19,6 +19,8 @@ fn linux() -> config::Os {
         switch: 0,
         migration: 0,
         syscall: 0,
+        ipi: 0,
+        interrupt: 0,
         futex_wait: 0,
         futex_wake: 0,
         wake_latency: 0,

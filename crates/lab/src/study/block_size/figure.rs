@@ -4,7 +4,7 @@ use super::grid::{Class, Workload, threads};
 use super::measure::{Measured, Samples};
 use super::policy::Policy;
 use crate::measure::statistics::Spread;
-use crate::report::figure::{self, Panel, Point, Series};
+use crate::report::figure::{self, Axis, Panel, Point, Series};
 use crate::study::settings::power;
 use manycore::Partitioner;
 
@@ -37,7 +37,7 @@ pub(super) fn render(place: &str, measured: &[Measured]) -> String {
         "block-size",
         &format!("Latency of a parallel loop against its block size ({place})"),
         &panels,
-        "adaptive, which picks its own blocks",
+        Some("adaptive, which picks its own blocks"),
     )
 }
 
@@ -62,6 +62,7 @@ fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
                 format!("document's pool: {sizes}")
             }
         },
+        axis: Axis::Logarithmic,
         x_label: "block size (iterations)".into(),
         y_label: format!("latency ({})", cell.unit.name()),
         series: vec![series],

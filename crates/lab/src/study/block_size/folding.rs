@@ -2,10 +2,10 @@
 
 use super::grid::{Task, threads};
 use super::measure::Measured;
-use super::unit::Unit;
 use crate::report::section::Block;
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
+use crate::study::unit::Unit;
 
 /// Additions that a core does in a nanosecond, one after the other: at most one
 /// a clock cycle, and no clock is beyond this.

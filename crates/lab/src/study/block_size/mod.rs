@@ -16,7 +16,6 @@ mod regret;
 mod rows;
 mod simulated;
 mod tables;
-mod unit;
 
 use super::settings::Key;
 use super::{Findings, Plan, Request, Study};
@@ -205,6 +204,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
         },
         summary: prose::summary(&overall) + &summary,
         csv: rows::csv(&rows)?,
+        more: Vec::new(),
         svg,
         json: json!({
             "study": "block-size",

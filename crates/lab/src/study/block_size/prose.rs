@@ -4,6 +4,7 @@ use super::config::Config;
 use super::measure::Measured;
 use super::regret::Overall;
 use super::tables::percent;
+use crate::measure::disturbance;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Latency of one loop against the size of the blocks that its threads claim from a shared \
@@ -70,10 +71,6 @@ pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
     )
 }
 
-/// A warning, if other programs held the CPUs for more than this part of the
-/// time: a hundredth moves no median.
-const DISTURBED: f64 = 0.01;
-
 /// What to think of a run on a busy machine; `cpus` are those that the threads
 /// may use.
 pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> {
@@ -83,14 +80,7 @@ pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> 
     let time: f64 = fitting()
         .map(|cell| cell.seconds * cell.cell.threads as f64)
         .sum();
-    let part = waited / time;
-    (part > DISTURBED).then(|| {
-        format!(
-            "Disturbed: the threads waited {:.0}% of their time for a CPU that other programs \
-             held. Do not trust small differences below; run this again on a quiet machine.",
-            part * 100.0
-        )
-    })
+    disturbance::warning(waited / time)
 }
 
 /// For a reader of nothing else.

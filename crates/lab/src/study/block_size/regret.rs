@@ -10,8 +10,8 @@
 
 use super::grid::{Cell, Class};
 use super::measure::{Measured, Samples};
-use super::unit::Unit;
 use crate::measure::statistics::{Spread, geometric_mean, median};
+use crate::study::unit::Unit;
 use manycore::Partitioner;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use super::config::Config;
 use super::measure::Measured;
-use super::unit::Unit;
 use crate::measure::statistics::Spread;
+use crate::study::unit::Unit;
 use manycore::topology::Topology;
 use serde::Serialize;
 

@@ -92,10 +92,10 @@ pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::super::grid::{Cell, Task, Workload};
-    use super::super::unit::Unit;
     use super::*;
     use crate::study::Request;
     use crate::study::settings::Settings;
+    use crate::study::unit::Unit;
     use crate::world::World;
 
     fn simulate(host_threads: usize) -> Measured {

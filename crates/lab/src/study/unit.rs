@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Of the native world, and of a simulated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     #[serde(rename = "us")]
     Microseconds,
     #[serde(rename = "cycles")]
@@ -12,7 +12,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Microseconds => "us",
             Self::Cycles => "cycles",
@@ -20,7 +20,7 @@ impl Unit {
     }
 
     /// Four digits of a time say all that is known; cycles are exact.
-    pub(super) fn show(self, latency: f64) -> String {
+    pub(crate) fn show(self, latency: f64) -> String {
         match (self, latency) {
             (Self::Cycles, _) => format!("{latency:.0}"),
             (Self::Microseconds, ..10.0) => format!("{latency:.2}"),
@@ -30,7 +30,7 @@ impl Unit {
     }
 
     /// To a nanosecond: the clock knows no more.
-    pub(super) fn round(self, latency: f64) -> f64 {
+    pub(crate) fn round(self, latency: f64) -> f64 {
         match self {
             Self::Microseconds => (latency * 1e3).round() / 1e3,
             Self::Cycles => latency,

@@ -1,0 +1,27 @@
+//! The processor time that this process has used.
+
+use std::time::Duration;
+
+/// Of all threads, ended ones included, to a microsecond; zero where the system
+/// does not say.
+#[cfg(unix)]
+pub(crate) fn of_process() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    // Never negative: it begins with the process.
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn of_process() -> Duration {
+    Duration::ZERO
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn work_takes_processor_time() {
+        let before = super::of_process();
+        // Ends only if it does.
+        while super::of_process() <= before {}
+    }
+}

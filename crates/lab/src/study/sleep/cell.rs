@@ -1,0 +1,87 @@
+//! What is compared, and where: policies in cells.
+
+use manycore::sleep::{Mode, policies};
+use manycore_kernels::fork::Algorithm;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// An algorithm and the threads that run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Cell {
+    #[serde(serialize_with = "shown", deserialize_with = "parsed")]
+    pub(super) algorithm: Algorithm,
+    pub(super) threads: usize,
+}
+
+/// A sleep policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Policy {
+    pub(super) name: String,
+    #[serde(serialize_with = "shown", deserialize_with = "parsed")]
+    pub(super) mode: Mode,
+}
+
+impl Policy {
+    /// What all are compared with: rayon's, in the same mode.
+    pub(super) const BASE: &'static str = "packed";
+    /// The default of pools.
+    pub(super) const OURS: &'static str = "ours";
+
+    /// Every policy in every mode that it has.
+    pub(super) fn all() -> Vec<Self> {
+        let policy = |(name, mode): (&str, Mode)| Self {
+            name: name.to_owned(),
+            mode,
+        };
+        policies().into_iter().map(policy).collect()
+    }
+
+    /// Every policy's name once.
+    pub(super) fn names() -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for (name, _) in policies() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Whether it is the one that all of its mode are compared with.
+    pub(super) fn is_base(&self) -> bool {
+        self.name == Self::BASE
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.threads {
+            1 => write!(f, "{}, 1 thread", self.algorithm),
+            threads => write!(f, "{}, {threads} threads", self.algorithm),
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mode {
+            Mode::Sound => f.pad(&self.name),
+            Mode::AsPublished => f.pad(&format!("{} ({})", self.name, self.mode)),
+        }
+    }
+}
+
+pub(super) fn shown<T: fmt::Display, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+fn parsed<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(serde::de::Error::custom)
+}

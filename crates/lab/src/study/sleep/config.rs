@@ -1,0 +1,264 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::cell::{Cell, Policy};
+use super::chip::Chip;
+use super::only::Only;
+use crate::failure::bad_input;
+use crate::study::Request;
+use crate::study::unit::Unit;
+use crate::world::World;
+use manycore::sleep::Mode;
+use manycore::topology::Topology;
+use manycore_kernels::fork::{Algorithm, Size};
+use serde::{Serialize, Serializer};
+use std::num::NonZeroUsize;
+
+/// Under 20 s and 20 min with what the last cells need beyond their share.
+const QUICK_SECONDS: u64 = 15;
+const FULL_SECONDS: u64 = 900;
+
+/// Simulated runs, quick and full: the machine has no noise, but a run that
+/// begins otherwise steals otherwise, and where few large pieces are stolen
+/// (MergeSort) it takes one of two times.
+const SIMULATED_RUNS: [u64; 2] = [7, 15];
+
+/// The document's algorithms, as far as their raw times were published.
+const DOCUMENT: [Algorithm; 5] = [
+    Algorithm::Life,
+    Algorithm::NBodyIterator,
+    Algorithm::MergeSort,
+    Algorithm::QuickSort,
+    Algorithm::FrogJump,
+];
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    pub(super) study: &'static str,
+    pub(super) version: &'static str,
+    pub(super) world: &'static str,
+    /// This host's processor, or the simulated machine's name.
+    pub(super) machine: String,
+    /// The simulated machine, all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) chip: Option<Chip>,
+    pub(super) seed: u64,
+    /// Ascending; 1 is always among them, since speedups need it.
+    pub(super) threads: Vec<usize>,
+    #[serde(serialize_with = "names")]
+    pub(super) algorithms: Vec<Algorithm>,
+    pub(super) policies: Vec<Policy>,
+    #[serde(serialize_with = "size_name")]
+    pub(super) size: Size,
+    /// `None`: as many as there is time for, which only native ones know.
+    pub(super) runs: Option<u64>,
+    pub(super) seconds: u64,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let set = &request.settings;
+        let full = request.full;
+        let only = Only::parse(&request.only)?;
+        let chip = match &request.world {
+            World::Native => None,
+            World::Simulated(machine) => Some(Chip((**machine).clone())),
+        };
+        if chip.is_some() && set.text("seconds").is_some() {
+            return Err(bad_input(
+                "--set seconds: simulated runs are not repeated to fill a time; expected it \
+                 without --on, or --set runs",
+            ));
+        }
+        let modes = set.list("mode", |name| match name {
+            "sound" => Ok(Mode::Sound),
+            "as-published" => Ok(Mode::AsPublished),
+            _ => Err(format!(
+                "unknown mode `{name}`; expected sound, as-published or both"
+            )),
+        })?;
+        let algorithms = match full {
+            true => Algorithm::ALL.to_vec(),
+            false => DOCUMENT.to_vec(),
+        };
+        let simulated_runs = chip.as_ref().map(|_| SIMULATED_RUNS[usize::from(full)]);
+        let seconds = if full { FULL_SECONDS } else { QUICK_SECONDS };
+        Ok(Self {
+            study: "sleep",
+            version: env!("CARGO_PKG_VERSION"),
+            world: chip.as_ref().map_or("native", |_| "simulated"),
+            machine: chip
+                .as_ref()
+                .map_or_else(crate::machine::cpu_model, |chip| chip.0.name.clone()),
+            seed: request.seed,
+            threads: thread_counts(&request.threads, chip.as_ref(), full)?,
+            algorithms: only.algorithms(algorithms),
+            policies: policies(&only, &modes.unwrap_or_else(|| vec![Mode::Sound]))?,
+            size: match set.text("size") {
+                None if full => Size::Document,
+                None | Some("quick") => Size::Quick,
+                Some("document") => Size::Document,
+                Some(other) => {
+                    return Err(bad_input(format!(
+                        "--set size: unknown size `{other}`; expected quick or document"
+                    )));
+                }
+            },
+            runs: set.number("runs", 1_000_000)?.or(simulated_runs),
+            seconds: set.number("seconds", 1_000_000)?.unwrap_or(seconds),
+            chip,
+        })
+    }
+
+    /// What times are counted in.
+    pub(super) fn unit(&self) -> Unit {
+        match self.chip {
+            Some(_) => Unit::Cycles,
+            None => Unit::Microseconds,
+        }
+    }
+
+    /// Those of an algorithm side by side.
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        let of = |&algorithm: &Algorithm| {
+            let counts = self.threads.iter();
+            counts.map(move |&threads| Cell { algorithm, threads })
+        };
+        self.algorithms.iter().flat_map(of).collect()
+    }
+
+    /// The thread count that policies are compared at.
+    pub(super) fn most_threads(&self) -> usize {
+        self.threads.last().copied().unwrap_or(1)
+    }
+}
+
+/// The policies of each mode, those of a mode side by side.
+fn policies(only: &Only, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
+    let of = |&mode: &Mode| {
+        Policy::all()
+            .into_iter()
+            .filter(move |one| one.mode == mode)
+    };
+    let mut policies: Vec<Policy> = modes.iter().flat_map(of).collect();
+    policies.retain(|policy| only.wants(&policy.name));
+    if policies.is_empty() {
+        return Err(bad_input(
+            "--only: no such policy was published; expected --set mode=sound with it",
+        ));
+    }
+    Ok(policies)
+}
+
+/// 1, and those asked for; else 1, 2, 4, ... and as many as a pool would take,
+/// or what suits a simulated machine.
+fn thread_counts(
+    asked: &[NonZeroUsize],
+    chip: Option<&Chip>,
+    full: bool,
+) -> anyhow::Result<Vec<usize>> {
+    let mut counts: Vec<usize> = asked.iter().map(|count| count.get()).collect();
+    if let Some(chip) = chip {
+        let most = chip.cores();
+        if let Some(count) = counts.iter().find(|&&count| count > most) {
+            return Err(bad_input(format!(
+                "--threads {count}: {} has {most} cores, and a thread is bound to each; expected \
+                 at most {most}",
+                chip.0.name
+            )));
+        }
+    }
+    if counts.is_empty() {
+        counts = match chip {
+            Some(chip) => chip.threads(full),
+            None => {
+                let most = Topology::detect().default_threads();
+                let doubled = std::iter::successors(Some(2), |count| Some(count * 2));
+                let doubled = doubled.take_while(|&count| count < most);
+                doubled.chain([most]).collect()
+            }
+        };
+    }
+    counts.push(1);
+    counts.sort_unstable();
+    counts.dedup();
+    Ok(counts)
+}
+
+fn names<S: Serializer>(algorithms: &[Algorithm], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(algorithms.iter().map(|algorithm| algorithm.name()))
+}
+
+fn size_name<S: Serializer>(size: &Size, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match size {
+        Size::Document => "document",
+        Size::Quick => "quick",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::settings::Settings;
+    use manycore_chip::config::Config as Machine;
+
+    fn config(only: &[&str], set: &[&str], threads: &[usize]) -> anyhow::Result<Config> {
+        let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
+        Config::new(&Request {
+            world: World::Simulated(Box::new(Machine::preset("dahu")?)),
+            settings: Settings::parse(&pairs, &super::super::keys::KEYS)?,
+            threads: threads
+                .iter()
+                .filter_map(|&count| NonZeroUsize::new(count))
+                .collect(),
+            only: only.iter().map(|&name| name.to_owned()).collect(),
+            full: false,
+            seed: 1,
+            fresh: false,
+        })
+    }
+
+    #[test]
+    fn by_default_the_documents_programs_and_every_sound_policy() {
+        let config = config(&[], &[], &[]).unwrap();
+        assert_eq!(config.threads, [1, 8, 16, 24, 32]);
+        assert_eq!(config.algorithms, DOCUMENT);
+        let sound = Policy::all()
+            .into_iter()
+            .filter(|policy| policy.mode == Mode::Sound);
+        assert_eq!(config.policies, sound.collect::<Vec<_>>());
+        assert!(config.policies.iter().any(Policy::is_base));
+        assert_eq!(config.cells().len(), 25);
+    }
+
+    #[test]
+    fn only_leaves_algorithms_and_policies() {
+        let both = "mode=sound,as-published";
+        let config = config(&["tsp", "split", "packed"], &[both], &[4]).unwrap();
+        // One thread is what speedups are over.
+        assert_eq!(config.threads, [1, 4]);
+        assert_eq!(config.algorithms, [Algorithm::Tsp]);
+        let names: Vec<String> = config.policies.iter().map(Policy::to_string).collect();
+        let expected = [
+            "packed",
+            "split",
+            "packed (as-published)",
+            "split (as-published)",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (only, set, threads, part) in [
+            (&["lief"][..], &[][..], &[][..], "`lief`"),
+            (&[], &["mode=fast"], &[], "`fast`"),
+            (&[], &["size=huge"], &[], "`huge`"),
+            (&[], &["seconds=3"], &[], "--set runs"),
+            (&[], &[], &[33], "32 cores"),
+        ] {
+            let error = config(only, set, threads).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What was measured, as the journal keeps it.
+
+use super::cell::{Cell, Policy};
+use crate::measure::statistics::{Spread, median};
+use crate::study::unit::Unit;
+use manycore_chip::HotLine;
+use serde::{Deserialize, Serialize};
+
+/// A cell: a line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Measured {
+    pub(super) cell: Cell,
+    pub(super) unit: Unit,
+    /// Not cut short by ctrl-C.
+    pub(super) complete: bool,
+    /// What the cell cost of the study's time.
+    pub(super) seconds: f64,
+    pub(super) policies: Vec<Samples>,
+}
+
+/// One policy's runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Samples {
+    pub(super) policy: Policy,
+    pub(super) runs: Vec<Sample>,
+    /// Of a simulation: its fingerprint.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) hash: String,
+    /// Of a simulation: what its runs did to the lines of named objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) lines: Vec<Line>,
+}
+
+/// One run of an algorithm, in the cell's unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Sample {
+    pub(super) time: f64,
+    /// Of all threads together.
+    pub(super) cpu_time: f64,
+    /// How long all threads together waited for a CPU that others held; native
+    /// only.
+    #[serde(default)]
+    pub(super) waited: f64,
+    /// Times that a worker went to sleep, and was woken.
+    pub(super) sleeps: u64,
+    pub(super) wakeups: u64,
+    /// Lost wake-ups, found by the watchdog of a policy as published.
+    pub(super) recovered: u64,
+}
+
+/// What all runs together did to the lines that hold the same named objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Line {
+    /// The objects, joined by `+`.
+    pub(super) names: String,
+    pub(super) lines: usize,
+    /// Reads that missed the reader's own caches.
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+    /// Changes of owner.
+    pub(super) transfers: u64,
+}
+
+impl Measured {
+    /// Nothing yet.
+    pub(super) fn new(cell: Cell, unit: Unit, policies: &[Policy]) -> Self {
+        let samples = |policy: &Policy| Samples {
+            policy: policy.clone(),
+            runs: Vec::new(),
+            hash: String::new(),
+            lines: Vec::new(),
+        };
+        Self {
+            cell,
+            unit,
+            complete: false,
+            seconds: 0.0,
+            policies: policies.iter().map(samples).collect(),
+        }
+    }
+
+    /// Runs that every policy has had.
+    pub(super) fn runs(&self) -> usize {
+        let counts = self.policies.iter().map(|samples| samples.runs.len());
+        counts.min().unwrap_or(0)
+    }
+
+    /// What `policy` did here, if it has run.
+    pub(super) fn of(&self, policy: &Policy) -> Option<&Samples> {
+        let mut all = self.policies.iter();
+        all.find(|samples| samples.policy == *policy && !samples.runs.is_empty())
+    }
+}
+
+impl Samples {
+    /// Of at least one run.
+    pub(super) fn spread(&self) -> Spread {
+        let times: Vec<f64> = self.runs.iter().map(|run| run.time).collect();
+        Spread::of(&times)
+    }
+
+    /// Of at least one run.
+    pub(super) fn time(&self) -> f64 {
+        self.median(|run| run.time)
+    }
+
+    /// The median of something about a run.
+    pub(super) fn median(&self, of: impl Fn(&Sample) -> f64) -> f64 {
+        median(self.runs.iter().map(of))
+    }
+}
+
+impl Line {
+    /// What happened between two looks at the lines of named objects; those of
+    /// equally named lines together.
+    pub(super) fn between(before: &[HotLine], after: &[HotLine]) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for line in after {
+            let earlier = before.iter().find(|other| other.address == line.address);
+            let since = |of: fn(&HotLine) -> u64| of(line) - earlier.map_or(0, of);
+            let names = line.names.join("+");
+            let known = found.iter().position(|known| known.names == names);
+            let at = known.unwrap_or_else(|| {
+                found.push(Self {
+                    names,
+                    ..Self::default()
+                });
+                found.len() - 1
+            });
+            let sum = &mut found[at];
+            sum.lines += 1;
+            sum.reads += since(|line| line.reads);
+            sum.writes += since(|line| line.writes);
+            sum.transfers += since(|line| line.transfers);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equally_named_lines_are_one_and_the_past_does_not_count() {
+        let line = |address, name: &str, reads, writes, transfers| HotLine {
+            address,
+            names: vec![name.into(), "x".into()],
+            reads,
+            writes,
+            transfers,
+            ..HotLine::default()
+        };
+        let before = [line(0, "a", 1, 2, 3)];
+        let after = [
+            line(0, "a", 11, 22, 33),
+            line(64, "b", 1, 1, 1),
+            line(128, "a", 5, 6, 7),
+        ];
+        let expected = |names: &str, lines, reads, writes, transfers| Line {
+            names: names.into(),
+            lines,
+            reads,
+            writes,
+            transfers,
+        };
+        assert_eq!(
+            Line::between(&before, &after),
+            [expected("a+x", 2, 15, 26, 37), expected("b+x", 1, 1, 1, 1)]
+        );
+    }
+}

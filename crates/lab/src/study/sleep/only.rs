@@ -1,0 +1,46 @@
+//! What `--only` leaves of the study.
+
+use super::cell::Policy;
+use crate::failure::bad_input;
+use manycore_kernels::fork::Algorithm;
+
+/// Algorithms, policies, or both.
+#[derive(Default)]
+pub(super) struct Only {
+    algorithms: Vec<Algorithm>,
+    policies: Vec<String>,
+}
+
+impl Only {
+    pub(super) fn parse(names: &[String]) -> anyhow::Result<Self> {
+        let mut only = Self::default();
+        let policies = Policy::names();
+        for name in names {
+            match name.parse() {
+                Ok(algorithm) => only.algorithms.push(algorithm),
+                Err(_) if policies.contains(&&**name) => only.policies.push(name.clone()),
+                Err(_) => {
+                    return Err(bad_input(format!(
+                        "--only: unknown name `{name}`; expected an algorithm ({}) or a policy ({})",
+                        Algorithm::ALL.map(Algorithm::name).join(", "),
+                        policies.join(", ")
+                    )));
+                }
+            }
+        }
+        Ok(only)
+    }
+
+    /// Those asked for, whatever would be measured else.
+    pub(super) fn algorithms(&self, default: Vec<Algorithm>) -> Vec<Algorithm> {
+        match self.algorithms.is_empty() {
+            true => default,
+            false => self.algorithms.clone(),
+        }
+    }
+
+    /// Whether a policy of this name is to be measured.
+    pub(super) fn wants(&self, policy: &str) -> bool {
+        self.policies.is_empty() || self.policies.iter().any(|name| name == policy)
+    }
+}

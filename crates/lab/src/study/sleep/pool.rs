@@ -1,0 +1,144 @@
+//! Pools of any policy behind one type.
+//!
+//! Every kernel is compiled once for a platform, not once for each of two dozen
+//! policies: it joins through [`Joiner`], at the price of an indirect call, the
+//! same for all policies. What a `join` itself costs is measured elsewhere
+//! (`peers/`).
+
+use super::cell::Policy;
+use super::chip::Chip;
+use manycore::sleep::{PolicyVisitor, Sleep, Tally, with_policy};
+use manycore::{BuildError, Builder, Native, Pool};
+use manycore_chip::Simulated;
+use manycore_kernels::fork::Fork;
+use manycore_platform::Platform;
+use std::marker::PhantomData;
+
+/// A closure to be called once.
+type Call<'a, 'b> = &'a mut (dyn FnMut(bool) + Send + 'b);
+
+/// A pool whose policy is forgotten.
+pub(super) trait Joiner: Send + Sync {
+    fn threads(&self) -> usize;
+    fn join(&self, a: Call<'_, '_>, b: Call<'_, '_>);
+    /// Runs `body` in the pool.
+    fn install(&self, body: &mut (dyn FnMut() + Send));
+    fn tally(&self) -> Tally;
+}
+
+impl<P: Platform, S: Sleep<P>> Joiner for Pool<P, S> {
+    fn threads(&self) -> usize {
+        self.threads()
+    }
+
+    fn join(&self, a: Call<'_, '_>, b: Call<'_, '_>) {
+        self.join_context(
+            |context| a(context.migrated()),
+            |context| b(context.migrated()),
+        );
+    }
+
+    fn install(&self, body: &mut (dyn FnMut() + Send)) {
+        self.install(body);
+    }
+
+    fn tally(&self) -> Tally {
+        self.sleep_tally()
+    }
+}
+
+/// The scheduler of kernels on a [`Joiner`].
+pub(super) struct Erased<'a, P> {
+    pool: &'a dyn Joiner,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<'a, P> Erased<'a, P> {
+    pub(super) fn new(pool: &'a dyn Joiner) -> Self {
+        Self {
+            pool,
+            platform: PhantomData,
+        }
+    }
+}
+
+impl<P: Platform> Fork for Erased<'_, P> {
+    type Platform = P;
+
+    fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(bool) -> RA + Send,
+        B: FnOnce(bool) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let (mut a, mut b) = (Some(a), Some(b));
+        let (mut of_a, mut of_b) = (None, None);
+        self.pool.join(
+            &mut |migrated| of_a = a.take().map(|a| a(migrated)),
+            &mut |migrated| of_b = b.take().map(|b| b(migrated)),
+        );
+        match (of_a, of_b) {
+            (Some(a), Some(b)) => (a, b),
+            _ => unreachable!("a join that returns has called both closures"),
+        }
+    }
+}
+
+/// A pool of this host's threads.
+pub(super) fn native(policy: &Policy, threads: usize) -> anyhow::Result<Box<dyn Joiner>> {
+    Ok(with_policy(&policy.name, policy.mode, OnHost { threads })??)
+}
+
+struct OnHost {
+    threads: usize,
+}
+
+impl PolicyVisitor<Native> for OnHost {
+    type Output = Result<Box<dyn Joiner>, BuildError>;
+
+    fn visit<S: Sleep<Native>>(self) -> Self::Output {
+        let builder = Pool::builder().threads(self.threads).sleep_policy::<S>();
+        Ok(Box::new(builder.build()?))
+    }
+}
+
+/// A pool of a simulated machine's threads, each bound to a core: they fill one
+/// core group after the other.
+pub(super) fn simulated(
+    policy: &Policy,
+    chip: &Chip,
+    threads: usize,
+) -> anyhow::Result<Box<dyn Joiner>> {
+    Ok(with_policy(
+        &policy.name,
+        policy.mode,
+        OnChip { chip, threads },
+    )??)
+}
+
+struct OnChip<'a> {
+    chip: &'a Chip,
+    threads: usize,
+}
+
+impl PolicyVisitor<Simulated> for OnChip<'_> {
+    type Output = Result<Box<dyn Joiner>, BuildError>;
+
+    fn visit<S: Sleep<Simulated>>(self) -> Self::Output {
+        let chip = self.chip;
+        let cpus = (0..self.threads)
+            .map(|core| vec![chip.on_core(core)])
+            .collect();
+        let builder = Builder::<Simulated>::on_platform().sleep_policy::<S>();
+        Ok(Box::new(builder.build_on(
+            chip.cores(),
+            chip.groups(),
+            cpus,
+        )?))
+    }
+}

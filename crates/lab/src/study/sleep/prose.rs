@@ -1,0 +1,107 @@
+//! What the numbers mean, in words.
+
+use super::cell::Policy;
+use super::config::Config;
+use super::measured::Measured;
+use super::published;
+use super::speedup;
+use super::tables::percent;
+use crate::measure::disturbance;
+use manycore::sleep::Mode;
+
+/// Under the figure.
+pub(super) const FIGURE: &str = "Speedup against threads: the fastest single-thread time of any policy over the median time, \
+     with bars from the 10th to the 90th percentile.";
+
+/// Before the tables of algorithms.
+pub(super) const BASELINES: &str = "\"Fastest\" divides the fastest single-thread time of any policy by a policy's time, \
+     \"own\" the policy's own single-thread time. \"To packed\" is a policy's time relative to that \
+     of packed, rayon's, in the same mode: with one common single-thread time for both (then it \
+     is the times' ratio), and with each its own. The document divided by each branch's own; \
+     with the common one its losses on QuickSort and TSP vanish, as its author found a week later.";
+
+/// Before the tables, if some of them have columns of 2022.
+pub(super) const PUBLISHED: &str = "The columns of 2022 are the document's own raw times, medians of 30 runs of rayon's \
+     branches on two Xeon Gold 6130, analysed in the same two ways. The single-thread times of \
+     MergeSort and QuickSort there have two levels (74.8 and 84 ms, 66.2 and 71.8 ms) that flip \
+     between builds whatever the branch: placement of code. MergeSort's -17% is that, not \
+     scheduling, which is why it is small against each policy's own single-thread time.";
+
+/// Beside simulated numbers.
+pub(super) const JUDGED: &str = "Nothing in the machine was fitted to these times. Two algorithms of the original data were \
+     kept back from this project, to judge it by; they are not among the columns of 2022.";
+
+/// Before the tables of cache lines.
+pub(super) const LINES: &str = "Policies differ only in the words they touch and the lines these share. A line that every \
+     post reads and every change between busy and idle writes costs each post a miss; \
+     sleep.lines.csv has these counts for all algorithms and thread counts, and those of all other \
+     named lines.";
+
+/// What was measured and how.
+pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
+    let counts: Vec<String> = config.threads.iter().map(usize::to_string).collect();
+    let counts = counts.join(", ");
+    let runs = measured.iter().map(Measured::runs).filter(|&runs| runs > 0);
+    let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
+    let runs = match fewest == most {
+        true if most == 1 => "1 run".to_owned(),
+        true => format!("{most} runs"),
+        false => format!("{fewest} to {most} runs"),
+    };
+    match &config.chip {
+        Some(_) => format!(
+            "Fork-join programs on {counts} threads of a machine that is simulated ({}, seed {}); \
+             cycles are its clock's. Threads are bound to cores that fill one core group after \
+             the other. Each policy of a cell is a simulation of its own: a pool, a run for \
+             warmth, and {runs}, the answer of each verified.",
+            config.machine, config.seed,
+        ),
+        None => format!(
+            "Fork-join programs on {counts} threads of this machine ({}), seed {}. Each round runs \
+             every policy of a cell in shuffled order, each in a new pool after a run for warmth; \
+             first answers were verified. Times are medians of {runs}. Kernels join through an \
+             indirect call, the same for all policies.",
+            config.machine, config.seed,
+        ),
+    }
+}
+
+/// What to think of a run on a busy machine; `cpus` are those that the threads
+/// may use.
+pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> {
+    let (mut waited, mut time) = (0.0, 0.0);
+    // With more threads than CPUs they wait for each other.
+    for cell in measured.iter().filter(|cell| cell.cell.threads <= cpus) {
+        for run in cell.policies.iter().flat_map(|samples| &samples.runs) {
+            waited += run.waited;
+            time += run.time * cell.cell.threads as f64;
+        }
+    }
+    disturbance::warning(waited / time)
+}
+
+/// For a reader of nothing else.
+pub(super) fn summary(config: &Config, measured: &[Measured]) -> String {
+    let threads = config.most_threads();
+    let mean = |policy: &Policy| {
+        speedup::mean_delta(measured, &config.algorithms, policy, threads)
+            .map(|mean| (policy.to_string(), mean))
+    };
+    let least = |wanted: &dyn Fn(&&Policy) -> bool| {
+        let means = config.policies.iter().filter(wanted).filter_map(mean);
+        means.min_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let of_2022 = |policy: &&Policy| published::branch(&policy.name).is_some() && !policy.is_base();
+    let ours = |policy: &&Policy| policy.name == Policy::OURS && policy.mode == Mode::Sound;
+    let mut text = String::new();
+    for (what, found) in [
+        ("the best of the published cells", least(&of_2022)),
+        ("the default", least(&ours)),
+    ] {
+        if let Some((name, mean)) = found {
+            let mean = percent(mean);
+            text += &format!("{what}, {name}: {mean} time to packed, {threads} threads\n");
+        }
+    }
+    text
+}

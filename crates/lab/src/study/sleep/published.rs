@@ -1,0 +1,129 @@
+//! The raw times of July 2022, analysed again.
+
+use super::cell::Policy;
+use super::speedup::{Delta, Times};
+use manycore_kernels::fork::Algorithm;
+use serde::Deserialize;
+
+/// J. D. S. Fontena, 12 July 2022; see `data/README.md`.
+const TIMES: &str = include_str!("../../../data/sleep_counters_july2022.csv");
+
+/// A median of 30 runs.
+#[derive(Clone, Debug, Deserialize)]
+struct Time {
+    algorithm: String,
+    policy: String,
+    threads: usize,
+    wall_us_median: f64,
+}
+
+/// Times of rayon's branches on the machine of the document.
+pub(super) struct Published(Vec<Time>);
+
+impl Published {
+    pub(super) fn load() -> anyhow::Result<Self> {
+        let mut reader = csv::Reader::from_reader(TIMES.as_bytes());
+        let times = reader.deserialize().collect::<Result<_, _>>()?;
+        Ok(Self(times))
+    }
+
+    /// What a policy gained over rayon's master on so many threads.
+    pub(super) fn delta(
+        &self,
+        algorithm: Algorithm,
+        policy: &Policy,
+        threads: usize,
+    ) -> Option<Delta> {
+        let algorithm = name_of(algorithm)?;
+        let times = |policy: &str| {
+            let on = |threads| self.time(algorithm, policy, threads);
+            Some(Times {
+                several: on(threads)?,
+                one: on(1)?,
+            })
+        };
+        Some(Delta::new(times(branch(&policy.name)?)?, times("master")?))
+    }
+
+    fn time(&self, algorithm: &str, policy: &str, threads: usize) -> Option<f64> {
+        let mut all = self.0.iter();
+        let found = all.find(|time| {
+            (&*time.algorithm, &*time.policy, time.threads) == (algorithm, policy, threads)
+        });
+        found.map(|time| time.wall_us_median)
+    }
+}
+
+/// The algorithm's name in the data.
+fn name_of(algorithm: Algorithm) -> Option<&'static str> {
+    match algorithm {
+        Algorithm::Life => Some("Life - parallel iterators generation"),
+        Algorithm::NBodyIterator => Some("NBody parallel iterator"),
+        Algorithm::MergeSort => Some("MergeSort"),
+        Algorithm::QuickSort => Some("QuickSort"),
+        Algorithm::FrogJump => Some("FrogJump"),
+        _ => None,
+    }
+}
+
+/// The branch of rayon that a policy is.
+pub(super) fn branch(policy: &str) -> Option<&'static str> {
+    match policy {
+        "packed" => Some("master"),
+        "split" => Some("split-counters"),
+        "split-padded" => Some("split-counters-cache-padded"),
+        "split-sleepers-padded" => Some("split-counters-sleepers-only-cache-padded"),
+        "nojec" => Some("split-counters-no-jec"),
+        "nojec-padded" => Some("split-counters-no-jec-cache-padded"),
+        "nojec-sleepers" => Some("split-counters-no-jec-sleepers-only"),
+        "nojec-sleepers-padded" => Some("split-counters-no-jec-sleepers-only-cache-padded"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore::sleep::Mode;
+
+    /// The table of `reference/sleep_counters.md`, 2.1, found again.
+    #[test]
+    fn the_medians_say_what_the_reanalysis_says() {
+        let published = Published::load().unwrap();
+        let delta = |algorithm, policy: &str| {
+            let policy = Policy {
+                name: policy.into(),
+                mode: Mode::AsPublished,
+            };
+            published.delta(algorithm, &policy, 32).unwrap()
+        };
+        let percent = |delta: f64| (delta * 1000.0).round() / 10.0;
+        for (algorithm, policy, expected) in [
+            (Algorithm::Life, "split-sleepers-padded", -40.4),
+            (Algorithm::Life, "nojec-sleepers-padded", -42.5),
+            (Algorithm::Life, "split-padded", 3.0),
+            (Algorithm::NBodyIterator, "nojec-sleepers-padded", -2.5),
+            (Algorithm::MergeSort, "nojec-padded", -16.8),
+            (Algorithm::QuickSort, "nojec-sleepers", 3.6),
+            (Algorithm::FrogJump, "packed", 0.0),
+        ] {
+            let found = percent(delta(algorithm, policy).time);
+            assert_eq!(found, expected, "{algorithm}, {policy}");
+        }
+        // The 17% of MergeSort are there on one thread already.
+        let own = delta(Algorithm::MergeSort, "nojec-padded").own;
+        assert!((-0.08..0.0).contains(&own), "{own}");
+    }
+
+    #[test]
+    fn every_branch_is_a_policy() {
+        let published = Published::load().unwrap();
+        for name in published.0.iter().map(|time| &time.policy) {
+            let mut policies = Policy::names().into_iter();
+            assert!(
+                policies.any(|policy| branch(policy) == Some(name)),
+                "{name}"
+            );
+        }
+    }
+}

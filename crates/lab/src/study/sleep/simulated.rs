@@ -1,0 +1,158 @@
+//! One cell on a simulated machine: every policy is a simulation of its own,
+//! and the host's cores share them.
+
+use super::cell::{Cell, Policy};
+use super::chip::Chip;
+use super::config::Config;
+use super::measured::{Line, Measured, Sample};
+use super::pool::{self, Erased};
+use crate::measure::interrupt;
+use crate::measure::progress::Progress;
+use anyhow::{Context, anyhow};
+use manycore::{Block, Partitioner, Pool};
+use manycore_chip::{Simulated, Simulation};
+use manycore_kernels::fork::{Kernel, Size};
+use manycore_platform::{Platform, ThreadSpec};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc;
+
+/// Bytes of a simulated thread's stack: stolen work runs on top of what waits.
+const STACK: usize = 4 << 20;
+
+/// Simulates every policy of `measured`'s cell; what was found depends on
+/// nothing but the arguments, however many threads `host` has.
+pub(super) fn measure(
+    config: &Config,
+    chip: &Chip,
+    measured: &mut Measured,
+    host: &Pool,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    let begin = std::time::Instant::now();
+    let cell = measured.cell;
+    let what = cell.to_string();
+    progress.inside(&what, 0.0);
+    let outcomes: Vec<OnceLock<anyhow::Result<Outcome>>> =
+        measured.policies.iter().map(|_| OnceLock::new()).collect();
+    let done = AtomicUsize::new(0);
+    // One simulation at a time for each host thread.
+    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    one_by_one.parallel_for(0..outcomes.len(), |at| {
+        if interrupt::asked() {
+            return;
+        }
+        let policy = &measured.policies[at].policy;
+        let outcome = simulate(config, chip, cell, policy);
+        // Each is set once.
+        let _ = outcomes[at].set(outcome.with_context(|| format!("sleep, {cell}: {policy}")));
+        let done = done.fetch_add(1, Relaxed) + 1;
+        progress.inside(&what, done as f64 / outcomes.len() as f64);
+    });
+    let outcomes: Vec<_> = outcomes
+        .into_iter()
+        .filter_map(OnceLock::into_inner)
+        .collect();
+    if outcomes.len() < measured.policies.len() {
+        return Ok(()); // ctrl-C
+    }
+    for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
+        let (found, hash) = outcome?;
+        samples.runs = found.runs;
+        samples.lines = found.lines;
+        samples.hash = format!("{hash:016x}");
+    }
+    measured.seconds = begin.elapsed().as_secs_f64();
+    measured.complete = true;
+    Ok(())
+}
+
+/// What a simulation found, and its fingerprint.
+type Outcome = (Found, u64);
+
+#[derive(Clone, Debug)]
+struct Found {
+    runs: Vec<Sample>,
+    lines: Vec<Line>,
+}
+
+fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow::Result<Outcome> {
+    let runs = config.runs.unwrap_or(1) as usize;
+    let (seed, size) = (config.seed, config.size);
+    let program = || {
+        let (send, receive) = mpsc::channel();
+        let (chip, policy) = (chip.clone(), policy.clone());
+        let caller = move || {
+            // Fails if nobody wants to know any more.
+            let _ = send.send(run(&chip, cell, &policy, runs, seed, size));
+        };
+        let spec = ThreadSpec {
+            name: "caller".into(),
+            cpus: vec![0],
+            ..ThreadSpec::default()
+        };
+        Simulated::join(Simulated::spawn(spec, Box::new(caller))?);
+        receive.try_recv().context("the caller panicked")?
+    };
+    let simulation = Simulation::new(&chip.0).stack_size(STACK);
+    let run = simulation
+        .run(program)
+        .map_err(|error| anyhow!("{error}"))?;
+    // A copy: what was allocated in the simulated machine's memory keeps all
+    // of that.
+    let found = run.value?.clone();
+    Ok((found, run.statistics.hash))
+}
+
+/// The simulated program: a pool, a run for warmth, and the runs that count.
+fn run(
+    chip: &Chip,
+    cell: Cell,
+    policy: &Policy,
+    runs: usize,
+    seed: u64,
+    size: Size,
+) -> anyhow::Result<Found> {
+    let pool = pool::simulated(policy, chip, cell.threads)?;
+    let mut kernel = cell.algorithm.prepare(seed, size);
+    let fork = Erased::<Simulated>::new(&*pool);
+    pool.install(&mut || kernel.run(&fork));
+    let lines = Simulated::named_lines();
+    let mut found = Found {
+        runs: Vec::with_capacity(runs),
+        lines: Vec::new(),
+    };
+    for _ in 0..runs {
+        kernel.reset();
+        let before = pool.tally();
+        let (start, on_cpu) = (Simulated::now(), Simulated::cpu_time());
+        pool.install(&mut || kernel.run(&fork));
+        let (time, on_cpu) = (Simulated::now() - start, Simulated::cpu_time() - on_cpu);
+        let after = pool.tally();
+        found.runs.push(Sample {
+            time: time as f64,
+            cpu_time: on_cpu as f64,
+            waited: 0.0,
+            sleeps: after.sleeps - before.sleeps,
+            wakeups: after.wakeups - before.wakeups,
+            recovered: after.recovered - before.recovered,
+        });
+        kernel
+            .verify()
+            .map_err(|wrong| anyhow!("the answer is wrong: {wrong}"))?;
+    }
+    found.lines = Line::between(&lines, &Simulated::named_lines());
+    Ok(found)
+}
+
+/// The fingerprint of each simulation, by cell and policy.
+pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
+    let of_cell = |cell: &Measured| {
+        let of = cell.policies.iter();
+        let of = of.map(|samples| (samples.policy.to_string(), samples.hash.clone().into()));
+        let map: serde_json::Map<_, _> = of.collect();
+        (cell.cell.to_string(), map.into())
+    };
+    let map: serde_json::Map<_, _> = measured.iter().map(of_cell).collect();
+    map.into()
+}

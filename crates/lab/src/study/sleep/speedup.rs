@@ -1,0 +1,151 @@
+//! Speedups, and what a policy gains over the one that all are compared with.
+//!
+//! A speedup is a time on one thread over a time on several. Whose time on one
+//! thread decides what is being said: the fastest of any policy makes speedups
+//! times upside down; each policy's own hides what it costs, or gains, on one
+//! thread.
+
+use super::cell::Policy;
+use super::measured::Measured;
+use crate::measure::statistics::geometric_mean;
+use manycore_kernels::fork::Algorithm;
+
+/// A time relative to another policy's, minus one: below zero is faster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Delta {
+    /// By the clock; the same with speedups over one common single-thread time.
+    pub(super) time: f64,
+    /// By speedups over each policy's own single-thread time.
+    pub(super) own: f64,
+}
+
+/// Times on several threads and on one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) several: f64,
+    pub(super) one: f64,
+}
+
+impl Delta {
+    pub(super) fn new(times: Times, base: Times) -> Self {
+        let time = times.several / base.several;
+        Self {
+            time: time - 1.0,
+            own: time * base.one / times.one - 1.0,
+        }
+    }
+}
+
+/// The cell of an algorithm and a number of threads.
+pub(super) fn cell(
+    measured: &[Measured],
+    algorithm: Algorithm,
+    threads: usize,
+) -> Option<&Measured> {
+    let mut all = measured.iter();
+    all.find(|cell| cell.cell.algorithm == algorithm && cell.cell.threads == threads)
+}
+
+/// The policy's median time on `threads`.
+pub(super) fn time(
+    measured: &[Measured],
+    algorithm: Algorithm,
+    policy: &Policy,
+    threads: usize,
+) -> Option<f64> {
+    let samples = cell(measured, algorithm, threads)?.of(policy)?;
+    Some(samples.time())
+}
+
+/// The fastest median time of any policy on one thread.
+pub(super) fn fastest_single(measured: &[Measured], algorithm: Algorithm) -> Option<f64> {
+    let all = cell(measured, algorithm, 1)?.policies.iter();
+    let run = all.filter(|samples| !samples.runs.is_empty());
+    run.map(|samples| samples.time()).min_by(f64::total_cmp)
+}
+
+/// What `policy` gains over `packed` of the same mode.
+pub(super) fn delta(
+    measured: &[Measured],
+    algorithm: Algorithm,
+    policy: &Policy,
+    threads: usize,
+) -> Option<Delta> {
+    let times = |policy: &Policy| {
+        Some(Times {
+            several: time(measured, algorithm, policy, threads)?,
+            one: time(measured, algorithm, policy, 1)?,
+        })
+    };
+    let base = Policy {
+        name: Policy::BASE.into(),
+        mode: policy.mode,
+    };
+    Some(Delta::new(times(policy)?, times(&base)?))
+}
+
+/// The geometric mean over algorithms of a policy's time relative to packed's,
+/// minus one; `None` if an algorithm lacks either.
+pub(super) fn mean_delta(
+    measured: &[Measured],
+    algorithms: &[Algorithm],
+    policy: &Policy,
+    threads: usize,
+) -> Option<f64> {
+    let ratio = |&algorithm| Some(1.0 + delta(measured, algorithm, policy, threads)?.time);
+    let ratios: Vec<f64> = algorithms.iter().map(ratio).collect::<Option<_>>()?;
+    Some(geometric_mean(ratios) - 1.0)
+}
+
+/// The geometric mean over algorithms of a policy's speedup over the fastest
+/// single-thread time.
+pub(super) fn mean_speedup(
+    measured: &[Measured],
+    algorithms: &[Algorithm],
+    policy: &Policy,
+    threads: usize,
+) -> Option<f64> {
+    let speedup = |&algorithm| {
+        let single = fastest_single(measured, algorithm)?;
+        Some(single / time(measured, algorithm, policy, threads)?)
+    };
+    let speedups: Vec<f64> = algorithms.iter().map(speedup).collect::<Option<_>>()?;
+    Some(geometric_mean(speedups))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic;
+    use super::*;
+    use manycore::sleep::Mode;
+
+    fn policy(name: &str) -> Policy {
+        Policy {
+            name: name.into(),
+            mode: Mode::Sound,
+        }
+    }
+
+    #[test]
+    fn the_two_baselines_can_disagree() {
+        // On 4 threads as fast as packed, on one thread a fifth slower: against
+        // its own time it seems to gain a fifth.
+        let measured = synthetic::measured(&[
+            ("packed", 1, 100.0),
+            ("packed", 4, 30.0),
+            ("split", 1, 120.0),
+            ("split", 4, 30.0),
+        ]);
+        let life = Algorithm::Life;
+        let delta = delta(&measured, life, &policy("split"), 4).unwrap();
+        assert!(delta.time.abs() < 1e-12, "{delta:?}");
+        assert!(
+            (delta.own - (100.0 / 120.0 - 1.0)).abs() < 1e-12,
+            "{delta:?}"
+        );
+        assert_eq!(fastest_single(&measured, life), Some(100.0));
+        let mean = mean_speedup(&measured, &[life], &policy("split"), 4).unwrap();
+        assert!((mean - 100.0 / 30.0).abs() < 1e-12);
+        assert_eq!(mean_speedup(&measured, &[life], &policy("split"), 8), None);
+    }
+}

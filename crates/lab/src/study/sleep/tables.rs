@@ -1,0 +1,263 @@
+//! The tables: what each policy gains over packed, by both baselines, beside
+//! what was published; how speedups go on with threads; whose lines move.
+
+use super::cell::Policy;
+use super::config::Config;
+use super::measured::{Line, Measured, Samples};
+use super::published::Published;
+use super::speedup::{self, Delta};
+use crate::report::table::{Cell, Table};
+use crate::study::unit::Unit;
+use manycore::sleep::Mode;
+use manycore_kernels::fork::Algorithm;
+
+/// What the names of the policies' own words begin with.
+const OWN: &str = "sleep: ";
+
+/// One table an algorithm, at the largest thread count.
+pub(super) fn by_algorithm(
+    config: &Config,
+    published: &Published,
+    measured: &[Measured],
+) -> Vec<Table> {
+    let tables = config.algorithms.iter();
+    let tables = tables.map(|&algorithm| of_algorithm(config, algorithm, published, measured));
+    tables.collect()
+}
+
+fn of_algorithm(
+    config: &Config,
+    algorithm: Algorithm,
+    published: &Published,
+    measured: &[Measured],
+) -> Table {
+    let threads = config.most_threads();
+    let lossy = config
+        .policies
+        .iter()
+        .any(|policy| policy.mode == Mode::AsPublished);
+    let beside = config
+        .policies
+        .iter()
+        .any(|policy| published.delta(algorithm, policy, threads).is_some());
+    let unit = config.unit();
+    let mut header = vec![
+        "policy".to_owned(),
+        "time".to_owned(),
+        "speedup,\nfastest".into(),
+        "speedup,\nown".into(),
+        "to packed,\ntime".into(),
+        "to packed,\nown".into(),
+    ];
+    if beside {
+        header.extend(["2022,\ntime".into(), "2022,\nown".into()]);
+    }
+    header.extend(["CPU time".into(), "sleeps".into(), "wake-ups".into()]);
+    if lossy {
+        header.push("recovered".into());
+    }
+    let row = |policy: &Policy| {
+        let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
+        let time = samples.time();
+        let over = |single: Option<f64>| {
+            Cell::new(single.map_or("-".into(), |single| format!("{:.2}", single / time)))
+        };
+        let mut row = vec![
+            Cell::new(policy.to_string()),
+            Cell::new(unit.show(time)),
+            over(speedup::fastest_single(measured, algorithm)),
+            over(speedup::time(measured, algorithm, policy, 1)),
+        ];
+        row.extend(deltas(speedup::delta(measured, algorithm, policy, threads)));
+        if beside {
+            row.extend(deltas(published.delta(algorithm, policy, threads)));
+        }
+        row.extend(counts(unit, samples, lossy));
+        Some(row)
+    };
+    let mut rows: Vec<Vec<Cell>> = config.policies.iter().filter_map(row).collect();
+    mark_least(&mut rows, 1);
+    Table {
+        caption: format!("{algorithm}, {threads} threads: times in {}", unit.name()),
+        header,
+        rows,
+    }
+}
+
+fn deltas(delta: Option<Delta>) -> [Cell; 2] {
+    let show =
+        |of: fn(Delta) -> f64| Cell::new(delta.map_or("-".into(), |delta| percent(of(delta))));
+    [show(|delta| delta.time), show(|delta| delta.own)]
+}
+
+fn counts(unit: Unit, samples: &Samples, lossy: bool) -> Vec<Cell> {
+    let count = |value: f64| Cell::new(format!("{value:.0}"));
+    let mut cells = vec![
+        Cell::new(unit.show(samples.median(|run| run.cpu_time))),
+        count(samples.median(|run| run.sleeps as f64)),
+        count(samples.median(|run| run.wakeups as f64)),
+    ];
+    if lossy {
+        cells.push(count(samples.median(|run| run.recovered as f64)));
+    }
+    cells
+}
+
+/// Time relative to packed, all algorithms and their geometric mean.
+pub(super) fn overview(config: &Config, measured: &[Measured]) -> Table {
+    let threads = config.most_threads();
+    let mut header = vec!["policy".to_owned()];
+    header.extend(config.algorithms.iter().map(|one| one.name().to_owned()));
+    header.push("geometric\nmean".into());
+    let row = |policy: &Policy| {
+        let show = |delta: Option<f64>| Cell::new(delta.map_or("-".into(), percent));
+        let of = config.algorithms.iter().map(|&algorithm| {
+            let delta = speedup::delta(measured, algorithm, policy, threads);
+            show(delta.map(|delta| delta.time))
+        });
+        let mean = speedup::mean_delta(measured, &config.algorithms, policy, threads);
+        let mut row = vec![Cell::new(policy.to_string())];
+        row.extend(of);
+        row.push(show(mean));
+        row
+    };
+    Table {
+        caption: format!("Time relative to packed, {threads} threads; below zero is faster"),
+        header,
+        rows: config.policies.iter().map(row).collect(),
+    }
+}
+
+/// How speedups go on with threads, the most marked.
+pub(super) fn by_threads(config: &Config, measured: &[Measured]) -> Table {
+    let mut header = vec!["policy".to_owned()];
+    header.extend(config.threads.iter().map(usize::to_string));
+    let row = |policy: &Policy| {
+        let of = config.threads.iter().map(|&threads| {
+            let mean = speedup::mean_speedup(measured, &config.algorithms, policy, threads);
+            Cell::new(mean.map_or("-".into(), |mean| format!("{mean:.2}")))
+        });
+        let mut row = vec![Cell::new(policy.to_string())];
+        row.extend(of);
+        row
+    };
+    Table {
+        caption: "Speedup over the fastest single-thread time by threads: geometric mean of the \
+                  algorithms"
+            .into(),
+        header,
+        rows: config.policies.iter().map(row).collect(),
+    }
+}
+
+/// What a run does to the lines of a policy's own words; simulated only, for
+/// the first algorithm that ran.
+pub(super) fn lines(config: &Config, measured: &[Measured]) -> Option<Table> {
+    let (&algorithm, threads) = (config.algorithms.first()?, config.most_threads());
+    let cell = speedup::cell(measured, algorithm, threads)?;
+    let rows = cell.policies.iter().flat_map(|samples| {
+        let own = |line: &&Line| line.names.contains(OWN) && line.writes + line.reads > 0;
+        let lines = samples.lines.iter().filter(own);
+        lines.map(|line| {
+            let a_run =
+                |count: u64| Cell::new(format!("{:.0}", count as f64 / samples.runs.len() as f64));
+            vec![
+                Cell::new(samples.policy.to_string()),
+                Cell::new(line.names.replace(OWN, "")),
+                Cell::new(line.lines.to_string()),
+                a_run(line.writes),
+                a_run(line.reads),
+                a_run(line.transfers),
+            ]
+        })
+    });
+    Some(Table {
+        caption: format!("{algorithm}, {threads} threads: the policies' cache lines, a run"),
+        header: [
+            "policy",
+            "words in it",
+            "lines",
+            "writes",
+            "reads that\nmissed",
+            "transfers",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: rows.collect(),
+    })
+}
+
+/// Marks the row with the least number in `column`.
+fn mark_least(rows: &mut [Vec<Cell>], column: usize) {
+    let value = |row: &Vec<Cell>| row[column].text.parse::<f64>().unwrap_or(f64::INFINITY);
+    let least = rows.iter_mut().min_by(|a, b| value(a).total_cmp(&value(b)));
+    if let Some(row) = least {
+        row[column].best = true;
+    }
+}
+
+pub(super) fn percent(part: f64) -> String {
+    format!("{:+.1}%", part * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic;
+    use super::*;
+    use crate::study::Request;
+    use crate::study::settings::Settings;
+    use crate::world::World;
+    use manycore_chip::config::Config as Machine;
+
+    fn config(only: &[&str]) -> Config {
+        let machine = Machine::preset("dahu").unwrap();
+        Config::new(&Request {
+            world: World::Simulated(Box::new(machine)),
+            settings: Settings::default(),
+            threads: vec![32.try_into().unwrap()],
+            only: only.iter().map(|&name| name.to_owned()).collect(),
+            full: false,
+            seed: 1,
+            fresh: false,
+        })
+        .unwrap()
+    }
+
+    /// The words of a table's row.
+    fn row(table: &Table, name: &str) -> Vec<String> {
+        let text = table.to_text();
+        let line = text
+            .lines()
+            .find(|line| line.contains(&format!(" {name} ")));
+        let words = line
+            .unwrap_or_else(|| panic!("{text}\nlacks {name}"))
+            .split_whitespace();
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn both_baselines_and_the_document_stand_side_by_side() {
+        let config = config(&["life", "packed", "split-padded", "nojec-sleepers-padded"]);
+        let measured = synthetic::measured(&[
+            ("packed", 1, 1000.0),
+            ("split-padded", 1, 1100.0),
+            ("packed", 32, 100.0),
+            ("split-padded", 32, 80.0),
+        ]);
+        let published = Published::load().unwrap();
+        let tables = by_algorithm(&config, &published, &measured);
+        assert_eq!(tables.len(), 1);
+        let words = row(&tables[0], "split-padded");
+        let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% +3.0% +2.3% 2560 3 2 │";
+        assert_eq!(words.join(" "), expected);
+        // One that did not run has no row.
+        assert!(!tables[0].to_text().contains("nojec"));
+
+        let words = row(&overview(&config, &measured), "split-padded");
+        assert_eq!(words[2..4], ["-20.0%", "-20.0%"]);
+        let words = row(&by_threads(&config, &measured), "split-padded");
+        assert_eq!(words[2..4], ["0.91", "12.50"]);
+        let words = row(&lines(&config, &measured).unwrap(), "split-padded");
+        assert_eq!(words[2..7], ["counters", "1", "20", "10", "15"]);
+    }
+}

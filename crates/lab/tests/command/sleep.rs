@@ -1,0 +1,187 @@
+//! `manycore study sleep`, on inputs so small that a test can wait.
+
+use crate::{Bench, Run};
+use serde_json::Value;
+use std::fs;
+
+const SIMULATED: [&str; 8] = [
+    "study",
+    "sleep",
+    "--on",
+    "dahu",
+    "--threads",
+    "3",
+    "--set",
+    "runs=1",
+];
+
+fn simulated(bench: &Bench, more: &[&str]) -> Run {
+    bench.run(&[&SIMULATED[..], more].concat())
+}
+
+fn records(csv: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    reader.records().map(Result::unwrap).collect()
+}
+
+#[test]
+fn the_csvs_are_tidy() {
+    let bench = Bench::new();
+    let only = ["--only", "string-split,packed,split-padded"];
+    let csv = simulated(&bench, &[&only[..], &["--format", "csv"]].concat());
+    let csv = csv.ok().out();
+    let head = "world,machine,algorithm,policy,threads,time_median,unit,speedup,wakeups,cpu_time,";
+    assert!(csv.starts_with(head), "{csv}");
+    let rows = records(&csv);
+    assert_eq!(rows.len(), 2 * 2);
+    for row in &rows {
+        assert_eq!(
+            (&row[0], &row[1], &row[2]),
+            ("simulated", "dahu", "string-split")
+        );
+        assert_eq!((&row[6], &row[10]), ("cycles", "sound"));
+        let number = |column: usize| row[column].parse::<f64>().unwrap();
+        let (time, cpu_time) = (number(5), number(9));
+        assert!(time > 0.0 && cpu_time >= 0.9 * time, "{row:?}");
+        // On one thread, nothing is faster than the fastest.
+        assert!(&row[4] == "3" || number(7) <= 1.0, "{row:?}");
+    }
+    let lines = fs::read_to_string(bench.path("out/sleep.lines.csv")).unwrap();
+    let lines = records(&lines);
+    let own = |policy: &str, word: &str| {
+        let mut all = lines.iter();
+        all.any(|row| &row[3] == policy && &row[5] == "3" && row[6].contains(word))
+    };
+    assert!(own("packed", "sleep: packed word"), "{lines:?}");
+    assert!(own("split-padded", "sleep: inactive"), "{lines:?}");
+}
+
+#[test]
+fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
+    let only = ["--only", "quick-sort,packed,no-inactive"];
+    let run = |more: &[&str]| {
+        let bench = Bench::new();
+        let text = simulated(&bench, &[&only[..], more].concat()).ok().out();
+        let meta = fs::read_to_string(bench.path("out/sleep.meta.json")).unwrap();
+        let meta: Value = serde_json::from_str(&meta).unwrap();
+        let hash = meta["hash"].as_str().unwrap().to_owned();
+        assert!(text.contains(&hash), "{text}");
+        (hash, meta)
+    };
+    let (hash, meta) = run(&[]);
+    assert!(
+        meta["config"]["chip"]
+            .as_str()
+            .unwrap()
+            .contains("interrupt")
+    );
+    assert_eq!(
+        meta["hashes"]["quick-sort, 3 threads"]["packed"]
+            .as_str()
+            .unwrap()
+            .len(),
+        16
+    );
+    assert_eq!(run(&[]).0, hash);
+    assert_ne!(run(&["--seed", "2"]).0, hash);
+}
+
+#[test]
+fn the_table_shows_both_baselines_and_the_document() {
+    let only = [
+        "--only",
+        "merge-sort,packed,nojec-padded",
+        "--set",
+        "mode=sound,as-published",
+    ];
+    let text = simulated(&Bench::new(), &only).ok().out();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "to packed,",
+        "2022,",
+        "nojec-padded (as-published)",
+        "recovered",
+        "kept back",
+        "geometric",
+        "out/sleep.lines.csv",
+    ] {
+        assert!(words.contains(part), "{text}\nlacks {part}");
+    }
+}
+
+#[test]
+fn this_host_is_measured() {
+    let bench = Bench::new();
+    let args = "study sleep --threads 2 --only fibonacci,packed,split --set runs=2 --format json";
+    let args: Vec<&str> = args.split(' ').collect();
+    let json: Value = serde_json::from_str(&bench.run(&args).ok().out()).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 * 2);
+    for row in rows {
+        assert_eq!((&row["unit"], &row["runs"]), (&"us".into(), &2.into()));
+        assert!(row["time_median"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    let names = bench.names("out");
+    assert_eq!(names, ["sleep.csv", "sleep.meta.json", "sleep.svg"]);
+    let svg = fs::read_to_string(bench.path("out/sleep.svg")).unwrap();
+    let svg = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = svg.descendants().filter_map(|node| node.text()).collect();
+    assert!(
+        texts.contains(&"fibonacci") && texts.contains(&"split"),
+        "{texts:?}"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_study_goes_on_where_it_was() {
+    use crate::study::{interrupt, wait_for_journal};
+    use std::process::Stdio;
+    let bench = Bench::new();
+    // A cell that takes an instant, then one that takes a while.
+    let args = "study sleep --on dahu --threads 1 --only join-recursively,quick-sort,packed,split \
+                --set runs=50 --format csv";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let mut child = bench
+        .command(&args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let journal = wait_for_journal(&bench);
+    interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(bench.names("out"), [journal.as_str()]);
+
+    // What it holds is kept: mark it, and find the mark in the results.
+    let path = bench.path("out").join(&journal);
+    let text = fs::read_to_string(&path).unwrap();
+    let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["cell"]["algorithm"], "join-recursively");
+    assert_eq!(first["complete"], true);
+    for policy in first["policies"].as_array_mut().unwrap() {
+        for run in policy["runs"].as_array_mut().unwrap() {
+            run["time"] = 123_456.0.into();
+        }
+    }
+    fs::write(&path, format!("{first}\n")).unwrap();
+    let rows = records(&bench.run(&args).ok().out());
+    let marked = |row: &csv::StringRecord| &row[5] == "123456.0";
+    assert_eq!(
+        rows.iter().map(marked).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
+    assert!(!bench.names("out").contains(&journal));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let bench = Bench::new();
+    let run = |args: &[&str]| bench.run(&[&["study", "sleep"], args].concat());
+    run(&["--only", "lief"]).refused(&["--only", "`lief`", "merge-sort", "nojec-sleepers"]);
+    run(&["--set", "mode=fast"]).refused(&["--set mode", "as-published"]);
+    run(&["--set", "runs=0"]).refused(&["--set runs"]);
+    run(&["--on", "dahu", "--threads", "64"]).refused(&["--threads 64", "32 cores"]);
+    run(&["--on", "dahu", "--set", "os.ipi=-1"]).refused(&["os.ipi"]);
+    assert!(bench.names("").is_empty());
+}

@@ -1,0 +1,138 @@
+//! The three counters in words of their own, of which a policy may leave some
+//! alone. A word that is left alone keeps its place, so that nothing else moves.
+
+use super::counters::{Counters, Line, Seen, is_sleepy};
+use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
+
+/// What a policy does with the count of inactive threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inactive {
+    /// Every post reads it, before it knows whether anybody sleeps.
+    Read,
+    /// A post reads it that has seen a sleeper.
+    ReadLate,
+    /// It is kept, and nobody reads it.
+    Kept,
+    /// It is not kept.
+    Absent,
+}
+
+/// What makes one policy of three words differ from the next.
+pub trait Shape: Send + Sync + 'static {
+    type Line: Line;
+    /// Whether jobs events are counted.
+    const JEC: bool;
+    const INACTIVE: Inactive;
+}
+
+#[repr(C)]
+pub struct ThreeWords<P: Platform, S: Shape> {
+    pub(super) jec: <S::Line as Line>::Of<P::AtomicU32>,
+    pub(super) inactive: <S::Line as Line>::Of<P::AtomicU32>,
+    pub(super) sleeping: <S::Line as Line>::Of<P::AtomicU32>,
+}
+
+impl<P: Platform, S: Shape> ThreeWords<P, S> {
+    #[cold]
+    fn event(&self, mut jec: u32, wanted: impl Fn(u32) -> bool) -> u32 {
+        while wanted(jec) {
+            let next = jec.wrapping_add(1);
+            match self.jec.compare_exchange(jec, next, SeqCst, SeqCst) {
+                Ok(_) => return next,
+                Err(now) => jec = now,
+            }
+        }
+        jec
+    }
+}
+
+impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
+    fn new() -> Self {
+        Self {
+            jec: P::AtomicU32::new(0).into(),
+            inactive: P::AtomicU32::new(0).into(),
+            sleeping: P::AtomicU32::new(0).into(),
+        }
+    }
+
+    fn name(&self) {
+        if S::JEC {
+            P::name(&*self.jec, "sleep: jec");
+        }
+        if S::INACTIVE != Inactive::Absent {
+            P::name(&*self.inactive, "sleep: inactive");
+        }
+        P::name(&*self.sleeping, "sleep: sleeping");
+    }
+
+    fn enter(&self) {
+        if S::INACTIVE != Inactive::Absent {
+            self.inactive.fetch_add(1, SeqCst);
+        }
+    }
+
+    fn leave(&self) -> u32 {
+        if S::INACTIVE != Inactive::Absent {
+            self.inactive.fetch_sub(1, SeqCst);
+            // A poster that still counts this thread as idle, and so wakes
+            // nobody, leaves that to this thread: it must see the sleepers that
+            // the poster saw (README, "The last to leave wakes others").
+            P::fence_after_rmw();
+        }
+        self.sleeping()
+    }
+
+    fn announce(&self) -> u32 {
+        if !S::JEC {
+            return 0;
+        }
+        let jec = self.jec.load(SeqCst);
+        self.event(jec, |jec| !is_sleepy(jec))
+    }
+
+    fn lie_down(&self, announced: u32) -> bool {
+        // Two steps, where one word needs one: a job posted between them is
+        // not noticed here.
+        if S::JEC && self.jec.load(SeqCst) != announced {
+            return false;
+        }
+        self.sleeping.fetch_add(1, SeqCst);
+        true
+    }
+
+    fn get_up(&self) {
+        self.sleeping.fetch_sub(1, SeqCst);
+    }
+
+    fn sleeping(&self) -> u32 {
+        self.sleeping.load(SeqCst)
+    }
+
+    #[inline(always)]
+    fn post(&self) -> Seen {
+        if S::JEC {
+            let jec = self.jec.load(SeqCst);
+            if is_sleepy(jec) {
+                self.event(jec, is_sleepy);
+            }
+        }
+        // Before the sleepers: who falls asleep in between is then taken for
+        // a thread that sleeps, not for one that is awake.
+        let inactive = match S::INACTIVE {
+            Inactive::Read => self.inactive.load(SeqCst),
+            _ => 0,
+        };
+        Seen {
+            sleeping: self.sleeping.load(SeqCst),
+            inactive,
+        }
+    }
+
+    fn inactive(&self, seen: Seen) -> Option<u32> {
+        match S::INACTIVE {
+            Inactive::Read => Some(seen.inactive),
+            Inactive::ReadLate => Some(self.inactive.load(SeqCst)),
+            Inactive::Kept | Inactive::Absent => None,
+        }
+    }
+}
