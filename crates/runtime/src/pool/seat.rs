@@ -103,7 +103,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 
     /// Runs `op` as `worker`, which this thread is.
-    fn be<R>(worker: &Worker<P, S>, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
+    pub(super) fn be<R>(worker: &Worker<P, S>, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
         Context::of_worker(worker).enter(|| op(worker))
     }
 
