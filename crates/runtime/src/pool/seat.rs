@@ -227,9 +227,12 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// sits there, this thread does.
     pub(super) fn send(&self, worker: usize, job: Job) {
         self.workers[worker].mailbox.push(job);
-        // Against a sleeper's fence between lying down and its last look, and
-        // against `Seat::leave`. The lock's release was a read-modify-write.
-        P::fence_after_rmw();
+        // It may wait for a loop, on the event count. The post has a fence: against
+        // a sleeper's between lying down and its last look, and against
+        // `Seat::leave`.
+        if self.shared.idle.events.post() > 0 {
+            self.shared.idle.events.wake(u32::MAX);
+        }
         self.sleep.notify(worker);
     }
 
