@@ -129,7 +129,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
         let sits = Context::worker_of(self).is_some_and(|worker| worker.known.index == 0);
         if !sits && !self.workers[0].mailbox.is_empty() && !self.seat.is_taken() {
-            self.start_own();
+            self.need_own();
         }
     }
 }

@@ -16,6 +16,7 @@ use super::queue::Job;
 use super::worker::Context;
 use crate::sleep::Sleep;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
+use std::io;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -81,6 +82,13 @@ impl<P: Platform, S: Sleep<P>> Drop for Sitting<'_, P, S> {
     fn drop(&mut self) {
         self.0.seat.leave();
         self.0.read_mail();
+        // Jobs that stay behind. Other workers were told of them; if there is none,
+        // and nobody sits here by now, who will come by this on leaving, the pool
+        // needs a thread.
+        let alone = self.0.workers.len() == 1;
+        if alone && !self.0.workers[0].spawned.is_empty() && !self.0.seat.is_taken() {
+            self.0.need_own();
+        }
         // Who has handed in a call may run it now. The fence in `leave` is against
         // that one's: either its call is seen here, or the free seat there.
         if !self.0.handed_in.is_empty() {
@@ -169,7 +177,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
             })
         };
         if self.workers.len() == 1 {
-            self.start_own();
+            self.need_own();
         }
         self.handed_in.push(job);
         // Acquire pairs with the release above.
@@ -212,7 +220,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// there will be one.
     pub(super) fn inject_here(&self, job: Job) {
         if self.workers.len() == 1 {
-            self.start_own();
+            self.need_own();
         }
         self.inject(job);
     }
@@ -250,23 +258,40 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 
     /// Starts the pool's own thread for the seat, if that was not done.
+    ///
+    /// # Panics
+    ///
+    /// If the system refuses it: what needs it would never run.
+    pub(super) fn need_own(&self) {
+        if let Err(error) = self.start_own() {
+            panic!("cannot start a thread for jobs that nobody waits for: {error}");
+        }
+    }
+
+    /// As `need_own`, for who can do without.
     #[cold]
-    pub(super) fn start_own(&self) {
+    pub(super) fn start_own(&self) -> io::Result<()> {
         self.seat.own.with(|own| {
             if own.is_some() {
-                return;
+                return Ok(());
             }
             let crew = self.keep();
+            // Before any caller, if nobody sits there now.
+            let seated = self.seat.take();
             let body = move || {
-                crew.seat.take_in_turn();
+                if !seated {
+                    crew.seat.take_in_turn();
+                }
                 let worker = &crew.workers[0];
                 Context::of_worker(worker).enter(|| worker.work());
                 crew.seat.leave();
             };
             let thread = P::spawn(self.own_thread.clone(), Box::new(body));
-            *own = Some(thread.unwrap_or_else(|error| {
-                panic!("cannot start a thread for jobs that nobody waits for: {error}")
-            }));
-        });
+            if thread.is_err() && seated {
+                self.seat.leave();
+            }
+            *own = Some(thread?);
+            Ok(())
+        })
     }
 }
