@@ -30,9 +30,9 @@ fn it_is_worker_0() {
             assert_eq!((all.len(), all[0]), (threads, here));
             let sum = AtomicUsize::new(0);
             manycore::scope(|scope| {
-                (0..10).for_each(|_| scope.spawn(|_| drop(sum.fetch_add(1, Relaxed))));
+                (0..10).for_each(|_| scope.spawn(|_| _ = sum.fetch_add(1, Relaxed)));
             });
-            pool.parallel_for(0..100, |_| drop(sum.fetch_add(1, Relaxed)));
+            pool.parallel_for(0..100, |_| _ = sum.fetch_add(1, Relaxed));
             assert_eq!(sum.into_inner(), 110);
             assert_eq!(manycore::join(|| 1, || 2), (1, 2));
         });
@@ -41,7 +41,12 @@ fn it_is_worker_0() {
 
 #[test]
 fn a_thread_has_one_pool() {
-    let again = || Pool::builder().threads(2).adopt_current_thread(true).build();
+    let again = || {
+        Pool::builder()
+            .threads(2)
+            .adopt_current_thread(true)
+            .build()
+    };
     adopted(2, move |pool| {
         assert!(matches!(again(), Err(BuildError::AlreadyInPool)));
         let (a, b) = join_stolen(&pool, |_| again(), |_| again());
@@ -49,7 +54,10 @@ fn a_thread_has_one_pool() {
         // The thread is that pool's even when the pool has ended.
         drop(pool);
         let error = again().unwrap_err();
-        assert!(error.to_string().contains("already part of a pool"), "{error}");
+        assert!(
+            error.to_string().contains("already part of a pool"),
+            "{error}"
+        );
         // One that adopts nobody is always welcome.
         assert_eq!(super::pools::pool(2).join(|| 1, || 2), (1, 2));
     });
@@ -123,7 +131,7 @@ fn its_end_waits_for_all_jobs() {
             for _ in 0..20 {
                 let ran = Arc::clone(&ran);
                 pool.spawn(move || {
-                    manycore::spawn(move || drop(ran.fetch_add(1, Relaxed)));
+                    manycore::spawn(move || _ = ran.fetch_add(1, Relaxed));
                 });
             }
             drop(pool);

@@ -14,7 +14,10 @@ fn results_are_in_the_order_of_the_threads() {
         let check = || {
             let calls = pool.broadcast(|context| (context.index(), thread::current().id()));
             let expected: Vec<_> = (0..threads).collect();
-            assert_eq!(calls.iter().map(|call| call.0).collect::<Vec<_>>(), expected);
+            assert_eq!(
+                calls.iter().map(|call| call.0).collect::<Vec<_>>(),
+                expected
+            );
             let ids: HashSet<_> = calls.iter().map(|call| call.1).collect();
             assert_eq!(ids.len(), threads, "each on a thread of its own");
         };
@@ -48,7 +51,10 @@ fn broadcasts_in_broadcasts() {
         pool.broadcast(|_| {
             pool.broadcast(|_| {
                 calls.fetch_add(1, Relaxed);
-                manycore::join(|| calls.fetch_add(1, Relaxed), || calls.fetch_add(1, Relaxed));
+                manycore::join(
+                    || calls.fetch_add(1, Relaxed),
+                    || calls.fetch_add(1, Relaxed),
+                );
             });
         });
         assert_eq!(calls.into_inner(), 3 * threads * threads);
@@ -129,11 +135,30 @@ fn scopes_and_loops_in_broadcasts() {
     for threads in [1, 2, 3] {
         let pool = pool(threads);
         let sum = AtomicUsize::new(0);
-        let add = |i| drop(sum.fetch_add(i, Relaxed));
+        let add = |i| _ = sum.fetch_add(i, Relaxed);
         pool.broadcast(|_| {
             pool.scope(|scope| (0..10).for_each(|i| scope.spawn(move |_| add(i))));
             pool.parallel_for(0..10, add);
         });
         assert_eq!(sum.into_inner(), 90 * threads);
+    }
+}
+
+/// A loop waits for its helper, which waits for the loop's caller.
+#[test]
+fn broadcasts_in_loops() {
+    for threads in [1, 2, 3] {
+        let pool = pool(threads);
+        for partitioner in super::partitioners::all() {
+            let calls = AtomicUsize::new(0);
+            let run = || {
+                pool.with(partitioner).parallel_for(0..6, |_| {
+                    pool.broadcast(|_| _ = calls.fetch_add(1, Relaxed));
+                });
+            };
+            run();
+            pool.install(run);
+            assert_eq!(calls.into_inner(), 12 * threads, "{partitioner}");
+        }
     }
 }

@@ -40,7 +40,11 @@ fn trees_of_either_lean() {
     for threads in [1, 2, 3, 4, 9] {
         let pool = pool(threads);
         assert_eq!(pool.install(|| fib(20)), 6765, "{threads} threads");
-        assert_eq!(pool.install(|| fib_from_below(20)), 6765, "{threads} threads");
+        assert_eq!(
+            pool.install(|| fib_from_below(20)),
+            6765,
+            "{threads} threads"
+        );
     }
     // In the global pool.
     assert_eq!(fib(16), 987);
@@ -138,7 +142,7 @@ fn joins_in_loops_and_loops_in_joins() {
         for partitioner in all() {
             let loops = pool.with(partitioner);
             let sum = AtomicUsize::new(0);
-            let add = |i| drop(sum.fetch_add(i, Relaxed));
+            let add = |i| _ = sum.fetch_add(i, Relaxed);
             loops.parallel_for(0..40, |i| {
                 // The free one finds the pool by the loop it is in, or serves as
                 // well from another.
@@ -163,7 +167,7 @@ fn loops_in_stolen_closures() {
         let sum = AtomicUsize::new(0);
         let run = || {
             let loops = pool.with(partitioner);
-            loops.parallel_for(0..100, |i| drop(sum.fetch_add(i, Relaxed)));
+            loops.parallel_for(0..100, |i| _ = sum.fetch_add(i, Relaxed));
         };
         join_stolen(&pool, |_| run(), |_| run());
         assert_eq!(sum.into_inner(), 2 * 4950, "{partitioner}");

@@ -88,7 +88,7 @@ fn the_end_waits_for_all_jobs() {
             });
         }
         let counted = Arc::clone(&ran);
-        owner.spawn_broadcast(move |_| drop(counted.fetch_add(1, SeqCst)));
+        owner.spawn_broadcast(move |_| _ = counted.fetch_add(1, SeqCst));
         drop(owner);
         assert_eq!(ran.load(SeqCst), 100 + threads);
         // The last job of a chain drops the pool from within.
@@ -96,9 +96,7 @@ fn the_end_waits_for_all_jobs() {
         let ran = Arc::new(AtomicUsize::new(0));
         chain(&owner, 50, &ran);
         drop(owner);
-        super::eventually::eventually("the chain ends", || {
-            (ran.load(SeqCst) == 51).then_some(())
-        });
+        super::eventually::eventually("the chain ends", || (ran.load(SeqCst) == 51).then_some(()));
     }
 }
 

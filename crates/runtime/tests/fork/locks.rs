@@ -13,7 +13,10 @@ thread_local! {
 
 /// Runs `section` under `lock`, which this thread must not hold.
 fn locked(lock: &Mutex<u32>, section: impl FnOnce()) {
-    assert!(!HOLDS.replace(false), "a stranger's job below one that holds the lock");
+    assert!(
+        !HOLDS.replace(false),
+        "a stranger's job below one that holds the lock"
+    );
     let mut count = lock.lock().unwrap();
     HOLDS.set(true);
     section();
@@ -27,7 +30,10 @@ fn tree(pool: &Pool, depth: u32, leaf: &(impl Fn() + Sync)) {
     if depth == 0 {
         return leaf();
     }
-    pool.join(|| tree(pool, depth - 1, leaf), || tree(pool, depth - 1, leaf));
+    pool.join(
+        || tree(pool, depth - 1, leaf),
+        || tree(pool, depth - 1, leaf),
+    );
 }
 
 fn spin() {
@@ -59,7 +65,9 @@ fn around_a_loop() {
                 locked(&lock, || loops.parallel_for(0..16, |_| spin()));
             });
             pool.install(|| {
-                tree(&pool, 6, &|| locked(&lock, || loops.parallel_for(0..16, |_| spin())));
+                tree(&pool, 6, &|| {
+                    locked(&lock, || loops.parallel_for(0..16, |_| spin()))
+                });
             });
             loops.parallel_for(0..64, |_| locked(&lock, || tree(&pool, 4, &spin)));
             assert_eq!(lock.into_inner().unwrap(), 3 * 64, "{partitioner}");

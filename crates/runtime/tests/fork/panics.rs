@@ -56,8 +56,8 @@ fn assert_works(pool: &Pool) {
     }
     assert_eq!(count(pool, 8), 256);
     let sum = AtomicUsize::new(0);
-    pool.scope(|scope| (0..10).for_each(|_| scope.spawn(|_| drop(sum.fetch_add(1, Relaxed)))));
-    pool.parallel_for(0..100, |_| drop(sum.fetch_add(1, Relaxed)));
+    pool.scope(|scope| (0..10).for_each(|_| scope.spawn(|_| _ = sum.fetch_add(1, Relaxed))));
+    pool.parallel_for(0..100, |_| _ = sum.fetch_add(1, Relaxed));
     assert_eq!(sum.into_inner(), 110);
     assert_eq!(pool.broadcast(|_| ()).len(), pool.threads());
 }
@@ -88,7 +88,10 @@ fn a_stolen_second_closure_is_awaited() {
                 )
             });
             assert_eq!(what, Some("a"));
-            assert!(done.into_inner(), "join has unwound under a running closure");
+            assert!(
+                done.into_inner(),
+                "join has unwound under a running closure"
+            );
         }
         assert_works(&pool);
     }
@@ -354,7 +357,9 @@ const CHILD: &str = "MANYCORE_TEST_ABORTS";
 #[cfg(unix)]
 #[test]
 fn child_that_aborts() {
-    let Ok(how) = std::env::var(CHILD) else { return };
+    let Ok(how) = std::env::var(CHILD) else {
+        return;
+    };
     let builder = Pool::builder().threads(2);
     let builder = match how.as_str() {
         "no handler" => builder,
@@ -378,7 +383,10 @@ fn a_panic_that_nobody_takes_aborts() {
             .unwrap();
         assert_eq!(child.status.signal(), Some(SIGABRT), "{how}: {child:?}");
         let said = String::from_utf8_lossy(&child.stderr).into_owned();
-        assert!(said.contains("no handler took it; aborting"), "{how}: {said}");
+        assert!(
+            said.contains("no handler took it; aborting"),
+            "{how}: {said}"
+        );
     }
 }
 
@@ -395,7 +403,9 @@ fn many_panics_use_nothing_up() {
         assert_eq!(what, Some("x"));
     }
     eventually("stealing goes on", || {
-        pool.join_context(|_| dawdle(), |b| b.migrated()).1.then_some(())
+        pool.join_context(|_| dawdle(), |b| b.migrated())
+            .1
+            .then_some(())
     });
     assert_works(&pool);
 }

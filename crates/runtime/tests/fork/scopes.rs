@@ -194,7 +194,7 @@ fn in_place_means_here() {
                 for _ in 0..5 {
                     scope.spawn(|scope| {
                         ran.fetch_add(1, Relaxed);
-                        scope.spawn(|_| drop(ran.fetch_add(1, Relaxed)));
+                        scope.spawn(|_| _ = ran.fetch_add(1, Relaxed));
                     });
                 }
                 Rc::clone(&bound)
@@ -233,7 +233,7 @@ fn strangers_spawn_into_a_scope() {
                 for _ in 0..3 {
                     threads.spawn(|| {
                         for _ in 0..20 {
-                            scope.spawn(move |_| drop(sum.fetch_add(1, Relaxed)));
+                            scope.spawn(move |_| _ = sum.fetch_add(1, Relaxed));
                         }
                     });
                 }
@@ -258,7 +258,7 @@ fn a_broadcast_into_a_scope_reaches_each_thread() {
                     let known = *ids.lock().unwrap().entry(context.index()).or_insert(me);
                     assert_eq!(known, me);
                     let count = &by_index[context.index()];
-                    scope.spawn(|_| drop(count.fetch_add(1, Relaxed)));
+                    scope.spawn(|_| _ = count.fetch_add(1, Relaxed));
                 });
             }
         });
@@ -274,7 +274,7 @@ fn many_jobs_in_one_scope() {
     let pool = pool(2);
     let sum = AtomicUsize::new(0);
     pool.scope(|scope| {
-        (0..1_000_000).for_each(|_| scope.spawn(|_| drop(sum.fetch_add(1, Relaxed))));
+        (0..1_000_000).for_each(|_| scope.spawn(|_| _ = sum.fetch_add(1, Relaxed)));
     });
     assert_eq!(sum.into_inner(), 1_000_000);
 }

@@ -91,7 +91,13 @@ fn one_from_each_of_several_open_joins() {
     let pool = super::pools::pool(4);
     let ((), ()) = join_stolen(
         &pool,
-        |_| drop(join_stolen(&pool, |_| drop(join_stolen(&pool, |_| (), |_| ())), |_| ())),
+        |_| {
+            drop(join_stolen(
+                &pool,
+                |_| drop(join_stolen(&pool, |_| (), |_| ())),
+                |_| (),
+            ))
+        },
         |_| (),
     );
 }

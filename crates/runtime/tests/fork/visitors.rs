@@ -18,14 +18,18 @@ fn each_call(pool: &Pool) {
     assert_eq!(tree(pool, 6), 64);
     assert_eq!(pool.install(|| tree(pool, 5)), 32);
     let sum = AtomicUsize::new(0);
-    let add = |i| drop(sum.fetch_add(i, Relaxed));
+    let add = |i| _ = sum.fetch_add(i, Relaxed);
     pool.scope(|scope| (0..20).for_each(|i| scope.spawn(move |_| add(i))));
     pool.in_place_scope(|scope| (0..20).for_each(|i| scope.spawn(move |_| add(i))));
     pool.in_place_scope_fifo(|scope| (0..20).for_each(|i| scope.spawn_fifo(move |_| add(i))));
     pool.parallel_for(0..20, add);
-    pool.with(manycore::Partitioner::Split).parallel_for(0..20, add);
+    pool.with(manycore::Partitioner::Split)
+        .parallel_for(0..20, add);
     assert_eq!(sum.into_inner(), 5 * 190);
-    assert_eq!(pool.broadcast(|context| context.index()).len(), pool.threads());
+    assert_eq!(
+        pool.broadcast(|context| context.index()).len(),
+        pool.threads()
+    );
 }
 
 #[test]
@@ -47,7 +51,11 @@ fn eight_at_once() {
 #[test]
 fn a_dedicated_pool_has_all_its_threads() {
     for threads in [1, 2] {
-        let pool = Pool::builder().threads(threads).dedicated(true).build().unwrap();
+        let pool = Pool::builder()
+            .threads(threads)
+            .dedicated(true)
+            .build()
+            .unwrap();
         let here = thread::current().id();
         for _ in 0..100 {
             let there = pool.install(|| thread::current().id());
