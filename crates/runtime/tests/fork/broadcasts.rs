@@ -73,7 +73,7 @@ fn broadcasts_at_the_same_time() {
                 for _ in 0..3 {
                     scope.spawn(cast);
                 }
-                join_stolen(&pool, |_| cast(), |_| cast());
+                pool.join(cast, cast);
             });
             assert_eq!(calls.into_inner(), 5 * threads);
         }

@@ -84,8 +84,8 @@ fn among_strangers() {
         let lock = std::sync::Arc::clone(&lock);
         pool.spawn(move || {
             manycore::join(
-                || locked(&lock, || drop(manycore::join(spin, spin))),
-                || locked(&lock, || drop(manycore::join(spin, spin))),
+                || locked(&lock, || _ = manycore::join(spin, spin)),
+                || locked(&lock, || _ = manycore::join(spin, spin)),
             );
         });
     }

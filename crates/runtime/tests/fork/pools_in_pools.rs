@@ -184,7 +184,7 @@ fn a_broadcast_to_a_worker_that_waits_for_it() {
     for _ in 0..20 {
         let calls = AtomicUsize::new(0);
         let cast = || drop(a.broadcast(|_| _ = calls.fetch_add(1, Relaxed)));
-        let wait = || drop(join_stolen(&b, |_| (), |_| cast()));
+        let wait = || _ = join_stolen(&b, |_| (), |_| cast());
         join_stolen(&a, |_| (), |_| wait());
         join_stolen(&a, |_| wait(), |_| ());
         assert_eq!(calls.into_inner(), 4);

@@ -92,11 +92,11 @@ fn one_from_each_of_several_open_joins() {
     let ((), ()) = join_stolen(
         &pool,
         |_| {
-            drop(join_stolen(
+            _ = join_stolen(
                 &pool,
-                |_| drop(join_stolen(&pool, |_| (), |_| ())),
+                |_| _ = join_stolen(&pool, |_| (), |_| ()),
                 |_| (),
-            ))
+            );
         },
         |_| (),
     );
