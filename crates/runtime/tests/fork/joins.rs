@@ -152,9 +152,11 @@ fn joins_in_loops_and_loops_in_joins() {
             assert_eq!(sum.swap(0, Relaxed), 5 * 780, "{partitioner}, {threads}");
             pool.join(
                 || loops.parallel_for(0..40, add),
-                || loops.parallel_for(0..40, |i| {
-                    pool.join(|| add(i), || add(i));
-                }),
+                || {
+                    loops.parallel_for(0..40, |i| {
+                        pool.join(|| add(i), || add(i));
+                    })
+                },
             );
             assert_eq!(sum.into_inner(), 3 * 780, "{partitioner}, {threads}");
         }

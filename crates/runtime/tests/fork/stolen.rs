@@ -92,11 +92,7 @@ fn one_from_each_of_several_open_joins() {
     let ((), ()) = join_stolen(
         &pool,
         |_| {
-            _ = join_stolen(
-                &pool,
-                |_| _ = join_stolen(&pool, |_| (), |_| ()),
-                |_| (),
-            );
+            _ = join_stolen(&pool, |_| _ = join_stolen(&pool, |_| (), |_| ()), |_| ());
         },
         |_| (),
     );

@@ -2,10 +2,9 @@
 //! is lost, or waits for ever, is a deadlock, which shuttle reports.
 
 use super::whole::{Meeting, check, pool, until_asleep};
+use crate::pool::search::Found;
 use crate::pool::{Builder, Pool, Scope};
-use manycore_check::{
-    Deaf, Faulty, Fenced, Shuttle, caught, shuttle_random, team,
-};
+use manycore_check::{Deaf, Faulty, Fenced, Shuttle, caught, shuttle_random, team};
 use manycore_platform::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -38,7 +37,10 @@ fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
         || tree(pool, depth - 1, leaves),
         || tree(pool, depth - 1, leaves),
     );
-    assert!(leaves.get() >= before + (1 << depth), "a leaf after its join");
+    assert!(
+        leaves.get() >= before + (1 << depth),
+        "a leaf after its join"
+    );
 }
 
 /// A join whose second closure somebody else must come for, asleep or awake.
@@ -87,10 +89,14 @@ fn hand_over<P: Platform>() {
         if asleep {
             until_asleep(&pool, 1);
         }
-        stolen(&pool, || done.up(), || {
-            dawdle::<P>();
-            done.up();
-        });
+        stolen(
+            &pool,
+            || done.up(),
+            || {
+                dawdle::<P>();
+                done.up();
+            },
+        );
         dawdle::<P>();
     }
     assert_eq!(done.get(), 4);
@@ -105,10 +111,14 @@ fn a_stolen_closure_is_awaited() {
 /// The owner sleeps until its thief forks; then it helps.
 fn helps_its_thief<P: Platform>() {
     let pool = pool::<P>(2);
-    stolen(&pool, || (), || {
-        until_asleep(&pool, 1);
-        stolen(&pool, || (), || ());
-    });
+    stolen(
+        &pool,
+        || (),
+        || {
+            until_asleep(&pool, 1);
+            stolen(&pool, || (), || ());
+        },
+    );
 }
 
 #[test]
@@ -117,22 +127,40 @@ fn an_owner_asleep_helps_its_thief() {
     check(200, helps_its_thief::<Fences>);
 }
 
-/// A job that the owner claims from its thief too late, when the thief has done
-/// and is in another one: that must not be left to nobody.
-fn claims_too_late<P: Platform>() {
-    let (pool, leaves) = (pool::<P>(2), Count::default());
-    // One call is worker 0's, who leaves after it; the other is handed in.
-    team::<P>(2, |_| {
-        tree(&pool, 2, &leaves);
-        tree(&pool, 3, &leaves);
+/// A worker claims a job that turns out to be no business of its own, gives it
+/// back, and leaves the pool. The owner, which waits for it and takes nothing but
+/// its descendants, is the only one left.
+fn gives_back<P: Platform>() {
+    let (pool, leaves) = (Arc::new(pool::<P>(2)), Count::default());
+    let (inside, counted) = (Arc::clone(&pool), leaves.clone());
+    let given = Arc::new(Meeting::<P>::of(2));
+    let held = Arc::clone(&given);
+    pool.spawn(move || {
+        let (a, b) = (|| held.attend(), || tree(&inside, 1, &counted));
+        inside.join(a, b);
     });
-    assert_eq!(leaves.get(), 24);
+    let crew = &pool.crew;
+    assert!(crew.seat.take());
+    crew.sit(|worker| {
+        let stack = &crew.workers[1].stack;
+        let claim = loop {
+            // It asks, and its owner, in a long job, does not answer.
+            stack.ask();
+            match stack.raise(0, worker.as_thief()) {
+                Some(claim) => break claim,
+                None => P::yield_now(),
+            }
+        };
+        given.attend();
+        worker.hand_over(Found::Stolen { victim: 1, claim });
+    });
+    // Whoever is the last owner: the model ends when all threads have.
 }
 
 #[test]
-fn no_claim_is_left_to_nobody() {
-    check(2_000, claims_too_late::<Shuttle>);
-    check(200, claims_too_late::<Fences>);
+fn what_is_given_back_is_not_left_to_nobody() {
+    check(700, gives_back::<Shuttle>);
+    check(200, gives_back::<Fences>);
 }
 
 fn spawn_into<'scope, P: Platform>(scope: &Scope<'scope, P>, depth: u32, leaves: &'scope Count) {
@@ -217,7 +245,9 @@ fn a_pool_ends_after_its_jobs() {
 /// worker is doing: also when nobody comes to help it.
 fn blocks_until_it_ran<P: Platform>() {
     let builder = Builder::<P>::on_platform().open_joins(64);
-    let pool = builder.adopt_current_thread(true).build_on(2, 1, vec![vec![]; 2]);
+    let pool = builder
+        .adopt_current_thread(true)
+        .build_on(2, 1, vec![vec![]; 2]);
     let pool = pool.expect("a model makes its threads");
     for _ in 0..3 {
         dawdle::<P>();
@@ -325,7 +355,9 @@ fn loops_and_joins<P: Platform>() {
     let (pool, leaves) = (pool::<P>(3), Count::default());
     let split = pool.with(crate::Partitioner::Split);
     team::<P>(2, |rank| match rank {
-        0 => pool.with(crate::Partitioner::Static).parallel_for(0..3, |_| tree(&pool, 1, &leaves)),
+        0 => pool
+            .with(crate::Partitioner::Static)
+            .parallel_for(0..3, |_| tree(&pool, 1, &leaves)),
         _ => drop(pool.join(
             || split.parallel_for(0..3, |_| leaves.up()),
             || split.parallel_for(0..3, |_| tree(&pool, 1, &leaves)),
@@ -344,10 +376,14 @@ fn loops_among_joins() {
 fn panics<P: Platform>() {
     let (pool, done) = (pool::<P>(2), Count::default());
     let thrown = catch_unwind(AssertUnwindSafe(|| {
-        stolen(&pool, || resume_unwind(Box::new("a")), || {
-            dawdle::<P>();
-            done.up();
-        });
+        stolen(
+            &pool,
+            || resume_unwind(Box::new("a")),
+            || {
+                dawdle::<P>();
+                done.up();
+            },
+        );
     }));
     assert_eq!(thrown.unwrap_err().downcast_ref(), Some(&"a"));
     assert_eq!(done.get(), 1);
