@@ -94,7 +94,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         let job = self.job(body);
         match Context::worker_of(self.crew()) {
             Some(worker) => worker.push_spawned(job),
-            None => self.crew().inject_here(job),
+            None => self.crew().hand_in_job(job),
         }
     }
 
@@ -208,7 +208,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         let crew = self.crew();
         match self.owner {
             Some(owner) => crew.workers[owner].wait_in_scope(&self.latch),
-            None => crew.block_until(|| self.latch.probe()),
+            None => crew.block_on_others(|| self.latch.probe()),
         }
         let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);
         if !payload.is_null() {
@@ -281,7 +281,7 @@ impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
         };
         match worker {
             Some(worker) => worker.push_spawned(next),
-            None => self.scope.crew().inject_here(next),
+            None => self.scope.crew().hand_in_job(next),
         }
     }
 

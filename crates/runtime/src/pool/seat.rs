@@ -176,19 +176,28 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 crew.shared.idle.events.wake(u32::MAX);
             })
         };
+        self.hand_in_job(job);
+        // Acquire pairs with the release above.
+        self.block_on_others(|| done.load(Ordering::Acquire));
+    }
+
+    /// Puts a job where everybody looks who waits in this pool, in whatever way:
+    /// this thread, which is no worker, blocks until it has run.
+    pub(super) fn hand_in_job(&self, job: Job) {
         if self.workers.len() == 1 {
             self.need_own();
         }
         self.handed_in.push(job);
-        // Acquire pairs with the release above.
-        let is_done = || done.load(Ordering::Acquire);
-        // Whoever waits in this pool, in whatever way, may take it.
-        let callers = self.shared.idle.events.post();
-        if callers > 0 {
+        if self.shared.idle.events.post() > 0 {
             self.shared.idle.events.wake(u32::MAX);
         }
         self.sleep.injected(0, 1, true);
-        self.block_until(|| is_done() || (self.seat.take() && self.serve_seated(is_done)));
+    }
+
+    /// Blocks until what this thread, which is no worker, has handed in is `done`.
+    /// If worker 0 leaves, it sees to that itself.
+    pub(super) fn block_on_others(&self, done: impl Fn() -> bool) {
+        self.block_until(|| done() || (self.seat.take() && self.serve_seated(&done)));
     }
 
     /// As worker 0, whose seat this thread has taken, runs what was handed in;
@@ -200,7 +209,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
 
     /// Blocks until `done`, which is followed by a post, or by somebody's leaving
     /// the seat. Serves who needs this thread as a worker meanwhile.
-    pub(super) fn block_until(&self, done: impl Fn() -> bool) {
+    fn block_until(&self, done: impl Fn() -> bool) {
         let events = &self.shared.idle.events;
         // Of calls handed in to other pools this one's events do not tell.
         let nap = Context::is_elsewhere(&self.shared).then_some(NAP);
