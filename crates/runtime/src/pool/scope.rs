@@ -275,8 +275,10 @@ impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
         // SAFETY: as above; a scope's job does not unwind.
         let next = unsafe {
             Job::new(move |migrated| {
-                let job = (*me).fifos[index].take_first();
-                job.expect("one for each pushed").run(migrated);
+                let Some(job) = (*me).fifos[index].take_first() else {
+                    unreachable!("one for each pushed");
+                };
+                job.run(migrated);
             })
         };
         match worker {

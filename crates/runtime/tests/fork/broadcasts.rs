@@ -37,8 +37,8 @@ fn all_at_once() {
         let pool = pool(threads);
         for _ in 0..50 {
             let all = Barrier::new(threads);
-            pool.broadcast(|_| drop(all.wait()));
-            pool.install(|| pool.broadcast(|_| drop(all.wait())));
+            pool.broadcast(|_| _ = all.wait());
+            pool.install(|| pool.broadcast(|_| _ = all.wait()));
         }
     }
 }

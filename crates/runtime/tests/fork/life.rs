@@ -100,6 +100,15 @@ fn the_end_waits_for_all_jobs() {
     }
 }
 
+/// A dedicated pool's thread 0 is refused like any other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_of_its_own_that_cannot_start_is_an_error() {
+    let builder = Pool::builder().threads(1).stack_size(1 << 60);
+    let error = builder.dedicated(true).build().unwrap_err();
+    assert!(error.to_string().contains("thread 0 of 1"), "{error}");
+}
+
 /// A pool whose last owner is one of its jobs: its threads end, but not before
 /// that job.
 #[test]

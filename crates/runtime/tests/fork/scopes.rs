@@ -164,7 +164,7 @@ fn scopes_thirty_deep() {
         }
         pool.scope(|scope| {
             scope.spawn(|_| nest(pool, depth - 1, leaves));
-            if depth % 8 == 0 {
+            if depth.is_multiple_of(8) {
                 scope.spawn(|_| nest(pool, depth - 1, leaves));
             }
         });
