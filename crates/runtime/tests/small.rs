@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-const PARTITIONERS: [Partitioner; 9] = [
+const PARTITIONERS: [Partitioner; 10] = [
     Partitioner::Static,
     Partitioner::FixedBlock(Block::Size(std::num::NonZeroUsize::MIN)),
     Partitioner::FixedBlock(Block::Auto),
@@ -14,6 +14,7 @@ const PARTITIONERS: [Partitioner; 9] = [
     Partitioner::Factoring,
     Partitioner::Sharded(Block::Size(std::num::NonZeroUsize::MIN)),
     Partitioner::Sharded(Block::Auto),
+    Partitioner::Split,
     Partitioner::Adaptive,
     // Again: it has seen the loop before.
     Partitioner::Adaptive,

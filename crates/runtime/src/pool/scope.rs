@@ -173,13 +173,15 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
     ///
     /// The scope is alive and counts the caller. It may be gone afterwards.
     unsafe fn close(scope: *const Self) {
-        // SAFETY: alive until the latch is set.
-        let (last, crew, owner) = unsafe {
+        // SAFETY: alive until this one, and every other, has counted itself out and
+        // the latch is set; so what is needed later is read before.
+        let (crew, owner, last) = unsafe {
             let scope = &*scope;
+            let (crew, owner) = (scope.crew, scope.owner);
             // Release: what the job did happens before the end; acquire: of all
             // jobs, for the one that sets the latch.
             let last = scope.open.fetch_sub(1, Ordering::AcqRel) == 1;
-            (last, scope.crew, scope.owner)
+            (crew, owner, last)
         };
         if !last {
             return;
