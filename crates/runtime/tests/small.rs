@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-const PARTITIONERS: [Partitioner; 9] = [
+const PARTITIONERS: [Partitioner; 10] = [
     Partitioner::Static,
     Partitioner::FixedBlock(Block::Size(std::num::NonZeroUsize::MIN)),
     Partitioner::FixedBlock(Block::Auto),
@@ -14,6 +14,7 @@ const PARTITIONERS: [Partitioner; 9] = [
     Partitioner::Factoring,
     Partitioner::Sharded(Block::Size(std::num::NonZeroUsize::MIN)),
     Partitioner::Sharded(Block::Auto),
+    Partitioner::Split,
     Partitioner::Adaptive,
     // Again: it has seen the loop before.
     Partitioner::Adaptive,
@@ -108,4 +109,112 @@ fn pools_that_end_at_once_or_asleep() {
         calls.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(calls.into_inner(), 3);
+}
+
+/// Sums by halves, written without synchronisation by whoever runs them.
+fn tree(pool: &Pool, items: &mut [u32]) {
+    if let [item] = items {
+        *item += 1;
+        return;
+    }
+    let (left, right) = items.split_at_mut(items.len() / 2);
+    pool.join(|| tree(pool, left), || tree(pool, right));
+}
+
+#[test]
+fn joins() {
+    for threads in [1, 3] {
+        let pool = pool(threads);
+        let mut items = vec![0; 13];
+        for _ in 0..3 {
+            tree(&pool, &mut items);
+            pool.install(|| tree(&pool, &mut items));
+        }
+        assert_eq!(items, vec![6; 13]);
+        // Frames that die by a panic, with a thief at work in them or not.
+        for _ in 0..3 {
+            let mut written = vec![0; 3];
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                pool.join(
+                    || {
+                        thread::yield_now();
+                        resume_unwind(Box::new("of the first"))
+                    },
+                    || tree(&pool, &mut written),
+                )
+            }));
+            assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"of the first"));
+            assert!(written == [0; 3] || written == [1; 3]);
+        }
+    }
+}
+
+/// The second closure is stolen: it is waited for by the first.
+#[test]
+fn a_stolen_closure() {
+    let pool = pool(2);
+    for _ in 0..3 {
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut written = 0;
+        pool.join(
+            move || told.recv().unwrap(),
+            || {
+                tell.send(()).unwrap();
+                written = 7;
+            },
+        );
+        assert_eq!(written, 7);
+    }
+}
+
+#[test]
+fn scopes() {
+    let pool = pool(3);
+    let mut items = vec![0; 9];
+    pool.scope(|scope| {
+        for item in &mut items {
+            scope.spawn(move |scope| {
+                *item += 1;
+                scope.spawn(move |_| *item += 1);
+            });
+        }
+    });
+    pool.in_place_scope_fifo(|scope| {
+        for item in &mut items {
+            scope.spawn_fifo(move |_| *item += 1);
+        }
+    });
+    assert_eq!(items, vec![3; 9]);
+}
+
+#[test]
+fn detached_jobs_and_broadcasts() {
+    let pool = pool(2);
+    let (tell, told) = std::sync::mpsc::channel();
+    for fifo in [false, true] {
+        let tell = tell.clone();
+        match fifo {
+            false => pool.spawn(move || tell.send(0).unwrap()),
+            true => pool.spawn_fifo(move || tell.send(0).unwrap()),
+        }
+    }
+    pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
+    assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
+    drop(pool);
+    assert_eq!(told.iter().count(), 4);
+}
+
+#[test]
+fn calls_from_two_threads_and_between_pools() {
+    let (a, b) = (pool(2), pool(1));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut items = vec![0; 5];
+                tree(&a, &mut items);
+                a.install(|| b.install(|| tree(&a, &mut items)));
+                assert_eq!(items, vec![2; 5]);
+            });
+        }
+    });
 }

@@ -8,6 +8,7 @@ use crate::sleep::Sleep;
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
+use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -89,14 +90,21 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 self.send_to_all((0..threads).map(|index| scope.job(move |_| call(index))));
             });
         });
-        // All have run: a panic of the lowest index comes first.
-        let results = places.into_iter().map(|place| place.0.into_inner());
-        results
-            .map(|result| match result.expect("each index was called") {
-                Ok(result) => result,
-                Err(payload) => resume_unwind(payload),
-            })
-            .collect()
+        // All have run: the panic of the lowest index is raised. Destructors of the
+        // other payloads may panic in their turn, and are let.
+        let mut first = None;
+        let mut results = Vec::with_capacity(threads);
+        for place in places {
+            match place.0.into_inner().expect("each index was called") {
+                Ok(result) => results.push(result),
+                Err(payload) if first.is_none() => first = Some(payload),
+                Err(later) => forget(catch_unwind(AssertUnwindSafe(|| drop(later)))),
+            }
+        }
+        match first {
+            None => results,
+            Some(payload) => resume_unwind(payload),
+        }
     }
 
     /// As `broadcast`, but detached.
@@ -121,7 +129,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
         let sits = Context::worker_of(self).is_some_and(|worker| worker.known.index == 0);
         if !sits && !self.workers[0].mailbox.is_empty() && !self.seat.is_taken() {
-            self.start_own();
+            self.need_own();
         }
     }
 }

@@ -442,7 +442,13 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
             std::mem::forget(Arc::clone(&pool.crew));
             Context::of_worker(&pool.crew.workers[0]).adopt();
         } else if self.dedicated {
-            pool.crew.start_own();
+            let own = pool.crew.start_own();
+            own.map_err(|source| BuildError::Spawn {
+                rank: 0,
+                threads,
+                cpus: pool.crew.own_thread.cpus.clone(),
+                source,
+            })?;
         }
         Ok(pool)
     }

@@ -71,6 +71,8 @@ pub(super) struct State<P: Platform> {
     pub(super) seen: Cell<u32>,
     /// Jobs not descended from what the worker waits for that are on its stack.
     pub(super) depth: Cell<u32>,
+    /// Detached jobs that it is in the midst of.
+    pub(super) detached: Cell<u32>,
     /// Where the next search begins.
     pub(super) random: Cell<u32>,
 }
@@ -183,6 +185,7 @@ impl<P: Platform> State<P> {
             waits_for: P::AtomicU32::new(0),
             seen: Cell::new(0),
             depth: Cell::new(0),
+            detached: Cell::new(0),
             random: Cell::new(index as u32 * 2 + 1),
         }
     }

@@ -344,10 +344,14 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
 
     /// Runs `op` on this thread, as the worker that it is or can be.
     pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<P, S>>) -> R) -> R {
-        match Context::worker_of(self) {
-            Some(worker) => op(Some(worker)),
-            None if self.seat.take() => self.sit(|worker| op(Some(worker))),
-            None => op(None),
+        if let Some(worker) = Context::worker_of(self) {
+            op(Some(worker))
+        } else if let Some(worker) = Context::worker_below(self) {
+            Self::be(worker, |worker| op(Some(worker)))
+        } else if self.seat.take() {
+            self.sit(|worker| op(Some(worker)))
+        } else {
+            op(None)
         }
     }
 

@@ -19,9 +19,10 @@
 //! done. A descendant that the waiter has claimed keeps the job from ending, and
 //! one that is not was pushed after the job had ended or below `base`. So if the
 //! job is not done after the claim, the claim was of a descendant; for a chain
-//! of thieves, link by link. Otherwise, rarely, the claim goes to the injector.
+//! of thieves, link by link. Otherwise, rarely, the job is given back, to its owner
+//! or to a worker that may take anything.
 
-use super::crew::Worker;
+use super::crew::{Crew, Worker};
 use super::queue::Job;
 use super::search::{Found, Look};
 use super::seat::NAP;
@@ -129,6 +130,10 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             return Some(Found::Queued(job, true));
         }
         let me = self.as_thief();
+        if let Some(claim) = self.stack.adopt(index, me) {
+            let victim = self.known.index;
+            return Some(Found::Stolen { victim, claim });
+        }
         let mut links = self.links(index);
         let mut first = true;
         while let Some(link) = links() {
@@ -166,6 +171,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
 
     /// Whether there was something to leapfrog to a moment ago.
     pub(super) fn sees_descendant(&self, index: u32) -> bool {
+        if self.stack.is_given_back(index) {
+            return true;
+        }
         let crew = self.crew();
         let mut links = self.links(index);
         std::iter::from_fn(&mut links).any(|link| {
@@ -204,26 +212,31 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         }
     }
 
-    /// Leaves what was claimed to whoever may take anything.
+    /// Gives back what was claimed: to its owner, if that comes to wait for it, or
+    /// to whoever may take anything. Of these there may be none, all waiting like
+    /// the owner.
     #[cold]
-    fn hand_over(&self, found: Found) {
+    pub(super) fn hand_over(&self, found: Found) {
         let Found::Stolen { victim, claim } = found else {
             return self.run(found);
         };
-        let crew: *const _ = self.crew();
+        let crew: *const Crew<P, S> = self.crew();
+        let index = self.crew().workers[victim].stack.give_back(claim);
         // SAFETY: the crew outlives its injector's jobs, and the closure unwinds
         // no more than a stolen job does.
         let job = unsafe {
             Job::new(move |_| {
+                let worker = Context::worker_of(&*crew).expect("jobs are run by workers");
                 let stack = &(*crew).workers[victim].stack;
-                let (run, data) = stack.job(&claim);
-                run(data, true);
-                if stack.done(claim) {
-                    (*crew).sleep.notify(victim);
+                // The owner may have had it by now, and its place another job.
+                if let Some(claim) = stack.adopt(index, worker.as_thief()) {
+                    worker.run(Found::Stolen { victim, claim });
                 }
             })
         };
         let was_empty = self.crew().injector.push(job);
+        // Contains the fence for the owner's last look, too.
         self.sleep().injected(self.known.index, 1, was_empty);
+        self.sleep().notify(victim);
     }
 }

@@ -245,10 +245,13 @@ impl<P: Platform, S: Sleep<P>> Drop for Pool<P, S> {
     fn drop(&mut self) {
         self.crew.terminate();
         let own = self.crew.seat.own.with(Option::take);
-        let here = Context::worker_of(&*self.crew).map(|worker| worker.known.index);
-        if here.is_some_and(|index| index > 0 || own.is_some()) {
-            // One of the pool's threads cannot wait for itself.
-            return;
+        if let Some(worker) = Context::worker_below(&*self.crew) {
+            if worker.known.index > 0 || own.is_some() || worker.state.detached.get() > 0 {
+                // One of the pool's threads cannot wait for itself, nor a job.
+                return;
+            }
+            // The adopted thread: jobs may be for it alone.
+            worker.work();
         }
         for thread in self.threads.drain(..).chain(own) {
             P::join(thread);

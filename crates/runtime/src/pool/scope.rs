@@ -94,7 +94,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         let job = self.job(body);
         match Context::worker_of(self.crew()) {
             Some(worker) => worker.push_spawned(job),
-            None => self.crew().inject_here(job),
+            None => self.crew().hand_in_job(job),
         }
     }
 
@@ -173,13 +173,15 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
     ///
     /// The scope is alive and counts the caller. It may be gone afterwards.
     unsafe fn close(scope: *const Self) {
-        // SAFETY: alive until the latch is set.
-        let (last, crew, owner) = unsafe {
+        // SAFETY: alive until this one, and every other, has counted itself out and
+        // the latch is set; so what is needed later is read before.
+        let (crew, owner, last) = unsafe {
             let scope = &*scope;
+            let (crew, owner) = (scope.crew, scope.owner);
             // Release: what the job did happens before the end; acquire: of all
             // jobs, for the one that sets the latch.
             let last = scope.open.fetch_sub(1, Ordering::AcqRel) == 1;
-            (last, scope.crew, scope.owner)
+            (crew, owner, last)
         };
         if !last {
             return;
@@ -208,7 +210,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         let crew = self.crew();
         match self.owner {
             Some(owner) => crew.workers[owner].wait_in_scope(&self.latch),
-            None => crew.block_until(|| self.latch.probe()),
+            None => crew.block_on_others(|| self.latch.probe()),
         }
         let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);
         if !payload.is_null() {
@@ -275,13 +277,15 @@ impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
         // SAFETY: as above; a scope's job does not unwind.
         let next = unsafe {
             Job::new(move |migrated| {
-                let job = (*me).fifos[index].take_first();
-                job.expect("one for each pushed").run(migrated);
+                let Some(job) = (*me).fifos[index].take_first() else {
+                    unreachable!("one for each pushed");
+                };
+                job.run(migrated);
             })
         };
         match worker {
             Some(worker) => worker.push_spawned(next),
-            None => self.scope.crew().inject_here(next),
+            None => self.scope.crew().hand_in_job(next),
         }
     }
 

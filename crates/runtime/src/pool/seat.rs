@@ -16,6 +16,7 @@ use super::queue::Job;
 use super::worker::Context;
 use crate::sleep::Sleep;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
+use std::io;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -81,6 +82,13 @@ impl<P: Platform, S: Sleep<P>> Drop for Sitting<'_, P, S> {
     fn drop(&mut self) {
         self.0.seat.leave();
         self.0.read_mail();
+        // Jobs that stay behind. Other workers were told of them; if there is none,
+        // and nobody sits here by now, who will come by this on leaving, the pool
+        // needs a thread.
+        let alone = self.0.workers.len() == 1;
+        if alone && !self.0.workers[0].spawned.is_empty() && !self.0.seat.is_taken() {
+            self.0.need_own();
+        }
         // Who has handed in a call may run it now. The fence in `leave` is against
         // that one's: either its call is seen here, or the free seat there.
         if !self.0.handed_in.is_empty() {
@@ -103,7 +111,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 
     /// Runs `op` as `worker`, which this thread is.
-    fn be<R>(worker: &Worker<P, S>, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
+    pub(super) fn be<R>(worker: &Worker<P, S>, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
         Context::of_worker(worker).enter(|| op(worker))
     }
 
@@ -168,19 +176,28 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 crew.shared.idle.events.wake(u32::MAX);
             })
         };
+        self.hand_in_job(job);
+        // Acquire pairs with the release above.
+        self.block_on_others(|| done.load(Ordering::Acquire));
+    }
+
+    /// Puts a job where everybody looks who waits in this pool, in whatever way:
+    /// this thread, which is no worker, blocks until it has run.
+    pub(super) fn hand_in_job(&self, job: Job) {
         if self.workers.len() == 1 {
-            self.start_own();
+            self.need_own();
         }
         self.handed_in.push(job);
-        // Acquire pairs with the release above.
-        let is_done = || done.load(Ordering::Acquire);
-        // Whoever waits in this pool, in whatever way, may take it.
-        let callers = self.shared.idle.events.post();
-        if callers > 0 {
+        if self.shared.idle.events.post() > 0 {
             self.shared.idle.events.wake(u32::MAX);
         }
         self.sleep.injected(0, 1, true);
-        self.block_until(|| is_done() || (self.seat.take() && self.serve_seated(is_done)));
+    }
+
+    /// Blocks until what this thread, which is no worker, has handed in is `done`.
+    /// If worker 0 leaves, it sees to that itself.
+    pub(super) fn block_on_others(&self, done: impl Fn() -> bool) {
+        self.block_until(|| done() || (self.seat.take() && self.serve_seated(&done)));
     }
 
     /// As worker 0, whose seat this thread has taken, runs what was handed in;
@@ -192,7 +209,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
 
     /// Blocks until `done`, which is followed by a post, or by somebody's leaving
     /// the seat. Serves who needs this thread as a worker meanwhile.
-    pub(super) fn block_until(&self, done: impl Fn() -> bool) {
+    fn block_until(&self, done: impl Fn() -> bool) {
         let events = &self.shared.idle.events;
         // Of calls handed in to other pools this one's events do not tell.
         let nap = Context::is_elsewhere(&self.shared).then_some(NAP);
@@ -212,7 +229,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// there will be one.
     pub(super) fn inject_here(&self, job: Job) {
         if self.workers.len() == 1 {
-            self.start_own();
+            self.need_own();
         }
         self.inject(job);
     }
@@ -227,9 +244,12 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// sits there, this thread does.
     pub(super) fn send(&self, worker: usize, job: Job) {
         self.workers[worker].mailbox.push(job);
-        // Against a sleeper's fence between lying down and its last look, and
-        // against `Seat::leave`. The lock's release was a read-modify-write.
-        P::fence_after_rmw();
+        // It may wait for a loop, on the event count. The post has a fence: against
+        // a sleeper's between lying down and its last look, and against
+        // `Seat::leave`.
+        if self.shared.idle.events.post() > 0 {
+            self.shared.idle.events.wake(u32::MAX);
+        }
         self.sleep.notify(worker);
     }
 
@@ -247,23 +267,40 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 
     /// Starts the pool's own thread for the seat, if that was not done.
+    ///
+    /// # Panics
+    ///
+    /// If the system refuses it: what needs it would never run.
+    pub(super) fn need_own(&self) {
+        if let Err(error) = self.start_own() {
+            panic!("cannot start a thread for jobs that nobody waits for: {error}");
+        }
+    }
+
+    /// As `need_own`, for who can do without.
     #[cold]
-    pub(super) fn start_own(&self) {
+    pub(super) fn start_own(&self) -> io::Result<()> {
         self.seat.own.with(|own| {
             if own.is_some() {
-                return;
+                return Ok(());
             }
             let crew = self.keep();
+            // Before any caller, if nobody sits there now.
+            let seated = self.seat.take();
             let body = move || {
-                crew.seat.take_in_turn();
+                if !seated {
+                    crew.seat.take_in_turn();
+                }
                 let worker = &crew.workers[0];
                 Context::of_worker(worker).enter(|| worker.work());
                 crew.seat.leave();
             };
             let thread = P::spawn(self.own_thread.clone(), Box::new(body));
-            *own = Some(thread.unwrap_or_else(|error| {
-                panic!("cannot start a thread for jobs that nobody waits for: {error}")
-            }));
-        });
+            if thread.is_err() && seated {
+                self.seat.leave();
+            }
+            *own = Some(thread?);
+            Ok(())
+        })
     }
 }

@@ -43,9 +43,13 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         // body throws.
         unsafe {
             Job::new(move |_| {
+                let worker = Context::worker_of(&*crew).expect("jobs are run by workers");
+                let detached = &worker.state.detached;
+                detached.set(detached.get() + 1);
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
                     crew.handle_panic(payload);
                 }
+                detached.set(detached.get() - 1);
                 crew.one_less_pending();
             })
         }

@@ -148,11 +148,11 @@ impl<P: Platform> Context<P> {
     }
 
     /// Runs a call that was handed in to a pool of which the current thread is a
-    /// worker, whatever it is doing now; `false`: there was none.
+    /// worker, or sent to it, whatever it is doing now; `false`: there was none.
     ///
-    /// Every wait does this. Who hands in a call blocks on it, and what is waited
-    /// for here may have come to depend on that one, through pools that call each
-    /// other.
+    /// Every wait does this. Who hands in a call, or broadcasts, blocks on it, and
+    /// what is waited for here may have come to depend on that one: through pools
+    /// that call each other, or in a loop whose helper broadcasts.
     pub(super) fn serve_any() -> bool {
         Self::chain()
             .filter_map(|context| context.worker)
@@ -265,9 +265,11 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         self.state.depth.set(depth);
     }
 
-    /// Runs a call that was handed in; `false`: there was none.
+    /// Runs a call that was handed in, or sent to this worker; `false`: there was
+    /// none.
     fn serve(&self) -> bool {
-        let Some(job) = self.crew().handed_in.take_first() else {
+        let handed_in = || self.crew().handed_in.take_first();
+        let Some(job) = self.mailbox.take_first().or_else(handed_in) else {
             return false;
         };
         // As this worker, whatever the thread has become since.

@@ -9,6 +9,8 @@ mod gaps;
 mod idle;
 mod latch;
 mod nearest;
+#[cfg(test)]
+mod nearest_checked;
 mod parker;
 pub(crate) mod policy;
 pub mod published;

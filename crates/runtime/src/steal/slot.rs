@@ -18,6 +18,8 @@ pub(crate) struct Thief {
 }
 
 const NOBODY: u64 = u64::MAX;
+/// The thief has given the job back, to whoever takes it.
+const ORPHANED: u64 = u64::MAX - 1;
 
 /// A job, and what its owner waits on if it is stolen.
 ///
@@ -67,7 +69,7 @@ impl<P: Platform> Slot<P> {
     /// Acquire pairs with `set_thief`, whose writer set up its stack before.
     pub(super) fn thief(&self) -> Option<Thief> {
         match self.thief.load(Ordering::Acquire) {
-            NOBODY => None,
+            NOBODY | ORPHANED => None,
             word => Some(Thief {
                 worker: (word >> 32) as u32,
                 base: word as u32,
@@ -80,5 +82,24 @@ impl<P: Platform> Slot<P> {
             u64::from(thief.worker) << 32 | u64::from(thief.base)
         });
         self.thief.store(word, Ordering::Release);
+    }
+
+    /// The thief gives the job back.
+    pub(super) fn orphan(&self) {
+        // Release: who adopts it may do so for the owner, who sees all this.
+        self.thief.store(ORPHANED, Ordering::Release);
+    }
+
+    pub(super) fn is_orphaned(&self) -> bool {
+        // Relaxed: a look, which `adopt` confirms.
+        self.thief.load(Ordering::Relaxed) == ORPHANED
+    }
+
+    /// `thief` takes a job that was given back; one of several does.
+    pub(super) fn adopt(&self, thief: Thief) -> bool {
+        let word = u64::from(thief.worker) << 32 | u64::from(thief.base);
+        let adopt =
+            (self.thief).compare_exchange(ORPHANED, word, Ordering::AcqRel, Ordering::Relaxed);
+        adopt.is_ok()
     }
 }

@@ -371,6 +371,24 @@ impl<P: Platform> JobStack<P> {
         unsafe { self.slot(claim.index).read() }
     }
 
+    /// The thief will not do the job after all: it is for whoever
+    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its index.
+    pub(crate) fn give_back(&self, claim: Claim) -> u32 {
+        self.slot(claim.index).orphan();
+        claim.index
+    }
+
+    /// Whether the job at `index` was given back, as seen a moment ago.
+    pub(crate) fn is_given_back(&self, index: u32) -> bool {
+        self.slot(index).is_orphaned()
+    }
+
+    /// Takes the job at `index`, which was pushed at some time, if one there was
+    /// given back.
+    pub(crate) fn adopt(&self, index: u32, thief: Thief) -> Option<Claim> {
+        (self.slot(index).is_orphaned() && self.slot(index).adopt(thief)).then_some(Claim { index })
+    }
+
     /// The thief has done the job; `true`: the owner sleeps and must be woken.
     pub(crate) fn done(&self, claim: Claim) -> bool {
         self.slot(claim.index).latch.set()

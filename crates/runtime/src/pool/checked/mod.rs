@@ -6,6 +6,7 @@
 //! with one step wrong.
 
 mod board;
+mod fork;
 mod gate;
 mod wait;
 mod whole;

@@ -10,7 +10,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-fn pool<P: Platform>(threads: usize) -> Pool<P> {
+pub(super) fn pool<P: Platform>(threads: usize) -> Pool<P> {
     pool_on(threads, threads)
 }
 
@@ -21,7 +21,7 @@ fn pool_on<P: Platform>(threads: usize, cores: usize) -> Pool<P> {
         .expect("a model makes its threads")
 }
 
-fn partitioners() -> [Partitioner; 9] {
+fn partitioners() -> [Partitioner; 10] {
     let two = Block::size(2);
     [
         Partitioner::Static,
@@ -32,6 +32,7 @@ fn partitioners() -> [Partitioner; 9] {
         Partitioner::Sharded(Block::size(1)),
         Partitioner::Sharded(two),
         Partitioner::Sharded(Block::Auto),
+        Partitioner::Split,
         Partitioner::Adaptive,
     ]
 }
@@ -74,20 +75,20 @@ fn each_once<P: Platform>(pool: &Pool<P>, partitioner: Partitioner, n: usize) {
 
 /// Where `expected` threads wait for each other, asleep: who is never called
 /// is missed, and the model deadlocks.
-struct Meeting<P: Platform> {
+pub(super) struct Meeting<P: Platform> {
     arrived: P::Futex,
     expected: u32,
 }
 
 impl<P: Platform> Meeting<P> {
-    fn of(expected: u32) -> Self {
+    pub(super) fn of(expected: u32) -> Self {
         Self {
             arrived: Atomic::new(0),
             expected,
         }
     }
 
-    fn attend(&self) {
+    pub(super) fn attend(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         self.arrived.wake(u32::MAX);
         loop {
@@ -112,7 +113,7 @@ fn all_hands<P: Platform>(pool: &Pool<P>) {
 }
 
 /// Lets the others run until `threads` are asleep in the pool.
-fn until_asleep<P: Platform>(pool: &Pool<P>, threads: u32) {
+pub(super) fn until_asleep<P: Platform>(pool: &Pool<P>, threads: u32) {
     let shared = &pool.crew.shared;
     while shared.alarm.sleepers() + shared.idle.events.sleepers() < threads {
         P::yield_now();
@@ -120,7 +121,7 @@ fn until_asleep<P: Platform>(pool: &Pool<P>, threads: u32) {
 }
 
 /// Runs `model` in `schedules` random and as many PCT schedules.
-fn check(schedules: usize, model: impl Fn() + Send + Sync + Clone + 'static) {
+pub(super) fn check(schedules: usize, model: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle_random(schedules, model.clone());
     shuttle_pct(schedules, 3, model);
 }

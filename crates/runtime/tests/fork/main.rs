@@ -1,0 +1,22 @@
+//! Fork-join from outside: what `join`, scopes, `spawn`, `broadcast` and their
+//! relatives promise, in one pool and in several.
+
+#[path = "../support/eventually.rs"]
+mod eventually;
+#[path = "../support/partitioners.rs"]
+mod partitioners;
+#[path = "../support/pools.rs"]
+mod pools;
+
+mod adopted;
+mod broadcasts;
+mod deep;
+mod joins;
+mod life;
+mod locks;
+mod panics;
+mod pools_in_pools;
+mod scopes;
+mod spawns;
+mod stolen;
+mod visitors;

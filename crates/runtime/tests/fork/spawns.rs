@@ -1,0 +1,192 @@
+//! `spawn`, `spawn_fifo`, `yield_now` and what a thread learns of itself.
+
+use super::pools::pool;
+use super::stolen::Door;
+use manycore::{Pool, Yield};
+use std::sync::{Arc, Mutex, mpsc};
+
+#[test]
+fn from_outside_and_from_inside() {
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        let (tell, told) = mpsc::channel();
+        for i in 0..100 {
+            let tell = tell.clone();
+            match i % 4 {
+                0 => pool.spawn(move || tell.send(i).unwrap()),
+                1 => pool.spawn_fifo(move || tell.send(i).unwrap()),
+                2 => pool.install(|| manycore::spawn(move || tell.send(i).unwrap())),
+                _ => pool.install(|| manycore::spawn_fifo(move || tell.send(i).unwrap())),
+            }
+        }
+        let mut all: Vec<_> = told.iter().take(100).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<_>>(), "{threads} threads");
+    }
+}
+
+/// Nobody waits in the pool, and nobody comes again: the job runs all the same.
+#[test]
+fn a_job_spawned_by_a_visitor_who_leaves() {
+    for threads in [1, 2] {
+        for fifo in [false, true] {
+            let pool = pool(threads);
+            let (tell, told) = mpsc::channel();
+            pool.install(|| match fifo {
+                false => manycore::spawn(move || tell.send(1).unwrap()),
+                true => manycore::spawn_fifo(move || tell.send(1).unwrap()),
+            });
+            assert_eq!(told.recv(), Ok(1), "{threads} threads");
+        }
+    }
+}
+
+/// What order a pool of one thread of its own runs jobs in.
+fn order(spawn: impl Fn(&Arc<Pool>, Box<dyn FnOnce() + Send>) + Send + Sync + 'static) -> Vec<i32> {
+    let pool = Arc::new(Pool::builder().threads(1).dedicated(true).build().unwrap());
+    let (tell, told) = mpsc::channel();
+    let held = Arc::new(Door::default());
+    let (inside, door) = (Arc::clone(&pool), Arc::clone(&held));
+    pool.spawn(move || {
+        for i in 0..4 {
+            let tell = tell.clone();
+            spawn(&inside, Box::new(move || tell.send(i).unwrap()));
+        }
+        door.pass();
+    });
+    held.open();
+    told.iter().collect()
+}
+
+#[test]
+fn the_order_on_one_thread() {
+    assert_eq!(order(|pool, job| pool.spawn(job)), [3, 2, 1, 0]);
+    assert_eq!(order(|pool, job| pool.spawn_fifo(job)), [0, 1, 2, 3]);
+    assert_eq!(order(|_, job| manycore::spawn(job)), [3, 2, 1, 0]);
+    assert_eq!(order(|_, job| manycore::spawn_fifo(job)), [0, 1, 2, 3]);
+}
+
+/// From outside, jobs wait in one queue, and one thread takes them in order.
+#[test]
+fn jobs_from_outside_are_in_order() {
+    let pool = Pool::builder().threads(1).dedicated(true).build().unwrap();
+    let held = Arc::new(Door::default());
+    let door = Arc::clone(&held);
+    pool.spawn(move || door.pass());
+    let order = Arc::new(Mutex::new(vec![]));
+    for i in 0..10 {
+        let order = Arc::clone(&order);
+        pool.spawn(move || order.lock().unwrap().push(i));
+    }
+    held.open();
+    drop(pool);
+    assert_eq!(*order.lock().unwrap(), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn jobs_that_spawn_jobs() {
+    fn tree(pool: &Arc<Pool>, depth: u32, tell: mpsc::Sender<()>) {
+        if depth == 0 {
+            return tell.send(()).unwrap();
+        }
+        for _ in 0..2 {
+            let (pool, tell) = (Arc::clone(pool), tell.clone());
+            let spawner = Arc::clone(&pool);
+            let job = move || tree(&pool, depth - 1, tell);
+            match depth % 2 {
+                0 => spawner.spawn(job),
+                _ => spawner.spawn_fifo(job),
+            }
+        }
+    }
+    for threads in [1, 2, 4] {
+        let pool = Arc::new(pool(threads));
+        let (tell, told) = mpsc::channel();
+        tree(&pool, 8, tell);
+        assert_eq!(told.iter().count(), 256, "{threads} threads");
+    }
+}
+
+#[test]
+fn outside_of_pools_nobody_is_anybody() {
+    let pool = pool(2);
+    assert_eq!(pool.yield_now(), None);
+    assert_eq!(pool.yield_local(), None);
+    assert_eq!(pool.current_thread_index(), None);
+    assert_eq!(pool.current_thread_has_pending_tasks(), None);
+    assert_eq!(manycore::yield_now(), None);
+    assert_eq!(manycore::yield_local(), None);
+    assert_eq!(manycore::current_thread_index(), None);
+    assert_eq!(manycore::current_thread_has_pending_tasks(), None);
+    // Inside another pool it is nobody of this one.
+    let other = super::pools::pool(2);
+    other.install(|| {
+        assert_eq!(pool.current_thread_index(), None);
+        assert_eq!(pool.yield_now(), None);
+        assert!(manycore::current_thread_index().is_some());
+    });
+}
+
+/// On a pool of one thread a job is run by whoever yields, and by nobody else.
+#[test]
+fn yielding_runs_a_job() {
+    let pool = pool(1);
+    for yields in [manycore::yield_now, manycore::yield_local] {
+        pool.install(|| {
+            assert_eq!(yields(), Some(Yield::Idle));
+            let (tell, told) = mpsc::channel();
+            for i in 0..3 {
+                let tell = tell.clone();
+                pool.spawn(move || tell.send(i).unwrap());
+            }
+            assert_eq!(pool.current_thread_has_pending_tasks(), Some(true));
+            assert!(told.try_recv().is_err());
+            for expected in [2, 1, 0] {
+                assert_eq!(yields(), Some(Yield::Executed));
+                assert_eq!(told.try_recv(), Ok(expected));
+            }
+            assert_eq!(yields(), Some(Yield::Idle));
+            assert_eq!(pool.current_thread_has_pending_tasks(), Some(false));
+        });
+    }
+}
+
+/// A thread that cannot block waits for a job elsewhere by yielding.
+#[test]
+fn yielding_steals_too() {
+    let pool = pool(2);
+    let (busy, held) = (Door::default(), Door::default());
+    let (tell, told) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pool.install(|| {
+                pool.scope(|scope| {
+                    let tell = tell.clone();
+                    scope.spawn(move |_| tell.send(()).unwrap());
+                    busy.open();
+                    held.pass();
+                });
+            });
+        });
+        busy.pass();
+        // The other worker takes the job, or this call, which yields until it is
+        // done.
+        pool.install(move || {
+            while told.try_recv().is_err() {
+                manycore::yield_now();
+            }
+        });
+        held.open();
+    });
+}
+
+#[test]
+fn indices_are_below_the_number_of_threads() {
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        let seen = pool.broadcast(|context| (context.index(), manycore::current_thread_index()));
+        let expected: Vec<_> = (0..threads).map(|i| (i, Some(i))).collect();
+        assert_eq!(seen, expected);
+        assert_eq!(pool.current_thread_index(), None);
+    }
+}
