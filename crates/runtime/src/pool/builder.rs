@@ -313,7 +313,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
 
     /// The most `join`s that may be open inside one another on one thread before
     /// deeper ones are no longer offered to thieves (about a million by default);
-    /// 32 bytes of address space each.
+    /// 24 bytes of address space each.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).open_joins(2).build()?;

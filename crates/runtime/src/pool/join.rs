@@ -2,7 +2,9 @@
 
 use super::crew::Worker;
 use crate::sleep::Sleep;
+use crate::steal::Head;
 use manycore_platform::Platform;
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, forget};
@@ -49,13 +51,30 @@ impl FnContext {
     }
 }
 
-/// The second closure of a `join` and its result, on the caller's stack.
-struct Frame<B, R> {
-    body: UnsafeCell<ManuallyDrop<B>>,
-    result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
+/// A `join` under way, on the caller's stack.
+///
+/// What is needed after the first closure is here, in memory that the stack of
+/// jobs has a pointer into, and not in variables: those would be kept in
+/// registers, which each call of the function that joins would have to save and
+/// restore, also where it does not join.
+#[repr(C)]
+struct Frame<P: Platform, S, B, A, R> {
+    /// First, as the stack demands.
+    head: Head,
+    place: u32,
+    worker: *const Worker<P, S>,
+    second: UnsafeCell<Second<B, R>>,
+    /// What the first closure has returned.
+    first: UnsafeCell<MaybeUninit<A>>,
 }
 
-impl<B: FnOnce(FnContext) -> R, R> Frame<B, R> {
+/// The second closure until it is run, and its result if a thief has.
+union Second<B, R> {
+    body: ManuallyDrop<B>,
+    result: ManuallyDrop<thread::Result<R>>,
+}
+
+impl<P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, A, R> Frame<P, S, B, A, R> {
     /// Runs the body for a thief, who must not unwind.
     ///
     /// # Safety
@@ -64,59 +83,93 @@ impl<B: FnOnce(FnContext) -> R, R> Frame<B, R> {
     /// job's latch, and its body was not taken.
     unsafe fn run(data: *const (), migrated: bool) {
         // SAFETY: by contract.
-        let (body, result) = unsafe {
-            let frame = &*data.cast::<Self>();
-            (frame.take(), frame.result.get())
-        };
+        let frame = unsafe { &*data.cast::<Self>() };
+        // SAFETY: by contract; whoever runs it has claimed it.
+        let body = unsafe { frame.take() };
         // What the body broke by unwinding, the caller of `join` learns of by the
         // same panic.
         let returned = catch_unwind(AssertUnwindSafe(|| body(FnContext::new(migrated))));
         // SAFETY: as above; the owner looks at it after the latch is set.
-        unsafe { (*result).write(returned) };
+        unsafe { (*frame.second.get()).result = ManuallyDrop::new(returned) };
     }
 
     /// # Safety
     ///
     /// Once, by whoever has claimed the job.
+    #[inline(always)]
     unsafe fn take(&self) -> B {
-        // SAFETY: by contract nobody else reads or writes the cell.
-        unsafe { ManuallyDrop::take(&mut *self.body.get()) }
+        // SAFETY: by contract nobody else reads or writes the cell, and it has
+        // held the body from the start.
+        unsafe { ManuallyDrop::take(&mut (*self.second.get()).body) }
+    }
+
+    /// # Safety
+    ///
+    /// Once, after a thief has set the job's latch.
+    unsafe fn take_result(&self) -> thread::Result<R> {
+        // SAFETY: `run` has written it, and touches it no more.
+        unsafe { ManuallyDrop::take(&mut (*self.second.get()).result) }
+    }
+
+    /// # Safety
+    ///
+    /// Once, after the first closure has returned.
+    #[inline(always)]
+    unsafe fn take_first(&self) -> A {
+        // SAFETY: `join` has written it.
+        unsafe { (*self.first.get()).assume_init_read() }
+    }
+
+    #[inline(always)]
+    fn worker(&self) -> &Worker<P, S> {
+        // SAFETY: a worker outlives its calls.
+        unsafe { &*self.worker }
+    }
+
+    /// Takes the job back, `true`, or waits until the thief is done.
+    #[inline(always)]
+    fn recover(&self) -> bool {
+        self.worker().stack.pop(self.place) || self.confirm()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn confirm(&self) -> bool {
+        let (worker, place) = (self.worker(), self.place);
+        let mine = worker.stack.confirm(place);
+        if !mine {
+            worker.await_stolen(place);
+        }
+        mine
+    }
+
+    /// Sees to the second closure when the first one has panicked: a thief may be
+    /// running it, and with it what the frame borrows.
+    #[cold]
+    #[inline(never)]
+    fn abandon(&self, panic: Box<dyn Any + Send>) -> ! {
+        if self.recover() {
+            // SAFETY: the job is this thread's alone. It never ran.
+            drop(unsafe { self.take() });
+        } else {
+            // The first closure's panic is on its way; a second one's payload is
+            // let go, and what its destructor throws with it.
+            // SAFETY: recovered from a thief.
+            let result = unsafe { self.take_result() };
+            forget(catch_unwind(AssertUnwindSafe(|| drop(result))));
+        }
+        resume_unwind(panic)
     }
 }
 
-/// Sees to the second closure if the first one unwinds: a thief may be running
-/// it, and with it what the frame borrows.
-struct Unwinding<'a, P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, R> {
-    worker: &'a Worker<P, S>,
-    frame: &'a Frame<B, R>,
-    index: u32,
-}
+/// Drops the first closure's result if the second one unwinds here.
+struct Unwinding<'a, A>(&'a UnsafeCell<MaybeUninit<A>>);
 
-impl<P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, R> Drop for Unwinding<'_, P, S, B, R> {
-    // Inlined, so that the guard stays in registers while all goes well.
+impl<A> Drop for Unwinding<'_, A> {
     #[inline(always)]
     fn drop(&mut self) {
-        #[cold]
-        #[inline(never)]
-        fn see_to<P, S, B, R>(worker: &Worker<P, S>, frame: &Frame<B, R>, index: u32)
-        where
-            P: Platform,
-            S: Sleep<P>,
-            B: FnOnce(FnContext) -> R,
-        {
-            if worker.stack.pop(index) {
-                // SAFETY: popped, so the job is this thread's alone. It never ran.
-                drop(unsafe { frame.take() });
-            } else {
-                worker.await_stolen(index);
-                // The first closure's panic is on its way; a second one's payload
-                // is let go, and what its destructor throws with it.
-                // SAFETY: the thief has written the result.
-                let result = unsafe { (*frame.result.get()).assume_init_read() };
-                forget(catch_unwind(AssertUnwindSafe(|| drop(result))));
-            }
-        }
-        see_to(self.worker, self.frame, self.index);
+        // SAFETY: written, and whoever reads it forgets this guard before.
+        unsafe { (*self.0.get()).assume_init_drop() };
     }
 }
 
@@ -127,48 +180,94 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     ///
     /// | step | memory |
     /// |---|---|
-    /// | push | reads and writes `bottom`, writes half a line of the stack: the owner's own |
+    /// | push | reads and writes `bottom`, writes a pointer to the stack: the owner's own |
     /// | post | reads the policy's word: written when somebody sleeps or wakes |
     /// | pop | writes `bottom`; reads the public word: written when somebody steals or asks |
     ///
-    /// No locked instruction and no fence (`Platform::light_fence` is a test of
-    /// a flag, twice). `a` and `b` are called directly, so that they are inlined.
+    /// No locked instruction and no fence: `Platform::untested_light_fence` stops
+    /// only the compiler. `a` and `b` are called directly, so that they are
+    /// inlined. Nothing lives in a register across `a`, nor across the calls that
+    /// are rarely made: a `fib` with a join at every call saves none (`Frame`).
     #[inline(always)]
     pub(super) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
     {
-        let frame = Frame {
-            body: UnsafeCell::new(ManuallyDrop::new(b)),
-            result: UnsafeCell::new(MaybeUninit::uninit()),
-        };
-        let was_empty = S::ASKS_EMPTY && self.stack.is_empty();
-        let data = std::ptr::from_ref(&frame).cast();
-        let Some(index) = self.stack.push(Frame::<B, RB>::run, data) else {
-            // A million joins deep, the oldest ones are enough for thieves.
-            // SAFETY: it was not pushed.
-            let b = unsafe { frame.take() };
-            return (a(FnContext::new(migrated)), b(FnContext::new(false)));
-        };
-        self.sleep().posted(self.known.index, was_empty);
-        let unwinding = Unwinding {
-            worker: self,
-            frame: &frame,
-            index,
-        };
-        let result_a = a(FnContext::new(migrated));
-        forget(unwinding);
-        if self.stack.pop(index) {
-            // SAFETY: popped, so the job is this thread's alone.
-            let b = unsafe { frame.take() };
-            return (result_a, b(FnContext::new(false)));
+        match self.stack.room() {
+            Some(place) => self.join_at(place, false, migrated, a, b),
+            None => self.join_slowly(migrated, a, b),
         }
-        self.await_stolen(index);
-        // SAFETY: the thief has written the result, before it set the latch.
-        match unsafe { frame.result.into_inner().assume_init() } {
-            Ok(result_b) => (result_a, result_b),
-            Err(payload) => resume_unwind(payload),
+    }
+
+    /// The job goes to `place`, and `in_public`, for all to see, if thieves are
+    /// hungry.
+    #[inline(always)]
+    fn join_at<A, B, RA, RB>(
+        &self,
+        place: u32,
+        in_public: bool,
+        migrated: bool,
+        a: A,
+        b: B,
+    ) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA,
+        B: FnOnce(FnContext) -> RB,
+    {
+        let was_empty = S::ASKS_EMPTY && self.stack.is_empty();
+        let frame = Frame {
+            head: Head(Frame::<P, S, B, RA, RB>::run),
+            place,
+            worker: self,
+            second: UnsafeCell::new(Second {
+                body: ManuallyDrop::new(b),
+            }),
+            first: UnsafeCell::new(MaybeUninit::uninit()),
+        };
+        self.stack.push(place, std::ptr::from_ref(&frame).cast());
+        if in_public {
+            self.stack.publish(place);
+        }
+        (self.sleep()).posted_by(|| self.known.index, was_empty);
+        // Caught and thrown again, and not left to a guard, which would be live
+        // in a register across the clearing up.
+        let returned = catch_unwind(AssertUnwindSafe(|| {
+            let first = a(FnContext::new(migrated));
+            // SAFETY: the cell is this thread's alone.
+            unsafe { (*frame.first.get()).write(first) };
+        }));
+        if let Err(panic) = returned {
+            frame.abandon(panic);
+        }
+        if frame.recover() {
+            let unwinding = Unwinding(&frame.first);
+            // SAFETY: the job is this thread's alone.
+            let second = unsafe { frame.take() }(FnContext::new(false));
+            forget(unwinding);
+            // SAFETY: the first closure has returned.
+            return (unsafe { frame.take_first() }, second);
+        }
+        // SAFETY: the first closure has returned, and the thief has set the latch.
+        let (first, result) = unsafe { (frame.take_first(), frame.take_result()) };
+        match result {
+            Ok(second) => (first, second),
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+
+    /// [`join`](Self::join) when thieves are hungry, or the stack must grow or is as
+    /// large as it gets: a million joins deep, the oldest ones are enough for thieves.
+    #[cold]
+    #[inline(never)]
+    fn join_slowly<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA,
+        B: FnOnce(FnContext) -> RB,
+    {
+        match self.stack.make_room() {
+            Some((place, hungry)) => self.join_at(place, hungry, migrated, a, b),
+            None => (a(FnContext::new(migrated)), b(FnContext::new(false))),
         }
     }
 }

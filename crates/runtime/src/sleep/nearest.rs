@@ -97,14 +97,19 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     }
 
     #[inline(always)]
-    fn posted(&self, poster: usize, _: bool) {
+    fn posted(&self, poster: usize, was_empty: bool) {
+        self.posted_by(|| poster, was_empty);
+    }
+
+    #[inline(always)]
+    fn posted_by(&self, poster: impl FnOnce() -> usize, _: bool) {
         // The push before the look at the word, against the heavy fence between
         // a sleeper's being counted and its last look at the stacks. Where there
         // are no light fences the word says so, and `call` has a real one.
         P::untested_light_fence();
         // Relaxed: ordered by the fence, and it carries no data.
         if self.callable.load(Ordering::Relaxed) != 0 {
-            self.call(poster);
+            self.call(poster());
         }
     }
 

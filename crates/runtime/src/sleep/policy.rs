@@ -145,6 +145,13 @@ pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
     /// on the path of every `join`.
     fn posted(&self, poster: usize, was_empty: bool);
 
+    /// [`posted`](Self::posted), for a policy that need not know who it is as long
+    /// as nobody sleeps.
+    #[inline(always)]
+    fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) {
+        self.posted(poster(), was_empty);
+    }
+
     /// `jobs` jobs were put where any worker finds them, near worker `near`;
     /// none `was_empty` before. Contains a full fence.
     fn injected(&self, near: usize, jobs: u32, was_empty: bool);

@@ -3,28 +3,28 @@
 /// Set where there are no light fences: the owner then always looks twice, after
 /// a fence.
 pub(super) const FENCED: u64 = 1 << 63;
-/// Bits of an index into a stack, and how far up `limit` and `top` are.
-const INDEX_BITS: u32 = 23;
-const LIMIT_SHIFT: u32 = 63 - INDEX_BITS;
-const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
-const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+/// Bits of a place in a stack, and how far up `limit` and `top` are.
+const PLACE_BITS: u32 = 23;
+const LIMIT_SHIFT: u32 = 63 - PLACE_BITS;
+const TOP_SHIFT: u32 = LIMIT_SHIFT - PLACE_BITS;
+const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
 /// As `limit`: a thief asks, and nothing is public.
-const ASKED: u32 = INDEX_MASK as u32;
+const ASKED: u32 = PLACE_MASK as u32;
 /// As `raiser`: the owner was asked, and had nothing to give.
 const PROMISED: u64 = RAISER_MASK;
 
-/// The most jobs a stack can hold: their indices, and one past them, are
-/// numbers below the one that means "asked".
-pub(super) const MOST_JOBS: u32 = ASKED - 1;
+/// The most jobs a stack can hold: their places, and one past them, are numbers
+/// below the one that means "asked".
+pub(super) const MOST_JOBS: u32 = ASKED - 2;
 
 /// Which of a stack's jobs are whose, in one word: everything about it changes
 /// by one compare-and-swap.
 ///
-/// Indices below `top` are stolen; in `top..limit` they are public; from `limit`
-/// on they are the owner's. While `raiser` is not 0, a thief is about to move
-/// the limit up, and `top..limit` is not public yet; when `limit` is the largest
-/// number, a thief asks the owner for jobs.
+/// Places are counted from 1. Those up to `top` are stolen; those after it up to
+/// `limit` are public; those above both are the owner's. While `raiser` is not 0,
+/// a thief is about to move the limit up, and nothing is public yet; when `limit`
+/// is the largest number, a thief asks the owner for jobs.
 ///
 /// The limit is in the highest bits, but for FENCED, so that the owner can ask
 /// whether a job is its own by one comparison of the whole word (see
@@ -35,7 +35,7 @@ pub(super) struct Public(pub(super) u64);
 /// What the word says, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// `top..limit` may be stolen, perhaps none.
+    /// What is above `top` up to `limit` may be stolen, perhaps nothing.
     Open,
     /// Nothing may be stolen; a thief asks.
     Asked,
@@ -59,17 +59,18 @@ impl Public {
         Self(Self::open(top, top).0 | PROMISED)
     }
 
-    /// `raiser`, a worker, is about to make `top..limit` public.
+    /// `raiser`, a worker, is about to make public what is above `top` up to
+    /// `limit`.
     pub(super) fn raising(top: u32, limit: u32, raiser: usize) -> Self {
         Self(Self::open(top, limit).0 | (raiser as u64 + 1))
     }
 
     pub(super) fn top(self) -> u32 {
-        (self.0 >> TOP_SHIFT & INDEX_MASK) as u32
+        (self.0 >> TOP_SHIFT & PLACE_MASK) as u32
     }
 
     pub(super) fn limit(self) -> u32 {
-        (self.0 >> LIMIT_SHIFT & INDEX_MASK) as u32
+        (self.0 >> LIMIT_SHIFT & PLACE_MASK) as u32
     }
 
     pub(super) fn state(self) -> State {
@@ -84,11 +85,11 @@ impl Public {
         }
     }
 
-    /// Whether the owner must look twice before it takes the job at `index`:
-    /// whether `limit > index`, or FENCED.
+    /// Whether the owner must look twice before it takes the job at `place`:
+    /// whether that is not above the limit, or FENCED.
     #[inline(always)]
-    pub(super) fn covers(self, index: u32) -> bool {
-        self.0 >= u64::from(index + 1) << LIMIT_SHIFT
+    pub(super) fn covers(self, place: u32) -> bool {
+        self.0 >= u64::from(place) << LIMIT_SHIFT
     }
 }
 
@@ -102,17 +103,17 @@ mod tests {
             let raised = Public::raising(top, limit, 16_000);
             for word in [Public::open(top, limit), raised] {
                 assert_eq!((word.top(), word.limit()), (top, limit));
-                for index in [0, 1, 6, 7, 8, MOST_JOBS - 1] {
-                    assert_eq!(word.covers(index), limit > index, "{word:?} {index}");
+                for place in [1, 6, 7, 8, MOST_JOBS] {
+                    assert_eq!(word.covers(place), place <= limit, "{word:?} {place}");
                 }
             }
             assert_eq!(raised.state(), State::Raising);
         }
         assert!(Public(Public::open(0, 0).0 | FENCED).covers(7));
-        assert!(Public::asked(5).covers(MOST_JOBS - 1));
+        assert!(Public::asked(5).covers(MOST_JOBS));
         assert_eq!(Public::asked(5).state(), State::Asked);
         assert_eq!(Public::promised(5).state(), State::Promised);
-        assert!(!Public::promised(5).covers(5));
+        assert!(!Public::promised(5).covers(6));
         assert_eq!(Public::open(5, 5).state(), State::Open);
     }
 }

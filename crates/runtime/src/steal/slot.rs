@@ -1,4 +1,4 @@
-//! One place of a stack.
+//! What a job is to its stack, and what there is beside it for when it is stolen.
 
 use crate::sleep::Latch;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -6,6 +6,9 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// How a job is run: with what it was pushed with, and whether another worker
 /// than its owner runs it.
 pub(crate) type Run = unsafe fn(*const (), bool);
+
+/// What a job begins with, wherever it lies: a stack holds pointers to this.
+pub(crate) struct Head(pub(crate) Run);
 
 /// Who has stolen a job, and where its own jobs begin that came after: what a
 /// waiting owner needs to find the descendants of the job.
@@ -21,16 +24,13 @@ const NOBODY: u64 = u64::MAX;
 /// The thief has given the job back, to whoever takes it.
 const ORPHANED: u64 = u64::MAX - 1;
 
-/// A job, and what its owner waits on if it is stolen.
+/// What belongs to a place of a stack and not to the job that is there: what the
+/// owner of a stolen job waits on.
 ///
-/// It stays where it is until its owner takes it back or has seen it done. So a
-/// thief that has claimed an index may read the slot at leisure, and sets the
-/// latch in pool memory, which does not die under it. Half a line, so that it
-/// is on one line whatever its index.
-#[repr(C, align(32))]
+/// It is pool memory, which does not die under a thief that sets the latch; and
+/// apart from the pointers to jobs, so that thieves write no line that the owner
+/// pushes to.
 pub(super) struct Slot<P: Platform> {
-    run: P::AtomicPtr<()>,
-    data: P::AtomicPtr<()>,
     /// Set by the thief when the job is done.
     pub(super) latch: Latch<P>,
     /// Who has stolen it.
@@ -40,30 +40,9 @@ pub(super) struct Slot<P: Platform> {
 impl<P: Platform> Slot<P> {
     pub(super) fn new() -> Self {
         Self {
-            run: P::AtomicPtr::new(std::ptr::null_mut()),
-            data: P::AtomicPtr::new(std::ptr::null_mut()),
             latch: Latch::new(),
             thief: P::AtomicU64::new(NOBODY),
         }
-    }
-
-    /// Relaxed: published by the stack's `bottom` or public word.
-    #[inline(always)]
-    pub(super) fn write(&self, run: Run, data: *const ()) {
-        self.run.store(run as *mut (), Ordering::Relaxed);
-        self.data.store(data.cast_mut(), Ordering::Relaxed);
-    }
-
-    /// The job.
-    ///
-    /// # Safety
-    ///
-    /// One was written, and the caller has claimed it or is the owner.
-    pub(super) unsafe fn read(&self) -> (Run, *const ()) {
-        let run = self.run.load(Ordering::Relaxed);
-        // SAFETY: `write` stored a `Run` there, says the caller.
-        let run = unsafe { std::mem::transmute::<*mut (), Run>(run) };
-        (run, self.data.load(Ordering::Relaxed))
     }
 
     /// Acquire pairs with `set_thief`, whose writer set up its stack before.

@@ -1,18 +1,21 @@
 //! The stack of jobs that each worker has.
 
 use super::public::{FENCED, MOST_JOBS, Public, State};
-use super::slot::{Run, Slot, Thief};
+use super::slot::{Head, Run, Slot, Thief};
 use crate::sleep::Latch;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 
+/// Places made at a time. Two in tests, so that a few jobs take several.
+const CHUNK: usize = if cfg!(test) { 2 } else { 64 };
+
 /// A worker's jobs. The owner pushes and pops at the bottom; thieves steal the
 /// oldest, at the top. `README.md` argues why each job is run exactly once.
 ///
-/// Cost to the owner while nobody is idle, on x86-64: a push is three stores
-/// into lines that only the owner writes, a pop one store and one load of a line
-/// that thieves write and then leave alone. No locked instruction, no fence.
+/// Cost to the owner while nobody is idle, on x86-64: a push is two stores into
+/// lines that only the owner writes, a pop one store and one load of a line that
+/// thieves write and then leave alone. No locked instruction, no fence.
 pub(crate) struct JobStack<P: Platform> {
     own: CachePadded<Own<P>>,
     public: CachePadded<P::AtomicU64>,
@@ -20,52 +23,52 @@ pub(crate) struct JobStack<P: Platform> {
     fenced: u64,
 }
 
-/// What only the owner writes.
+/// What only the owner writes, but for what thieves write into slots.
 struct Own<P: Platform> {
-    /// One past the newest job. Thieves read it only when the owner does not
+    /// The place of the next job. Thieves read it only when the owner does not
     /// answer.
     bottom: P::AtomicU32,
-    /// A push at this index or above takes the slow way: where the slots end, or 0
+    /// A push at this place or above takes the slow way: where the places end, or 0
     /// while thieves are hungry: from when one asks until the owner gets back a job
     /// that was public. Written by thieves too, who may overwrite the owner; it is
     /// about speed only.
     gate: P::AtomicU32,
-    /// Slots below this exist; the memory beyond has never been touched.
+    /// Places below this exist, but for 0; the memory beyond has never been
+    /// touched.
     ready: Cell<u32>,
-    /// As many as can ever be pushed; reserved at once, and given pages by the
-    /// system when they are first used.
+    /// By place. As many as can ever be pushed; reserved at once, and given pages
+    /// by the system when they are first used.
+    jobs: Box<[MaybeUninit<P::AtomicPtr<Head>>]>,
+    /// By place, as `jobs`.
     slots: Box<[MaybeUninit<Slot<P>>]>,
 }
 
-// SAFETY: `ready` is the owner's alone. `slots` are reached by others only below
-// a `bottom` that the owner has released, where they exist and are `Sync`.
+// SAFETY: `ready` is the owner's alone. `jobs` and `slots` are reached by others
+// only below a `bottom` that the owner has released, where they exist and are
+// `Sync`.
 unsafe impl<P: Platform> Sync for JobStack<P> {}
-// SAFETY: as above; nothing is bound to a thread.
+// SAFETY: as above; nothing is bound to a thread. Jobs are pointers that only
+// their claimers follow.
 unsafe impl<P: Platform> Send for JobStack<P> {}
 
-/// A job that a thief has claimed: index `index` of the stack.
+/// A job that a thief has claimed.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Claim {
-    pub(crate) index: u32,
-}
-
-/// What became of the job that the owner wants back.
-#[derive(Debug, PartialEq, Eq)]
-enum Popped {
-    Mine,
-    Stolen,
+    place: u32,
 }
 
 impl<P: Platform> JobStack<P> {
     /// An empty stack of at most `capacity` jobs.
     pub(crate) fn new(capacity: u32) -> Self {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
+        let places = 1 + capacity.min(MOST_JOBS) as usize;
         let own = Own {
-            bottom: P::AtomicU32::new(0),
-            gate: P::AtomicU32::new(0),
-            ready: Cell::new(0),
-            slots: Box::new_uninit_slice(capacity.min(MOST_JOBS) as usize),
+            bottom: P::AtomicU32::new(1),
+            gate: P::AtomicU32::new(1),
+            ready: Cell::new(1),
+            jobs: Box::new_uninit_slice(places),
+            slots: Box::new_uninit_slice(places),
         };
         Self {
             own: CachePadded::new(own),
@@ -80,77 +83,104 @@ impl<P: Platform> JobStack<P> {
         P::name(&self.public, "jobs: public part");
     }
 
-    /// The owner pushes a job; its index, or `None` if the stack is full.
+    /// Where the owner's next job will be; its own view.
     #[inline(always)]
-    pub(crate) fn push(&self, run: Run, data: *const ()) -> Option<u32> {
-        let own = &*self.own;
+    pub(crate) fn bottom(&self) -> u32 {
         // Relaxed: the owner's own writing.
-        let index = own.bottom.load(Ordering::Relaxed);
-        // Relaxed: a hint, see there.
-        if index >= own.gate.load(Ordering::Relaxed) {
-            return self.push_slowly(run, data);
-        }
-        self.put(index, run, data);
-        Some(index)
+        self.own.bottom.load(Ordering::Relaxed)
     }
 
+    /// The place where the owner can push a job without further ado; `None`: it
+    /// must ask for [`make_room`](Self::make_room).
     #[inline(always)]
-    fn put(&self, index: u32, run: Run, data: *const ()) {
-        self.slot(index).write(run, data);
-        // Release: who reads this finds the slot written.
-        self.own.bottom.store(index + 1, Ordering::Release);
+    pub(crate) fn room(&self) -> Option<u32> {
+        let place = self.bottom();
+        // Relaxed: a hint, see there.
+        (place < self.own.gate.load(Ordering::Relaxed)).then_some(place)
     }
 
-    /// Pushes where there may be no slot yet, or in public: while thieves are hungry,
-    /// every job is theirs to take the moment there is one.
+    /// Makes room for the owner's next job: its place, and whether thieves are hungry,
+    /// so that the job is to be [`published`](Self::publish) at once. `None`: the
+    /// stack is full.
     #[cold]
     #[inline(never)]
-    fn push_slowly(&self, run: Run, data: *const ()) -> Option<u32> {
-        let index = self.bottom();
+    pub(crate) fn make_room(&self) -> Option<(u32, bool)> {
+        let own = &*self.own;
+        let place = self.bottom();
         // Relaxed: the owner's own, or a thief's hint.
-        let hungry = self.own.gate.load(Ordering::Relaxed) == 0;
-        if index == self.own.ready.get() && !self.grow() {
+        let hungry = own.gate.load(Ordering::Relaxed) == 0;
+        if place == own.ready.get() && !self.grow() {
             return None;
         }
-        self.put(index, run, data);
         if !hungry {
-            (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
-            return Some(index);
+            own.gate.store(own.ready.get(), Ordering::Relaxed);
         }
+        Some((place, hungry))
+    }
+
+    /// Makes public what the owner has, up to the newest job, which is at `place`.
+    pub(crate) fn publish(&self, place: u32) {
         let word = Public(self.public.load(Ordering::Acquire));
         if word.state() != State::Raising {
             // If the word has changed, a thief is at it, who needs no help.
-            let _ = self.exchange(word, Public::open(word.top(), index + 1));
+            let _ = self.exchange(word, Public::open(word.top(), place));
         }
-        Some(index)
     }
 
-    /// Makes the next slots; `false`: there is no room.
-    #[cold]
-    #[inline(never)]
+    /// The owner's way to push: what a `join` does, step by step.
+    #[cfg(test)]
+    pub(crate) fn push_as_joins_do(&self, job: *const Head) -> Option<u32> {
+        let room = self.room().map(|place| (place, false));
+        let (place, hungry) = room.or_else(|| self.make_room())?;
+        self.push(place, job);
+        if hungry {
+            self.publish(place);
+        }
+        Some(place)
+    }
+
+    /// Makes places; `false`: there are as many as there can be.
     fn grow(&self) -> bool {
-        /// Made at a time: half a page.
-        const CHUNK: usize = 64;
         let own = &*self.own;
         let from = own.ready.get() as usize;
-        let to = (from + CHUNK).min(own.slots.len());
-        for slot in &own.slots[from..to] {
-            let place = slot.as_ptr().cast_mut();
+        let to = (from + CHUNK).min(own.jobs.len());
+        for place in from..to {
+            let job = own.jobs[place].as_ptr().cast_mut();
+            let slot = own.slots[place].as_ptr().cast_mut();
             // SAFETY: `ready` is the owner's, which is the caller; nobody looks at
-            // slots at or above it, so this is the only access to the place.
-            unsafe { place.write(Slot::new()) };
+            // places at or above it, so these are the only accesses to them.
+            unsafe {
+                job.write(P::AtomicPtr::new(std::ptr::null_mut()));
+                slot.write(Slot::new());
+            }
         }
         own.ready.set(to as u32);
         from < to
     }
 
-    /// The slot at `index`, which was pushed to at some time.
+    /// The owner pushes a job at the `place` where it has [`room`](Self::room).
     #[inline(always)]
-    fn slot(&self, index: u32) -> &Slot<P> {
-        debug_assert!((index as usize) < self.own.slots.len());
-        // SAFETY: below `ready` at the owner's, who compared; a thief's index is
-        // below a `bottom` it has acquired, so that the slot was made before.
-        unsafe { (self.own.slots.get_unchecked(index as usize)).assume_init_ref() }
+    pub(crate) fn push(&self, place: u32, job: *const Head) {
+        debug_assert_eq!(self.bottom(), place);
+        // Relaxed: published by `bottom`, or by the public word after it.
+        self.entry(place).store(job.cast_mut(), Ordering::Relaxed);
+        // Release: who reads this finds the job there.
+        self.own.bottom.store(place + 1, Ordering::Release);
+    }
+
+    /// The entry at `place`, which was made.
+    #[inline(always)]
+    fn entry(&self, place: u32) -> &P::AtomicPtr<Head> {
+        debug_assert!((1..self.own.jobs.len()).contains(&(place as usize)));
+        // SAFETY: below `ready` at the owner's, who compared; a thief's place is
+        // below a `bottom` it has acquired, so that it was made before.
+        unsafe { (self.own.jobs.get_unchecked(place as usize)).assume_init_ref() }
+    }
+
+    /// What is beside it.
+    fn slot(&self, place: u32) -> &Slot<P> {
+        // SAFETY: as in `entry`; both are made together.
+        unsafe { self.own.slots[place as usize].assume_init_ref() }
     }
 
     /// Whether nothing can be stolen and nothing popped. Exact for the owner,
@@ -159,81 +189,63 @@ impl<P: Platform> JobStack<P> {
         // Acquire: who acts on it, a worker about to sleep, has fenced before.
         let bottom = self.own.bottom.load(Ordering::Acquire);
         let word = Public(self.public.load(Ordering::Acquire));
-        bottom <= word.top()
+        bottom <= word.top() + 1
     }
 
-    /// One past the owner's newest job; its own view.
+    /// The owner wants its newest job, which is at `place`, back. `true`: it has
+    /// it; `false`: the job may be a thief's, and the owner must
+    /// [`confirm`](Self::confirm).
     #[inline(always)]
-    pub(crate) fn bottom(&self) -> u32 {
-        self.own.bottom.load(Ordering::Relaxed)
-    }
-
-    /// The owner takes its newest job, which is at `index`, back; `false`: it was
-    /// stolen, and the owner must wait for its latch and then
-    /// [`retire`](Self::retire) it.
-    #[inline(always)]
-    pub(crate) fn pop(&self, index: u32) -> bool {
-        let own = &*self.own;
-        debug_assert_eq!(self.bottom(), index + 1);
-        // Release: a thief that reads it relies on the slots below.
-        own.bottom.store(index, Ordering::Release);
+    pub(crate) fn pop(&self, place: u32) -> bool {
+        debug_assert_eq!(self.bottom(), place + 1);
+        // Release: a thief that reads it relies on the places below.
+        self.own.bottom.store(place, Ordering::Release);
         // Against the heavy fence in `raise`: either that thief sees this
         // bottom, or the load below sees its word. Where there are no light
         // fences the word says so, and `confirm` has a real one.
         P::untested_light_fence();
         // Relaxed: if it covers not, there is nothing to be acquired.
-        !Public(self.public.load(Ordering::Relaxed)).covers(index) || self.confirm(index)
+        !Public(self.public.load(Ordering::Relaxed)).covers(place)
     }
 
-    /// The owner takes the newest job, which is at `index`, out of reach of
-    /// thieves; `false`: one of them has it.
-    #[cold]
-    #[inline(never)]
-    fn confirm(&self, index: u32) -> bool {
+    /// The owner takes the job that it has not got by [`pop`](Self::pop) out of
+    /// reach of thieves; `false`: one of them has it, and the owner must wait for
+    /// its latch and then [`retire`](Self::retire) it.
+    pub(crate) fn confirm(&self, place: u32) -> bool {
         if self.fenced != 0 {
             // As the light fence in `pop`.
             P::fence(Ordering::SeqCst);
         }
-        match self.reclaim(index) {
-            Popped::Mine => true,
-            Popped::Stolen => {
-                // The slot stays in use until the thief is done.
-                self.own.bottom.store(index + 1, Ordering::Release);
-                false
-            }
-        }
-    }
-
-    /// Decides about the job at `index`, which is at `bottom` now.
-    fn reclaim(&self, index: u32) -> Popped {
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
             let top = word.top();
-            if top > index {
-                return Popped::Stolen;
+            if place <= top {
+                // The place stays in use until the thief is done.
+                self.own.bottom.store(place + 1, Ordering::Release);
+                return false;
             }
+            let older = place - 1;
             let next = match word.state() {
-                State::Open | State::Promised if word.limit() <= index => return Popped::Mine,
+                State::Open | State::Promised if word.limit() < place => return true,
                 State::Open | State::Promised => {
-                    // Nobody wanted it.
+                    // Nobody wanted it: thieves are not hungry any more.
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
-                    Public::open(top, index)
+                    Public::open(top, older)
                 }
-                // Who asks, or digs, gets all that is left, for less than it would
-                // pay by itself; or what is pushed next.
+                // Who asks, or raises, gets what is left, for less than it would pay
+                // by itself; or what is pushed next.
                 State::Asked | State::Raising => {
                     self.own.gate.store(0, Ordering::Relaxed);
-                    if top < index {
-                        Public::open(top, index)
+                    if top < older {
+                        Public::open(top, older)
                     } else {
                         Public::promised(top)
                     }
                 }
             };
-            // Release publishes the slots of what becomes public; acquire, as
-            // the load.
+            // Release publishes the jobs that become public; acquire, as the load.
             match self.exchange(word, next) {
-                Ok(()) => return Popped::Mine,
+                Ok(()) => return true,
                 Err(now) => word = now,
             }
         }
@@ -245,30 +257,30 @@ impl<P: Platform> JobStack<P> {
         swap.map(drop).map_err(Public)
     }
 
-    /// The latch of the job at `index`, which was pushed at some time.
-    pub(crate) fn latch(&self, index: u32) -> &Latch<P> {
-        &self.slot(index).latch
+    /// The latch of the job at `place`, which was pushed at some time.
+    pub(crate) fn latch(&self, place: u32) -> &Latch<P> {
+        &self.slot(place).latch
     }
 
-    /// Who has stolen the job at `index`, as far as is known.
-    pub(crate) fn thief(&self, index: u32) -> Option<Thief> {
-        self.slot(index).thief()
+    /// Who has stolen the job at `place`, as far as is known.
+    pub(crate) fn thief(&self, place: u32) -> Option<Thief> {
+        self.slot(place).thief()
     }
 
-    /// The owner has seen the latch of its newest job, stolen, set: its slot is
+    /// The owner has seen the latch of its newest job, stolen, set: its place is
     /// free again.
-    pub(crate) fn retire(&self, index: u32) {
-        debug_assert_eq!(self.bottom(), index + 1);
-        let slot = self.slot(index);
+    pub(crate) fn retire(&self, place: u32) {
+        debug_assert_eq!(self.bottom(), place + 1);
+        let slot = self.slot(place);
         slot.set_thief(None);
         slot.latch.reset();
-        // Down first: while `bottom` is above `top`, a thief would think that
+        // Down first: while `bottom` is two above `top`, a thief would think that
         // there is a job.
-        self.own.bottom.store(index, Ordering::Release);
+        self.own.bottom.store(place, Ordering::Release);
         let mut word = Public(self.public.load(Ordering::Relaxed));
         loop {
-            debug_assert!(word.top() > index);
-            match self.exchange(word, Public::open(index, index)) {
+            debug_assert_eq!(word.top(), place);
+            match self.exchange(word, Public::open(place - 1, place - 1)) {
                 Ok(()) => return,
                 Err(now) => word = now,
             }
@@ -277,23 +289,23 @@ impl<P: Platform> JobStack<P> {
 
     /// A thief takes the oldest job if it is public and at `floor` or above.
     pub(crate) fn steal(&self, floor: u32, thief: Thief) -> Option<Claim> {
-        // Acquire: the slots of the public part are written.
+        // Acquire: the jobs of the public part are there.
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
-            let index = word.top();
-            if word.state() != State::Open || index >= word.limit() || index < floor {
+            let place = word.top() + 1;
+            if word.state() != State::Open || place > word.limit() || place < floor {
                 return None;
             }
-            match self.exchange(word, Public::open(index + 1, word.limit())) {
-                Ok(()) => return Some(self.claimed(index, thief)),
+            match self.exchange(word, Public::open(place, word.limit())) {
+                Ok(()) => return Some(self.claimed(place, thief)),
                 Err(now) => word = now,
             }
         }
     }
 
-    fn claimed(&self, index: u32, thief: Thief) -> Claim {
-        self.slot(index).set_thief(Some(thief));
-        Claim { index }
+    fn claimed(&self, place: u32, thief: Thief) -> Claim {
+        self.slot(place).set_thief(Some(thief));
+        Claim { place }
     }
 
     /// A thief that found nothing public asks for some: at its next push or pop the
@@ -324,8 +336,8 @@ impl<P: Platform> JobStack<P> {
     /// moment ago.
     pub(crate) fn is_above(&self, floor: u32) -> bool {
         let bottom = self.own.bottom.load(Ordering::Acquire);
-        let top = Public(self.public.load(Ordering::Acquire)).top();
-        floor <= top && top < bottom
+        let oldest = Public(self.public.load(Ordering::Acquire)).top() + 1;
+        floor <= oldest && oldest < bottom
     }
 
     /// A thief takes the oldest job at `floor` or above without the help of an
@@ -340,67 +352,77 @@ impl<P: Platform> JobStack<P> {
             State::Open => top >= word.limit(),
             State::Raising => false,
         };
+        let place = top + 1;
+        // Relaxed: what counts is read again, after the fence.
         let bottom = self.own.bottom.load(Ordering::Relaxed);
-        if !closed || top < floor || bottom <= top {
+        if !closed || place < floor || bottom <= place {
             return None;
         }
-        let limit = top + (bottom - top).div_ceil(2);
+        let limit = top + (bottom - place).div_ceil(2);
         let raised = Public(Public::raising(top, limit, thief.worker as usize).0 | self.fenced);
         self.exchange(word, raised).ok()?;
-        // From here on the owner's every pop below `limit` sees the raise and
+        // From here on the owner's every pop up to `limit` sees the raise and
         // cancels it, or its `bottom` is seen here.
         P::heavy_fence();
-        // Acquire: the slots below it are written.
-        let limit = limit.min(self.own.bottom.load(Ordering::Acquire));
-        if limit <= top {
+        // Acquire: the jobs below it are there.
+        let limit = limit.min(self.own.bottom.load(Ordering::Acquire) - 1);
+        if limit < place {
             // Whoever has changed the word meanwhile is welcome to it.
             let _ = self.exchange(raised, Public::open(top, top));
             return None;
         }
-        self.exchange(raised, Public::open(top + 1, limit)).ok()?;
-        Some(self.claimed(top, thief))
+        self.exchange(raised, Public::open(place, limit)).ok()?;
+        Some(self.claimed(place, thief))
     }
 
-    /// A claimed job.
+    /// How a claimed job is run, and with what.
     ///
     /// # Safety
     ///
     /// The claim is from this stack, and its job not done.
     pub(crate) unsafe fn job(&self, claim: &Claim) -> (Run, *const ()) {
-        // SAFETY: by contract.
-        unsafe { self.slot(claim.index).read() }
+        // Relaxed: ordered by the claim.
+        let job = self.entry(claim.place).load(Ordering::Relaxed);
+        // SAFETY: it was pushed, and is not over before the caller says so.
+        (unsafe { (*job).0 }, job.cast_const().cast())
     }
 
     /// The thief will not do the job after all: it is for whoever
-    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its index.
+    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its place.
     pub(crate) fn give_back(&self, claim: Claim) -> u32 {
-        self.slot(claim.index).orphan();
-        claim.index
+        self.slot(claim.place).orphan();
+        claim.place
     }
 
-    /// Whether the job at `index` was given back, as seen a moment ago.
-    pub(crate) fn is_given_back(&self, index: u32) -> bool {
-        self.slot(index).is_orphaned()
+    /// Whether the job at `place` was given back, as seen a moment ago.
+    pub(crate) fn is_given_back(&self, place: u32) -> bool {
+        self.slot(place).is_orphaned()
     }
 
-    /// Takes the job at `index`, which was pushed at some time, if one there was
+    /// Takes the job at `place`, which was pushed at some time, if one there was
     /// given back.
-    pub(crate) fn adopt(&self, index: u32, thief: Thief) -> Option<Claim> {
-        (self.slot(index).is_orphaned() && self.slot(index).adopt(thief)).then_some(Claim { index })
+    pub(crate) fn adopt(&self, place: u32, thief: Thief) -> Option<Claim> {
+        let slot = self.slot(place);
+        (slot.is_orphaned() && slot.adopt(thief)).then_some(Claim { place })
     }
 
     /// The thief has done the job; `true`: the owner sleeps and must be woken.
     pub(crate) fn done(&self, claim: Claim) -> bool {
-        self.slot(claim.index).latch.set()
+        self.slot(claim.place).latch.set()
     }
 }
 
 impl<P: Platform> Drop for JobStack<P> {
     fn drop(&mut self) {
-        let ready = self.own.ready.get() as usize;
-        for slot in &mut self.own.slots[..ready] {
-            // SAFETY: below `ready` slots were made, and nobody has the stack.
-            unsafe { slot.assume_init_drop() };
+        let Own {
+            ready, jobs, slots, ..
+        } = &mut *self.own;
+        for place in 1..ready.get() as usize {
+            // SAFETY: below `ready` both were made, and nobody has the stack.
+            unsafe {
+                jobs[place].assume_init_drop();
+                slots[place].assume_init_drop();
+            }
         }
     }
 }
