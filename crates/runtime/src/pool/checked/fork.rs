@@ -146,7 +146,8 @@ fn gives_back<P: Platform>() {
         let claim = loop {
             // It asks, and its owner, in a long job, does not answer.
             stack.ask();
-            match stack.raise(0, worker.as_thief()) {
+            let me = worker.as_thief();
+            match stack.steal(0, me).or_else(|| stack.raise(0, me)) {
                 Some(claim) => break claim,
                 None => P::yield_now(),
             }
