@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Miri: one of everything (crates/runtime/tests/small.rs) on an interpreter that
 # knows Rust's memory model and aliasing rules, under four seeds of its
-# scheduler. Two minutes, and seven more the first time, which builds the
+# scheduler. Five minutes, and seven more the first time, which builds the
 # standard library. Needs a nightly toolchain; installs its components.
 #
 # The model checkers see atomics and nothing else; Miri sees every access to
-# plain memory, the loop's frame on its caller's stack above all.
+# plain memory, the frames of loops, joins and scopes on their callers' stacks above
+# all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! rustup toolchain list | grep -q nightly; then

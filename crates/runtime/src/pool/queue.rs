@@ -35,6 +35,27 @@ impl Job {
         }
     }
 
+    /// As [`new`](Self::new), for a body whose borrows end with `end`, which is
+    /// called after it. Two closures, because what a closure holds counts as
+    /// borrowed until it has returned, whatever it has told others before.
+    ///
+    /// # Safety
+    ///
+    /// As [`new`](Self::new); `end` holds no reference to what may be gone by its
+    /// own doing.
+    pub(super) unsafe fn before<F: FnOnce(), E: FnOnce()>(body: F, end: E) -> Self {
+        unsafe fn run<F: FnOnce(), E: FnOnce()>(data: *const (), _: bool) {
+            // SAFETY: the box made below, of which the job was the only owner.
+            let (body, end) = *unsafe { Box::from_raw(data.cast::<(F, E)>().cast_mut()) };
+            body();
+            end();
+        }
+        Self {
+            run: run::<F, E>,
+            data: Box::into_raw(Box::new((body, end))).cast_const().cast(),
+        }
+    }
+
     pub(super) fn run(self, migrated: bool) {
         // SAFETY: `run` and `data` belong together, and `self` is gone after.
         unsafe { (self.run)(self.data, migrated) }

@@ -136,10 +136,8 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         // SAFETY: the scope, and with it all of `'scope`, lives until its latch is
         // set, which `close` does last; `body` is `Send`, and its panic caught.
         unsafe {
-            Job::new(move |_| {
-                (*scope).run(|| body(&*scope));
-                Self::close(scope);
-            })
+            let body = move || _ = (*scope).run(|| body(&*scope));
+            Job::before(body, move || Self::close(scope))
         }
     }
 

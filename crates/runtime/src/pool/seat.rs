@@ -166,8 +166,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         // SAFETY: this thread, which owns what `body` borrows, waits for `done`; the
         // rest is the caller's promise.
         let job = unsafe {
-            Job::new(move |_| {
-                body();
+            Job::before(body, move || {
                 // Release publishes the result. The last touch of what the waiting
                 // thread owns; the event count is the pool's.
                 (*flag).store(true, Ordering::Release);
