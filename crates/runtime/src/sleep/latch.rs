@@ -60,9 +60,10 @@ impl<P: Platform> Latch<P> {
     }
 
     fn step(&self, from: u32, to: u32) -> bool {
-        // Release: who reads SLEEPING in `set` finds the owner in bed. Data is
-        // acquired by `probe`; for the rest the word's own history is enough.
-        let step = (self.state).compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
+        // Release: who reads SLEEPING in `set` finds the owner in bed. Acquire when
+        // it fails: an owner that stays awake because the latch is set sees what the
+        // setter did before, the pool's end for one.
+        let step = (self.state).compare_exchange(from, to, Ordering::Release, Ordering::Acquire);
         step.is_ok()
     }
 

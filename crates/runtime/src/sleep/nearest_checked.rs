@@ -201,3 +201,52 @@ fn a_latch_and_a_job_for_the_same_sleeper() {
     let deaf = || loom_model(Some(2), owner_sleeps_twice::<Faulty<Loom, Deaf>>);
     assert!(caught(deaf).contains("deadlock"));
 }
+
+/// A job is sent to a worker that is falling asleep: `Crew::send`, whose queue ends
+/// its push with an exchange.
+fn mail_wakes_its_worker<P: Platform>() {
+    let (policy, mail) = (policy::<P>(2), Jobs::none(1));
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            return work(&policy, 1, &mail, 1);
+        }
+        mail.0[0].swap(1, Ordering::Release);
+        P::fence_after_rmw();
+        policy.notify(1);
+    });
+}
+
+#[test]
+fn mail_is_not_slept_through() {
+    loom_model(Some(3), mail_wakes_its_worker::<Loom>);
+    let why = caught(|| loom_model(Some(3), mail_wakes_its_worker::<Faulty<Loom, NoFence>>));
+    assert!(why.contains("deadlock"), "{why}");
+}
+
+/// The pool ends while its worker falls asleep: `Crew::terminate` and the end of
+/// `Worker::work`.
+fn the_end_wakes_a_worker<P: Platform>() {
+    let (policy, end) = (policy::<P>(2), Latch::<P>::new());
+    let (terminating, jobs) = (P::AtomicBool::new(false), Jobs::<P>::none(1));
+    team::<P>(2, |rank| {
+        if rank == 0 {
+            terminating.store(true, Ordering::Release);
+            if end.set() {
+                policy.notify(1);
+            }
+            return;
+        }
+        let mut idle = policy.start_looking(1);
+        while !terminating.load(Ordering::Acquire) {
+            policy.no_work_found(1, &mut idle, &end, &Look(Some(&jobs)));
+        }
+        policy.work_found(1, idle);
+    });
+}
+
+#[test]
+fn no_worker_sleeps_through_the_end() {
+    loom_model(Some(3), the_end_wakes_a_worker::<Loom>);
+    let why = caught(|| loom_model(Some(3), the_end_wakes_a_worker::<Faulty<Loom, Deaf>>));
+    assert!(why.contains("deadlock"), "{why}");
+}
