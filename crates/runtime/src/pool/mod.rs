@@ -1,6 +1,7 @@
 //! The pool: its workers, the board on which loops are posted, and how a
 //! thread waits for its own loop while helping inside it.
 
+mod anywhere;
 mod board;
 mod broadcast;
 mod builder;
@@ -9,6 +10,7 @@ mod checked;
 mod crew;
 mod fork;
 mod gate;
+mod halves;
 mod join;
 mod leapfrog;
 mod lock;
@@ -19,19 +21,21 @@ mod seat;
 mod spawn;
 mod wait;
 mod worker;
+mod yields;
 
+pub use anywhere::{
+    broadcast, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
+    in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+    yield_local, yield_now,
+};
 pub(crate) use board::Job;
 pub use broadcast::BroadcastContext;
 pub(crate) use builder::Cores;
 pub use builder::{BuildError, Builder};
-pub use fork::{
-    Yield, broadcast, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
-    in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
-    yield_local, yield_now,
-};
 pub use join::FnContext;
 pub use scope::{Scope, ScopeFifo};
 pub(crate) use worker::Context;
+pub use yields::Yield;
 
 use crate::loops::{self, Loop, Partitioner, Sites, Splits};
 use crate::sleep::policy::Alarm;

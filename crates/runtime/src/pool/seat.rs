@@ -115,6 +115,19 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         Context::of_worker(worker).enter(|| op(worker))
     }
 
+    /// Runs `op` on this thread, as the worker that it is or can be.
+    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<P, S>>) -> R) -> R {
+        if let Some(worker) = Context::worker_of(self) {
+            op(Some(worker))
+        } else if let Some(worker) = Context::worker_below(self) {
+            Self::be(worker, |worker| op(Some(worker)))
+        } else if self.seat.take() {
+            self.sit(|worker| op(Some(worker)))
+        } else {
+            op(None)
+        }
+    }
+
     fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
         if let Some(worker) = Context::worker_below(self) {
             Self::be(worker, |worker| op(worker, false))

@@ -1,0 +1,49 @@
+//! Giving way: one job of the pool's, run in the midst of another.
+
+use super::crew::Worker;
+use super::leapfrog::PATIENCE;
+use super::search::Found;
+use crate::sleep::Sleep;
+use manycore_platform::Platform;
+
+/// What [`yield_now`](crate::yield_now) found to do.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// assert_eq!(pool.install(|| pool.yield_now()), Some(manycore::Yield::Idle));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yield {
+    /// A job, which has run.
+    Executed,
+    /// Nothing.
+    Idle,
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    pub(super) fn yield_now(&self) -> Yield {
+        self.run_one(|worker| {
+            // Not so patient: there may be no second call.
+            (0..=PATIENCE).find_map(|search| worker.find_any(search < PATIENCE))
+        })
+    }
+
+    pub(super) fn yield_local(&self) -> Yield {
+        self.run_one(Self::find_own)
+    }
+
+    fn run_one(&self, find: impl FnOnce(&Self) -> Option<Found>) -> Yield {
+        match find(self) {
+            Some(found) => {
+                self.run(found);
+                Yield::Executed
+            }
+            None => Yield::Idle,
+        }
+    }
+
+    pub(super) fn has_pending(&self) -> bool {
+        !self.stack.is_empty() || !self.spawned.is_empty()
+    }
+}
