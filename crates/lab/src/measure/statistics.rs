@@ -1,9 +1,9 @@
 //! Statistics that a few disturbed samples do not move.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The middle of some samples, and the range that most fall in.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spread {
     pub(crate) p10: f64,
     pub(crate) median: f64,

@@ -1,0 +1,118 @@
+//! One run of a team: the same code natively and on a simulated machine.
+
+use super::log::Log;
+use super::place::Place;
+use super::program::{Program, Spmd};
+use anyhow::{Context, anyhow};
+use manycore::barrier::{Barrier, BarrierVisitor, with_barrier};
+use manycore_platform::{Platform, ThreadSpec};
+use std::sync::{Arc, Mutex};
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Ran {
+    /// One a rank.
+    pub(super) logs: Vec<Log>,
+    pub(super) answer: Option<String>,
+}
+
+/// Episodes that notes have room for without growing while they are timed.
+const ROOM: usize = 4096;
+
+/// Runs `program` on a team that meets at the barrier of this name; cores take
+/// `cpi` cycles an instruction.
+pub(super) fn run<P: Platform>(
+    barrier: &str,
+    place: &Place,
+    program: Program,
+    cpi: f64,
+) -> anyhow::Result<Ran> {
+    let team = Team {
+        place,
+        program,
+        cpi,
+    };
+    with_barrier::<P, _>(barrier, team)?
+}
+
+struct Team<'a> {
+    place: &'a Place,
+    program: Program,
+    cpi: f64,
+}
+
+/// What the members share.
+struct Shared<B> {
+    barrier: B,
+    program: Box<dyn Spmd>,
+    logs: Mutex<Vec<Option<Log>>>,
+}
+
+impl<P: Platform> BarrierVisitor<P> for Team<'_> {
+    type Output = anyhow::Result<Ran>;
+
+    fn visit<B: Barrier<P>>(self) -> Self::Output {
+        let ranks = self.place.cpus.len();
+        let shared = Arc::new(Shared {
+            barrier: B::new(&self.place.placement),
+            program: self.program.prepare::<P>(ranks, self.cpi),
+            logs: Mutex::new(vec![None; ranks]),
+        });
+        let mut threads = Vec::with_capacity(ranks);
+        for (rank, cpus) in self.place.cpus.iter().enumerate() {
+            let shared = Arc::clone(&shared);
+            let body = move || {
+                let log = shared.member::<P>(rank);
+                let mut logs = shared
+                    .logs
+                    .lock()
+                    .unwrap_or_else(|error| error.into_inner());
+                logs[rank] = Some(log);
+            };
+            let spec = ThreadSpec {
+                name: format!("rank {rank}"),
+                cpus: cpus.clone(),
+                ..ThreadSpec::default()
+            };
+            // Those that have begun would wait for ever: without all of its
+            // ranks there is no team, and the process reports that and ends.
+            threads.push(P::spawn(spec, Box::new(body)).context("a rank's thread")?);
+        }
+        threads.into_iter().for_each(P::join);
+        let mut logs = shared
+            .logs
+            .lock()
+            .unwrap_or_else(|error| error.into_inner());
+        let logs = logs
+            .iter_mut()
+            .enumerate()
+            .map(|(rank, log)| log.take().ok_or_else(|| anyhow!("rank {rank} panicked")));
+        Ok(Ran {
+            logs: logs.collect::<anyhow::Result<_>>()?,
+            answer: shared.program.answer()?,
+        })
+    }
+}
+
+impl<B> Shared<B> {
+    fn member<P: Platform>(&self, rank: usize) -> Log
+    where
+        B: Barrier<P>,
+    {
+        let mut member = self.barrier.member(rank);
+        let mut waits = Vec::with_capacity(ROOM);
+        // Once for nothing: all are here then, and lines have been touched.
+        self.barrier.wait(&mut member);
+        let begin = P::now();
+        self.program.run(rank, &mut || {
+            let arrived = P::now();
+            self.barrier.wait(&mut member);
+            waits.push((arrived, P::now()));
+        });
+        Log {
+            begin,
+            end: P::now(),
+            waits,
+        }
+    }
+}
