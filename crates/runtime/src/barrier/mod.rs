@@ -3,15 +3,26 @@
 //! One file a barrier; [`Barrier`] is what they have in common.
 
 mod channel;
+mod dissemination;
+mod exchange;
+mod node;
 mod opening;
 mod placement;
 mod registry;
+mod sense;
+mod waiting;
+
+#[cfg(test)]
+mod checked;
 
 pub use channel::ChannelBarrier;
+pub use dissemination::{DisseminationBarrier, DisseminationMember};
 pub use placement::Placement;
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
+pub use sense::{SenseBarrier, SenseMember};
 
 use manycore_platform::Platform;
+use waiting::Waiting;
 
 /// A barrier for a fixed number of members, to be used again and again.
 ///

@@ -1,6 +1,6 @@
 //! Barriers by name.
 
-use super::{Barrier, ChannelBarrier};
+use super::{Barrier, ChannelBarrier, DisseminationBarrier, SenseBarrier};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a barrier that is known by name only at run time: a closure
@@ -105,4 +105,6 @@ macro_rules! registry {
 
 registry! { P:
     ChannelBarrier<P>,
+    SenseBarrier<P>,
+    DisseminationBarrier<P>,
 }

@@ -1,0 +1,71 @@
+//! Two and three members under loom.
+
+use super::{meet, placement};
+use crate::barrier::{Barrier, DisseminationBarrier, Placement, SenseBarrier};
+use manycore_check::{
+    Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, caught, loom_model,
+};
+use manycore_platform::Platform;
+
+/// Members write plain memory of their own before each episode, and read that of all
+/// others after it: loom sees whether the one is ordered before the other. Nothing is
+/// written twice, so that who is in the next episode already disturbs nobody.
+fn episodes<P: Platform, B: Barrier<P>>(placement: &Placement, episodes: u32) {
+    let members = placement.members();
+    let row = |_| (0..members).map(|_| Plain::new(0)).collect();
+    let work: Vec<Vec<_>> = (0..episodes).map(row).collect();
+    meet::<P, B>(
+        placement,
+        episodes,
+        |rank, episode| work[episode as usize - 1][rank].write(episode),
+        |_, episode| {
+            for other in &work[episode as usize - 1] {
+                assert_eq!(other.read(), episode);
+            }
+        },
+    );
+}
+
+/// Whoever waits sleeps at once: the shortest way through every step.
+fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize>) {
+    loom_model(preemptions, move || {
+        episodes::<Loom, B>(&placement(members, 0), times);
+    });
+}
+
+/// What loom says of a barrier with this fault of the platform.
+fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> String {
+    let why = caught(|| {
+        loom_model(Some(2), move || {
+            episodes::<_, B>(&placement(members, 0), times);
+        })
+    });
+    println!("{} {}: {why}", B::NAME, std::any::type_name::<F>());
+    why
+}
+
+/// The faults of sleeping, which is the same in all that wait so.
+macro_rules! sleeps {
+    ($barrier:ident) => {
+        assert!(fails::<NoFence, $barrier<_>>(2, 1).contains("deadlock"));
+        assert!(fails::<NoHeavyFence, $barrier<_>>(2, 1).contains("deadlock"));
+        assert!(fails::<Deaf, $barrier<_>>(2, 1).contains("deadlock"));
+        assert!(fails::<Relaxed, $barrier<_>>(2, 1).contains("Causality violation"));
+    };
+}
+
+#[test]
+fn sense() {
+    check::<SenseBarrier<_>>(2, 3, Some(3));
+    check::<SenseBarrier<_>>(3, 3, Some(1));
+    sleeps!(SenseBarrier);
+    // Two are the same one, and nobody is the last.
+    assert!(fails::<TornAdd, SenseBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+#[test]
+fn dissemination() {
+    check::<DisseminationBarrier<_>>(2, 3, Some(3));
+    check::<DisseminationBarrier<_>>(3, 3, Some(1));
+    sleeps!(DisseminationBarrier);
+}
