@@ -84,9 +84,12 @@ pub(super) fn closed_form(optical: &Optical, cores: usize) -> u64 {
     optical.transport + optical.controller * (cores as u64 - 1) + optical.check
 }
 
-/// The same when all but the last member are long there: one message.
-pub(super) fn closed_form_apart(optical: &Optical) -> u64 {
-    optical.transport + optical.controller + optical.check
+/// The same when each arrives long after the one before: the others wait for
+/// one message, while the last, after its send of a cycle, takes those of all
+/// others out of its buffer.
+pub(super) fn closed_form_apart(optical: &Optical, cores: usize) -> u64 {
+    let one = optical.transport + optical.controller + optical.check;
+    one.max(1 + optical.check * (cores as u64 - 1))
 }
 
 #[cfg(test)]
@@ -99,6 +102,7 @@ mod tests {
         let optical = Machine::preset("atac-64").unwrap().optical.unwrap();
         assert_eq!(closed_form(&optical, 64), 638);
         assert_eq!(closed_form(&optical, 1024), 10_238);
-        assert_eq!(closed_form_apart(&optical), 18);
+        assert_eq!(closed_form_apart(&optical, 2), 18);
+        assert_eq!(closed_form_apart(&optical, 64), 190);
     }
 }

@@ -1,10 +1,11 @@
 //! The figure: an episode and its exit latency against cores, one line a
 //! barrier; single episodes beside the closed form.
 
-use super::compare::{Numbers, closed_form};
+use super::compare::{Numbers, closed_form, closed_form_apart};
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use crate::study::team::Arrivals;
+use manycore_chip::config::Optical;
 
 /// Cores of the panel that shows small machines, as the thesis's own does.
 const SMALL: usize = 16;
@@ -52,16 +53,23 @@ pub(super) fn render(numbers: Numbers<'_>) -> String {
     ];
     panels.retain(|panel| panel.series.iter().any(|series| !series.points.is_empty()));
     if !config.setup.machines.is_host() {
-        for (arrivals, title) in [
-            (Arrivals::Together, "Single, all arriving at once"),
-            (Arrivals::Apart, "Single, one after the other"),
+        type Form = fn(&Optical, usize) -> u64;
+        for (arrivals, title, form) in [
+            (
+                Arrivals::Together,
+                "Single, all arriving at once",
+                closed_form as Form,
+            ),
+            (
+                Arrivals::Apart,
+                "Single, one after the other",
+                closed_form_apart,
+            ),
         ] {
             let mut lines = series(numbers, usize::MAX, |cores, name| {
                 Some(numbers.isolated(cores, name, arrivals)?.exit)
             });
-            if arrivals == Arrivals::Together {
-                lines.extend(form(numbers));
-            }
+            lines.extend(form_of(numbers, form));
             panels.push(panel(title, Height::Logarithmic, exit.clone(), lines));
         }
     }
@@ -88,11 +96,11 @@ fn series(
     barriers.map(line).collect()
 }
 
-fn form(numbers: Numbers<'_>) -> Option<Series> {
+fn form_of(numbers: Numbers<'_>, form: fn(&Optical, usize) -> u64) -> Option<Series> {
     let optical = numbers.optical()?;
     let cores = numbers.config.cores.iter();
     let exact = |&cores: &usize| {
-        let cycles = closed_form(optical, cores) as f64;
+        let cycles = form(optical, cores) as f64;
         point(cores, Spread::of(&[cycles]))
     };
     Some(Series {

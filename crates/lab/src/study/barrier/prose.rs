@@ -95,13 +95,13 @@ pub(super) fn summary(numbers: Numbers<'_>) -> String {
         let others: Vec<String> = others
             .map(|other| {
                 let times = other.an_episode() / channel.an_episode();
-                format!("{times:.1} times as fast as {}", other.point.barrier)
+                format!(", {times:.1} times as fast as {}", other.point.barrier)
             })
             .collect();
         say(format!(
-            "{at} cores: the thesis's barrier takes {} cycles a wait, {}",
+            "{at} cores: the thesis's barrier takes {} cycles a wait{}",
             show(channel),
-            others.join(", ")
+            others.concat()
         ));
     }
     if let Some(beyond) = numbers.beyond(0, at) {

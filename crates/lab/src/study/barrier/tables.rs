@@ -40,17 +40,20 @@ pub(super) fn single(numbers: Numbers<'_>) -> Vec<Table> {
     if numbers.config.setup.machines.is_host() {
         return Vec::new();
     }
-    let form: fn(&Optical, usize) -> u64 = closed_form;
-    let form_apart: fn(&Optical, usize) -> u64 = |optical, _| closed_form_apart(optical);
+    type Form = fn(&Optical, usize) -> u64;
     let tables = [
-        (Arrivals::Together, "all arriving in the same cycle", form),
+        (
+            Arrivals::Together,
+            "all arriving in the same cycle",
+            closed_form as Form,
+        ),
         (
             Arrivals::Apart,
             "one arriving long after the other",
-            form_apart,
+            closed_form_apart,
         ),
     ];
-    let table = |(arrivals, how, form): (Arrivals, &str, fn(&Optical, usize) -> u64)| {
+    let table = |(arrivals, how, form): (Arrivals, &str, Form)| {
         by_cores(
             numbers,
             format!("Exit latency of a single episode, {how}: median, cycles"),

@@ -10,6 +10,8 @@ pub(super) struct Place {
     /// Empty: anywhere.
     pub(super) cpus: Vec<Vec<usize>>,
     pub(super) placement: Placement,
+    /// The caller is rank 0.
+    pub(super) joined_by_caller: bool,
 }
 
 impl Place {
@@ -19,6 +21,10 @@ impl Place {
         Self {
             cpus: (0..ranks).map(|rank| vec![chip.on_core(rank)]).collect(),
             placement: Placement::grouped(groups),
+            // It is on core 0 already. Were there two threads, the clock of
+            // every core would tick until one of them sleeps, and once more,
+            // which a computation is interrupted by.
+            joined_by_caller: true,
         }
     }
 
@@ -35,6 +41,7 @@ impl Place {
         Self {
             cpus: cpus.iter().map(bound).collect(),
             placement: placement.on_cores(ranks.min(order.len())),
+            joined_by_caller: false,
         }
     }
 }

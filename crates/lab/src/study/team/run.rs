@@ -58,25 +58,22 @@ impl<P: Platform> BarrierVisitor<P> for Team<'_> {
             program: self.program.prepare::<P>(ranks, self.cpi),
             logs: Mutex::new(vec![None; ranks]),
         });
-        let mut threads = Vec::with_capacity(ranks);
-        for (rank, cpus) in self.place.cpus.iter().enumerate() {
+        let spawned = usize::from(self.place.joined_by_caller)..ranks;
+        let mut threads = Vec::with_capacity(spawned.len());
+        for rank in spawned {
             let shared = Arc::clone(&shared);
-            let body = move || {
-                let log = shared.member::<P>(rank);
-                let mut logs = shared
-                    .logs
-                    .lock()
-                    .unwrap_or_else(|error| error.into_inner());
-                logs[rank] = Some(log);
-            };
             let spec = ThreadSpec {
                 name: format!("rank {rank}"),
-                cpus: cpus.clone(),
+                cpus: self.place.cpus[rank].clone(),
                 ..ThreadSpec::default()
             };
+            let body = Box::new(move || shared.member::<P>(rank));
             // Those that have begun would wait for ever: without all of its
             // ranks there is no team, and the process reports that and ends.
-            threads.push(P::spawn(spec, Box::new(body)).context("a rank's thread")?);
+            threads.push(P::spawn(spec, body).context("a rank's thread")?);
+        }
+        if self.place.joined_by_caller {
+            shared.member::<P>(0);
         }
         threads.into_iter().for_each(P::join);
         let mut logs = shared
@@ -95,7 +92,8 @@ impl<P: Platform> BarrierVisitor<P> for Team<'_> {
 }
 
 impl<B> Shared<B> {
-    fn member<P: Platform>(&self, rank: usize) -> Log
+    /// What `rank` does.
+    fn member<P: Platform>(&self, rank: usize)
     where
         B: Barrier<P>,
     {
@@ -109,10 +107,12 @@ impl<B> Shared<B> {
             self.barrier.wait(&mut member);
             waits.push((arrived, P::now()));
         });
-        Log {
+        let log = Log {
             begin,
             end: P::now(),
             waits,
-        }
+        };
+        let mut logs = self.logs.lock().unwrap_or_else(|error| error.into_inner());
+        logs[rank] = Some(log);
     }
 }
