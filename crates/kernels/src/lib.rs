@@ -51,6 +51,7 @@ mod buffer;
 pub mod fork;
 mod irregular;
 mod load;
+pub mod spmd;
 mod tiny;
 mod unit_task;
 
