@@ -214,6 +214,9 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
                     candidates[a].store(candidates[b].load(Relaxed), Relaxed);
                     candidates[b].store(kept, Relaxed);
                 });
+                // The published program draws for the last one as well, which
+                // has nobody left to change places with.
+                self.rank.unit();
             }
             self.rank.barrier();
             gained = 0;
