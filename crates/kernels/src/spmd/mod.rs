@@ -10,4 +10,5 @@ mod streamcluster;
 
 pub use streamcluster::{
     Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
+    Wrong,
 };

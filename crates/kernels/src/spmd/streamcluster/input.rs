@@ -184,10 +184,16 @@ pub enum InvalidProblem {
     /// Sums of distances are exact, in multiples of 2^-6 at least.
     #[error("points times points times dimensions must be at most 2^53")]
     TooLarge,
+    /// All blocks are kept.
+    #[error("points must come in at most 65,536 blocks, not {0}")]
+    Blocks(usize),
     /// Nobody to do it.
     #[error("there must be at least 1 rank and at most 65,536, not {0}")]
     Ranks(usize),
 }
+
+/// Blocks times ranks are counted in 32 bits.
+const MOST_BLOCKS: usize = 1 << 16;
 
 impl Problem {
     /// `points` points in so many `dimensions`, which come in blocks of `block`
@@ -219,13 +225,17 @@ impl Problem {
         if size > 1 << 53 || points > u32::MAX as usize {
             return Err(InvalidProblem::TooLarge);
         }
-        Ok(Self {
+        let problem = Self {
             least,
             most,
             dimensions,
             points,
             block,
-        })
+        };
+        if problem.blocks() > MOST_BLOCKS {
+            return Err(InvalidProblem::Blocks(problem.blocks()));
+        }
+        Ok(problem)
     }
 
     /// How many points there are.
@@ -341,5 +351,7 @@ mod tests {
         }
         let made = Problem::new(2..=5, 1 << 14, 1 << 20, 1);
         assert_eq!(made, Err(InvalidProblem::TooLarge));
+        let made = Problem::new(2..=5, 1, 1 << 20, 10);
+        assert_eq!(made, Err(InvalidProblem::Blocks(104_858)));
     }
 }

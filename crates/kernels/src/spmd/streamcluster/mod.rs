@@ -55,9 +55,15 @@ mod scratch;
 mod search;
 mod solution;
 mod stream;
+#[cfg(test)]
+mod brute;
+#[cfg(test)]
+mod tests;
+mod verify;
 
 pub use input::{Input, InvalidProblem, Problem, UnknownInput};
 pub use solution::{Centre, NotFinished, Solution};
+pub use verify::Wrong;
 
 use batch::Batch;
 use gain::{Exact, Reckoning};
@@ -111,7 +117,7 @@ struct End {
     offers: u64,
 }
 
-/// More ranks than anybody has cores; their squares are memory.
+/// More ranks than anybody has cores.
 const MOST_RANKS: usize = 1 << 16;
 
 impl<P: Platform> Streamcluster<P> {
@@ -235,4 +241,3 @@ impl<P: Platform> Streamcluster<P> {
         }
     }
 }
-#[cfg(test)] mod tests;

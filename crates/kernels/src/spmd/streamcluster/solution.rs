@@ -66,6 +66,7 @@ pub(super) struct Found {
 /// A point, and who serves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Served {
+    pub(super) row: usize,
     pub(super) coordinates: Vec<f32>,
     pub(super) weight: f32,
     pub(super) centre: usize,
@@ -77,6 +78,7 @@ impl Found {
         let served = |index: usize| {
             let point = &batch.points[index];
             Served {
+                row: point.row() as usize,
                 coordinates: batch.coordinates()[batch.coordinates_of(index)].to_vec(),
                 weight: point.weight(),
                 centre: point.centre(),
