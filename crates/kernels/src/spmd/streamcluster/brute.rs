@@ -53,7 +53,8 @@ impl State {
     }
 
     fn cost(&self, point: usize, centre: usize) -> Amount {
-        let row = |point| &self.coordinates[point * self.problem.dimensions..][..self.problem.dimensions];
+        let row =
+            |point| &self.coordinates[point * self.problem.dimensions..][..self.problem.dimensions];
         Scale::of(&self.problem).amount(distance(row(point), row(centre)) * self.weights[point])
     }
 
@@ -78,14 +79,22 @@ impl State {
             }
             gain
         };
-        (0..1 << self.centres.len()).map(gain_of).max().unwrap().max(0)
+        (0..1 << self.centres.len())
+            .map(gain_of)
+            .max()
+            .unwrap()
+            .max(0)
     }
 
     /// What the program says the gain is, by so many ranks; and what its
     /// clustering costs less afterwards, centres included.
     fn offer<R: Reckoning>(&self, new: usize, ranks: usize) -> (Amount, Amount) {
-        let batch =
-            Batch::<Native>::new(&self.problem, ranks, self.coordinates.clone(), &self.weights);
+        let batch = Batch::<Native>::new(
+            &self.problem,
+            ranks,
+            self.coordinates.clone(),
+            &self.weights,
+        );
         for (point, &centre) in self.served_by.iter().enumerate() {
             batch.points[point].assign(centre, self.cost(point, centre));
         }
@@ -113,7 +122,9 @@ impl State {
         };
         let run = &run;
         let gains: Vec<Amount> = thread::scope(|scope| {
-            let all: Vec<_> = (0..ranks).map(|rank| scope.spawn(move || run(rank))).collect();
+            let all: Vec<_> = (0..ranks)
+                .map(|rank| scope.spawn(move || run(rank)))
+                .collect();
             all.into_iter().map(|one| one.join().unwrap()).collect()
         });
         assert!(gains.iter().all(|&gain| gain == gains[0]), "{gains:?}");
@@ -141,12 +152,19 @@ fn an_offer_gains_as_much_as_the_best_of_all_sets_of_centres_to_close() {
                 // Threads take long to start.
                 if ranks == 1 || seed < 20 {
                     let found = state.offer::<Exact>(new, ranks);
-                    assert_eq!(found, (best, best), "seed {seed}, point {new}, {ranks} ranks");
+                    assert_eq!(
+                        found,
+                        (best, best),
+                        "seed {seed}, point {new}, {ranks} ranks"
+                    );
                 }
             }
         }
     }
-    assert!(accepted > 300, "only {accepted} offers were worth accepting");
+    assert!(
+        accepted > 300,
+        "only {accepted} offers were worth accepting"
+    );
 }
 
 /// Reckonings with one mistake.
@@ -264,7 +282,12 @@ fn best_and_found(solution: &Solution) -> Option<(f64, f64)> {
     };
     let cost_of = |set: u32| {
         let is_open = |&centre: &usize| set >> centre & 1 == 1;
-        let cheapest = |point| (0..points.len()).filter(is_open).map(|centre| at(point, centre)).min();
+        let cheapest = |point| {
+            (0..points.len())
+                .filter(is_open)
+                .map(|centre| at(point, centre))
+                .min()
+        };
         let served: Amount = (0..points.len()).filter_map(cheapest).sum();
         served + price * Amount::from(set.count_ones())
     };
@@ -277,8 +300,8 @@ fn best_and_found(solution: &Solution) -> Option<(f64, f64)> {
 /// candidates and distances that keep the triangle inequality, end within three
 /// times the best (Charikar and Guha, "Improved combinatorial algorithms for
 /// facility location", 1999). Squares of distances do not keep it, and nothing is
-/// proven about so few candidates, so that the factor of 2 is what was found:
-/// the worst of these problems is at 1.7, and their mean is below 1.1.
+/// proven about so few candidates, so that the factor of 2 is not a theorem:
+/// the worst of these 200 problems is at 1.54, and their mean at 1.11.
 #[test]
 fn a_search_ends_near_the_best_set_of_centres() {
     let pairs = (0..200).filter_map(|seed| best_and_found(&solve::<Exact>(small_problem(seed))));

@@ -156,7 +156,11 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
                     }
                 }
             }
-            for point in mine.clone().filter(is_open).filter(|&centre| closes(centre)) {
+            for point in mine
+                .clone()
+                .filter(is_open)
+                .filter(|&centre| closes(centre))
+            {
                 batch.open[point].store(false, Relaxed);
             }
             if mine.contains(&new) {

@@ -1,6 +1,6 @@
 //! How the sequential parts of the program hold the ranks back: the gate.
 
-use manycore_platform::{AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
 
 /// How long a rank spins before it sleeps. A waiting rank of PARSEC's program
@@ -27,7 +27,7 @@ pub(super) struct Gate<P: Platform> {
 
 impl<P: Platform> Gate<P> {
     pub(super) fn new(ranks: usize) -> Self {
-        let word = || CachePadded::new(manycore_platform::Atomic::new(0));
+        let word = || CachePadded::new(Atomic::new(0));
         let gate = Self {
             opened: word(),
             arrived: word(),
@@ -75,14 +75,81 @@ impl<P: Platform> Gate<P> {
 fn wait_for<P: Platform>(word: &P::Futex, value: u32) {
     // Acquire, here and within `spin_while`: what was written before the word
     // became `value` is seen.
-    let mut seen = manycore_platform::Atomic::load(word, Ordering::Acquire);
+    let mut seen = Atomic::load(word, Ordering::Acquire);
     let until = P::now() + P::duration_to_ticks(SPIN);
     while seen != value {
         let last = seen;
         seen = P::spin_while(word, last, until);
         if seen == last {
             word.wait(last, None);
-            seen = manycore_platform::Atomic::load(word, Ordering::Acquire);
+            seen = Atomic::load(word, Ordering::Acquire);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_check::{Deaf, Faulty, Loom, Relaxed, Shuttle, caught, loom_model, team};
+    use manycore_check::{shuttle_pct, shuttle_random};
+
+    /// Rank 0 says something new each time before it lets the others pass, and
+    /// hears what they answer once all have arrived.
+    fn all_hear_and_are_heard<P: Platform>(ranks: usize, times: u32) {
+        let gate = Gate::<P>::new(ranks);
+        let said = P::AtomicU32::new(0);
+        let answers: Vec<_> = (0..ranks).map(|_| P::AtomicU32::new(0)).collect();
+        team::<P>(ranks, |rank| {
+            for time in 1..=times {
+                if rank == 0 {
+                    // Relaxed, as the answers are: the gate is what orders them.
+                    said.store(10 * time, Ordering::Relaxed);
+                    gate.open();
+                    gate.wait_for_all(time);
+                    let heard = answers[1..]
+                        .iter()
+                        .map(|answer| answer.load(Ordering::Relaxed));
+                    assert!(
+                        heard.eq((1..ranks as u32).map(|rank| 10 * time + rank)),
+                        "unheard"
+                    );
+                } else {
+                    gate.pass(time);
+                    let heard = said.load(Ordering::Relaxed);
+                    answers[rank].store(heard + rank as u32, Ordering::Relaxed);
+                    gate.arrive();
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_rank_alone_waits_for_nobody() {
+        all_hear_and_are_heard::<manycore_platform::Native>(1, 3);
+    }
+
+    #[test]
+    fn two_ranks_in_every_interleaving() {
+        loom_model(None, || all_hear_and_are_heard::<Loom>(2, 1));
+        loom_model(Some(2), || all_hear_and_are_heard::<Loom>(2, 2));
+    }
+
+    #[test]
+    fn three_ranks_in_most_interleavings() {
+        loom_model(Some(2), || all_hear_and_are_heard::<Loom>(3, 1));
+    }
+
+    #[test]
+    fn more_ranks_at_random() {
+        shuttle_random(300, || all_hear_and_are_heard::<Shuttle>(5, 3));
+        shuttle_pct(300, 3, || all_hear_and_are_heard::<Shuttle>(4, 3));
+    }
+
+    #[test]
+    fn faults_of_the_platform_are_caught() {
+        let relaxed = || all_hear_and_are_heard::<Faulty<Loom, Relaxed>>(2, 1);
+        assert!(caught(|| loom_model(None, relaxed)).contains("unheard"));
+        let deaf = || all_hear_and_are_heard::<Faulty<Loom, Deaf>>(2, 1);
+        assert!(caught(|| loom_model(None, deaf)).contains("deadlock"));
     }
 }

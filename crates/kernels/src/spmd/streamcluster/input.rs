@@ -176,7 +176,9 @@ pub struct Problem {
 pub enum InvalidProblem {
     /// The program takes 3 k ln k candidates for centres, k being the least
     /// number of centres: none, if that is 1.
-    #[error("the least number of centres must be at least 2 and at most the greatest, not {0}..={1}")]
+    #[error(
+        "the least number of centres must be at least 2 and at most the greatest, not {0}..={1}"
+    )]
     Centres(usize, usize),
     /// Nothing to cluster.
     #[error("points, dimensions and points a block must each be at least 1")]

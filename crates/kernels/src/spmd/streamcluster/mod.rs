@@ -46,6 +46,8 @@
 
 mod amount;
 mod batch;
+#[cfg(test)]
+mod brute;
 mod gain;
 mod gate;
 mod input;
@@ -55,8 +57,6 @@ mod scratch;
 mod search;
 mod solution;
 mod stream;
-#[cfg(test)]
-mod brute;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -190,7 +190,10 @@ impl<P: Platform> Streamcluster<P> {
 
     fn run_reckoning<R: Reckoning>(&self, rank: usize, barrier: &mut dyn FnMut()) {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
-        assert!(self.ends[rank].get().is_none(), "rank {rank} has run already");
+        assert!(
+            self.ends[rank].get().is_none(),
+            "rank {rank} has run already"
+        );
         let mut rank = Rank::new(rank, self.ranks, &self.gate, barrier);
         let mut claims = Vec::new();
         let mut centres = Vec::new();

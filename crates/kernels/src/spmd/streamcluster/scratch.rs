@@ -78,7 +78,10 @@ impl<P: Platform> Scratch<P> {
 impl<'a, P: Platform> Table<'a, P> {
     /// The row of a rank, its columns for centres and the two others.
     pub(super) fn row(&self, rank: usize) -> Row<'a, P> {
-        Row(&self.words[rank * self.stride..][..self.stride], self.centres)
+        Row(
+            &self.words[rank * self.stride..][..self.stride],
+            self.centres,
+        )
     }
 
     /// The row of all.

@@ -234,7 +234,11 @@ impl<P: Platform> Streamcluster<P> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn solution(&self) -> Result<Solution, NotFinished> {
-        let waits: Vec<u64> = self.ends.iter().filter_map(|end| end.get().copied()).collect();
+        let waits: Vec<u64> = self
+            .ends
+            .iter()
+            .filter_map(|end| end.get().copied())
+            .collect();
         let missing = self.ends.len() - waits.len();
         // Rank 0 has set what it found before its end, which was seen.
         let Some(end) = self.end.get().filter(|_| missing == 0) else {
@@ -245,7 +249,9 @@ impl<P: Platform> Streamcluster<P> {
         Ok(Solution {
             problem: self.problem,
             scale: Scale::of(&self.problem),
-            searches: searches.map(|(batch, &claim)| Found::of(batch, claim)).collect(),
+            searches: searches
+                .map(|(batch, &claim)| Found::of(batch, claim))
+                .collect(),
             centres: end.centres.clone(),
             waits,
             offers: end.offers,

@@ -34,7 +34,11 @@ impl Block {
     /// The centres of all blocks, as the points of the last search.
     pub(super) fn of_centres<P: Platform>(centres: &[Centre]) -> Self {
         let mut block = Self {
-            coordinates: centres.iter().flat_map(|c| &c.coordinates).copied().collect(),
+            coordinates: centres
+                .iter()
+                .flat_map(|c| &c.coordinates)
+                .copied()
+                .collect(),
             weights: centres.iter().map(|centre| centre.weight).collect(),
         };
         P::compute(READ * block.coordinates.len() as u64);
@@ -76,5 +80,8 @@ pub(super) fn consolidate<P: Platform>(
         weight: weights[index],
         coordinates: coordinates[batch.coordinates_of(index)].to_vec(),
     };
-    (0..weights.len()).filter(|&index| serves[index]).map(centre).collect()
+    (0..weights.len())
+        .filter(|&index| serves[index])
+        .map(centre)
+        .collect()
 }

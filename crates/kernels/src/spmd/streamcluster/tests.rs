@@ -2,8 +2,8 @@
 
 use super::search::Claim;
 use super::*;
-use md5::{Digest, Md5};
 use manycore_platform::Native;
+use md5::{Digest, Md5};
 use std::sync::Barrier;
 use std::thread;
 
@@ -79,7 +79,11 @@ fn blocks_are_clustered_and_then_their_centres() {
     let problem = Problem::new(3..=6, 2, 200, 64).unwrap();
     let solution = Streamcluster::<Native>::alone(problem);
     assert_eq!(solution.searches.len(), 5);
-    let sizes: Vec<usize> = solution.searches.iter().map(|found| found.points.len()).collect();
+    let sizes: Vec<usize> = solution
+        .searches
+        .iter()
+        .map(|found| found.points.len())
+        .collect();
     assert_eq!(sizes[..4], [64, 64, 64, 8]);
     assert!((12..=24).contains(&sizes[4]));
     assert!((3..=6).contains(&solution.centres.len()));
@@ -125,7 +129,10 @@ fn damaged_solutions_do_not_verify() {
     let centre = is_centre.iter().position(|open| *open).unwrap();
     assert_eq!(
         damaged(&|s| s.searches[0].points[3].row = s.searches[0].points[4].row),
-        Wrong::Points { search: 0, point: right.searches[0].points[4].row }
+        Wrong::Points {
+            search: 0,
+            point: right.searches[0].points[4].row
+        }
     );
     assert!(matches!(
         damaged(&|s| s.searches[1].points[0].weight += 1.0),
@@ -133,11 +140,17 @@ fn damaged_solutions_do_not_verify() {
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].points[3].centre = other),
-        Wrong::Unserved { search: 0, point: 3 }
+        Wrong::Unserved {
+            search: 0,
+            point: 3
+        }
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].points[3].cost += 1),
-        Wrong::PointCost { search: 0, point: 3 }
+        Wrong::PointCost {
+            search: 0,
+            point: 3
+        }
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].open[other] = true),
@@ -156,10 +169,17 @@ fn damaged_solutions_do_not_verify() {
     ));
     assert!(matches!(
         damaged(&|s| s.centres[0].coordinates[0] += 0.001),
-        Wrong::Centre { search: 1, centre: 0 }
+        Wrong::Centre {
+            search: 1,
+            centre: 0
+        }
     ));
     assert!(matches!(
         damaged(&|s| s.waits.push(0)),
-        Wrong::Waits { rank: 1, found: 0, .. }
+        Wrong::Waits {
+            rank: 1,
+            found: 0,
+            ..
+        }
     ));
 }

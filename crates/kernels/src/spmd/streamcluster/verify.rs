@@ -144,7 +144,10 @@ impl Found {
         let all_are_centres = self.claim == Claim::AllAreCentres;
         let is_centre = |point: usize| all_are_centres || self.open[point];
         for (point, served) in self.points.iter().enumerate() {
-            let Some(centre) = self.points.get(served.centre).filter(|_| is_centre(served.centre))
+            let Some(centre) = self
+                .points
+                .get(served.centre)
+                .filter(|_| is_centre(served.centre))
             else {
                 return Err(Wrong::Unserved { search, point });
             };
@@ -153,7 +156,9 @@ impl Found {
             }
         }
         let points: i64 = self.points.iter().map(|point| point.cost).sum();
-        let open = (0..self.points.len()).filter(|&point| is_centre(point)).count();
+        let open = (0..self.points.len())
+            .filter(|&point| is_centre(point))
+            .count();
         let (centres, price, claimed) = match self.claim {
             Claim::AllAreCentres => (self.points.len(), 0, 0),
             Claim::Clustered {
@@ -221,7 +226,9 @@ fn means(found: &Found) -> Vec<Mean> {
         }
     }
     let divide = |mut mean: Mean| {
-        mean.coordinates.iter_mut().for_each(|sum| *sum /= mean.weight);
+        mean.coordinates
+            .iter_mut()
+            .for_each(|sum| *sum /= mean.weight);
         mean
     };
     means.into_iter().flatten().map(divide).collect()
