@@ -10,10 +10,10 @@ use super::Problem;
 /// A cost, or a change of one, in units of its [`Scale`].
 pub(super) type Amount = i64;
 
-/// The unit of costs: 2^-`bits`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The unit of costs, which is a power of two.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
-    bits: u32,
+    units_in_one: f64,
 }
 
 impl Scale {
@@ -28,19 +28,23 @@ impl Scale {
     pub(super) fn of(problem: &Problem) -> Self {
         let largest = (problem.points * problem.points * problem.dimensions) as u64;
         let magnitude = u64::BITS - largest.leading_zeros();
+        Self::with_bits(40.min(60 - magnitude))
+    }
+
+    fn with_bits(bits: u32) -> Self {
         Self {
-            bits: 40.min(60 - magnitude),
+            units_in_one: (1u64 << bits) as f64,
         }
     }
 
     /// `cost`, rounded down to the unit.
     pub(super) fn amount(self, cost: f32) -> Amount {
-        (f64::from(cost) * (1u64 << self.bits) as f64) as Amount
+        (f64::from(cost) * self.units_in_one) as Amount
     }
 
     /// The other way round.
     pub(super) fn cost(self, amount: Amount) -> f64 {
-        amount as f64 / (1u64 << self.bits) as f64
+        amount as f64 / self.units_in_one
     }
 }
 
@@ -60,7 +64,7 @@ mod tests {
         ] {
             let problem = input.problem();
             let scale = Scale::of(&problem);
-            assert_eq!(scale.bits, bits, "{input}");
+            assert_eq!(scale, Scale::with_bits(bits), "{input}");
             let all = scale.amount((problem.points * problem.dimensions) as f32);
             assert!(all.checked_mul(4 * problem.points as i64).is_some());
         }
@@ -68,7 +72,7 @@ mod tests {
 
     #[test]
     fn amounts_are_rounded_down_and_read_back() {
-        let scale = Scale { bits: 8 };
+        let scale = Scale::with_bits(8);
         assert_eq!(scale.amount(2.5 / 256.0), 2);
         assert_eq!(scale.cost(384), 1.5);
     }

@@ -8,7 +8,7 @@ use super::gate::Gate;
 use super::rank::Rank;
 use super::search::{Claim, Search};
 use super::{Problem, Solution, Streamcluster};
-use manycore_platform::{Atomic, Native, Ordering::Relaxed};
+use manycore_platform::{Native, Ordering::Relaxed};
 use std::sync::Barrier;
 use std::thread;
 
@@ -110,7 +110,9 @@ impl State {
         let gate = Gate::<Native>::new(ranks);
         let barrier = Barrier::new(ranks);
         let run = |number| {
-            let mut wait = || drop(barrier.wait());
+            let mut wait = || {
+                barrier.wait();
+            };
             let mut rank = Rank::new(number, ranks, &gate, &mut wait);
             let mut search = Search::<Native, R>::new(&mut rank, &batch, &self.problem);
             search.open = self.centres.len();

@@ -4,13 +4,13 @@ use super::amount::Amount;
 use super::search::Search;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Instructions a point that looks whether it is a centre; that weighs two
-/// costs; that perhaps moves.
-const LOOK: u64 = 3;
-const WEIGH: u64 = 6;
-const MOVE: u64 = 6;
-/// Instructions to add a word of a row.
-const ADD: u64 = 3;
+/// Instructions beside accesses to tables: of a look whether a point is a
+/// centre; of weighing two costs, the flag that is cleared before included; of
+/// finding out whether a point moves; of adding a word of another rank.
+const LOOK: u64 = 6;
+const WEIGH: u64 = 18;
+const MOVE: u64 = 8;
+const ADD: u64 = 4;
 
 /// What is reckoned about an offer. The tests have wrong ones.
 pub(super) trait Reckoning {

@@ -15,26 +15,26 @@ const SPIN: Duration = Duration::from_micros(20);
 ///
 /// No wake-up is lost: both sides change a word before they wake who sleeps on
 /// it, and a sleeper is put to sleep only if the word is as it last saw it.
-#[derive(Debug)]
 pub(super) struct Gate<P: Platform> {
     /// How often the gate was opened. The others wait for the next time: they
     /// have all passed, and met rank 0 since, before it is opened again.
-    opened: CachePadded<P::Futex>,
+    opened: Box<CachePadded<P::Futex>>,
     /// How often another rank has arrived.
-    arrived: CachePadded<P::Futex>,
+    arrived: Box<CachePadded<P::Futex>>,
     others: u32,
 }
 
 impl<P: Platform> Gate<P> {
     pub(super) fn new(ranks: usize) -> Self {
-        let word = || CachePadded::new(Atomic::new(0));
+        // Boxed, so that they stay where they are named.
+        let word = || Box::new(CachePadded::new(Atomic::new(0)));
         let gate = Self {
             opened: word(),
             arrived: word(),
             others: ranks as u32 - 1,
         };
-        P::name(&gate.opened, "streamcluster gate");
-        P::name(&gate.arrived, "streamcluster arrivals");
+        P::name(&**gate.opened, "streamcluster gate");
+        P::name(&**gate.arrived, "streamcluster arrivals");
         gate
     }
 

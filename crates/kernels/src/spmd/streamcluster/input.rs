@@ -1,6 +1,7 @@
 //! What is clustered: the published inputs by name, and others.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// One of the inputs that PARSEC publishes with the program.
@@ -211,7 +212,7 @@ impl Problem {
     /// assert_eq!(Problem::new(2..=5, 1, 10, 10), Ok(Input::Test.problem()));
     /// ```
     pub fn new(
-        centres: std::ops::RangeInclusive<usize>,
+        centres: RangeInclusive<usize>,
         dimensions: usize,
         points: usize,
         block: usize,
@@ -269,7 +270,7 @@ impl Problem {
     /// assert_eq!(Input::SimDev.problem().centres(), 3..=10);
     /// ```
     #[must_use]
-    pub fn centres(&self) -> std::ops::RangeInclusive<usize> {
+    pub fn centres(&self) -> RangeInclusive<usize> {
         self.least..=self.most
     }
 
@@ -344,7 +345,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         assert_eq!(
-            Problem::new(6..=5, 1, 10, 10),
+            Problem::new(RangeInclusive::new(6, 5), 1, 10, 10),
             Err(InvalidProblem::Centres(6, 5))
         );
         for (dimensions, points, block) in [(0, 10, 10), (1, 0, 10), (1, 10, 0)] {

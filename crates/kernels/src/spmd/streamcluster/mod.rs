@@ -158,6 +158,10 @@ impl<P: Platform> Streamcluster<P> {
     /// Streamcluster::<Native>::alone(Input::SimDev).verify().unwrap();
     /// ```
     #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "one rank is a team, and it has run"
+    )]
     pub fn alone(problem: impl Into<Problem>) -> Solution {
         let program = Self::new(problem, 1).expect("there is a rank");
         program.run(0, &mut || ());
@@ -172,7 +176,8 @@ impl<P: Platform> Streamcluster<P> {
     ///
     /// # Panics
     ///
-    /// If there is no such rank, or it has run already.
+    /// If there is no such rank, or it has run already; and, but not for sure, if
+    /// the barrier lets somebody pass early.
     ///
     /// ```
     /// use manycore_kernels::spmd::{Input, Streamcluster};
