@@ -32,6 +32,7 @@ fn each_rank_waits_as_often_as_in_the_published_program() {
         solution.verify().unwrap();
         assert_eq!(solution.offers(), input.offers(), "{input}");
         assert_eq!(solution.barrier_waits(), [input.barrier_waits()], "{input}");
+        assert_eq!(solution.cost(), solution.nearest_cost(), "{input}");
     }
 }
 

@@ -96,7 +96,7 @@ impl Solution {
     /// are in the middle of their points; all ranks have waited equally often.
     ///
     /// The algorithm does not promise that a point is assigned to its *nearest*
-    /// centre: if its centre is closed it moves to the one just opened.
+    /// centre, and [`nearest_cost`](Self::nearest_cost) says what that costs.
     ///
     /// # Errors
     ///
@@ -139,7 +139,50 @@ impl Solution {
     }
 }
 
+impl Solution {
+    /// What the clustering would cost if each point were assigned to its nearest
+    /// open centre: at most [`cost`](Self::cost), and as much for each
+    /// [`Input`](super::Input).
+    ///
+    /// When a centre is closed its points move to the one that is opened then,
+    /// which need not be the nearest. They move on as soon as that one is offered
+    /// again, if it is before the search ends.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_platform::Native;
+    ///
+    /// let solution = Streamcluster::<Native>::alone(Input::SimDev);
+    /// assert_eq!(solution.nearest_cost(), solution.cost());
+    /// ```
+    #[must_use]
+    pub fn nearest_cost(&self) -> f64 {
+        let costs = self
+            .searches
+            .iter()
+            .map(|found| found.nearest_cost(self.scale));
+        self.scale.cost(costs.sum())
+    }
+}
+
 impl Found {
+    fn nearest_cost(&self, scale: Scale) -> i64 {
+        if self.claim == Claim::AllAreCentres {
+            return 0;
+        }
+        let is_open = |&(point, _): &(usize, &Served)| self.open[point];
+        let open: Vec<&Served> = (self.points.iter().enumerate())
+            .filter(is_open)
+            .map(|(_, centre)| centre)
+            .collect();
+        let cheapest = |point: &Served| {
+            let to =
+                |centre: &&Served| scale.amount(squared_distance(point, centre) * point.weight);
+            open.iter().map(to).min()
+        };
+        self.points.iter().filter_map(cheapest).sum()
+    }
+
     fn verify(&self, search: usize, scale: Scale) -> Result<(), Wrong> {
         let all_are_centres = self.claim == Claim::AllAreCentres;
         let is_centre = |point: usize| all_are_centres || self.open[point];
