@@ -33,6 +33,12 @@
 //! | [`fork::MapCollect`] | results that have to be put together |
 //! | [`fork::StringSplit`] | work that cannot be cut everywhere |
 //!
+//! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
+//!
+//! | program | what it asks of a barrier |
+//! |---|---|
+//! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
+//!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};
 //! use manycore_platform::Native;
@@ -51,6 +57,7 @@ mod buffer;
 pub mod fork;
 mod irregular;
 mod load;
+pub mod spmd;
 mod tiny;
 mod unit_task;
 
