@@ -23,6 +23,17 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// All three by an increasing function.
+    pub(crate) fn map(self, of: impl Fn(f64) -> f64) -> Self {
+        Self {
+            p10: of(self.p10),
+            median: of(self.median),
+            p90: of(self.p90),
+        }
+    }
+}
+
 /// Of at least one sample.
 pub(crate) fn median(samples: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = samples.into_iter().collect();

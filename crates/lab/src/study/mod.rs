@@ -7,6 +7,7 @@ mod chip;
 pub(crate) mod settings;
 mod sleep;
 mod team;
+mod text;
 mod unit;
 
 use crate::failure::bad_input;

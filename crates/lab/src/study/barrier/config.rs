@@ -2,7 +2,7 @@
 
 use super::machines;
 use crate::study::Request;
-use crate::study::team::{Arrivals, Point, Program, Setup};
+use crate::study::team::{Arrivals, Contest, Point, Program, Setup};
 use serde::Serialize;
 
 /// Episodes of the loop, quick and full: the thesis's thousand.
@@ -13,7 +13,7 @@ const FEWEST_EPISODES: usize = 10;
 /// the square of N, so beyond there are fewer episodes.
 pub(super) const THESIS_CORES: usize = 64;
 /// Single episodes: in some barriers every other one is another way round.
-const ISOLATED: usize = 4;
+const SINGLE: usize = 4;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
@@ -68,8 +68,49 @@ impl Config {
         self.compared_at().min(most.unwrap_or(usize::MAX))
     }
 
-    /// The loop on a machine.
-    pub(super) fn in_a_loop(&self, machine: usize, cores: usize, barrier: &str) -> Point {
+    /// Single episodes on the machine asked for.
+    pub(super) fn single(&self, cores: usize, barrier: &str, arrivals: Arrivals) -> Point {
+        Point {
+            program: Program::Loop {
+                episodes: SINGLE,
+                arrivals,
+            },
+            ..self.entry(0, cores, barrier)
+        }
+    }
+
+    /// All that is measured, that of a machine and of cores side by side.
+    pub(super) fn all_points(&self) -> Vec<Point> {
+        let mut points = Vec::new();
+        let simulated = !self.setup.machines.is_host();
+        for &cores in &self.cores {
+            for barrier in &self.setup.barriers {
+                points.push(self.entry(0, cores, barrier));
+            }
+        }
+        for &cores in self.cores.iter().filter(|_| simulated) {
+            for barrier in &self.setup.barriers {
+                for arrivals in [Arrivals::Together, Arrivals::Apart] {
+                    points.push(self.single(cores, barrier, arrivals));
+                }
+            }
+        }
+        for machine in 1..self.setup.machines.0.len() {
+            for barrier in &self.setup.barriers {
+                points.push(self.entry(machine, self.cores_of(machine), barrier));
+            }
+        }
+        points
+    }
+}
+
+impl Contest for Config {
+    fn cores(&self) -> &[usize] {
+        &self.cores
+    }
+
+    /// The loop.
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
         Point {
             machine,
             settings: Vec::new(),
@@ -80,40 +121,5 @@ impl Config {
                 arrivals: Arrivals::Loop,
             },
         }
-    }
-
-    /// Single episodes on the machine asked for.
-    pub(super) fn isolated(&self, cores: usize, barrier: &str, arrivals: Arrivals) -> Point {
-        Point {
-            program: Program::Loop {
-                episodes: ISOLATED,
-                arrivals,
-            },
-            ..self.in_a_loop(0, cores, barrier)
-        }
-    }
-
-    /// All that is measured, that of a machine and of cores side by side.
-    pub(super) fn points(&self) -> Vec<Point> {
-        let mut points = Vec::new();
-        let simulated = !self.setup.machines.is_host();
-        for &cores in &self.cores {
-            for barrier in &self.setup.barriers {
-                points.push(self.in_a_loop(0, cores, barrier));
-            }
-        }
-        for &cores in self.cores.iter().filter(|_| simulated) {
-            for barrier in &self.setup.barriers {
-                for arrivals in [Arrivals::Together, Arrivals::Apart] {
-                    points.push(self.isolated(cores, barrier, arrivals));
-                }
-            }
-        }
-        for machine in 1..self.setup.machines.0.len() {
-            for barrier in &self.setup.barriers {
-                points.push(self.in_a_loop(machine, self.cores_of(machine), barrier));
-            }
-        }
-        points
     }
 }

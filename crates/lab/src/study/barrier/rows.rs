@@ -33,7 +33,9 @@ pub(super) fn rows(config: &Config, measured: &Measured) -> Vec<Row> {
     let unit = config.setup.unit();
     let all = measured.all.iter();
     let row = all.filter_map(|summary| {
-        let Program::Loop { arrivals, .. } = summary.point.program;
+        let Program::Loop { arrivals, .. } = summary.point.program else {
+            return None;
+        };
         Some(Row {
             world: config.setup.world,
             machine: config.setup.machines.name(summary.point.machine),

@@ -58,14 +58,9 @@ impl Course {
 
     /// In another unit.
     pub(super) fn scaled(self, factor: f64) -> Self {
-        let Spread { p10, median, p90 } = self.exit;
         Self {
             total: self.total * factor,
-            exit: Spread {
-                p10: p10 * factor,
-                median: median * factor,
-                p90: p90 * factor,
-            },
+            exit: self.exit.map(|exit| exit * factor),
             ..self
         }
     }

@@ -26,16 +26,6 @@ pub(in crate::study) struct Effort {
     pub(in crate::study) pinned: bool,
 }
 
-/// What a study has to be measured.
-pub(in crate::study) struct Job<'a, C> {
-    /// Its hash names the journal.
-    pub(in crate::study) config: &'a C,
-    pub(in crate::study) setup: &'a Setup,
-    pub(in crate::study) points: Vec<Point>,
-    /// Forget what the journal holds.
-    pub(in crate::study) fresh: bool,
-}
-
 /// What was measured, point by point.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Measured {
@@ -51,19 +41,9 @@ impl Measured {
     }
 
     /// One fingerprint of all simulations.
-    pub(in crate::study) fn hash(&self) -> anyhow::Result<String> {
+    pub(super) fn hash(&self) -> anyhow::Result<String> {
         let hashes: Vec<&str> = self.all.iter().map(|summary| &*summary.hash).collect();
         journal::hash(&hashes)
-    }
-
-    /// The fingerprint of each.
-    pub(in crate::study) fn hashes(&self) -> serde_json::Value {
-        let one = |summary: &Summary| (summary.point.to_string(), summary.hash.clone().into());
-        self.all
-            .iter()
-            .map(one)
-            .collect::<serde_json::Map<_, _>>()
-            .into()
     }
 }
 
@@ -71,21 +51,25 @@ impl Measured {
 /// more difference.
 const ROUNDS: [usize; 2] = [3, 30];
 
-/// Measures what the journal does not hold yet.
-pub(in crate::study) fn measure<C: Serialize>(
-    job: &Job<'_, C>,
+/// Measures what the journal does not hold yet; `hash` is of all that decides
+/// the points and what comes of them.
+pub(super) fn measure(
+    setup: &Setup,
+    points: &[Point],
+    hash: &str,
+    fresh: bool,
     out: &OutFolder,
 ) -> anyhow::Result<(Measured, Journal)> {
-    let name = format!("{}.{}.journal", job.setup.study, journal::hash(job.config)?);
-    let (journal, found) = Journal::open::<Record>(out.path(&name), job.fresh)?;
+    let name = format!("{}.{hash}.journal", setup.study);
+    let (journal, found) = Journal::open::<Record>(out.path(&name), fresh)?;
     interrupt::watch();
     let book = Book {
-        progress: Mutex::new(Progress::new(job.setup.study, job.points.len())),
+        progress: Mutex::new(Progress::new(setup.study, points.len())),
         kept: Mutex::new((journal, found)),
     };
-    match job.setup.machines.is_host() {
-        true => run_in_rounds(job, &book)?,
-        false => simulate_side_by_side(job, &book)?,
+    match setup.machines.is_host() {
+        true => run_in_rounds(setup, points, &book)?,
+        false => simulate_side_by_side(setup, points, &book)?,
     }
     let (journal, records) = book
         .kept
@@ -96,9 +80,9 @@ pub(in crate::study) fn measure<C: Serialize>(
         let samples: Vec<&Sample> = of_point.map(|record| &record.sample).collect();
         (!samples.is_empty()).then(|| Summary::of(point, &samples))
     };
-    let all: Vec<Summary> = job.points.iter().filter_map(summary).collect();
+    let all: Vec<Summary> = points.iter().filter_map(summary).collect();
     if interrupt::asked() {
-        return Err(Interrupted::keeping(all.len(), job.points.len(), journal.path()).into());
+        return Err(Interrupted::keeping(all.len(), points.len(), journal.path()).into());
     }
     let seconds = records.iter().map(|record| record.seconds).sum();
     Ok((Measured { all, seconds }, journal))
@@ -147,21 +131,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// One simulation at a time for each host thread, those of the most cores
 /// first: they take longest.
-fn simulate_side_by_side<C>(job: &Job<'_, C>, book: &Book) -> anyhow::Result<()> {
-    let mut points: Vec<&Point> = job.points.iter().collect();
-    points.sort_by_key(|point| std::cmp::Reverse(point.cores));
-    let host = Pool::builder().build().context(job.setup.study)?;
+fn simulate_side_by_side(setup: &Setup, points: &[Point], book: &Book) -> anyhow::Result<()> {
+    let mut order: Vec<&Point> = points.iter().collect();
+    order.sort_by_key(|point| std::cmp::Reverse(point.cores));
+    let host = Pool::builder().build().context(setup.study)?;
     let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
     let failed: Mutex<Option<anyhow::Error>> = Mutex::new(None);
-    let (machines, points) = (&job.setup.machines, &points);
-    one_by_one.parallel_for(0..points.len(), |at| {
-        let point = points[at];
+    one_by_one.parallel_for(0..order.len(), |at| {
+        let point = order[at];
         if interrupt::asked() || lock(&failed).is_some() {
             return;
         }
         if book.runs(point) == 0 {
             lock(&book.progress).inside(&point.to_string(), 0.0);
-            if let Err(error) = book.keep(point, || host::simulate(machines, point)) {
+            if let Err(error) = book.keep(point, || host::simulate(&setup.machines, point)) {
                 lock(&failed).get_or_insert(error);
             }
         }
@@ -175,11 +158,11 @@ fn simulate_side_by_side<C>(job: &Job<'_, C>, book: &Book) -> anyhow::Result<()>
 
 /// Every point once a round, each round in an order of its own: a host changes
 /// speed and is disturbed from outside, and all points shall see the same.
-fn run_in_rounds<C>(job: &Job<'_, C>, book: &Book) -> anyhow::Result<()> {
+fn run_in_rounds(setup: &Setup, points: &[Point], book: &Book) -> anyhow::Result<()> {
     let topology = Topology::detect();
     let begin = Instant::now();
-    let time = Duration::from_secs(job.setup.effort.seconds);
-    let [fewest, most] = match job.setup.effort.runs {
+    let time = Duration::from_secs(setup.effort.seconds);
+    let [fewest, most] = match setup.effort.runs {
         Some(runs) => [runs as usize; 2],
         None => ROUNDS,
     };
@@ -187,9 +170,9 @@ fn run_in_rounds<C>(job: &Job<'_, C>, book: &Book) -> anyhow::Result<()> {
         if round >= fewest && begin.elapsed() >= time {
             break;
         }
-        let mut points: Vec<&Point> = job.points.iter().collect();
-        fastrand::Rng::with_seed(job.setup.seed ^ round as u64).shuffle(&mut points);
-        for point in points {
+        let mut order: Vec<&Point> = points.iter().collect();
+        fastrand::Rng::with_seed(setup.seed ^ round as u64).shuffle(&mut order);
+        for point in order {
             if interrupt::asked() {
                 return Ok(());
             }
@@ -197,7 +180,7 @@ fn run_in_rounds<C>(job: &Job<'_, C>, book: &Book) -> anyhow::Result<()> {
                 let part = round as f64 / most as f64;
                 lock(&book.progress).inside(&point.to_string(), part);
                 book.keep(point, || {
-                    host::measure(&topology, job.setup.effort.pinned, point)
+                    host::measure(&topology, setup.effort.pinned, point)
                 })?;
             }
         }

@@ -7,21 +7,26 @@
 //! own, and [`log`] makes of that how long an episode held the team up.
 
 mod barrier_loop;
+mod experiment;
 mod host;
+mod kernel;
 mod log;
 mod machines;
 mod measure;
-mod origin;
 mod place;
 mod point;
 mod program;
+mod prose;
+mod race;
 mod run;
 mod setup;
 
 pub(in crate::study) use barrier_loop::Arrivals;
+pub(in crate::study) use experiment::{Answer, Experiment, Question};
 pub(in crate::study) use machines::Machines;
-pub(in crate::study) use measure::{Job, Measured, measure};
-pub(in crate::study) use origin::{hash_line, meta};
+pub(in crate::study) use measure::Measured;
 pub(in crate::study) use point::{Point, Summary};
 pub(in crate::study) use program::Program;
+pub(in crate::study) use prose::what;
+pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race, point};
 pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};

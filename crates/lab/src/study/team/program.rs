@@ -1,6 +1,9 @@
 //! The programs, by name.
 
 use super::barrier_loop::{Arrivals, BarrierLoop};
+use super::kernel;
+use crate::study::text::{parsed, shown};
+use manycore_kernels::spmd::Input;
 use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,6 +14,10 @@ use std::fmt;
 pub(in crate::study) enum Program {
     /// The thesis's: nothing but waiting, so many times.
     Loop { episodes: usize, arrivals: Arrivals },
+    Streamcluster {
+        #[serde(serialize_with = "shown", deserialize_with = "parsed")]
+        input: Input,
+    },
 }
 
 /// A program that one team can run once.
@@ -25,11 +32,16 @@ pub(super) trait Spmd: Send + Sync {
 impl Program {
     /// The program for a team of `ranks` on cores that take `cpi` cycles an
     /// instruction.
-    pub(super) fn prepare<P: Platform>(self, ranks: usize, cpi: f64) -> Box<dyn Spmd> {
+    pub(super) fn prepare<P: Platform>(
+        self,
+        ranks: usize,
+        cpi: f64,
+    ) -> anyhow::Result<Box<dyn Spmd>> {
         match self {
-            Self::Loop { episodes, arrivals } => {
-                Box::new(BarrierLoop::<P>::new(episodes, arrivals, ranks, cpi))
-            }
+            Self::Loop { episodes, arrivals } => Ok(Box::new(BarrierLoop::<P>::new(
+                episodes, arrivals, ranks, cpi,
+            ))),
+            Self::Streamcluster { input } => kernel::streamcluster::<P>(input, ranks),
         }
     }
 }
@@ -38,6 +50,7 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Loop { episodes, arrivals } => write!(f, "{episodes} waits {arrivals}"),
+            Self::Streamcluster { input } => write!(f, "streamcluster {input}"),
         }
     }
 }

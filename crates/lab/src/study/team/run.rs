@@ -55,7 +55,7 @@ impl<P: Platform> BarrierVisitor<P> for Team<'_> {
         let ranks = self.place.cpus.len();
         let shared = Arc::new(Shared {
             barrier: B::new(&self.place.placement),
-            program: self.program.prepare::<P>(ranks, self.cpi),
+            program: self.program.prepare::<P>(ranks, self.cpi)?,
             logs: Mutex::new(vec![None; ranks]),
         });
         let spawned = usize::from(self.place.joined_by_caller)..ranks;
