@@ -6,6 +6,7 @@ pub(crate) mod block_size;
 mod chip;
 pub(crate) mod settings;
 mod sleep;
+mod streamcluster;
 mod team;
 mod text;
 mod unit;
@@ -20,10 +21,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 3] = [
+pub(crate) const STUDIES: [&dyn Study; 4] = [
     &block_size::BlockSize,
     &sleep::SleepPolicies,
     &barrier::Barriers,
+    &streamcluster::Streamclusters,
 ];
 
 /// A question, and the measurements that answer it.

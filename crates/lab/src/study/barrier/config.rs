@@ -105,6 +105,10 @@ impl Config {
 }
 
 impl Contest for Config {
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     fn cores(&self) -> &[usize] {
         &self.cores
     }

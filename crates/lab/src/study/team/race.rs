@@ -1,8 +1,8 @@
 //! Barriers compared at one program: who is faster, where, and by how much.
 
-use super::experiment::Question;
 use super::measure::Measured;
 use super::point::{Point, Summary};
+use super::setup::Setup;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Series};
 use crate::report::table::{Cell, Table};
@@ -14,7 +14,9 @@ pub(in crate::study) const CHANNEL: &str = "channel";
 pub(in crate::study) const BASELINES: [&str; 2] = ["sense", "futex"];
 
 /// A study in which every barrier runs the same program.
-pub(in crate::study) trait Contest: Question {
+pub(in crate::study) trait Contest {
+    fn setup(&self) -> &Setup;
+
     /// Of the machine asked for; ascending.
     fn cores(&self) -> &[usize];
 

@@ -1,0 +1,81 @@
+//! PARSEC's streamcluster with each barrier in the place of its own: the
+//! thesis's second application.
+
+mod config;
+mod figure;
+mod keys;
+mod prose;
+mod rows;
+
+use super::settings::Key;
+use super::team::{Answer, Experiment, Measured, Point, Question, Race, Setup};
+use super::{Plan, Request, Study};
+use crate::report::section::Block;
+use config::{Clustering, Config};
+use rows::Row;
+
+/// The study `streamcluster`.
+#[derive(Debug)]
+pub(crate) struct Streamclusters;
+
+impl Study for Streamclusters {
+    fn name(&self) -> &'static str {
+        "streamcluster"
+    }
+
+    fn question(&self) -> &'static str {
+        "how long PARSEC's streamcluster takes with each barrier"
+    }
+
+    fn home(&self) -> &'static str {
+        "atac-64"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &keys::KEYS
+    }
+
+    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
+        Ok(Box::new(Experiment {
+            question: Config::new(request)?,
+            fresh: request.fresh,
+        }))
+    }
+}
+
+impl Question for Config {
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn points(&self) -> Vec<Point> {
+        self.entries()
+    }
+
+    fn answer(&self, measured: &Measured) -> Answer<Row> {
+        let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
+        let races = clusterings.iter().map(|config| Race { config, measured });
+        let svg = figure::render(self, races.clone());
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(self, measured)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+        ];
+        let mut summary = String::new();
+        for race in races {
+            blocks.extend(prose::tables(race).map(Block::Table));
+            summary += &prose::summary(race);
+        }
+        Answer {
+            title: "Streamcluster",
+            blocks,
+            summary,
+            rows: rows::rows(self, measured),
+            svg,
+        }
+    }
+}
