@@ -3,23 +3,33 @@
 //! One file a barrier; [`Barrier`] is what they have in common.
 
 mod channel;
+mod combining;
 mod dissemination;
 mod exchange;
+mod futex;
+mod mcs;
 mod node;
 mod opening;
 mod placement;
 mod registry;
 mod sense;
+mod spin_sleep;
+mod tournament;
 mod waiting;
 
 #[cfg(test)]
 mod checked;
 
-pub use channel::ChannelBarrier;
+pub use channel::{ChannelBarrier, ChannelMember};
+pub use combining::{CombiningBarrier, CombiningMember};
 pub use dissemination::{DisseminationBarrier, DisseminationMember};
+pub use futex::{FutexBarrier, FutexMember};
+pub use mcs::{McsBarrier, McsMember};
 pub use placement::Placement;
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
 pub use sense::{SenseBarrier, SenseMember};
+pub use spin_sleep::{SpinSleepBarrier, SpinSleepMember};
+pub use tournament::{TournamentBarrier, TournamentMember};
 
 use manycore_platform::Platform;
 use waiting::Waiting;

@@ -77,6 +77,11 @@ impl Placement {
         self.patience
     }
 
+    /// The patience, where the default is 1.
+    pub(super) fn relative_patience(&self) -> f64 {
+        self.patience.as_secs_f64() / PATIENCE.as_secs_f64()
+    }
+
     /// How many ranks there are.
     pub fn members(&self) -> usize {
         self.group.len()

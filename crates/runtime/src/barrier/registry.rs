@@ -1,6 +1,9 @@
 //! Barriers by name.
 
-use super::{Barrier, ChannelBarrier, DisseminationBarrier, SenseBarrier};
+use super::{
+    Barrier, ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier,
+    SenseBarrier, SpinSleepBarrier, TournamentBarrier,
+};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a barrier that is known by name only at run time: a closure
@@ -106,5 +109,10 @@ macro_rules! registry {
 registry! { P:
     ChannelBarrier<P>,
     SenseBarrier<P>,
+    CombiningBarrier<P>,
     DisseminationBarrier<P>,
+    TournamentBarrier<P>,
+    McsBarrier<P>,
+    FutexBarrier<P>,
+    SpinSleepBarrier<P>,
 }

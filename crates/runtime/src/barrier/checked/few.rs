@@ -1,21 +1,25 @@
 //! Two and three members under loom.
 
 use super::{meet, placement};
-use crate::barrier::{Barrier, DisseminationBarrier, Placement, SenseBarrier};
+use crate::barrier::{
+    Barrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier, SenseBarrier,
+    SpinSleepBarrier, TournamentBarrier,
+};
 use manycore_check::{
-    Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, caught, loom_model,
+    Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, TornCas, caught,
+    loom_model,
 };
 use manycore_platform::Platform;
 
 /// Members write plain memory of their own before each episode, and read that of all
 /// others after it: loom sees whether the one is ordered before the other. Nothing is
 /// written twice, so that who is in the next episode already disturbs nobody.
-fn episodes<P: Platform, B: Barrier<P>>(placement: &Placement, episodes: u32) {
-    let members = placement.members();
+fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u32) {
     let row = |_| (0..members).map(|_| Plain::new(0)).collect();
     let work: Vec<Vec<_>> = (0..episodes).map(row).collect();
     meet::<P, B>(
-        placement,
+        barrier,
+        members,
         episodes,
         |rank, episode| work[episode as usize - 1][rank].write(episode),
         |_, episode| {
@@ -29,7 +33,7 @@ fn episodes<P: Platform, B: Barrier<P>>(placement: &Placement, episodes: u32) {
 /// Whoever waits sleeps at once: the shortest way through every step.
 fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize>) {
     loom_model(preemptions, move || {
-        episodes::<Loom, B>(&placement(members, 0), times);
+        episodes(&B::new(&placement(members, 0)), members, times);
     });
 }
 
@@ -37,7 +41,7 @@ fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize
 fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> String {
     let why = caught(|| {
         loom_model(Some(2), move || {
-            episodes::<_, B>(&placement(members, 0), times);
+            episodes(&B::new(&placement(members, 0)), members, times);
         })
     });
     println!("{} {}: {why}", B::NAME, std::any::type_name::<F>());
@@ -57,7 +61,7 @@ macro_rules! sleeps {
 #[test]
 fn sense() {
     check::<SenseBarrier<_>>(2, 3, Some(3));
-    check::<SenseBarrier<_>>(3, 3, Some(1));
+    check::<SenseBarrier<_>>(3, 3, Some(2));
     sleeps!(SenseBarrier);
     // Two are the same one, and nobody is the last.
     assert!(fails::<TornAdd, SenseBarrier<_>>(2, 1).contains("deadlock"));
@@ -68,4 +72,64 @@ fn dissemination() {
     check::<DisseminationBarrier<_>>(2, 3, Some(3));
     check::<DisseminationBarrier<_>>(3, 3, Some(1));
     sleeps!(DisseminationBarrier);
+}
+
+#[test]
+fn mcs() {
+    check::<McsBarrier<_>>(2, 3, Some(3));
+    check::<McsBarrier<_>>(3, 3, Some(1));
+    sleeps!(McsBarrier);
+}
+
+#[test]
+fn tournament() {
+    check::<TournamentBarrier<_>>(2, 3, Some(3));
+    check::<TournamentBarrier<_>>(3, 3, Some(1));
+    sleeps!(TournamentBarrier);
+}
+
+#[test]
+fn combining() {
+    check::<CombiningBarrier<_>>(2, 3, Some(3));
+    check::<CombiningBarrier<_>>(3, 3, Some(2));
+    sleeps!(CombiningBarrier);
+    assert!(fails::<TornAdd, CombiningBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+#[test]
+fn futex() {
+    check::<FutexBarrier<_>>(2, 3, Some(3));
+    check::<FutexBarrier<_>>(3, 3, Some(2));
+    assert!(fails::<Deaf, FutexBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, FutexBarrier<_>>(2, 1).contains("Causality violation"));
+    assert!(fails::<TornAdd, FutexBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+/// The counts begin again after each episode, or after two.
+#[test]
+fn futex_that_begins_again() {
+    for limit in [2, 4] {
+        loom_model(Some(3), move || {
+            episodes(&FutexBarrier::<Loom>::with_limit(2, limit), 2, 4);
+        });
+    }
+    loom_model(Some(1), || {
+        episodes(&FutexBarrier::<Loom>::with_limit(3, 3), 3, 3);
+    });
+    let torn = || {
+        loom_model(Some(2), || {
+            type Torn = Faulty<Loom, TornAdd>;
+            episodes(&FutexBarrier::<Torn>::with_limit(2, 2), 2, 3);
+        })
+    };
+    assert!(caught(torn).contains("deadlock"));
+}
+
+#[test]
+fn spin_sleep() {
+    check::<SpinSleepBarrier<_>>(2, 3, Some(2));
+    check::<SpinSleepBarrier<_>>(3, 3, Some(1));
+    assert!(fails::<Deaf, SpinSleepBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, SpinSleepBarrier<_>>(2, 1).contains("Causality violation"));
+    fails::<TornCas, SpinSleepBarrier<_>>(2, 1);
 }

@@ -15,7 +15,8 @@ impl<P: Platform> BarrierVisitor<P> for Meet {
     type Output = ();
 
     fn visit<B: Barrier<P>>(self) {
-        meet::<P, B>(&self.0, EPISODES, |_, _| (), |_, _| ());
+        let members = self.0.members();
+        meet::<P, B>(&B::new(&self.0), members, EPISODES, |_, _| (), |_, _| ());
     }
 }
 

@@ -40,17 +40,17 @@ impl Books {
     }
 }
 
-/// All of a new barrier's members meet so many times; before and after each time they
-/// do what they are told, with their rank and the episode, from 1.
+/// A new barrier's members meet so many times; before and after each time they do what
+/// they are told, with their rank and the episode, from 1.
 fn meet<P: Platform, B: Barrier<P>>(
-    placement: &Placement,
+    barrier: &B,
+    members: usize,
     episodes: u32,
     before: impl Fn(usize, u32) + Sync,
     after: impl Fn(usize, u32) + Sync,
 ) {
-    let barrier = B::new(placement);
-    let books = Books::new(placement.members());
-    team::<P>(placement.members(), |rank| {
+    let books = Books::new(members);
+    team::<P>(members, |rank| {
         let mut member = barrier.member(rank);
         for episode in 1..=episodes {
             before(rank, episode);
