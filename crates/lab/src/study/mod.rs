@@ -4,6 +4,7 @@
 mod barrier;
 pub(crate) mod block_size;
 mod chip;
+mod robustness;
 pub(crate) mod settings;
 mod sleep;
 mod streamcluster;
@@ -21,11 +22,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 4] = [
+pub(crate) const STUDIES: [&dyn Study; 5] = [
     &block_size::BlockSize,
     &sleep::SleepPolicies,
     &barrier::Barriers,
     &streamcluster::Streamclusters,
+    &robustness::Robustness,
 ];
 
 /// A question, and the measurements that answer it.

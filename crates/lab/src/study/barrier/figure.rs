@@ -1,11 +1,10 @@
 //! The figure: an episode and its exit latency against cores, one line a
 //! barrier; single episodes beside the closed form.
 
-use super::closed_form;
 use super::config::Config;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Axis, Height, Panel, Series};
-use crate::study::team::{Arrivals, Race, Summary, point};
+use crate::study::team::{Arrivals, Race, Summary, closed_form, point};
 use manycore_chip::config::Optical;
 
 /// Cores of the panel that shows small machines, as the thesis's own does.

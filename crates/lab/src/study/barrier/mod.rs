@@ -1,7 +1,6 @@
 //! What a barrier costs on chips of 2 to 1,024 cores: the thesis's over a
 //! broadcast network, those it was compared with, and the best there are.
 
-mod closed_form;
 mod config;
 mod figure;
 mod keys;

@@ -1,8 +1,7 @@
 //! What the numbers mean, in words.
 
-use super::closed_form;
 use super::config::Config;
-use crate::study::team::{self, Arrivals, BASELINES, CHANNEL, Race, Summary};
+use crate::study::team::{self, Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "One wait of a loop against cores, and from the last arrival to the last departure: medians, \

@@ -1,10 +1,9 @@
 //! The tables: an episode by barrier and cores, its exit latency, a single
 //! episode beside the closed form, and what remains on other machines.
 
-use super::closed_form;
 use super::config::Config;
 use crate::report::table::{Cell, Table};
-use crate::study::team::{Arrivals, BASELINES, CHANNEL, Race, Summary};
+use crate::study::team::{Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
 use manycore_chip::config::Optical;
 
 /// An episode in a loop.

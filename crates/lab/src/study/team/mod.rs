@@ -7,6 +7,7 @@
 //! own, and [`log`] makes of that how long an episode held the team up.
 
 mod barrier_loop;
+pub(in crate::study) mod closed_form;
 mod experiment;
 mod host;
 mod kernel;

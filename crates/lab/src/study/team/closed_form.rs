@@ -4,14 +4,14 @@ use manycore_chip::config::Optical;
 
 /// All arrive at once: the messages travel side by side, and each controller
 /// moves those of all others one after the other.
-pub(super) fn together(optical: &Optical, cores: usize) -> u64 {
+pub(in crate::study) fn together(optical: &Optical, cores: usize) -> u64 {
     optical.transport + optical.controller * (cores as u64 - 1) + optical.check
 }
 
 /// Each arrives long after the one before: the others wait for one message,
 /// while the last, after its send of a cycle, takes those of all others out of
 /// its buffer.
-pub(super) fn apart(optical: &Optical, cores: usize) -> u64 {
+pub(in crate::study) fn apart(optical: &Optical, cores: usize) -> u64 {
     together(optical, 2).max(1 + optical.check * (cores as u64 - 1))
 }
 

@@ -1,0 +1,86 @@
+//! Whether the thesis's barrier stays fast on a slower broadcast network: its
+//! robustness test, on both of its applications.
+
+mod config;
+mod curve;
+mod figure;
+mod keys;
+mod prose;
+mod rows;
+mod tables;
+
+use super::settings::Key;
+use super::team::{Answer, Experiment, Measured, Point, Question, Race, Setup};
+use super::{Plan, Request, Study};
+use crate::report::section::Block;
+use config::{Config, Contestants};
+use rows::Row;
+
+/// The study `robustness`.
+#[derive(Debug)]
+pub(crate) struct Robustness;
+
+impl Study for Robustness {
+    fn name(&self) -> &'static str {
+        "robustness"
+    }
+
+    fn question(&self) -> &'static str {
+        "whether a barrier over a broadcast network stays fast when the network is slower"
+    }
+
+    fn home(&self) -> &'static str {
+        "atac-64"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &keys::KEYS
+    }
+
+    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
+        Ok(Box::new(Experiment {
+            question: Config::new(request)?,
+            fresh: request.fresh,
+        }))
+    }
+}
+
+impl Question for Config {
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn points(&self) -> Vec<Point> {
+        self.all_points()
+    }
+
+    fn answer(&self, measured: &Measured) -> Answer<Row> {
+        let contests: Vec<Contestants<'_>> = self.contests().collect();
+        let races = contests.iter().map(|config| Race { config, measured });
+        let svg = figure::render(self, races.clone());
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(self)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+        ];
+        let mut said = Vec::new();
+        for race in races {
+            blocks.push(Block::Table(tables::sweeps(race)));
+            blocks.push(Block::Table(tables::references(race)));
+            blocks.extend(prose::discrepancy(race).map(Block::Paragraph));
+            said.extend(prose::statements(race));
+            said.extend(prose::margins(race));
+        }
+        Answer {
+            title: "Robustness",
+            blocks,
+            summary: said.join("\n") + "\n",
+            rows: rows::rows(self, measured),
+            svg,
+        }
+    }
+}
