@@ -33,6 +33,9 @@
 //! | [`fork::MapCollect`] | results that have to be put together |
 //! | [`fork::StringSplit`] | work that cannot be cut everywhere |
 //!
+//! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
+//! other.
+//!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};
 //! use manycore_platform::Native;
@@ -49,6 +52,7 @@ mod additions;
 mod audit;
 mod buffer;
 pub mod fork;
+pub mod graph;
 mod irregular;
 mod load;
 mod tiny;
