@@ -36,6 +36,8 @@ pub(crate) struct Crew<P: Platform, S> {
     pub(super) panic_handler: Option<PanicHandler>,
     /// How the pool's own thread for the seat is made.
     pub(super) own_thread: ThreadSpec,
+    /// Whether an adopted thread has the seat, for good.
+    pub(super) adopted: bool,
     me: Weak<Self>,
 }
 
@@ -65,6 +67,9 @@ pub(super) struct Known<P: Platform, S> {
 pub(super) struct State<P: Platform> {
     /// Set when the pool ends: what a worker without a job waits for.
     pub(super) end: Latch<P>,
+    /// Set as the pool ends: who worked here may not look at its mail again, which
+    /// is everybody's now.
+    absent: P::AtomicBool,
     /// One past the index of the stolen job it waits for; 0: none.
     pub(super) waits_for: P::AtomicU32,
     /// The event count before the last search.
@@ -91,6 +96,7 @@ pub(super) struct Plan {
     pub(super) stack_capacity: u32,
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) own_thread: ThreadSpec,
+    pub(super) adopted: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
 }
@@ -141,6 +147,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 pending: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 own_thread: plan.own_thread,
+                adopted: plan.adopted,
                 me: Weak::clone(crew),
             }
         })
@@ -166,12 +173,23 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         self.me.upgrade().expect("a crew in use is alive")
     }
 
-    /// Has all workers end once no detached job is left.
-    pub(super) fn terminate(&self) {
+    /// Has all workers end once no detached job is left. `deserted`: worker 0 is an
+    /// adopted thread that takes no part in it.
+    pub(super) fn terminate(&self, deserted: bool) {
+        if deserted {
+            // Relaxed: looked at only by who has seen `terminating`, below.
+            self.workers[0].state.absent.store(true, Ordering::Relaxed);
+        }
         // Release before the wake-ups: who is woken sees it.
         self.shared.terminating.store(true, Ordering::Release);
+        if deserted {
+            // Whoever sleeps until a call sent to worker 0 has ended must come for
+            // that call. The fence is against a sleeper's between lying down and its
+            // last look: that sees the end, or it is found in bed below.
+            P::fence(Ordering::SeqCst);
+        }
         for worker in &self.workers {
-            if worker.state.end.set() {
+            if worker.state.end.set() || deserted {
                 self.sleep.notify(worker.known.index);
             }
         }
@@ -182,6 +200,7 @@ impl<P: Platform> State<P> {
     fn new(index: usize) -> Self {
         Self {
             end: Latch::new(),
+            absent: P::AtomicBool::new(false),
             waits_for: P::AtomicU32::new(0),
             seen: Cell::new(0),
             depth: Cell::new(0),
@@ -196,6 +215,25 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     pub(super) fn crew(&self) -> &Crew<P, S> {
         // SAFETY: the crew that holds this worker.
         unsafe { &*self.known.crew }
+    }
+
+    /// Ends this worker's part in a pool that ends; `false`: there is mail for it.
+    pub(super) fn leave(&self) -> bool {
+        // The exchange and its fence come before the look at the mailbox, and those
+        // in `Crew::send` between the push and the sender's next search. So either
+        // the mail is seen here, or the sender finds this worker absent.
+        self.state.absent.swap(true, Ordering::Relaxed);
+        P::fence_after_rmw();
+        self.mailbox.is_empty()
+    }
+
+    /// Whether its mail is everybody's. To be asked once the pool's end was seen.
+    ///
+    /// Relaxed: it says where to look, and the mailbox's lock says what is there.
+    /// That it is not seen too late is a matter of the fences in `leave` and
+    /// [`terminate`](Crew::terminate).
+    pub(super) fn is_absent(&self) -> bool {
+        self.state.absent.load(Ordering::Relaxed)
     }
 
     #[inline(always)]

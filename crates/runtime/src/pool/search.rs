@@ -90,7 +90,18 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 asked = stack.ask();
             }
         }
-        None
+        self.find_left()
+    }
+
+    /// In a pool that ends, what was sent to a worker that will not come for it.
+    pub(super) fn find_left(&self) -> Option<Found> {
+        let crew = self.crew();
+        if !crew.shared.is_terminating() {
+            return None;
+        }
+        let mut left = crew.workers.iter().filter(|worker| worker.is_absent());
+        let job = left.find_map(|worker| worker.mailbox.take_first())?;
+        Some(Found::Queued(job, true))
     }
 
     /// This worker, as it signs what it steals now.

@@ -9,6 +9,9 @@
 //! Where there must be a thread whether anybody calls or not (a job spawned on a
 //! pool of one thread; a pool that is `dedicated`), the pool starts one of its
 //! own for the seat, which keeps it.
+//!
+//! A thread that a pool has adopted never gets up. What is for worker 0 waits for
+//! that thread, and at the pool's end for whoever is there (`Worker::find_left`).
 
 use super::crew::{Crew, Worker};
 use super::lock::Lock;
@@ -238,7 +241,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 
     /// Puts a job from this thread, which is no worker, where any worker finds it;
-    /// there will be one.
+    /// there will be one, if only an adopted thread that yields.
     pub(super) fn inject_here(&self, job: Job) {
         if self.workers.len() == 1 {
             self.need_own();
@@ -278,7 +281,8 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
     }
 
-    /// Starts the pool's own thread for the seat, if that was not done.
+    /// Starts the pool's own thread for the seat, if that was not done and the seat
+    /// is not an adopted thread's.
     ///
     /// # Panics
     ///
@@ -292,6 +296,10 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// As `need_own`, for who can do without.
     #[cold]
     pub(super) fn start_own(&self) -> io::Result<()> {
+        if self.adopted {
+            // Another would wait for the seat for ever.
+            return Ok(());
+        }
         self.seat.own.with(|own| {
             if own.is_some() {
                 return Ok(());

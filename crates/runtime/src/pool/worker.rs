@@ -231,10 +231,10 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 misses = 0;
                 continue;
             }
-            // Acquire pairs with the release in `terminate`; jobs that are left
-            // may spawn more.
+            // Jobs that are left may spawn more. Acquire pairs with the release in
+            // `one_less_pending`: they are over before the pool is.
             if shared.is_terminating() {
-                if crew.pending.load(Ordering::Acquire) == 0 {
+                if crew.pending.load(Ordering::Acquire) == 0 && self.leave() {
                     sleep.work_found(me, idle);
                     return;
                 }
@@ -260,7 +260,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             if depth < DEPTH {
                 return worker.find_any(patient);
             }
-            worker.find_own()
+            worker.find_own().or_else(|| worker.find_left())
         });
         self.state.depth.set(depth);
     }
