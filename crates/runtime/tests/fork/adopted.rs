@@ -364,6 +364,28 @@ fn at_an_end_of_its_own_each_thread_has_its_mail() {
     }
 }
 
+/// The end does not wait for the jobs of a scope, but these do for their calls.
+#[test]
+fn an_end_within_a_scope() {
+    for threads in [1, 2, 3] {
+        for round in 0..100 {
+            adopted_and_ends(threads, move |pool| {
+                let all: Vec<_> = (0..threads).collect();
+                let calls = AtomicUsize::new(0);
+                manycore::scope(|scope| {
+                    scope.spawn(|_| {
+                        assert_eq!(manycore::broadcast(|context| context.index()), all);
+                    });
+                    scope.spawn_broadcast(|_, _| _ = calls.fetch_add(1, Relaxed));
+                    (0..round % 10 * 100).for_each(|_| std::hint::spin_loop());
+                    drop(pool);
+                });
+                assert_eq!(calls.into_inner(), threads);
+            });
+        }
+    }
+}
+
 /// The adopted thread is its pool's for ever. What it asks of that one's other
 /// threads when they have ended, it gets of itself.
 #[test]

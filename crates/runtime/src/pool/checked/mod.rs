@@ -5,6 +5,7 @@
 //! on a platform with one fault (`manycore_check::Faulty`), or a sketch of it
 //! with one step wrong.
 
+mod adopted;
 mod board;
 mod fork;
 mod gate;
