@@ -1,5 +1,6 @@
 //! The crew: a pool's workers as fork-join sees them.
 
+use super::mailbox::Mailbox;
 use super::queue::Queue;
 use super::seat::Seat;
 use super::{Cores, Shared};
@@ -52,7 +53,7 @@ pub(crate) struct Worker<P: Platform, S> {
     /// Its jobs from `spawn_fifo`.
     pub(super) fifo: CachePadded<Queue<P>>,
     /// Jobs addressed to it.
-    pub(super) mailbox: CachePadded<Queue<P>>,
+    pub(super) mailbox: Mailbox<P>,
     pub(super) state: CachePadded<State<P>>,
 }
 
@@ -67,9 +68,6 @@ pub(super) struct Known<P: Platform, S> {
 pub(super) struct State<P: Platform> {
     /// Set when the pool ends: what a worker without a job waits for.
     pub(super) end: Latch<P>,
-    /// Set as the pool ends: who worked here may not look at its mail again, which
-    /// is everybody's now.
-    absent: P::AtomicBool,
     /// One past the index of the stolen job it waits for; 0: none.
     pub(super) waits_for: P::AtomicU32,
     /// The event count before the last search.
@@ -128,7 +126,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 }),
                 spawned: Queue::new(),
                 fifo: Queue::new(),
-                mailbox: Queue::new(),
+                mailbox: Mailbox::new(),
                 state: CachePadded::new(State::new(index)),
             };
             Self {
@@ -163,7 +161,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         for worker in &self.workers {
             worker.stack.name();
             worker.spawned.name("worker: spawned jobs");
-            worker.mailbox.name("worker: mailbox");
+            worker.mailbox.name();
             P::name(&worker.state, "worker: state");
         }
     }
@@ -177,8 +175,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// adopted thread that takes no part in it.
     pub(super) fn terminate(&self, deserted: bool) {
         if deserted {
-            // Relaxed: looked at only by who has seen `terminating`, below.
-            self.workers[0].state.absent.store(true, Ordering::Relaxed);
+            self.workers[0].mailbox.desert();
         }
         // Release before the wake-ups: who is woken sees it.
         self.shared.terminating.store(true, Ordering::Release);
@@ -200,7 +197,6 @@ impl<P: Platform> State<P> {
     fn new(index: usize) -> Self {
         Self {
             end: Latch::new(),
-            absent: P::AtomicBool::new(false),
             waits_for: P::AtomicU32::new(0),
             seen: Cell::new(0),
             depth: Cell::new(0),
@@ -215,25 +211,6 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     pub(super) fn crew(&self) -> &Crew<P, S> {
         // SAFETY: the crew that holds this worker.
         unsafe { &*self.known.crew }
-    }
-
-    /// Ends this worker's part in a pool that ends; `false`: there is mail for it.
-    pub(super) fn leave(&self) -> bool {
-        // The exchange and its fence come before the look at the mailbox, and those
-        // in `Crew::send` between the push and the sender's next search. So either
-        // the mail is seen here, or the sender finds this worker absent.
-        self.state.absent.swap(true, Ordering::Relaxed);
-        P::fence_after_rmw();
-        self.mailbox.is_empty()
-    }
-
-    /// Whether its mail is everybody's. To be asked once the pool's end was seen.
-    ///
-    /// Relaxed: it says where to look, and the mailbox's lock says what is there.
-    /// That it is not seen too late is a matter of the fences in `leave` and
-    /// [`terminate`](Crew::terminate).
-    pub(super) fn is_absent(&self) -> bool {
-        self.state.absent.load(Ordering::Relaxed)
     }
 
     #[inline(always)]

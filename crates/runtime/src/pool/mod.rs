@@ -14,6 +14,7 @@ mod halves;
 mod join;
 mod leapfrog;
 mod lock;
+mod mailbox;
 mod queue;
 mod scope;
 mod search;

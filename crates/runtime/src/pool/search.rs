@@ -99,9 +99,8 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         if !crew.shared.is_terminating() {
             return None;
         }
-        let mut left = crew.workers.iter().filter(|worker| worker.is_absent());
-        let job = left.find_map(|worker| worker.mailbox.take_first())?;
-        Some(Found::Queued(job, true))
+        let mut mail = crew.workers.iter().map(|worker| worker.mailbox.take_left());
+        mail.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
     /// This worker, as it signs what it steals now.

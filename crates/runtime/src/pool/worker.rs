@@ -234,7 +234,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             // Jobs that are left may spawn more. Acquire pairs with the release in
             // `one_less_pending`: they are over before the pool is.
             if shared.is_terminating() {
-                if crew.pending.load(Ordering::Acquire) == 0 && self.leave() {
+                if crew.pending.load(Ordering::Acquire) == 0 && self.mailbox.leave() {
                     sleep.work_found(me, idle);
                     return;
                 }

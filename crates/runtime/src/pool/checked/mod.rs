@@ -9,5 +9,6 @@ mod adopted;
 mod board;
 mod fork;
 mod gate;
+mod mailbox;
 mod wait;
 mod whole;
