@@ -222,6 +222,9 @@ impl<P: Platform> Shared<P> {
     }
 
     /// Says whether worker `rank` is at work.
+    ///
+    /// Relaxed: a hint, and no other memory is read on its strength. Looking first
+    /// spares the line, which is written by this worker only.
     fn set_busy(&self, rank: usize, busy: bool) {
         let word = &self.ranks[rank].busy;
         if word.load(Ordering::Relaxed) != busy {

@@ -5,7 +5,7 @@ use super::queue::Job;
 use crate::sleep::Sleep;
 use crate::sleep::policy::Scan;
 use crate::steal::{Claim, Thief};
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_platform::Platform;
 
 /// A job somebody may run.
 pub(super) enum Found {
@@ -139,7 +139,7 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
             || !crew.injector.is_empty()
             || !crew.handed_in.is_empty()
             || !self.worker.mailbox.is_empty()
-            || crew.shared.terminating.load(Ordering::Acquire)
+            || crew.shared.is_terminating()
     }
 
     fn anything(&self) -> bool {

@@ -51,24 +51,33 @@ impl<P: Platform> Seat<P> {
     /// Sits down if nobody does. Cost: one locked instruction.
     pub(super) fn take(&self) -> bool {
         // Acquire pairs with `leave`: what the last one did to the worker's cells
-        // is visible.
+        // is visible. Relaxed if somebody sits: that one is left alone.
         let take = (self.state).compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed);
         take.is_ok()
     }
 
     /// Sits down when whoever sits gets up.
     fn take_in_turn(&self) {
+        // Acquire as in `take`. A swap that finds it taken has left AWAITED there:
+        // whoever sits reads that on leaving, and wakes. Comparing and sleeping are
+        // one step of the futex, so a leaving in between is not slept through.
         while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
             self.state.wait(AWAITED, None);
         }
     }
 
-    /// Whether somebody sits, as a hint.
+    /// Whether somebody sits.
+    ///
+    /// Relaxed: nothing of that one's is read. It is asked after a fence, by who has
+    /// left something for worker 0. If it says that somebody sits who has left by
+    /// now, then that fence came before the one in `leave`, and who left has found
+    /// it on looking afterwards (`Sitting`).
     pub(super) fn is_taken(&self) -> bool {
         self.state.load(Ordering::Relaxed) != FREE
     }
 
     fn leave(&self) {
+        // Release publishes the worker's cells to who takes the seat next.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {
             self.state.wake(1);
         }

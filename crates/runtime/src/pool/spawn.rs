@@ -91,8 +91,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         // unwind, and whoever runs this may run that.
         unsafe {
             Job::new(move |migrated| {
-                let job = (*worker).fifo.take_first();
-                job.expect("one for each pushed").run(migrated);
+                if let Some(job) = (*worker).fifo.take_first() {
+                    job.run(migrated);
+                }
             })
         }
     }

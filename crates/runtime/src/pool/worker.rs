@@ -304,7 +304,8 @@ impl<P: Platform> Shared<P> {
     ) -> bool {
         let gate = self.board.slot(slot).gate();
         // Three lines on the way at once instead of one after the other: the
-        // gate's, and, if all is as last time, the claim word and the frame.
+        // gate's, and, if all is as last time, the claim word and the frame. Relaxed:
+        // an address to prefetch, which nobody follows.
         self.board.slot(slot).prefetch(rank);
         P::prefetch(self.ranks[rank].last_frame.load(Ordering::Relaxed));
         let others = match gate.join() {
