@@ -42,7 +42,9 @@ fn team(ranks: usize, body: impl Fn(usize, &mut Hand<'_>, &mut dyn FnMut()) + Sy
         for rank in 0..ranks {
             scope.spawn(move || {
                 let has_put = false;
-                let mut meet = || drop(meeting.wait());
+                let mut meet = || {
+                    meeting.wait();
+                };
                 body(rank, &mut Hand { bag, has_put }, &mut meet);
             });
         }

@@ -29,14 +29,9 @@ impl<P: Platform, T> Lock<P, T> {
     }
 
     /// Runs `section` with the value.
-<<<<<<< HEAD
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Acquire pairs with the release below: the last section is over.
-=======
-    pub(super) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
         // Acquire pairs with the release below: the last section is over. Relaxed if
         // it is held: the swap decides.
->>>>>>> adopted
         let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
             // From here on as AWAITED: whoever frees it wakes one sleeper, who
