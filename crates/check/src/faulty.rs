@@ -224,6 +224,7 @@ impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     type AtomicPtr<T> = FaultyCell<P::AtomicPtr<T>, F>;
     type Futex = FaultyCell<P::Futex, F>;
     type Thread = P::Thread;
+    type Broadcast = P::Broadcast;
 
     fn fence(order: Ordering) {
         if !F::NO_FENCE {

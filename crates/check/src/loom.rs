@@ -4,7 +4,9 @@
 use crate::cells::{Cell, impl_cells, impl_word};
 use ::loom::sync::{Condvar, Mutex, atomic};
 use ::loom::thread;
-use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
+use manycore_platform::{
+    Atomic, AtomicInteger, Futex, NoBroadcast, Ordering, Platform, ThreadSpec,
+};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::PoisonError;
@@ -191,6 +193,7 @@ impl Platform for Loom {
     type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
     type Futex = LoomFutex;
     type Thread = LoomThread;
+    type Broadcast = NoBroadcast;
 
     fn fence(order: Ordering) {
         atomic::fence(order);

@@ -5,7 +5,9 @@ use crate::cells::{Cell, impl_cells, impl_word};
 use ::shuttle::rand::{Rng, thread_rng};
 use ::shuttle::sync::{Condvar, Mutex, atomic};
 use ::shuttle::thread;
-use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
+use manycore_platform::{
+    Atomic, AtomicInteger, Futex, NoBroadcast, Ordering, Platform, ThreadSpec,
+};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::PoisonError;
@@ -128,6 +130,7 @@ impl Platform for Shuttle {
     type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
     type Futex = ShuttleFutex;
     type Thread = ShuttleThread;
+    type Broadcast = NoBroadcast;
 
     fn fence(order: Ordering) {
         atomic::fence(order);

@@ -61,6 +61,6 @@ pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};
 pub use engine::{Messages, SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
 pub use front::fiber::{
-    Broadcast, Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, Run, Simulated, SimulatedThread,
-    Simulation,
+    Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, OpticalNetwork, Run, Simulated,
+    SimulatedThread, Simulation,
 };

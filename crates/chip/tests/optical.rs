@@ -3,9 +3,10 @@
 mod support;
 
 use manycore_chip::config::Config;
-use manycore_chip::network::{Channel, Delivery, Filter, MatchOperation, Message};
-use manycore_chip::{Activity, Broadcast, Run, Simulated, Simulation};
-use manycore_platform::Platform;
+use manycore_chip::network::Channel;
+use manycore_chip::{Activity, OpticalNetwork, Run, Simulated, Simulation};
+use manycore_platform::{Broadcast, Delivery, Filter, MatchOperation, Message, Platform};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use support::{compute_until, machine, spawn};
 
@@ -24,13 +25,13 @@ fn together<T: Send + 'static>(
     body: impl Fn(usize, Channel, u64) -> T + Send + Sync + Clone + 'static,
 ) -> Run<Vec<T>> {
     let program = move || {
-        let channel = Broadcast::create_channel().unwrap();
+        let channel = OpticalNetwork::create_channel().unwrap();
         let results = Arc::new(Mutex::new(Vec::new()));
         let start = 1_000_000;
         let member = |core| {
             let (body, results) = (body.clone(), Arc::clone(&results));
             spawn(core, move || {
-                Broadcast::open_port(channel);
+                OpticalNetwork::open_port(channel);
                 compute_until(start, 1.0);
                 let result = body(core, channel, start);
                 results.lock().unwrap().push((core, result));
@@ -56,10 +57,10 @@ fn all_broadcast_and_wait_for_all_others() {
     let machine = machine("atac-64", &[]);
     for threads in [2, 3, 8, 32, 64] {
         let run = together(&machine, threads, move |core, channel, start| {
-            Broadcast::send(channel, word(core as u64));
+            OpticalNetwork::send(channel, word(core as u64));
             let mut senders: Vec<_> = (1..threads)
                 .map(|_| {
-                    let Delivery { sender, message } = Broadcast::wait_and_receive(channel);
+                    let Delivery { sender, message } = OpticalNetwork::wait_and_receive(channel);
                     assert_eq!(u64::from(sender), message.payload);
                     sender as usize
                 })
@@ -80,15 +81,63 @@ fn who_waits_for_a_message_is_charged_for_it() {
     let run = together(&machine, 2, |core, channel, _| {
         if core == 0 {
             Simulated::compute(500_000);
-            Broadcast::send(channel, word(1));
+            OpticalNetwork::send(channel, word(1));
         } else {
-            Broadcast::wait_and_receive(channel);
+            OpticalNetwork::wait_and_receive(channel);
         }
     });
     let spent = run.statistics.report.cores[1];
     let expected = 500_000 + 5 + 10 + 3;
     assert_eq!(spent[Activity::Message], expected);
     assert!(run.statistics.events < 1_000, "{}", run.statistics.events);
+}
+
+/// Counted in the network interface: transport 5, the adder tree, one message
+/// through the controller in 10, the look of 3, whatever the number of cores.
+#[test]
+fn interfaces_count() {
+    for threads in [2, 3, 64, 128, 1024] {
+        let machine = machine("atac-64", &["cores=1024"]);
+        let run = together(&machine, threads, move |core, channel, start| {
+            let others = NonZeroU32::new(threads as u32 - 1).unwrap();
+            OpticalNetwork::open_counting_port(channel, others);
+            let times = [0, 1, 2].map(|episode| {
+                compute_until(start + 100_000 * episode, 1.0);
+                OpticalNetwork::send(channel, word(core as u64));
+                OpticalNetwork::wait_and_receive(channel);
+                Simulated::now() - (start + 100_000 * episode)
+            });
+            (times, OpticalNetwork::receive(channel))
+        });
+        let levels = 10;
+        let expected = [5 + levels + 10 + 3; 3];
+        assert_eq!(
+            run.value,
+            vec![(expected, None); threads],
+            "{threads} threads"
+        );
+    }
+}
+
+/// A count that others complete late is not missed by who waits for it, and
+/// counts what came before it waited.
+#[test]
+fn a_count_waits_for_the_last() {
+    let machine = machine("atac-64", &[]);
+    let run = together(&machine, 8, |core, channel, start| {
+        OpticalNetwork::open_counting_port(channel, NonZeroU32::new(7).unwrap());
+        let late = 1_000 * core as u64;
+        compute_until(start + late, 1.0);
+        OpticalNetwork::send(channel, word(core as u64));
+        let last = OpticalNetwork::wait_and_receive(channel).sender;
+        (last, Simulated::now() - start)
+    });
+    // The last but its own, and nothing is passed on before it is there.
+    let cost = 5 + 6 + 10 + 3;
+    for (core, &(last, time)) in run.value.iter().enumerate() {
+        assert_eq!(last, if core == 7 { 6 } else { 7 });
+        assert_eq!(time, if core == 7 { 7_000 + 4 } else { 7_000 + cost });
+    }
 }
 
 /// Messages that the filter keeps out cost the receiver nothing.
@@ -102,16 +151,16 @@ fn a_filter_passes_its_own() {
                 signature,
                 ..word(core as u64)
             };
-            Broadcast::send(channel, message);
+            OpticalNetwork::send(channel, message);
             return Vec::new();
         }
-        Broadcast::set_filter(Filter {
+        OpticalNetwork::set_filter(Filter {
             mask: u32::MAX,
             operation: MatchOperation::And,
             signature: 0b0100,
         });
         Simulated::compute(1_000);
-        std::iter::from_fn(|| Broadcast::receive(channel))
+        std::iter::from_fn(|| OpticalNetwork::receive(channel))
             .map(|delivery| delivery.message.payload)
             .collect()
     });
@@ -137,10 +186,12 @@ fn each_sender_is_heard_in_order() {
                 tag: core as u32,
                 ..word(payload)
             };
-            Broadcast::send(channel, message);
+            OpticalNetwork::send(channel, message);
             Simulated::compute(rng.u64(..300));
             if rng.bool() {
-                Broadcast::receive(channel).into_iter().for_each(&mut hear);
+                OpticalNetwork::receive(channel)
+                    .into_iter()
+                    .for_each(&mut hear);
             }
         }
         while last_of(&mut hear, channel) {}
@@ -153,7 +204,7 @@ fn each_sender_is_heard_in_order() {
 fn last_of(hear: &mut impl FnMut(Delivery), channel: Channel) -> bool {
     let until = Simulated::now() + 20_000;
     while Simulated::now() < until {
-        if let Some(delivery) = Broadcast::receive(channel) {
+        if let Some(delivery) = OpticalNetwork::receive(channel) {
             hear(delivery);
             return true;
         }
@@ -164,6 +215,6 @@ fn last_of(hear: &mut impl FnMut(Delivery), channel: Channel) -> bool {
 
 #[test]
 fn other_machines_have_no_such_network() {
-    let run = Simulation::new(&machine("gold5225r", &[])).run(Broadcast::create_channel);
+    let run = Simulation::new(&machine("gold5225r", &[])).run(OpticalNetwork::create_channel);
     assert_eq!(run.unwrap().value, None);
 }

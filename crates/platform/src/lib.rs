@@ -22,9 +22,11 @@
 //! ```
 
 mod atomic;
+mod broadcast;
 mod native;
 
 pub use atomic::{Atomic, AtomicInteger, Futex};
+pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message, NoBroadcast};
 pub use crossbeam_utils::CachePadded;
 pub use native::{Native, NativeThread};
 pub use std::sync::atomic::Ordering;
@@ -90,6 +92,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     type Futex: AtomicInteger<u32> + Futex;
     /// A spawned thread, to be joined.
     type Thread: Send + Sync;
+    /// The hardware that broadcasts.
+    type Broadcast: Broadcast;
 
     /// An atomic fence.
     fn fence(order: Ordering);

@@ -22,6 +22,8 @@
 //! Everything is written over the [`Platform`] trait, so that the same code is
 //! model-checked; [`Native`] is the default and costs nothing.
 
+pub mod barrier;
+pub mod channel;
 pub mod cost;
 mod loops;
 mod pool;

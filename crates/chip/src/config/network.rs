@@ -66,6 +66,9 @@ pub struct Optical {
     pub check: u64,
     /// Setting the local filter.
     pub filter: u64,
+    /// A level of the adder tree by which an interface counts what arrives at
+    /// once; it has as many as it takes to add one bit of each core.
+    pub adder: u64,
     /// Bytes of long data that the waveguide carries in a cycle.
     pub bytes_per_cycle: u32,
 }

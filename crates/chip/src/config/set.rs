@@ -145,8 +145,10 @@ mod tests {
         chip.set("coherence.directory = \"broadcast\"").unwrap();
         chip.set("ghz=4").unwrap();
         chip.set("title=a faster one").unwrap();
-        chip.set("optical={transport=5, controller=10, check=3, filter=1, bytes-per-cycle=8}")
-            .unwrap();
+        chip.set(
+            "optical={transport=5, controller=10, check=3, filter=1, adder=1, bytes-per-cycle=8}",
+        )
+        .unwrap();
         assert_eq!(chip.coherence.protocol, super::super::Protocol::Msi);
         assert_eq!(chip.coherence.directory, super::super::Directory::Broadcast);
         assert_eq!((chip.ghz, chip.title.as_str()), (4.0, "a faster one"));

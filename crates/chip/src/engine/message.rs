@@ -5,7 +5,9 @@ use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
 use crate::account::Activity;
-use crate::network::{Channel, Delivery, Filter, Message};
+use crate::network::Channel;
+use manycore_platform::{Delivery, Filter, Message};
+use std::num::NonZeroU32;
 
 impl Engine {
     /// A channel that nobody has; `None` if the machine has no optical
@@ -16,11 +18,12 @@ impl Engine {
             .map(|optical| optical.create_channel())
     }
 
-    /// Subscribes the core to the channel, from its clock on.
-    pub(crate) fn open_port(&mut self, core: u32, channel: Channel) {
+    /// Subscribes the core to the channel, or to the count of its messages, from
+    /// its clock on.
+    pub(crate) fn open_port(&mut self, core: u32, channel: Channel, every: Option<NonZeroU32>) {
         let at = self.ports[core as usize].clock;
         if let Some(optical) = &mut self.optical {
-            optical.open_port(at, core, channel);
+            optical.open_port(at, core, channel, every);
         }
     }
 

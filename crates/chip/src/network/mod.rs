@@ -9,8 +9,8 @@ mod mesh;
 pub mod optical;
 pub mod queue;
 
+pub use optical::Channel;
 pub(crate) use optical::Optical;
-pub use optical::{Channel, Delivery, Filter, MatchOperation, Message};
 
 use crate::config;
 use groups::Groups;

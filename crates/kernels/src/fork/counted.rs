@@ -27,6 +27,7 @@ impl Platform for Counted {
     type AtomicPtr<T> = <Native as Platform>::AtomicPtr<T>;
     type Futex = <Native as Platform>::Futex;
     type Thread = <Native as Platform>::Thread;
+    type Broadcast = <Native as Platform>::Broadcast;
 
     fn fence(order: Ordering) {
         Native::fence(order);

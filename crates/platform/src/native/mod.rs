@@ -11,7 +11,7 @@ mod fence;
 mod futex;
 mod thread;
 
-use crate::{Atomic, Ordering, Platform, ThreadSpec};
+use crate::{Atomic, NoBroadcast, Ordering, Platform, ThreadSpec};
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic;
@@ -46,6 +46,7 @@ impl Platform for Native {
     type AtomicPtr<T> = atomic::AtomicPtr<T>;
     type Futex = atomic::AtomicU32;
     type Thread = NativeThread;
+    type Broadcast = NoBroadcast;
 
     #[inline(always)]
     fn fence(order: Ordering) {

@@ -10,7 +10,7 @@ const AWAITED: u32 = 2;
 
 /// A mutex whose waiting a simulator and a model checker can see. Sections are
 /// short and must not unwind.
-pub(super) struct Lock<P: Platform, T> {
+pub(crate) struct Lock<P: Platform, T> {
     state: P::Futex,
     value: UnsafeCell<T>,
 }
@@ -21,7 +21,7 @@ unsafe impl<P: Platform, T: Send> Sync for Lock<P, T> {}
 unsafe impl<P: Platform, T: Send> Send for Lock<P, T> {}
 
 impl<P: Platform, T> Lock<P, T> {
-    pub(super) fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self {
             state: <P::Futex as Atomic<u32>>::new(FREE),
             value: UnsafeCell::new(value),
@@ -29,7 +29,7 @@ impl<P: Platform, T> Lock<P, T> {
     }
 
     /// Runs `section` with the value.
-    pub(super) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
+    pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
         // Acquire pairs with the release below: the last section is over.
         let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {

@@ -13,7 +13,7 @@ mod gate;
 mod halves;
 mod join;
 mod leapfrog;
-mod lock;
+pub(crate) mod lock;
 mod queue;
 mod scope;
 mod search;

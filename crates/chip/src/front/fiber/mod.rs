@@ -11,6 +11,6 @@ mod run;
 mod tests;
 
 pub use cells::{Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize};
-pub use messages::Broadcast;
+pub use messages::OpticalNetwork;
 pub use platform::{Simulated, SimulatedThread};
 pub use run::{Run, Simulation};

@@ -70,6 +70,7 @@ impl Platform for Simulated {
     type AtomicPtr<T> = CellPtr<T>;
     type Futex = Cell32;
     type Thread = SimulatedThread;
+    type Broadcast = super::messages::OpticalNetwork;
 
     fn fence(order: Ordering) {
         // Weaker fences cost nothing on a machine that keeps its order.

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use manycore_platform::Message;
 
 use crate::network::Cycles;
 
@@ -6,28 +6,6 @@ use crate::network::Cycles;
 /// section 3.1.3). It belongs to the network that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub(super) u32);
-
-/// What a core broadcasts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Message {
-    /// One word for the receivers.
-    pub payload: u64,
-    /// What filters look at.
-    pub signature: u32,
-    /// A second word for the receivers; the hardware does not look at it.
-    pub tag: u32,
-    /// Long data, which keeps the sender's wavelength busy.
-    pub data: Option<Arc<[u8]>>,
-}
-
-/// A message and the wavelength on which it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// The core that sent it.
-    pub sender: u32,
-    /// What it sent.
-    pub message: Message,
-}
 
 /// A message on its way, one for all its receivers.
 #[derive(Debug)]
@@ -38,4 +16,20 @@ pub(super) struct Flight {
     pub(super) sender: u32,
     pub(super) channel: Channel,
     pub(super) message: Message,
+    /// It has been through the receiver's filter and completed a count there.
+    pub(super) counted: bool,
+}
+
+impl Flight {
+    /// The same, having completed a count, `delay` later.
+    pub(super) fn after(&self, delay: Cycles) -> Self {
+        Self {
+            arrival: self.arrival + delay,
+            number: self.number,
+            sender: self.sender,
+            channel: self.channel,
+            message: self.message.clone(),
+            counted: true,
+        }
+    }
 }

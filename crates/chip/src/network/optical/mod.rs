@@ -11,7 +11,6 @@
 //! effect in call order.
 
 mod bitset;
-mod filter;
 mod lambda;
 mod message;
 mod receiver;
@@ -19,11 +18,13 @@ mod receiver;
 mod tests;
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
-pub use filter::{Filter, MatchOperation};
+pub use message::Channel;
+
+use manycore_platform::{Delivery, Filter, Message};
 use message::Flight;
-pub use message::{Channel, Delivery, Message};
 use receiver::Receiver;
 
 use super::{Cycles, Invalid};
@@ -67,12 +68,14 @@ impl Optical {
         if config.bytes_per_cycle == 0 {
             return Err(Invalid::Zero("optical.bytes-per-cycle"));
         }
+        let levels = cores.next_power_of_two().ilog2();
+        let adder = config.adder * Cycles::from(levels);
         Ok(Self {
             transport: config.transport,
             bytes_per_cycle: config.bytes_per_cycle as usize,
             sent: 0,
             wavelengths: vec![0; cores as usize].into(),
-            receivers: vec![Receiver::new(config.controller); cores as usize].into(),
+            receivers: vec![Receiver::new(config.controller, adder); cores as usize].into(),
             channels: Vec::new(),
         })
     }
@@ -83,11 +86,19 @@ impl Optical {
         Channel(self.channels.len() as u32 - 1)
     }
 
-    /// Subscribes the core to what arrives from `at` on. A core has one port
-    /// of a channel; to open it again changes nothing.
-    pub(crate) fn open_port(&mut self, at: Cycles, core: u32, channel: Channel) {
+    /// Subscribes the core to what arrives from `at` on, or to the count of
+    /// it: then only every `every`-th message is passed on, once the adder tree is
+    /// through. A core has one port of a channel; to open it again changes
+    /// nothing but the counting.
+    pub(crate) fn open_port(
+        &mut self,
+        at: Cycles,
+        core: u32,
+        channel: Channel,
+        every: Option<NonZeroU32>,
+    ) {
         let receiver = &mut self.receivers[core as usize];
-        if !receiver.open(at, channel) {
+        if !receiver.open(at, channel, every) {
             return;
         }
         let subscription = &mut self.channels[channel.0 as usize];
@@ -139,6 +150,7 @@ impl Optical {
             sender,
             channel,
             message,
+            counted: false,
         });
         let subscription = &mut self.channels[channel.0 as usize];
         while subscription

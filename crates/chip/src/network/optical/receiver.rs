@@ -1,11 +1,12 @@
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use super::Counters;
-use super::filter::Filter;
 use super::lambda::LambdaQueues;
 use super::message::{Channel, Flight};
 use crate::network::Cycles;
+use manycore_platform::Filter;
 
 /// One core's end of the network: filters, lambda queues, controller and
 /// message buffer, brought up to date when somebody asks.
@@ -20,6 +21,8 @@ use crate::network::Cycles;
 pub(super) struct Receiver {
     /// Cycles to move one message.
     controller: Cycles,
+    /// Cycles to count what arrived.
+    adder: Cycles,
     filter: Filter,
     /// Sent and not yet filtered, by arrival and order of sending.
     flying: VecDeque<Rc<Flight>>,
@@ -42,14 +45,36 @@ struct Port {
     flying: usize,
     /// Its messages in the lambda queues.
     waiting: usize,
+    /// Messages are counted instead of kept.
+    counter: Option<Counter>,
     /// When each message is in the buffer, and the message.
     buffer: VecDeque<(Cycles, Rc<Flight>)>,
 }
 
+/// Counts what passes the filter.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    every: NonZeroU32,
+    count: u32,
+}
+
+impl Counter {
+    fn new(every: NonZeroU32) -> Self {
+        Self { every, count: 0 }
+    }
+
+    /// Whether this one completes a count.
+    fn completes(&mut self) -> bool {
+        self.count = (self.count + 1) % self.every;
+        self.count == 0
+    }
+}
+
 impl Receiver {
-    pub(super) fn new(controller: Cycles) -> Self {
+    pub(super) fn new(controller: Cycles, adder: Cycles) -> Self {
         Self {
             controller,
+            adder,
             ..Self::default()
         }
     }
@@ -67,16 +92,21 @@ impl Receiver {
     }
 
     /// Whether there was no port.
-    pub(super) fn open(&mut self, at: Cycles, channel: Channel) -> bool {
+    pub(super) fn open(&mut self, at: Cycles, channel: Channel, every: Option<NonZeroU32>) -> bool {
         self.advance(at);
+        let counter = every.map(Counter::new);
         match self
             .ports
             .binary_search_by_key(&channel, |port| port.channel)
         {
-            Ok(_) => false,
+            Ok(place) => {
+                self.ports[place].counter = counter;
+                false
+            }
             Err(place) => {
                 let port = Port {
                     channel,
+                    counter,
                     flying: 0,
                     waiting: 0,
                     buffer: VecDeque::new(),
@@ -121,6 +151,11 @@ impl Receiver {
         if let Some(port) = self.port(flight.channel) {
             port.flying += 1;
         }
+        self.insert(flight);
+    }
+
+    /// Puts it among those that fly.
+    fn insert(&mut self, flight: Rc<Flight>) {
         let order = |flight: &Flight| (flight.arrival, flight.number);
         let flying = self.flying.iter().rev();
         let later = flying.take_while(|other| order(other) > order(&flight));
@@ -140,17 +175,30 @@ impl Receiver {
     /// Filters what arrives before `now`.
     fn arrive(&mut self, now: Cycles) {
         while let Some(flight) = self.flying.pop_front_if(|flight| flight.arrival < now) {
-            self.counters.arrived += 1;
-            let passes = self.filter.passes(flight.message.signature);
-            if let Some(port) = self.port(flight.channel) {
+            self.counters.arrived += u64::from(!flight.counted);
+            let passes = flight.counted || self.filter.passes(flight.message.signature);
+            let adder = self.adder;
+            let Some(port) = self.port(flight.channel) else {
+                continue;
+            };
+            if !passes {
                 port.flying -= 1;
-                if passes {
-                    port.waiting += 1;
-                    if self.lambda.len() == 0 {
-                        self.free_at = self.free_at.max(flight.arrival);
-                    }
-                    self.lambda.push(flight);
+            } else if let Some(counter) = &mut port.counter
+                && !flight.counted
+            {
+                if counter.completes() {
+                    // Through the adder tree it flies on, alone.
+                    self.insert(Rc::new(flight.after(adder)));
+                } else {
+                    port.flying -= 1;
                 }
+            } else {
+                port.flying -= 1;
+                port.waiting += 1;
+                if self.lambda.len() == 0 {
+                    self.free_at = self.free_at.max(flight.arrival);
+                }
+                self.lambda.push(flight);
             }
         }
     }
@@ -214,7 +262,17 @@ impl Receiver {
         if flying + waiting == 0 {
             return None;
         }
-        if flying == self.flying.len() && waiting == self.lambda.len() {
+        if let Some(counter) = port.counter {
+            // A listener is planned for at every send: most do not complete it.
+            let count = counter.count as usize + flying;
+            let mut counted = self.flying.iter().filter(|flight| flight.counted);
+            if waiting == 0
+                && count < counter.every.get() as usize
+                && !counted.any(|flight| flight.channel == channel)
+            {
+                return None;
+            }
+        } else if flying == self.flying.len() && waiting == self.lambda.len() {
             // Whatever is picked next is the channel's.
             let pick = match waiting {
                 0 => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use manycore_platform::MatchOperation;
 
 fn network(cores: u32, transport: Cycles, controller: Cycles) -> Optical {
     let config = config::Optical {
@@ -11,6 +12,7 @@ fn network(cores: u32, transport: Cycles, controller: Cycles) -> Optical {
         controller,
         check: 3,
         filter: 1,
+        adder: 1,
         bytes_per_cycle: 8,
     };
     Optical::new(cores, &config).unwrap()
@@ -32,7 +34,7 @@ fn an_isolated_barrier_costs_ten_cycles_a_message() {
         let mut net = network(cores, 5, 10);
         let channel = net.create_channel();
         for core in 0..cores {
-            net.open_port(0, core, channel);
+            net.open_port(0, core, channel, None);
         }
         for core in 0..cores {
             assert_eq!(
@@ -70,7 +72,7 @@ fn an_isolated_barrier_costs_ten_cycles_a_message() {
 fn round_robin_goes_on_after_the_last_served() {
     let mut net = network(8, 5, 10);
     let channel = net.create_channel();
-    net.open_port(0, 7, channel);
+    net.open_port(0, 7, channel, None);
     net.send(0, 3, channel, message(0, 0, 0)); // picked at 5
     net.send(1, 1, channel, message(1, 0, 0));
     net.send(1, 3, channel, message(2, 0, 0));
@@ -85,7 +87,7 @@ fn round_robin_goes_on_after_the_last_served() {
 fn long_data_keeps_the_wavelength() {
     let mut net = network(4, 5, 10);
     let channel = net.create_channel();
-    net.open_port(0, 0, channel);
+    net.open_port(0, 0, channel, None);
     assert_eq!(net.send(0, 1, channel, message(0, 0, 100)), 5 + 13);
     assert_eq!(
         net.send(1, 1, channel, message(1, 0, 0)),
@@ -108,7 +110,7 @@ fn filters_and_ports_are_those_at_arrival() {
     net.send(0, 1, channel, message(0, 0, 0)); // arrives at 5
     net.send(2, 1, channel, message(1, 0, 0)); // at 7
     net.send(4, 1, channel, message(2, 0, 0)); // at 9
-    net.open_port(6, 0, channel);
+    net.open_port(6, 0, channel, None);
     net.set_filter(8, 0, Filter::NONE);
     net.set_filter(10, 0, Filter::ALL);
     assert_eq!(net.next_ready(10, 0, channel), Some(17));
@@ -128,7 +130,7 @@ fn filters_and_ports_are_those_at_arrival() {
 fn a_controller_without_delay() {
     let mut net = network(3, 5, 0);
     let channel = net.create_channel();
-    net.open_port(0, 0, channel);
+    net.open_port(0, 0, channel, None);
     net.send(0, 2, channel, message(0, 0, 0));
     net.send(0, 1, channel, message(1, 0, 0));
     assert_eq!(net.next_ready(0, 0, channel), Some(5));
@@ -141,7 +143,7 @@ fn a_controller_without_delay() {
 fn what_a_filter_stops_is_let_go() {
     let mut net = network(2, 5, 10);
     let channel = net.create_channel();
-    net.open_port(0, 0, channel);
+    net.open_port(0, 0, channel, None);
     net.set_filter(0, 0, Filter::NONE);
     let data: Arc<[u8]> = Arc::from([0; 8]);
     for at in 0..1_000 {
@@ -359,7 +361,7 @@ proptest! {
         // Most ports are open from the start.
         for core in 0..CORES {
             for channel in 0..CHANNELS - 1 {
-                net.open_port(0, core as u32, channels[channel as usize]);
+                net.open_port(0, core as u32, channels[channel as usize], None);
                 naive.receivers[core].ports.insert(channel, VecDeque::new());
             }
         }
@@ -403,7 +405,7 @@ proptest! {
                     naive.receivers[core].filter = filter;
                 }
                 Step::Open { core, channel } => {
-                    net.open_port(at, core as u32, channels[channel as usize]);
+                    net.open_port(at, core as u32, channels[channel as usize], None);
                     naive.receivers[core].ports.entry(channel).or_default();
                 }
                 Step::Close { core, channel } => {

@@ -9,6 +9,14 @@
 /// those that are equal, is added.
 ///
 /// The default filter passes every message.
+///
+/// ```
+/// use manycore_platform::{Filter, MatchOperation};
+///
+/// let mine = Filter { mask: 0xff, operation: MatchOperation::Xnor, signature: 7 };
+/// assert!(mine.passes(0x107) && !mine.passes(8));
+/// assert!(Filter::default().passes(8) && !Filter::NONE.passes(8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// Bits of the message's signature that count.
@@ -20,6 +28,13 @@ pub struct Filter {
 }
 
 /// What a [`Filter`] does with two signatures.
+///
+/// ```
+/// use manycore_platform::{Filter, MatchOperation::And};
+///
+/// let either = Filter { mask: u32::MAX, operation: And, signature: 0b0110 };
+/// assert!(either.passes(0b0100) && !either.passes(0b1001));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchOperation {
     /// Passes if a masked bit of the message is set in the filter too.

@@ -1,0 +1,38 @@
+use std::sync::Arc;
+
+/// What a core broadcasts (Park 2013, figure 3-3; the size of the data, the
+/// channel and the wavelength are the network's business).
+///
+/// ```
+/// use manycore_platform::Message;
+///
+/// let arrived = Message { payload: 3, ..Message::default() };
+/// assert!(arrived.data.is_none());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// One word for the receivers.
+    pub payload: u64,
+    /// What filters look at.
+    pub signature: u32,
+    /// A second word for the receivers; the hardware does not look at it.
+    pub tag: u32,
+    /// Long data, which keeps the sender's wavelength busy.
+    pub data: Option<Arc<[u8]>>,
+}
+
+/// A message and the wavelength on which it came.
+///
+/// ```
+/// use manycore_platform::{Delivery, Message};
+///
+/// let delivery = Delivery { sender: 5, message: Message::default() };
+/// assert_eq!(delivery.message.payload, 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The core that sent it.
+    pub sender: u32,
+    /// What it sent.
+    pub message: Message,
+}

@@ -1,0 +1,59 @@
+use super::opening::Opening;
+use super::{Barrier, Placement};
+use crate::channel::{Channel, Port};
+use manycore_platform::Platform;
+
+/// The thesis's barrier (Park 2013, section 5.1): each member broadcasts that
+/// it has arrived, and waits for as many messages as there are others.
+///
+/// A fast member's next message may come before a slow one's of this episode:
+/// it is counted in its place. Nothing is lost by that: who sent it has left
+/// this episode, so everybody has arrived; and after k episodes a member has
+/// taken exactly k messages of each other, or one of somebody who has left the
+/// k-th.
+///
+/// On hardware an isolated episode costs transport + controller * (N - 1) + check
+/// cycles: linear in the members.
+pub struct ChannelBarrier<P: Platform> {
+    channel: Channel<P>,
+    opening: Opening<P>,
+    others: usize,
+}
+
+/// A member of a [`ChannelBarrier`].
+pub struct ChannelMember<P: Platform> {
+    port: Port<P>,
+    /// It knows that all ports are open.
+    met: bool,
+}
+
+impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
+    const NAME: &'static str = "channel";
+    type Member = ChannelMember<P>;
+
+    fn new(placement: &Placement) -> Self {
+        Self {
+            channel: Channel::over(),
+            opening: Opening::new(placement.members()),
+            others: placement.members() - 1,
+        }
+    }
+
+    fn member(&self, rank: usize) -> ChannelMember<P> {
+        assert!(rank <= self.others, "rank {rank} of {}", self.others + 1);
+        let port = self.channel.open();
+        self.opening.opened();
+        ChannelMember { port, met: false }
+    }
+
+    fn wait(&self, member: &mut ChannelMember<P>) {
+        if !member.met {
+            self.opening.wait();
+            member.met = true;
+        }
+        member.port.send(0, 0, 0);
+        for _ in 0..self.others {
+            member.port.receive();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Barriers: nobody leaves before everybody has arrived.
+//!
+//! One file a barrier; [`Barrier`] is what they have in common.
+
+mod channel;
+mod opening;
+mod placement;
+mod registry;
+
+pub use channel::ChannelBarrier;
+pub use placement::Placement;
+pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
+
+use manycore_platform::Platform;
+
+/// A barrier for a fixed number of members, to be used again and again.
+///
+/// One round of it, from the first arrival to the last departure, is an episode.
+/// What a member did before it arrived is visible to all once they have left.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::{Barrier, ChannelBarrier, Placement};
+///
+/// let barrier = ChannelBarrier::<Native>::new(&Placement::flat(2));
+/// std::thread::scope(|scope| {
+///     for rank in 0..2 {
+///         let barrier = &barrier;
+///         scope.spawn(move || {
+///             let mut member = barrier.member(rank);
+///             for _ in 0..100 {
+///                 barrier.wait(&mut member);
+///             }
+///         });
+///     }
+/// });
+/// ```
+pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
+    /// As in `manycore study barrier --only NAME`.
+    const NAME: &'static str;
+
+    /// What one member keeps between episodes.
+    type Member: Send + 'static;
+
+    /// A barrier for the ranks of `placement`.
+    fn new(placement: &Placement) -> Self;
+
+    /// The member of that rank, made once for each rank, by the thread that
+    /// will wait: on its core, if the barrier uses a broadcast network.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    fn member(&self, rank: usize) -> Self::Member;
+
+    /// Waits until all members have arrived at this episode.
+    fn wait(&self, member: &mut Self::Member);
+}

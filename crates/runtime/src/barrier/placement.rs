@@ -1,0 +1,73 @@
+/// Who meets at a barrier, and where they run.
+///
+/// ```
+/// use manycore::barrier::Placement;
+///
+/// // 8 ranks on 2 core groups of 4 cores.
+/// let placement = Placement::grouped(vec![0, 0, 0, 0, 1, 1, 1, 1]);
+/// assert_eq!((placement.members(), placement.groups()), (8, 2));
+/// assert!(!placement.is_oversubscribed());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The core group of each rank.
+    group: Vec<usize>,
+    /// Cores that the ranks have to themselves.
+    cores: usize,
+}
+
+impl Placement {
+    /// `members` ranks, each on a core of its own, near to each other.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn flat(members: usize) -> Self {
+        Self::grouped(vec![0; members])
+    }
+
+    /// A rank an entry, which says in what core group it runs; groups are
+    /// numbered from 0 without gaps; each rank has a core of its own.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or a number between is missing.
+    pub fn grouped(group: Vec<usize>) -> Self {
+        assert!(!group.is_empty(), "a barrier needs a member");
+        let groups = 1 + group.iter().copied().max().unwrap_or(0);
+        let missing = (0..groups).find(|number| !group.contains(number));
+        assert!(missing.is_none(), "no rank is in core group {missing:?}");
+        let cores = group.len();
+        Self { group, cores }
+    }
+
+    /// The same ranks on so many cores.
+    #[must_use]
+    pub fn on_cores(self, cores: usize) -> Self {
+        Self { cores, ..self }
+    }
+
+    /// How many ranks there are.
+    pub fn members(&self) -> usize {
+        self.group.len()
+    }
+
+    /// How many core groups they are in.
+    pub fn groups(&self) -> usize {
+        1 + self.group.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The core group of a rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    pub fn group(&self, rank: usize) -> usize {
+        self.group[rank]
+    }
+
+    /// Whether ranks share cores: then who waits must let others run.
+    pub fn is_oversubscribed(&self) -> bool {
+        self.cores < self.group.len()
+    }
+}
