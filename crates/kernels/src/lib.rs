@@ -36,6 +36,12 @@
 //! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
 //! other.
 //!
+//! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
+//!
+//! | program | what it asks of a barrier |
+//! |---|---|
+//! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
+//!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};
 //! use manycore_platform::Native;
@@ -55,6 +61,7 @@ pub mod fork;
 pub mod graph;
 mod irregular;
 mod load;
+pub mod spmd;
 mod tiny;
 mod unit_task;
 
