@@ -33,6 +33,9 @@
 //! | [`fork::MapCollect`] | results that have to be put together |
 //! | [`fork::StringSplit`] | work that cannot be cut everywhere |
 //!
+//! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
+//! other.
+//!
 //! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
 //!
 //! | program | what it asks of a barrier |
@@ -55,6 +58,7 @@ mod additions;
 mod audit;
 mod buffer;
 pub mod fork;
+pub mod graph;
 mod irregular;
 mod load;
 pub mod spmd;

@@ -26,6 +26,7 @@ pub mod barrier;
 pub mod channel;
 pub mod cost;
 mod loops;
+pub mod piles;
 mod pool;
 pub mod sleep;
 mod steal;

@@ -314,3 +314,17 @@ fn a_search_ends_near_the_best_set_of_centres() {
     assert!(ratios.iter().all(|&ratio| (1.0..2.0).contains(&ratio)));
     assert!(mean < 1.2);
 }
+
+/// Of the whole clusterings: in how many is some point not at its nearest centre?
+#[test]
+fn points_are_seldom_served_from_farther_away_than_they_need() {
+    let solutions = (0..1_000).map(|seed| solve::<Exact>(small_problem(seed)));
+    let costs = solutions.map(|solution| (solution.nearest_cost(), solution.cost()));
+    let mut farther = 0;
+    for (nearest, cost) in costs {
+        assert!(nearest <= cost);
+        farther += usize::from(nearest < cost);
+    }
+    println!("{farther} of 1000 are not at their nearest centres");
+    assert!((1..100).contains(&farther));
+}

@@ -1,6 +1,7 @@
 //! What a new centre would gain: the heart of the program.
 
 use super::amount::Amount;
+use super::scratch::Table;
 use super::search::Search;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
@@ -43,29 +44,51 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
     ///
     /// Nine barriers, whatever comes of it.
     pub(super) fn offer(&mut self, new: usize, price: Amount) -> Amount {
-        let batch = self.batch;
-        let mine = self.mine();
-        let number = self.rank.number();
-        let centres = self.open;
         self.rank.offers += 1;
-
+        let batch = self.batch;
+        let centres = self.open;
         self.rank.barrier();
         if self.rank.leads() {
             batch.scratch.provide(centres);
         }
         self.rank.barrier();
-
-        // Number the centres: those of each rank, then from where the ranks
-        // before it end.
         let table = batch.scratch.table(centres);
-        let row = table.row(number);
-        let is_open = |point: &usize| {
+        self.number_centres(&table);
+        let moves = self.weigh(&table, new);
+        self.rank.barrier();
+        self.choose_closing(&table, price, moves);
+        self.rank.barrier();
+        if self.rank.leads() {
+            self.sum_up(&table, price);
+        }
+        self.rank.barrier();
+        let cost = batch.notes.cost.load(Relaxed).cast_signed();
+        if cost < 0 {
+            self.accept(&table, new);
+            self.open = centres + 1 - batch.notes.closing.load(Relaxed) as usize;
+        }
+        self.rank.barrier();
+        (-cost).max(0)
+    }
+
+    /// The rank's points that are centres now.
+    fn my_centres(&self) -> impl Iterator<Item = usize> + use<'_, P, R> {
+        self.mine().filter(|&point| {
             P::compute(LOOK);
-            batch.open[*point].load(Relaxed)
-        };
+            self.batch.open[point].load(Relaxed)
+        })
+    }
+
+    /// Gives each centre a column, in the order of the points, and clears the
+    /// table: each rank counts its own, and begins where those before it end.
+    ///
+    /// Three barriers.
+    fn number_centres(&mut self, table: &Table<P>) {
+        let column = &self.batch.column;
+        let row = table.row(self.rank.number());
         let mut count = 0;
-        for point in mine.clone().filter(is_open) {
-            batch.column[point].store(count, Relaxed);
+        for centre in self.my_centres() {
+            column[centre].store(count, Relaxed);
             count += 1;
         }
         row.set_count(count as usize);
@@ -80,44 +103,53 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
             }
         }
         self.rank.barrier();
-        let first = row.count() as u32;
-        for point in mine.clone().filter(is_open) {
-            let within = batch.column[point].load(Relaxed);
-            batch.column[point].store(first + within, Relaxed);
+        let before = row.count() as u32;
+        for centre in self.my_centres() {
+            column[centre].store(before + column[centre].load(Relaxed), Relaxed);
         }
-        for point in mine.clone() {
-            batch.moves[point].store(false, Relaxed);
+        for point in self.mine() {
+            self.batch.moves[point].store(false, Relaxed);
         }
         row.clear();
         if self.rank.leads() {
             table.total().clear();
         }
         self.rank.barrier();
+    }
 
-        // Who would move of his own accord? What would the others save, if
-        // their centre were closed?
+    /// Finds out which points would move to `new` by themselves, and what that
+    /// costs. What the others would save, if their centre were closed, goes into
+    /// the centre's column.
+    fn weigh(&self, table: &Table<P>, new: usize) -> Amount {
+        let batch = self.batch;
+        let row = table.row(self.rank.number());
         let mut cost = 0;
-        for (point, at_new) in batch.costs(mine.clone(), new) {
+        for (point, at_new) in batch.costs(self.mine(), new) {
             P::compute(WEIGH);
             let now = batch.points[point].cost();
             if R::moves(at_new, now) {
                 batch.moves[point].store(true, Relaxed);
                 cost += at_new - now;
             } else {
-                let centre = batch.points[point].centre();
-                let column = batch.column[centre].load(Relaxed) as usize;
-                row.add(column, now - at_new);
+                row.add(self.column_of(batch.points[point].centre()), now - at_new);
             }
         }
-        self.rank.barrier();
+        cost
+    }
 
-        // Which centres are to be closed?
+    fn column_of(&self, centre: usize) -> usize {
+        self.batch.column[centre].load(Relaxed) as usize
+    }
+
+    /// Finds out which of the rank's centres are to be closed, and what is left
+    /// of the rank's cost then.
+    fn choose_closing(&self, table: &Table<P>, price: Amount, mut cost: Amount) {
+        let ranks = self.rank.ranks();
         let mut closing = 0;
-        for point in mine.clone().filter(is_open) {
-            let column = batch.column[point].load(Relaxed) as usize;
-            P::compute(ADD * self.rank.ranks() as u64);
-            let of_rank = |rank| table.row(rank).get(column);
-            let members = (0..self.rank.ranks()).map(of_rank).sum();
+        for centre in self.my_centres() {
+            P::compute(ADD * ranks as u64);
+            let column = self.column_of(centre);
+            let members = (0..ranks).map(|rank| table.row(rank).get(column)).sum();
             let saved = R::saves(price, members);
             table.total().set(column, saved);
             if saved > 0 {
@@ -125,50 +157,43 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
                 cost -= saved;
             }
         }
+        let row = table.row(self.rank.number());
         row.set_count(closing);
         row.set_cost(cost);
-        self.rank.barrier();
-        if self.rank.leads() {
-            let rows = (0..self.rank.ranks()).map(|rank| table.row(rank));
-            let (mut closing, mut cost) = (0, price);
-            for row in rows {
-                P::compute(2 * ADD);
-                closing += row.count();
-                cost += row.cost();
-            }
-            batch.notes.closing.store(closing as u32, Relaxed);
-            batch.notes.cost.store(cost.cast_unsigned(), Relaxed);
-        }
-        self.rank.barrier();
+    }
 
-        let cost = batch.notes.cost.load(Relaxed).cast_signed();
-        if cost < 0 {
-            let closes = |centre: usize| {
-                let column = batch.column[centre].load(Relaxed) as usize;
-                table.total().get(column) > 0
-            };
-            for point in mine.clone() {
-                P::compute(MOVE);
-                let leaves = closes(batch.points[point].centre());
-                if leaves || batch.moves[point].load(Relaxed) {
-                    for (point, at_new) in batch.costs(point..point + 1, new) {
-                        batch.points[point].assign(new, at_new);
-                    }
+    /// Rank 0 adds up what all ranks have found.
+    fn sum_up(&self, table: &Table<P>, price: Amount) {
+        let (mut closing, mut cost) = (0, price);
+        for rank in 0..self.rank.ranks() {
+            P::compute(2 * ADD);
+            closing += table.row(rank).count();
+            cost += table.row(rank).cost();
+        }
+        let notes = &self.batch.notes;
+        notes.closing.store(closing as u32, Relaxed);
+        notes.cost.store(cost.cast_unsigned(), Relaxed);
+    }
+
+    /// Opens `new`, closes what is to be closed, and moves the rank's points that
+    /// move.
+    fn accept(&self, table: &Table<P>, new: usize) {
+        let batch = self.batch;
+        let closes = |centre| table.total().get(self.column_of(centre)) > 0;
+        for point in self.mine() {
+            P::compute(MOVE);
+            let loses_its_centre = closes(batch.points[point].centre());
+            if loses_its_centre || batch.moves[point].load(Relaxed) {
+                for (point, at_new) in batch.costs(point..point + 1, new) {
+                    batch.points[point].assign(new, at_new);
                 }
             }
-            for point in mine
-                .clone()
-                .filter(is_open)
-                .filter(|&centre| closes(centre))
-            {
-                batch.open[point].store(false, Relaxed);
-            }
-            if mine.contains(&new) {
-                batch.open[new].store(true, Relaxed);
-            }
-            self.open = centres + 1 - batch.notes.closing.load(Relaxed) as usize;
         }
-        self.rank.barrier();
-        (-cost).max(0)
+        for centre in self.my_centres().filter(|&centre| closes(centre)) {
+            batch.open[centre].store(false, Relaxed);
+        }
+        if self.mine().contains(&new) {
+            batch.open[new].store(true, Relaxed);
+        }
     }
 }

@@ -53,6 +53,8 @@ mod gate;
 mod input;
 mod random;
 mod rank;
+#[cfg(test)]
+mod schedules;
 mod scratch;
 mod search;
 mod solution;

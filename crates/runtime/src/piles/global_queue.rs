@@ -1,0 +1,144 @@
+use super::deque::Deque;
+use super::{Counts, Discipline, Pile, Task};
+use crate::barrier::Placement;
+use crate::pool::lock::Lock;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use std::sync::Arc;
+
+/// One queue for all, one mutex: the thesis's model of a Java work queue (Park 2013,
+/// section 6.2.1), a `LinkedBlockingQueue`.
+///
+/// First in, first out. Who finds it empty sleeps; who puts wakes one sleeper. It is
+/// over when all wait, which is counted under the mutex.
+pub struct GlobalQueue<P: Platform>(Arc<Shared<P>>);
+
+/// A worker's end of a [`GlobalQueue`].
+pub struct GlobalPile<P: Platform> {
+    shared: Arc<Shared<P>>,
+    /// It is among those that wait.
+    waits: bool,
+}
+
+struct Shared<P: Platform> {
+    state: CachePadded<Lock<P, State<P>>>,
+    /// Changes, under the lock, with whatever a sleeper waits for.
+    news: CachePadded<P::Futex>,
+    workers: usize,
+}
+
+struct State<P> {
+    tasks: Deque<P>,
+    /// Workers that have nothing in hand and found nothing.
+    waiting: usize,
+    over: bool,
+}
+
+/// What a worker found.
+enum Found {
+    Task(Task),
+    Over,
+    /// It was the last to find nothing.
+    Ends,
+    /// Nothing, when `news` was this.
+    Nothing(u32),
+}
+
+impl<P: Platform> Discipline<P> for GlobalQueue<P> {
+    const NAME: &'static str = "global-queue";
+    type Pile = GlobalPile<P>;
+
+    fn new(placement: &Placement, _: u64) -> Self {
+        let shared = Shared {
+            state: CachePadded::new(Lock::new(State {
+                tasks: Deque::new(),
+                waiting: 0,
+                over: false,
+            })),
+            news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
+            workers: placement.members(),
+        };
+        P::name(&shared.state, "global queue");
+        Self(Arc::new(shared))
+    }
+
+    fn pile(&self, rank: usize) -> GlobalPile<P> {
+        assert!(rank < self.0.workers, "rank {rank} of {}", self.0.workers);
+        GlobalPile {
+            shared: Arc::clone(&self.0),
+            waits: false,
+        }
+    }
+}
+
+impl<P: Platform> GlobalPile<P> {
+    fn look(&mut self) -> Found {
+        let Self { shared, waits } = self;
+        shared.state.with(|state| {
+            if state.over {
+                return Found::Over;
+            }
+            if let Some(task) = state.tasks.pop_front() {
+                state.waiting -= usize::from(std::mem::take(waits));
+                return Found::Task(task);
+            }
+            state.waiting += usize::from(!std::mem::replace(waits, true));
+            if state.waiting == shared.workers {
+                // Nothing is queued, nothing in hand, and nobody is left to put.
+                shared.end(state);
+                return Found::Ends;
+            }
+            // Relaxed: read and changed under the lock only.
+            Found::Nothing(shared.news.load(Ordering::Relaxed))
+        })
+    }
+}
+
+impl<P: Platform> Shared<P> {
+    /// Under the lock; then the sleepers are to be woken.
+    fn end(&self, state: &mut State<P>) {
+        state.over = true;
+        self.news.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl<P: Platform> Pile<P> for GlobalPile<P> {
+    fn put(&mut self, task: Task) {
+        let shared = &self.shared;
+        let somebody_waits = shared.state.with(|state| {
+            state.tasks.push_back(task);
+            if state.waiting > 0 {
+                shared.news.fetch_add(1, Ordering::Relaxed);
+            }
+            state.waiting > 0
+        });
+        if somebody_waits {
+            shared.news.wake(1);
+        }
+    }
+
+    fn get(&mut self) -> Option<Task> {
+        loop {
+            match self.look() {
+                Found::Task(task) => return Some(task),
+                Found::Over => return None,
+                Found::Ends => self.shared.news.wake(u32::MAX),
+                // Whoever puts or ends after the look changes the word before it
+                // wakes: a sleeper that has not compared by then does not sleep.
+                Found::Nothing(news) => {
+                    self.shared.news.wait(news, None);
+                    0
+                }
+            };
+        }
+    }
+
+    fn finish(&mut self) {
+        let shared = &self.shared;
+        shared.state.with(|state| shared.end(state));
+        shared.news.wake(u32::MAX);
+    }
+
+    fn counts(&self) -> Counts {
+        Counts::default()
+    }
+}
