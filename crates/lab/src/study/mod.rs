@@ -10,6 +10,7 @@ mod sleep;
 mod streamcluster;
 mod team;
 mod text;
+mod trial;
 mod unit;
 
 use crate::failure::bad_input;

@@ -2,7 +2,8 @@
 
 use super::machines;
 use crate::study::Request;
-use crate::study::team::{Arrivals, Contest, Point, Program, Setup};
+use crate::study::team::{Arrivals, Contest, Point, Program, barriers_of};
+use crate::study::trial::Setup;
 use serde::Serialize;
 
 /// Episodes of the loop, quick and full: the thesis's thousand.
@@ -20,6 +21,7 @@ const SINGLE: usize = 4;
 pub(super) struct Config {
     #[serde(flatten)]
     pub(super) setup: Setup,
+    pub(super) barriers: Vec<String>,
     pub(super) cores: Vec<usize>,
     /// `None`: by the number of cores.
     episodes: Option<usize>,
@@ -39,6 +41,7 @@ impl Config {
                 .number("episodes", 1_000_000)?
                 .map(|number| number as usize),
             full: request.full,
+            barriers: barriers_of(&request.only)?,
             setup,
         })
     }
@@ -84,19 +87,19 @@ impl Config {
         let mut points = Vec::new();
         let simulated = !self.setup.machines.is_host();
         for &cores in &self.cores {
-            for barrier in &self.setup.barriers {
+            for barrier in &self.barriers {
                 points.push(self.entry(0, cores, barrier));
             }
         }
         for &cores in self.cores.iter().filter(|_| simulated) {
-            for barrier in &self.setup.barriers {
+            for barrier in &self.barriers {
                 for arrivals in [Arrivals::Together, Arrivals::Apart] {
                     points.push(self.single(cores, barrier, arrivals));
                 }
             }
         }
         for machine in 1..self.setup.machines.0.len() {
-            for barrier in &self.setup.barriers {
+            for barrier in &self.barriers {
                 points.push(self.entry(machine, self.cores_of(machine), barrier));
             }
         }
@@ -107,6 +110,10 @@ impl Config {
 impl Contest for Config {
     fn setup(&self) -> &Setup {
         &self.setup
+    }
+
+    fn barriers(&self) -> &[String] {
+        &self.barriers
     }
 
     fn cores(&self) -> &[usize] {

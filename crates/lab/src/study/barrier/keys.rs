@@ -1,7 +1,7 @@
 //! The study's settings, for `--set` and for its help.
 
 use crate::study::settings::Key;
-use crate::study::team::{PIN, RUNS, SECONDS};
+use crate::study::trial::{PIN, RUNS, SECONDS};
 
 /// The settings of this study.
 pub(super) const KEYS: [Key; 5] = [

@@ -7,7 +7,7 @@
 use crate::failure::bad_input;
 use crate::study::chip::Chip;
 use crate::study::settings::Settings;
-use crate::study::team::Machines;
+use crate::study::trial::Machines;
 use manycore_chip::config::{Config, Optical, Protocol};
 
 /// Machines that exist: two dies, and eight sockets.

@@ -10,7 +10,8 @@ mod rows;
 mod tables;
 
 use super::settings::Key;
-use super::team::{Answer, Experiment, Measured, Point, Question, Race, Setup};
+use super::team::{Measured, Point, Race};
+use super::trial::{self, Answer, Experiment, Question, Setup};
 use super::{Plan, Request, Study};
 use crate::report::section::Block;
 use config::Config;
@@ -46,17 +47,19 @@ impl Study for Barriers {
 }
 
 impl Question for Config {
+    type Trial = Point;
     type Row = Row;
 
     fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    fn points(&self) -> Vec<Point> {
+    fn trials(&self) -> Vec<Point> {
         self.all_points()
     }
 
-    fn answer(&self, measured: &Measured) -> Answer<Row> {
+    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+        let measured = &Measured::new(measured);
         let race = Race {
             config: self,
             measured,

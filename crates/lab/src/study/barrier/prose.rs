@@ -1,7 +1,8 @@
 //! What the numbers mean, in words.
 
 use super::config::Config;
-use crate::study::team::{self, Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
+use crate::study::team::{Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
+use crate::study::trial;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "One wait of a loop against cores, and from the last arrival to the last departure: medians, \
@@ -12,7 +13,7 @@ pub(super) const FIGURE: &str = "One wait of a loop against cores, and from the 
 pub(super) fn what(race: Race<'_, Config>) -> String {
     format!(
         "A team waits at a barrier in a loop. {}",
-        team::what(&race.config.setup)
+        trial::what(&race.config.setup)
     )
 }
 

@@ -3,7 +3,8 @@
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::settings::Settings;
-use crate::study::team::{Arrivals, CHANNEL, Contest, Point, Program, Setup};
+use crate::study::team::{Arrivals, CHANNEL, Contest, Point, Program, barriers_of};
+use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
 use manycore_kernels::spmd::Input;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,7 @@ pub(super) struct Sweep {
 pub(super) struct Config {
     #[serde(flatten)]
     pub(super) setup: Setup,
+    pub(super) barriers: Vec<String>,
     pub(super) cores: usize,
     pub(super) apps: Vec<App>,
     pub(super) sweeps: Vec<Sweep>,
@@ -103,13 +105,10 @@ impl Config {
             .iter()
             .cloned()
             .partition(|name| App::ALL.iter().any(|app| app.name() == name));
-        let of_barriers = Request {
-            only: barriers,
-            ..request.clone()
-        };
-        let mut setup = Setup::new("robustness", &of_barriers)?;
-        if !setup.barriers.iter().any(|name| name == CHANNEL) {
-            setup.barriers.push(CHANNEL.to_owned());
+        let setup = Setup::new("robustness", request)?;
+        let mut barriers = barriers_of(&barriers)?;
+        if !barriers.iter().any(|name| name == CHANNEL) {
+            barriers.push(CHANNEL.to_owned());
         }
         let optical = setup.chip().and_then(|chip| chip.0.optical.clone());
         let Some(optical) = optical else {
@@ -139,6 +138,7 @@ impl Config {
                 .settings
                 .number("episodes", 1_000_000)?
                 .unwrap_or(EPISODES[usize::from(request.full)]),
+            barriers,
             setup,
         };
         for point in config.all_points() {
@@ -158,7 +158,7 @@ impl Config {
     pub(super) fn all_points(&self) -> Vec<Point> {
         let mut points = Vec::new();
         for contest in self.contests() {
-            let barriers = self.setup.barriers.iter();
+            let barriers = self.barriers.iter();
             points.extend(barriers.map(|barrier| contest.entry(0, self.cores, barrier)));
             for sweep in &self.sweeps {
                 let values = sweep.values.iter();
@@ -214,6 +214,10 @@ impl Contestants<'_> {
 impl Contest for Contestants<'_> {
     fn setup(&self) -> &Setup {
         &self.config.setup
+    }
+
+    fn barriers(&self) -> &[String] {
+        &self.config.barriers
     }
 
     fn cores(&self) -> &[usize] {

@@ -69,7 +69,7 @@ impl Curve {
 /// The other barriers of an application, on the machine as it is; the fastest first.
 pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a Summary> {
     let config = race.config.config;
-    let names = config.setup.barriers.iter().filter(|name| *name != CHANNEL);
+    let names = config.barriers.iter().filter(|name| *name != CHANNEL);
     let mut all: Vec<&Summary> = names
         .filter_map(|name| race.measured.of(&race.config.entry(0, config.cores, name)))
         .collect();

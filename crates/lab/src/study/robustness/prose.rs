@@ -4,7 +4,8 @@
 use super::config::{App, Config, Contestants, Parameter};
 use super::curve::Curve;
 use super::tables;
-use crate::study::team::{self, Race, closed_form};
+use crate::study::team::{Race, Summary, closed_form};
+use crate::study::trial;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "End to end against one figure of the broadcast network, the others as they are. Simulations \
@@ -23,7 +24,7 @@ pub(super) fn what(config: &Config) -> String {
          {} cores, while one figure of the broadcast network is changed. {}",
         config.episodes,
         config.cores,
-        team::what(&config.setup)
+        trial::what(&config.setup)
     )
 }
 
@@ -79,7 +80,7 @@ pub(super) fn margins(race: Race<'_, Contestants<'_>>) -> Vec<String> {
         let Some(curve) = Curve::of(race, parameter) else {
             continue;
         };
-        let reached = |other: &&team::Summary| {
+        let reached = |other: &&Summary| {
             let value = curve.reaches(other.total.median)?;
             Some(format!("{} from about {value:.0}", other.point.barrier))
         };

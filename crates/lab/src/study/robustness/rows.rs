@@ -43,7 +43,7 @@ pub(super) fn rows(config: &Config, measured: &Measured) -> Vec<Row> {
                 );
             }
         }
-        let others = config.setup.barriers.iter().filter(|name| *name != CHANNEL);
+        let others = config.barriers.iter().filter(|name| *name != CHANNEL);
         let others = others.filter_map(|name| race.of(0, config.cores, name));
         rows.extend(others.map(|other| row(contest, "none", None, other)));
     }

@@ -1,7 +1,8 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use crate::study::Request;
-use crate::study::team::{Contest, Point, Program, Setup};
+use crate::study::team::{Contest, Point, Program, barriers_of};
+use crate::study::trial::Setup;
 use manycore_kernels::spmd::{Input, UnknownInput};
 use serde::{Serialize, Serializer};
 
@@ -13,6 +14,7 @@ const MOST: usize = 64;
 pub(super) struct Config {
     #[serde(flatten)]
     pub(super) setup: Setup,
+    pub(super) barriers: Vec<String>,
     pub(super) cores: Vec<usize>,
     #[serde(serialize_with = "names")]
     pub(super) inputs: Vec<Input>,
@@ -28,6 +30,7 @@ impl Config {
         Ok(Self {
             cores: setup.cores(request, MOST)?,
             inputs: inputs.unwrap_or_else(|| vec![Input::Test]),
+            barriers: barriers_of(&request.only)?,
             setup,
         })
     }
@@ -46,7 +49,7 @@ impl Config {
         let mut points = Vec::new();
         for clustering in self.clusterings() {
             for &cores in &self.cores {
-                let barriers = self.setup.barriers.iter();
+                let barriers = self.barriers.iter();
                 points.extend(barriers.map(|barrier| clustering.entry(0, cores, barrier)));
             }
         }
@@ -69,6 +72,10 @@ pub(super) struct Clustering<'a> {
 impl Contest for Clustering<'_> {
     fn setup(&self) -> &Setup {
         &self.config.setup
+    }
+
+    fn barriers(&self) -> &[String] {
+        &self.config.barriers
     }
 
     fn cores(&self) -> &[usize] {

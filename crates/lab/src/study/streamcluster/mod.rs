@@ -8,7 +8,8 @@ mod prose;
 mod rows;
 
 use super::settings::Key;
-use super::team::{Answer, Experiment, Measured, Point, Question, Race, Setup};
+use super::team::{Measured, Point, Race};
+use super::trial::{self, Answer, Experiment, Question, Setup};
 use super::{Plan, Request, Study};
 use crate::report::section::Block;
 use config::{Clustering, Config};
@@ -44,17 +45,19 @@ impl Study for Streamclusters {
 }
 
 impl Question for Config {
+    type Trial = Point;
     type Row = Row;
 
     fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    fn points(&self) -> Vec<Point> {
+    fn trials(&self) -> Vec<Point> {
         self.entries()
     }
 
-    fn answer(&self, measured: &Measured) -> Answer<Row> {
+    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+        let measured = &Measured::new(measured);
         let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
         let svg = figure::render(self, races.clone());

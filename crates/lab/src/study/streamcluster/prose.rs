@@ -2,7 +2,8 @@
 
 use super::config::{Clustering, Config};
 use crate::report::table::Table;
-use crate::study::team::{self, Measured, Race, Summary};
+use crate::study::team::{Measured, Race, Summary};
+use crate::study::trial;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Streamcluster against cores: end to end, and from the last arrival at a wait to the last \
@@ -17,7 +18,7 @@ pub(super) fn what(config: &Config, measured: &Measured) -> String {
     format!(
         "PARSEC's streamcluster, each of its barrier waits at the barrier that is studied. {} Each \
          answer was verified; {} inputs gave {} different outputs, over all barriers and cores.",
-        team::what(&config.setup),
+        trial::what(&config.setup),
         config.inputs.len(),
         outputs.len(),
     )

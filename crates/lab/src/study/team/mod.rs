@@ -8,26 +8,19 @@
 
 mod barrier_loop;
 pub(in crate::study) mod closed_form;
-mod experiment;
 mod host;
 mod kernel;
 mod log;
-mod machines;
-mod measure;
-mod place;
+mod measured;
+mod names;
 mod point;
 mod program;
-mod prose;
 mod race;
 mod run;
-mod setup;
 
 pub(in crate::study) use barrier_loop::Arrivals;
-pub(in crate::study) use experiment::{Answer, Experiment, Question};
-pub(in crate::study) use machines::Machines;
-pub(in crate::study) use measure::Measured;
+pub(in crate::study) use measured::Measured;
+pub(in crate::study) use names::barriers_of;
 pub(in crate::study) use point::{Point, Summary};
 pub(in crate::study) use program::Program;
-pub(in crate::study) use prose::what;
 pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race, point};
-pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};

@@ -1,4 +1,4 @@
-//! What is run, and what came of it, as the journal keeps them.
+//! What is run, and what came of it.
 
 use super::program::Program;
 use crate::measure::statistics::{Spread, median};
@@ -30,17 +30,6 @@ pub(in crate::study) struct Sample {
     pub(in crate::study) messages: u64,
     /// A fingerprint of the program's verified answer, if it has one.
     pub(in crate::study) output: Option<String>,
-    /// Of a simulation: its fingerprint.
-    pub(in crate::study) hash: String,
-}
-
-/// A point and one run of it: a line of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::study) struct Record {
-    pub(in crate::study) point: Point,
-    pub(in crate::study) sample: Sample,
-    /// What it cost of the study's time.
-    pub(in crate::study) seconds: f64,
 }
 
 /// All runs of a point: medians, each with the range that most fall in.
@@ -54,7 +43,6 @@ pub(in crate::study) struct Summary {
     pub(in crate::study) exit: Spread,
     pub(in crate::study) messages: u64,
     pub(in crate::study) output: Option<String>,
-    pub(in crate::study) hash: String,
 }
 
 impl Summary {
@@ -75,7 +63,6 @@ impl Summary {
             },
             messages: first.messages,
             output: first.output.clone(),
-            hash: first.hash.clone(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Barriers compared at one program: who is faster, where, and by how much.
 
-use super::measure::Measured;
+use super::measured::Measured;
 use super::point::{Point, Summary};
-use super::setup::Setup;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Series};
 use crate::report::table::{Cell, Table};
+use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
 
 /// The thesis's own barrier.
@@ -16,6 +16,8 @@ pub(in crate::study) const BASELINES: [&str; 2] = ["sense", "futex"];
 /// A study in which every barrier runs the same program.
 pub(in crate::study) trait Contest {
     fn setup(&self) -> &Setup;
+
+    fn barriers(&self) -> &[String];
 
     /// Of the machine asked for; ascending.
     fn cores(&self) -> &[usize];
@@ -58,7 +60,7 @@ impl<'a, C: Contest> Race<'a, C> {
         cores: usize,
         wanted: impl Fn(&Summary) -> bool,
     ) -> Option<&'a Summary> {
-        let barriers = self.config.setup().barriers.iter();
+        let barriers = self.config.barriers().iter();
         let all = barriers.filter_map(|barrier| self.of(machine, cores, barrier));
         let all = all.filter(|summary| wanted(summary));
         all.min_by(|a, b| a.total.median.total_cmp(&b.total.median))
@@ -156,7 +158,7 @@ impl<'a, C: Contest> Race<'a, C> {
         value: impl Fn(usize, &str) -> Option<f64>,
     ) -> Table {
         let (setup, counts) = (self.config.setup(), self.config.cores());
-        let (unit, barriers) = (setup.unit(), &setup.barriers);
+        let (unit, barriers) = (setup.unit(), self.config.barriers());
         let mut rows: Vec<Vec<Cell>> = barriers
             .iter()
             .map(|name| vec![Cell::new(&**name)])
@@ -196,7 +198,7 @@ impl<'a, C: Contest> Race<'a, C> {
         most: usize,
         value: impl Fn(usize, &str) -> Option<Spread>,
     ) -> Vec<Series> {
-        let barriers = self.config.setup().barriers.iter();
+        let barriers = self.config.barriers().iter();
         let line = |name: &String| {
             let cores = self.config.cores().iter().filter(|&&cores| cores <= most);
             let point = |&cores: &usize| Some(point(cores, value(cores, name)?));

@@ -1,8 +1,8 @@
 //! One run of a team: the same code natively and on a simulated machine.
 
 use super::log::Log;
-use super::place::Place;
 use super::program::{Program, Spmd};
+use crate::study::trial::Place;
 use anyhow::{Context, anyhow};
 use manycore::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_platform::{Platform, ThreadSpec};

@@ -6,17 +6,17 @@ use manycore::topology::Topology;
 
 /// CPUs for each rank, and what a barrier is told of them.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(in crate::study) struct Place {
     /// Empty: anywhere.
-    pub(super) cpus: Vec<Vec<usize>>,
-    pub(super) placement: Placement,
+    pub(in crate::study) cpus: Vec<Vec<usize>>,
+    pub(in crate::study) placement: Placement,
     /// The caller is rank 0.
-    pub(super) joined_by_caller: bool,
+    pub(in crate::study) joined_by_caller: bool,
 }
 
 impl Place {
     /// One rank a core, filling one core group after the other.
-    pub(super) fn on_chip(chip: &Chip, ranks: usize) -> Self {
+    pub(in crate::study) fn on_chip(chip: &Chip, ranks: usize) -> Self {
         let groups = (0..ranks).map(|rank| chip.group_of(rank)).collect();
         Self {
             cpus: (0..ranks).map(|rank| vec![chip.on_core(rank)]).collect(),
@@ -30,7 +30,7 @@ impl Place {
 
     /// One rank a usable CPU, near ones first, as long as there are any;
     /// `pinned`, or wherever the system puts them.
-    pub(super) fn on_host(topology: &Topology, ranks: usize, pinned: bool) -> Self {
+    pub(in crate::study) fn on_host(topology: &Topology, ranks: usize, pinned: bool) -> Self {
         let order = topology.compact_order();
         let cpus: Vec<usize> = order.iter().copied().cycle().take(ranks).collect();
         let placement = match pinned {

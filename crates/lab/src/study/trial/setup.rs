@@ -1,21 +1,19 @@
-//! What the studies of teams are asked in common.
+//! What all such studies are asked.
 
 use super::machines::Machines;
-use super::measure::Effort;
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::chip::Chip;
 use crate::study::settings::Key;
 use crate::study::unit::Unit;
 use crate::world::World;
-use manycore::barrier::barriers;
 use manycore::topology::Topology;
 use serde::Serialize;
 
 /// The settings of all of them.
 pub(in crate::study) const RUNS: Key = Key {
     name: "runs",
-    meaning: "native runs of each point [as many as there is time for]",
+    meaning: "native runs of each cell [as many as there is time for]",
 };
 pub(in crate::study) const SECONDS: Key = Key {
     name: "seconds",
@@ -26,7 +24,17 @@ pub(in crate::study) const PIN: Key = Key {
     meaning: "native: yes, each thread to a CPU of its own while there are any, or no [yes]",
 };
 
-/// Where and how a team's study measures, checked.
+/// How often this host runs a trial; a simulated machine has no noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(in crate::study) struct Effort {
+    /// As many as there is time for.
+    pub(in crate::study) runs: Option<u64>,
+    pub(in crate::study) seconds: u64,
+    /// Each thread to a CPU of its own.
+    pub(in crate::study) pinned: bool,
+}
+
+/// Where and how a study measures, checked.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::study) struct Setup {
     pub(in crate::study) study: &'static str,
@@ -38,7 +46,6 @@ pub(in crate::study) struct Setup {
     /// that it is compared with.
     pub(in crate::study) machines: Machines,
     pub(in crate::study) seed: u64,
-    pub(in crate::study) barriers: Vec<String>,
     pub(in crate::study) effort: Effort,
 }
 
@@ -68,7 +75,6 @@ impl Setup {
             world: if simulated { "simulated" } else { "native" },
             machine: machines.name(0),
             seed: request.seed,
-            barriers: names(&request.only)?,
             effort: Effort {
                 runs: set.number("runs", 1_000_000)?,
                 seconds: set
@@ -144,16 +150,3 @@ impl Setup {
 
 /// Native threads: what waits for each other shall fit into a machine.
 const MOST_THREADS: usize = 1024;
-
-/// The barriers asked for; else all.
-fn names(only: &[String]) -> anyhow::Result<Vec<String>> {
-    let all = barriers();
-    if let Some(name) = only.iter().find(|name| !all.contains(&&***name)) {
-        return Err(bad_input(format!(
-            "--only: unknown barrier `{name}`; expected some of {}",
-            all.join(", ")
-        )));
-    }
-    let wanted = |name: &&str| only.is_empty() || only.iter().any(|one| one == name);
-    Ok(all.into_iter().filter(wanted).map(str::to_owned).collect())
-}

@@ -1,8 +1,8 @@
-//! How teams are measured, in words.
+//! How it is measured, in words.
 
 use super::setup::Setup;
 
-/// Where and how, of any program.
+/// Where and how, of a team of any kind.
 pub(in crate::study) fn what(setup: &Setup) -> String {
     let measures = "End to end is from when the last member has begun until the last has left; one \
                     wait before that is not counted. Each member notes its arrivals and departures \

@@ -1,7 +1,7 @@
-//! From a question about teams to a study's findings.
+//! From a question to a study's findings.
 
+use super::Trial;
 use super::measure::{Measured, measure};
-use super::point::Point;
 use super::setup::Setup;
 use crate::measure::journal;
 use crate::report::csv;
@@ -12,16 +12,18 @@ use crate::study::{Findings, Plan};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What decides the points to be measured. Its hash names the journal.
+/// What decides which trials are run. Its hash names the journal.
 pub(in crate::study) trait Question: Serialize {
+    type Trial: Trial;
+
     /// An observation: a line of the CSV file.
     type Row: Serialize;
 
     fn setup(&self) -> &Setup;
 
-    fn points(&self) -> Vec<Point>;
+    fn trials(&self) -> Vec<Self::Trial>;
 
-    fn answer(&self, measured: &Measured) -> Answer<Self::Row>;
+    fn answer(&self, measured: &Measured<Self::Trial>) -> Answer<Self::Row>;
 }
 
 /// What was found.
@@ -44,15 +46,15 @@ impl<Q: Question> Plan for Experiment<Q> {
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings> {
         let setup = self.question.setup();
         let hash = journal::hash(&self.question)?;
-        let points = self.question.points();
-        let (measured, journal) = measure(setup, &points, &hash, self.fresh, out)?;
+        let trials = self.question.trials();
+        let (measured, journal) = measure(setup, &trials, &hash, self.fresh, out)?;
         let mut answer = self.question.answer(&measured);
         let mut meta = json!({
             "study": setup.study,
             "config": self.question,
             "config_hash": hash,
             "seed": setup.seed,
-            "seconds": measured.seconds,
+            "seconds": measured.0.iter().map(|runs| runs.seconds).sum::<f64>(),
         });
         if setup.machines.is_host() {
             meta["origin"] = json!(Origin::native());
@@ -80,8 +82,8 @@ impl<Q: Question> Plan for Experiment<Q> {
 }
 
 /// The fingerprint of each simulation.
-fn hashes(measured: &Measured) -> Value {
-    let all = measured.all.iter();
-    let one = all.map(|summary| (summary.point.to_string(), summary.hash.clone().into()));
+fn hashes<T: Trial>(measured: &Measured<T>) -> Value {
+    let all = measured.0.iter();
+    let one = all.map(|runs| (runs.trial.to_string(), runs.hash.clone().into()));
     one.collect::<serde_json::Map<_, _>>().into()
 }
