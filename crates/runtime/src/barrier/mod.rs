@@ -4,9 +4,11 @@
 
 mod channel;
 mod combining;
+mod counted;
 mod dissemination;
 mod exchange;
 mod futex;
+mod grouped;
 mod mcs;
 mod node;
 mod opening;
@@ -22,8 +24,10 @@ mod checked;
 
 pub use channel::{ChannelBarrier, ChannelMember};
 pub use combining::{CombiningBarrier, CombiningMember};
+pub use counted::{CountedBarrier, CountedMember};
 pub use dissemination::{DisseminationBarrier, DisseminationMember};
 pub use futex::{FutexBarrier, FutexMember};
+pub use grouped::{GroupedBarrier, GroupedMember};
 pub use mcs::{McsBarrier, McsMember};
 pub use placement::Placement;
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
