@@ -3,6 +3,7 @@
 //! One file a barrier; [`Barrier`] is what they have in common.
 
 mod channel;
+mod chosen;
 mod combining;
 mod counted;
 mod dissemination;
@@ -16,6 +17,7 @@ mod placement;
 mod registry;
 mod sense;
 mod spin_sleep;
+mod team;
 mod tournament;
 mod waiting;
 
@@ -23,6 +25,7 @@ mod waiting;
 mod checked;
 
 pub use channel::{ChannelBarrier, ChannelMember};
+pub use chosen::{ChosenBarrier, ChosenMember};
 pub use combining::{CombiningBarrier, CombiningMember};
 pub use counted::{CountedBarrier, CountedMember};
 pub use dissemination::{DisseminationBarrier, DisseminationMember};
@@ -33,6 +36,7 @@ pub use placement::Placement;
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
 pub use sense::{SenseBarrier, SenseMember};
 pub use spin_sleep::{SpinSleepBarrier, SpinSleepMember};
+pub use team::{TeamBarrier, TeamMember};
 pub use tournament::{TournamentBarrier, TournamentMember};
 
 use manycore_platform::Platform;

@@ -1,8 +1,8 @@
 //! Barriers by name.
 
 use super::{
-    Barrier, ChannelBarrier, CombiningBarrier, CountedBarrier, DisseminationBarrier, FutexBarrier,
-    GroupedBarrier, McsBarrier, SenseBarrier, SpinSleepBarrier, TournamentBarrier,
+    Barrier, ChannelBarrier, ChosenBarrier, CombiningBarrier, CountedBarrier, DisseminationBarrier,
+    FutexBarrier, GroupedBarrier, McsBarrier, SenseBarrier, SpinSleepBarrier, TournamentBarrier,
 };
 use manycore_platform::{Native, Platform};
 
@@ -117,4 +117,5 @@ registry! { P:
     SpinSleepBarrier<P>,
     CountedBarrier<P>,
     GroupedBarrier<P>,
+    ChosenBarrier<P>,
 }
