@@ -3,10 +3,13 @@
 //! One file a barrier; [`Barrier`] is what they have in common.
 
 mod channel;
+mod chosen;
 mod combining;
+mod counted;
 mod dissemination;
 mod exchange;
 mod futex;
+mod grouped;
 mod mcs;
 mod node;
 mod opening;
@@ -14,6 +17,7 @@ mod placement;
 mod registry;
 mod sense;
 mod spin_sleep;
+mod team;
 mod tournament;
 mod waiting;
 
@@ -21,14 +25,18 @@ mod waiting;
 mod checked;
 
 pub use channel::{ChannelBarrier, ChannelMember};
+pub use chosen::{ChosenBarrier, ChosenMember};
 pub use combining::{CombiningBarrier, CombiningMember};
+pub use counted::{CountedBarrier, CountedMember};
 pub use dissemination::{DisseminationBarrier, DisseminationMember};
 pub use futex::{FutexBarrier, FutexMember};
+pub use grouped::{GroupedBarrier, GroupedMember};
 pub use mcs::{McsBarrier, McsMember};
 pub use placement::Placement;
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
 pub use sense::{SenseBarrier, SenseMember};
 pub use spin_sleep::{SpinSleepBarrier, SpinSleepMember};
+pub use team::{TeamBarrier, TeamMember};
 pub use tournament::{TournamentBarrier, TournamentMember};
 
 use manycore_platform::Platform;

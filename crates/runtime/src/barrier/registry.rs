@@ -1,8 +1,8 @@
 //! Barriers by name.
 
 use super::{
-    Barrier, ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier,
-    SenseBarrier, SpinSleepBarrier, TournamentBarrier,
+    Barrier, ChannelBarrier, ChosenBarrier, CombiningBarrier, CountedBarrier, DisseminationBarrier,
+    FutexBarrier, GroupedBarrier, McsBarrier, SenseBarrier, SpinSleepBarrier, TournamentBarrier,
 };
 use manycore_platform::{Native, Platform};
 
@@ -115,4 +115,7 @@ registry! { P:
     McsBarrier<P>,
     FutexBarrier<P>,
     SpinSleepBarrier<P>,
+    CountedBarrier<P>,
+    GroupedBarrier<P>,
+    ChosenBarrier<P>,
 }
