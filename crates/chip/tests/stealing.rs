@@ -18,6 +18,7 @@ fn each_task_runs_once_from_every_distribution() {
                     cores,
                     tasks: 8 * cores,
                     cycles,
+                    parts: 1,
                     distribution,
                     seed: 1,
                 };
@@ -48,6 +49,7 @@ fn all_share_what_one_had() {
             cores: 16,
             tasks: 256,
             cycles: 100_000,
+            parts: 1,
             distribution: Distribution::TotalSkew,
             seed: 1,
         };

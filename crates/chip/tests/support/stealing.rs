@@ -79,6 +79,8 @@ pub(crate) struct Benchmark {
     pub(crate) tasks: usize,
     /// Of each task.
     pub(crate) cycles: u64,
+    /// In how many parts a task is done, between which it has requests answered.
+    pub(crate) parts: u64,
     pub(crate) distribution: Distribution,
     pub(crate) seed: u64,
 }
@@ -168,7 +170,11 @@ impl Benchmark {
         Simulated::compute(START - Simulated::now());
         let (mut ran, mut done) = (Vec::new(), START);
         while let Some(task) = pile.get() {
-            Simulated::compute(self.cycles);
+            Simulated::compute(self.cycles / self.parts);
+            for _ in 1..self.parts {
+                pile.process_pending_requests();
+                Simulated::compute(self.cycles / self.parts);
+            }
             ran.push(task.get() as usize - 1);
             done = Simulated::now();
         }

@@ -22,7 +22,7 @@ pub(super) struct Census<P: Platform> {
 }
 
 /// Whether a worker rests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Standing {
     rests: bool,
 }
@@ -38,6 +38,13 @@ impl<P: Platform> Census<P> {
         };
         P::name(&census.awake, "census");
         census
+    }
+
+    /// A worker comes. It looks at the flag, so that it has the line when it looks again
+    /// at each task: on a machine of many cores all would else fetch it at the start.
+    pub(super) fn enter(&self) -> Standing {
+        self.is_over();
+        Standing { rests: false }
     }
 
     /// Rests, if it does not yet; whether it was the last.

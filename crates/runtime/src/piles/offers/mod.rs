@@ -31,10 +31,54 @@ const FIRST_WAIT: Duration = Duration::from_micros(1);
 const LAST_WAIT: Duration = Duration::from_micros(16);
 
 /// Stealing by request, with deques under a mutex.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, OfferMutex, Pile, Task};
+///
+/// let discipline = OfferMutex::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
 pub type OfferMutex<P> = OfferStealing<P, mutex::MutexQueue<P>>;
 
 /// Stealing by request, with items that are offered by address and taken by
 /// compare-and-swap.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, OfferCas, Pile, Task};
+///
+/// let discipline = OfferCas::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
 pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 
 /// Stealing by request.
@@ -105,7 +149,7 @@ impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
             has_asked: false,
             thieves: Vec::new(),
             asks: vec![false; workers],
-            standing: Standing::default(),
+            standing: shared.census.enter(),
             counts: Counts::default(),
             shared,
         }
