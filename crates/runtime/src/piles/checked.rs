@@ -4,7 +4,7 @@
 use super::{Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline};
 use crate::barrier::Placement;
 use manycore_check::{
-    Faulty, Shuttle, TornCas, TornSwap, caught, shuttle_pct, shuttle_random, team,
+    Faulty, Loom, Shuttle, TornCas, TornSwap, caught, loom_model, shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -121,6 +121,24 @@ fn a_torn_platform_is_caught() {
                     with_discipline::<Faulty<Shuttle, TornCas>, _>(name, (forest, 1)).unwrap();
                 });
             }
+        });
+    }
+}
+
+/// Two workers and two tasks, one of which puts the other, in every interleaving with few
+/// preemptions. The others need too many steps.
+#[test]
+fn a_pair_exhaustively() {
+    for name in ["global-queue", "random"] {
+        println!("{name}");
+        let forest = Forest {
+            workers: 2,
+            owners: 1,
+            roots: 1,
+            tasks: 2,
+        };
+        loom_model(Some(2), move || {
+            with_discipline::<Loom, _>(name, (forest, 1)).unwrap();
         });
     }
 }

@@ -3,14 +3,33 @@
 //!
 //! One file a discipline; [`Discipline`] and [`Pile`] are what they have in common.
 //! The pool does not use them: its own stack of jobs is for joins.
+//!
+//! | name | tasks are | who has none |
+//! |---|---|---|
+//! | `global-queue` | in one queue with a mutex | sleeps until there is one |
+//! | `random` | in a deque with a mutex a worker | tries others' at random |
+//! | `offer-mutex` | in a deque with a mutex a worker | broadcasts a request; takes from who offers |
+//! | `offer-cas` | in a queue a worker, whose items are taken by compare-and-swap | broadcasts a request; takes the item that is offered |
+//!
+//! Table 5.2 of the thesis is found by its names: `DWorkPileMaster` is a [`Discipline`],
+//! `DWorkPile` a [`Pile`].
 
+mod census;
+#[cfg(test)]
+mod census_checked;
+mod chance;
 #[cfg(test)]
 mod checked;
 mod deque;
 mod global_queue;
+mod offers;
+mod patience;
+mod random;
 mod registry;
 
 pub use global_queue::{GlobalPile, GlobalQueue};
+pub use offers::{OfferCas, OfferMutex, OfferPile, OfferStealing};
+pub use random::{RandomPile, RandomStealing};
 pub use registry::{DisciplineVisitor, UnknownDiscipline, disciplines, with_discipline};
 
 use crate::barrier::Placement;
@@ -18,6 +37,13 @@ use manycore_platform::Platform;
 use std::num::NonZeroU64;
 
 /// What is to be done: an index, or a pointer. Piles do not look at it.
+///
+/// ```
+/// use manycore::piles::Task;
+///
+/// let third = Task::new(3).unwrap();
+/// assert_eq!(third.get(), 3);
+/// ```
 #[doc(alias = "IWorkTask")]
 pub type Task = NonZeroU64;
 
