@@ -7,6 +7,7 @@ mod chip;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;
+mod stealing;
 mod streamcluster;
 mod team;
 mod text;
@@ -23,12 +24,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 5] = [
+pub(crate) const STUDIES: [&dyn Study; 6] = [
     &block_size::BlockSize,
     &sleep::SleepPolicies,
     &barrier::Barriers,
     &streamcluster::Streamclusters,
     &robustness::Robustness,
+    &stealing::Stealing,
 ];
 
 /// A question, and the measurements that answer it.

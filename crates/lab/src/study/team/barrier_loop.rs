@@ -2,6 +2,7 @@
 //! and the same with all episodes apart, for the price of a single one.
 
 use super::program::Spmd;
+use crate::study::trial::pass_until;
 use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -81,26 +82,13 @@ impl<P: Platform> BarrierLoop<P> {
         };
         begin + period * (episode as u64 + 1) + delay
     }
-
-    /// Computes until `time`; natively, spins.
-    fn rest_until(&self, time: u64) {
-        loop {
-            let left = time.saturating_sub(P::now());
-            if left == 0 {
-                return;
-            }
-            // At least one: a fraction of a cycle is left of odd numbers.
-            P::compute(((left as f64 / self.cpi) as u64).max(1));
-            std::hint::spin_loop();
-        }
-    }
 }
 
 impl<P: Platform> Spmd for BarrierLoop<P> {
     fn run(&self, rank: usize, wait: &mut dyn FnMut()) {
         let begin = *self.begin.get_or_init(P::now);
         for episode in 0..self.episodes {
-            self.rest_until(self.arrival(begin, episode, rank));
+            pass_until::<P>(self.arrival(begin, episode, rank), self.cpi);
             wait();
         }
     }

@@ -5,6 +5,7 @@
 //! ([`Question`]); journal, interruption, progress, hashes and origin are the
 //! same for all and are here.
 
+mod clock;
 mod experiment;
 mod machines;
 mod measure;
@@ -12,6 +13,7 @@ mod place;
 mod prose;
 mod setup;
 
+pub(in crate::study) use clock::pass_until;
 pub(in crate::study) use experiment::{Answer, Experiment, Question};
 pub(in crate::study) use machines::Machines;
 pub(in crate::study) use measure::{Measured, Runs};

@@ -1,0 +1,87 @@
+//! How well tasks that begin on few cores spread over all: the thesis's
+//! benchmark of work stealing.
+
+mod case;
+mod config;
+mod distribution;
+mod figure;
+mod keys;
+mod prose;
+mod results;
+mod rows;
+mod tables;
+
+use super::settings::Key;
+use super::trial::{Answer, Experiment, Measured, Question, Setup};
+use super::{Plan, Request, Study};
+use crate::report::section::Block;
+use case::Case;
+use config::Config;
+use results::Results;
+use rows::Row;
+
+/// The study `stealing`.
+#[derive(Debug)]
+pub(crate) struct Stealing;
+
+impl Study for Stealing {
+    fn name(&self) -> &'static str {
+        "stealing"
+    }
+
+    fn question(&self) -> &'static str {
+        "how fast each discipline of work stealing spreads tasks from where they begin"
+    }
+
+    fn home(&self) -> &'static str {
+        "atac-64"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &keys::KEYS
+    }
+
+    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
+        Ok(Box::new(Experiment {
+            question: Config::new(request)?,
+            fresh: request.fresh,
+        }))
+    }
+}
+
+impl Question for Config {
+    type Trial = Case;
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<Case> {
+        self.cases()
+    }
+
+    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
+        let results = Results {
+            config: self,
+            measured,
+        };
+        let svg = figure::render(results);
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(results)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+        ];
+        let tables = tables::stretches(results).into_iter();
+        blocks.extend(tables.chain(tables::counts(results)).map(Block::Table));
+        Answer {
+            title: "Work stealing",
+            blocks,
+            summary: prose::summary(results),
+            rows: rows::rows(results),
+            svg,
+        }
+    }
+}
