@@ -8,6 +8,7 @@ mod model;
 mod robustness;
 mod simulated_study;
 mod sleep;
+mod stealing;
 mod study;
 
 use std::path::{Path, PathBuf};

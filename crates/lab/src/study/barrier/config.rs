@@ -7,7 +7,7 @@ use crate::study::trial::Setup;
 use serde::Serialize;
 
 /// Episodes of the loop, quick and full: the thesis's thousand.
-const EPISODES: [usize; 2] = [200, 1_000];
+const EPISODES: [usize; 2] = [100, 1_000];
 /// The fewest that a median is taken of.
 const FEWEST_EPISODES: usize = 10;
 /// The thesis's largest machine: what N members cost a simulation grows with
@@ -41,7 +41,7 @@ impl Config {
                 .number("episodes", 1_000_000)?
                 .map(|number| number as usize),
             full: request.full,
-            barriers: barriers_of(&request.only)?,
+            barriers: barriers_of(&request.only, &setup)?,
             setup,
         })
     }

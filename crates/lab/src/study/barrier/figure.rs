@@ -35,14 +35,8 @@ pub(super) fn render(race: Race<'_, Config>) -> String {
         panel("Loop, exit latency", log, &exit, exits),
     ];
     let mut single = |arrivals, title, form: fn(&Optical, usize) -> u64| {
-        let mut lines = race.series(usize::MAX, |cores, name| {
-            Some(
-                race.measured
-                    .of(&config.single(cores, name, arrivals))?
-                    .exit,
-            )
-        });
-        lines.extend(race.optical().map(|optical| {
+        // First, so that what is measured is drawn over it.
+        let form = race.optical().map(|optical| {
             let exact = |&cores: &usize| {
                 let cycles = form(optical, cores) as f64;
                 point(cores, Spread::of(&[cycles]))
@@ -52,7 +46,15 @@ pub(super) fn render(race: Race<'_, Config>) -> String {
                 points: config.cores.iter().map(exact).collect(),
                 level: None,
             }
-        }));
+        });
+        let measured = race.series(usize::MAX, |cores, name| {
+            Some(
+                race.measured
+                    .of(&config.single(cores, name, arrivals))?
+                    .exit,
+            )
+        });
+        let lines = form.into_iter().chain(measured).collect();
         panels.push(panel(title, log, &exit, lines));
     };
     if !config.setup.machines.is_host() {

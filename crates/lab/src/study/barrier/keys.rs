@@ -7,7 +7,7 @@ use crate::study::trial::{PIN, RUNS, SECONDS};
 pub(super) const KEYS: [Key; 5] = [
     Key {
         name: "episodes",
-        meaning: "waits of the loop [200, and beyond 64 cores fewer by the square, 10 at least; --full: 1000]",
+        meaning: "waits of the loop [100, and beyond 64 cores fewer by the square, 10 at least; --full: 1000]",
     },
     Key {
         name: "beside",

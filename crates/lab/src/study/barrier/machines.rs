@@ -39,7 +39,10 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
         };
     };
     let presets = match asked {
-        None => BESIDE.map(str::to_owned).to_vec(),
+        None => {
+            let others = BESIDE.iter().filter(|name| **name != chip.name);
+            others.map(|&name| name.to_owned()).collect()
+        }
         Some("none") => return Ok(()),
         Some(_) => settings
             .list("beside", |name| Ok::<_, String>(name.to_owned()))?

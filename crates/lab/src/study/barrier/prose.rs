@@ -1,7 +1,9 @@
 //! What the numbers mean, in words.
 
 use super::config::Config;
-use crate::study::team::{Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
+use crate::study::team::{
+    APART, Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form, left_out,
+};
 use crate::study::trial;
 
 /// Under the figure.
@@ -12,8 +14,11 @@ pub(super) const FIGURE: &str = "One wait of a loop against cores, and from the 
 /// What was measured and how.
 pub(super) fn what(race: Race<'_, Config>) -> String {
     format!(
-        "A team waits at a barrier in a loop. {}",
-        trial::what(&race.config.setup)
+        "A team waits at a barrier in a loop, and, where it is simulated, in single episodes a \
+         million cycles or more apart: all members arriving in one cycle, or each {APART} after \
+         the one before, so that those that sleep when they wait long do. {}{}",
+        trial::what(&race.config.setup),
+        left_out(&race.config.barriers)
     )
 }
 

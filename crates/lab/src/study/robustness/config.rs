@@ -37,6 +37,8 @@ pub(super) enum App {
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
     pub(super) values: Vec<u64>,
+    /// Those that streamcluster runs with.
+    pub(super) coarse: Vec<u64>,
 }
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -71,17 +73,26 @@ impl Parameter {
         }
     }
 
-    /// The thesis's ranges, and beyond; quick ones have the ends and the
-    /// values that it speaks of.
+    /// What streamcluster runs with, quickly: the values that the thesis speaks
+    /// of, and the ends of its ranges.
+    fn coarse(self) -> &'static [u64] {
+        match self {
+            Self::Transport => &[200, 20_000],
+            Self::Controller => &[200, 1_000],
+            Self::Check => &[300],
+        }
+    }
+
+    /// The thesis's ranges, and beyond.
     fn values(self, full: bool) -> &'static [u64] {
         match (self, full) {
-            (Self::Transport, false) => &[200, 2_000, 20_000],
+            (Self::Transport, false) => &[50, 200, 1_000, 5_000, 20_000],
             (Self::Transport, true) => &[
                 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 100_000,
             ],
-            (Self::Controller, false) => &[50, 200, 1_000],
+            (Self::Controller, false) => &[20, 50, 100, 200, 500, 1_000],
             (Self::Controller, true) => &[20, 50, 100, 200, 500, 1_000, 5_000],
-            (Self::Check, false) => &[30, 300],
+            (Self::Check, false) => &[10, 30, 100, 300],
             (Self::Check, true) => &[10, 30, 100, 300, 1_000],
         }
     }
@@ -106,7 +117,7 @@ impl Config {
             .cloned()
             .partition(|name| App::ALL.iter().any(|app| app.name() == name));
         let setup = Setup::new("robustness", request)?;
-        let mut barriers = barriers_of(&barriers)?;
+        let mut barriers = barriers_of(&barriers, &setup)?;
         if !barriers.iter().any(|name| name == CHANNEL) {
             barriers.push(CHANNEL.to_owned());
         }
@@ -161,7 +172,7 @@ impl Config {
             let barriers = self.barriers.iter();
             points.extend(barriers.map(|barrier| contest.entry(0, self.cores, barrier)));
             for sweep in &self.sweeps {
-                let values = sweep.values.iter();
+                let values = contest.values(sweep).iter();
                 let swept = values.map(|&value| contest.swept(sweep.parameter, value));
                 points.extend(swept.filter(|point| !point.settings.is_empty()));
             }
@@ -176,12 +187,23 @@ fn sweep(
     settings: &Settings,
     full: bool,
 ) -> anyhow::Result<Sweep> {
+    let with_own = |values: &[u64]| {
+        let mut values = [values, &[parameter.of(optical)]].concat();
+        values.sort_unstable();
+        values.dedup();
+        values
+    };
     let asked = settings.numbers(parameter.name(), 0, 1 << 40)?;
-    let mut values = asked.unwrap_or_else(|| parameter.values(full).to_vec());
-    values.push(parameter.of(optical));
-    values.sort_unstable();
-    values.dedup();
-    Ok(Sweep { parameter, values })
+    let (values, coarse) = match &asked {
+        Some(asked) => (&**asked, &**asked),
+        None if full => (parameter.values(true), parameter.values(true)),
+        None => (parameter.values(false), parameter.coarse()),
+    };
+    Ok(Sweep {
+        parameter,
+        values: with_own(values),
+        coarse: with_own(coarse),
+    })
 }
 
 /// The study of one application.
@@ -192,6 +214,14 @@ pub(super) struct Contestants<'a> {
 }
 
 impl Contestants<'_> {
+    /// What of a sweep the application runs with.
+    pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
+        match self.app {
+            App::Loop => &sweep.values,
+            App::Streamcluster => &sweep.coarse,
+        }
+    }
+
     /// The thesis's barrier with a network of another figure.
     pub(super) fn swept(&self, parameter: Parameter, value: u64) -> Point {
         let own = self

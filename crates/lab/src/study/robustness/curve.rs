@@ -28,7 +28,7 @@ impl Curve {
         };
         Some(Self {
             own: parameter.of(race.optical()?),
-            points: sweep.values.iter().filter_map(point).collect(),
+            points: race.config.values(sweep).iter().filter_map(point).collect(),
             episodes: race.of(0, config.cores, CHANNEL)?.episodes,
         })
     }

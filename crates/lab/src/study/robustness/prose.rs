@@ -4,7 +4,7 @@
 use super::config::{App, Config, Contestants, Parameter};
 use super::curve::Curve;
 use super::tables;
-use crate::study::team::{Race, Summary, closed_form};
+use crate::study::team::{Race, Summary, closed_form, left_out};
 use crate::study::trial;
 
 /// Under the figure.
@@ -21,10 +21,11 @@ const COMPARABLE: u64 = 200;
 pub(super) fn what(config: &Config) -> String {
     format!(
         "The thesis's barrier, in a loop of {} waits and in streamcluster with the input test, on \
-         {} cores, while one figure of the broadcast network is changed. {}",
+         {} cores, while one figure of the broadcast network is changed. {}{}",
         config.episodes,
         config.cores,
-        trial::what(&config.setup)
+        trial::what(&config.setup),
+        left_out(&config.barriers)
     )
 }
 

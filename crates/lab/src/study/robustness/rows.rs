@@ -33,7 +33,7 @@ pub(super) fn rows(config: &Config, measured: &Measured) -> Vec<Row> {
             measured,
         };
         for sweep in &config.sweeps {
-            for &value in &sweep.values {
+            for &value in contest.values(sweep) {
                 let point = contest.swept(sweep.parameter, value);
                 let name = sweep.parameter.name();
                 rows.extend(

@@ -30,7 +30,7 @@ impl Config {
         Ok(Self {
             cores: setup.cores(request, MOST)?,
             inputs: inputs.unwrap_or_else(|| vec![Input::Test]),
-            barriers: barriers_of(&request.only)?,
+            barriers: barriers_of(&request.only, &setup)?,
             setup,
         })
     }

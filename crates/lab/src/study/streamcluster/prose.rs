@@ -2,7 +2,7 @@
 
 use super::config::{Clustering, Config};
 use crate::report::table::Table;
-use crate::study::team::{Measured, Race, Summary};
+use crate::study::team::{Measured, Race, Summary, left_out};
 use crate::study::trial;
 
 /// Under the figure.
@@ -16,11 +16,16 @@ pub(super) fn what(config: &Config, measured: &Measured) -> String {
     outputs.sort();
     outputs.dedup();
     format!(
-        "PARSEC's streamcluster, each of its barrier waits at the barrier that is studied. {} Each \
-         answer was verified; {} inputs gave {} different outputs, over all barriers and cores.",
+        "PARSEC's streamcluster, each of its barrier waits at the barrier that is studied. {}{} Each \
+         answer was verified; over all barriers and cores \
+         there were {} different outputs of {}.",
         trial::what(&config.setup),
-        config.inputs.len(),
+        left_out(&config.barriers),
         outputs.len(),
+        match config.inputs.len() {
+            1 => "one input".to_owned(),
+            inputs => format!("{inputs} inputs"),
+        },
     )
 }
 

@@ -18,9 +18,9 @@ mod program;
 mod race;
 mod run;
 
-pub(in crate::study) use barrier_loop::Arrivals;
+pub(in crate::study) use barrier_loop::{APART, Arrivals};
 pub(in crate::study) use measured::Measured;
-pub(in crate::study) use names::barriers_of;
+pub(in crate::study) use names::{barriers_of, left_out};
 pub(in crate::study) use point::{Point, Summary};
 pub(in crate::study) use program::Program;
 pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race, point};
