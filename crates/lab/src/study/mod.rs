@@ -27,10 +27,10 @@ use std::path::PathBuf;
 pub(crate) const STUDIES: [&dyn Study; 6] = [
     &block_size::BlockSize,
     &sleep::SleepPolicies,
-    &barrier::Barriers,
-    &streamcluster::Streamclusters,
-    &robustness::Robustness,
-    &stealing::Stealing,
+    barrier::STUDY,
+    streamcluster::STUDY,
+    robustness::STUDY,
+    stealing::STUDY,
 ];
 
 /// A question, and the measurements that answer it.

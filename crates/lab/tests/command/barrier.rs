@@ -134,25 +134,13 @@ fn this_host_is_measured() {
 #[test]
 #[cfg(unix)]
 fn an_interrupted_study_goes_on_where_it_was() {
-    use crate::study::{interrupt, wait_for_journal};
-    use std::process::Stdio;
     let bench = Bench::new();
     let args = "study barrier --cores 16,32,64 --only channel,sense --set episodes=1000 \
                 --set beside=none --format csv";
     let args: Vec<&str> = args.split_whitespace().collect();
-    let mut child = bench
-        .command(&args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let journal = wait_for_journal(&bench);
-    interrupt(child.id());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(bench.names("out"), [journal.as_str()]);
+    let (path, _) = crate::study::interrupted(&bench, &args);
 
     // What it holds is kept: mark it, and find the mark in the results.
-    let path = bench.path("out").join(&journal);
     let text = fs::read_to_string(&path).unwrap();
     let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     first["sample"]["total"] = 123_456.0.into();
@@ -162,7 +150,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let marked: Vec<_> = rows.iter().filter(|row| &row[5] == "123456.0").collect();
     assert_eq!(marked.len(), 1);
     assert_eq!(Value::from(&marked[0][3]), first["point"]["barrier"]);
-    assert!(!bench.names("out").contains(&journal));
+    assert!(!path.exists());
 }
 
 #[test]

@@ -9,42 +9,21 @@ mod prose;
 mod rows;
 mod tables;
 
-use super::settings::Key;
+use super::Study;
 use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Experiment, Question, Setup};
-use super::{Plan, Request, Study};
+use super::trial::{self, Answer, Inquiry, Question, Setup};
 use crate::report::section::Block;
 use config::Config;
 use rows::Row;
 
 /// The study `barrier`.
-#[derive(Debug)]
-pub(crate) struct Barriers;
-
-impl Study for Barriers {
-    fn name(&self) -> &'static str {
-        "barrier"
-    }
-
-    fn question(&self) -> &'static str {
-        "what a wait at each barrier costs, with and without a broadcast network"
-    }
-
-    fn home(&self) -> &'static str {
-        "atac-64"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &keys::KEYS
-    }
-
-    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
-        Ok(Box::new(Experiment {
-            question: Config::new(request)?,
-            fresh: request.fresh,
-        }))
-    }
-}
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "barrier",
+    question: "what a wait at each barrier costs, with and without a broadcast network",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
 
 impl Question for Config {
     type Trial = Point;

@@ -9,42 +9,21 @@ mod prose;
 mod rows;
 mod tables;
 
-use super::settings::Key;
+use super::Study;
 use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Experiment, Question, Setup};
-use super::{Plan, Request, Study};
+use super::trial::{self, Answer, Inquiry, Question, Setup};
 use crate::report::section::Block;
 use config::{Config, Contestants};
 use rows::Row;
 
 /// The study `robustness`.
-#[derive(Debug)]
-pub(crate) struct Robustness;
-
-impl Study for Robustness {
-    fn name(&self) -> &'static str {
-        "robustness"
-    }
-
-    fn question(&self) -> &'static str {
-        "whether a barrier over a broadcast network stays fast when the network is slower"
-    }
-
-    fn home(&self) -> &'static str {
-        "atac-64"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &keys::KEYS
-    }
-
-    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
-        Ok(Box::new(Experiment {
-            question: Config::new(request)?,
-            fresh: request.fresh,
-        }))
-    }
-}
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "robustness",
+    question: "whether a barrier over a broadcast network stays fast when the network is slower",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
 
 impl Question for Config {
     type Trial = Point;

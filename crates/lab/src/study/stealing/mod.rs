@@ -11,9 +11,8 @@ mod results;
 mod rows;
 mod tables;
 
-use super::settings::Key;
-use super::trial::{Answer, Experiment, Measured, Question, Setup};
-use super::{Plan, Request, Study};
+use super::Study;
+use super::trial::{Answer, Inquiry, Measured, Question, Setup};
 use crate::report::section::Block;
 use case::Case;
 use config::Config;
@@ -21,33 +20,13 @@ use results::Results;
 use rows::Row;
 
 /// The study `stealing`.
-#[derive(Debug)]
-pub(crate) struct Stealing;
-
-impl Study for Stealing {
-    fn name(&self) -> &'static str {
-        "stealing"
-    }
-
-    fn question(&self) -> &'static str {
-        "how fast each discipline of work stealing spreads tasks from where they begin"
-    }
-
-    fn home(&self) -> &'static str {
-        "atac-64"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &keys::KEYS
-    }
-
-    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
-        Ok(Box::new(Experiment {
-            question: Config::new(request)?,
-            fresh: request.fresh,
-        }))
-    }
-}
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "stealing",
+    question: "how fast each discipline of work stealing spreads tasks from where they begin",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
 
 impl Question for Config {
     type Trial = Case;

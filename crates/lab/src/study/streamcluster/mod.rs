@@ -7,42 +7,21 @@ mod keys;
 mod prose;
 mod rows;
 
-use super::settings::Key;
+use super::Study;
 use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Experiment, Question, Setup};
-use super::{Plan, Request, Study};
+use super::trial::{self, Answer, Inquiry, Question, Setup};
 use crate::report::section::Block;
 use config::{Clustering, Config};
 use rows::Row;
 
 /// The study `streamcluster`.
-#[derive(Debug)]
-pub(crate) struct Streamclusters;
-
-impl Study for Streamclusters {
-    fn name(&self) -> &'static str {
-        "streamcluster"
-    }
-
-    fn question(&self) -> &'static str {
-        "how long PARSEC's streamcluster takes with each barrier"
-    }
-
-    fn home(&self) -> &'static str {
-        "atac-64"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &keys::KEYS
-    }
-
-    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
-        Ok(Box::new(Experiment {
-            question: Config::new(request)?,
-            fresh: request.fresh,
-        }))
-    }
-}
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "streamcluster",
+    question: "how long PARSEC's streamcluster takes with each barrier",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
 
 impl Question for Config {
     type Trial = Point;

@@ -8,7 +8,8 @@ use crate::report::csv;
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Section};
-use crate::study::{Findings, Plan};
+use crate::study::settings::Key;
+use crate::study::{Findings, Plan, Request, Study};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -35,11 +36,47 @@ pub(in crate::study) struct Answer<R> {
     pub(in crate::study) svg: String,
 }
 
+/// A study that asks such questions.
+#[derive(Debug)]
+pub(in crate::study) struct Inquiry<Q> {
+    pub(in crate::study) name: &'static str,
+    pub(in crate::study) question: &'static str,
+    pub(in crate::study) home: &'static str,
+    pub(in crate::study) keys: &'static [Key],
+    /// Checks what is asked.
+    pub(in crate::study) ask: fn(&Request) -> anyhow::Result<Q>,
+}
+
+impl<Q: Question + 'static> Study for Inquiry<Q> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn question(&self) -> &'static str {
+        self.question
+    }
+
+    fn home(&self) -> &'static str {
+        self.home
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        self.keys
+    }
+
+    fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
+        Ok(Box::new(Experiment {
+            question: (self.ask)(request)?,
+            fresh: request.fresh,
+        }))
+    }
+}
+
 /// A question, ready to be measured.
-pub(in crate::study) struct Experiment<Q> {
-    pub(in crate::study) question: Q,
+struct Experiment<Q> {
+    question: Q,
     /// Forget what the journal holds.
-    pub(in crate::study) fresh: bool,
+    fresh: bool,
 }
 
 impl<Q: Question> Plan for Experiment<Q> {

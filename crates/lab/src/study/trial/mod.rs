@@ -14,7 +14,7 @@ mod prose;
 mod setup;
 
 pub(in crate::study) use clock::pass_until;
-pub(in crate::study) use experiment::{Answer, Experiment, Question};
+pub(in crate::study) use experiment::{Answer, Inquiry, Question};
 pub(in crate::study) use machines::Machines;
 pub(in crate::study) use measure::{Measured, Runs};
 pub(in crate::study) use place::Place;
