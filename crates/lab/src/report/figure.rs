@@ -51,7 +51,7 @@ pub(crate) struct Panel {
 /// The horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
-    /// From 1, doubling.
+    /// Doubling, from the least there is.
     Logarithmic,
     /// From 0.
     Linear,
@@ -205,8 +205,12 @@ fn lay_out(panel: &Panel, plots: &[Plot], style: &impl Fn(&str) -> Style) -> Lay
     let points = || panel.series.iter().flat_map(|series| &series.points);
     let place = |point: &Point| panel.axis.place(point.x);
     let last = points().map(place).fold(0.0, f64::max);
+    let first = match panel.axis {
+        Axis::Logarithmic => points().map(place).fold(last, f64::min).floor(),
+        Axis::Linear => 0.0,
+    };
     // At most about six labels: 1, 4, 16, ...
-    let step = (last / 5.0).ceil().max(1.0);
+    let step = ((last - first) / 5.0).ceil().max(1.0);
     let (step, margin, format) = match panel.axis {
         Axis::Logarithmic => (step, 0.3, TickFormat::Custom(Arc::new(power_of_two))),
         Axis::Linear => (step.log2().ceil().exp2(), last / 30.0, TickFormat::Auto),
@@ -219,7 +223,7 @@ fn lay_out(panel: &Panel, plots: &[Plot], style: &impl Fn(&str) -> Style) -> Lay
         .with_y_label(&panel.y_label)
         .with_label_size(12)
         .with_tick_size(11)
-        .with_x_axis_min(-margin)
+        .with_x_axis_min(first - margin)
         .with_x_axis_max(last + margin)
         .with_x_tick_step(step)
         .with_x_tick_format(format)

@@ -143,13 +143,13 @@ fn an_interrupted_study_goes_on_where_it_was() {
     // What it holds is kept: mark it, and find the mark in the results.
     let text = fs::read_to_string(&path).unwrap();
     let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    first["sample"]["total"] = 123_456.0.into();
+    first["outcome"]["total"] = 123_456.0.into();
     fs::write(&path, format!("{first}\n")).unwrap();
     let rows = records(&bench.run(&args).ok().out());
     assert_eq!(rows.len(), 3 * 2 * 3);
     let marked: Vec<_> = rows.iter().filter(|row| &row[5] == "123456.0").collect();
     assert_eq!(marked.len(), 1);
-    assert_eq!(Value::from(&marked[0][3]), first["point"]["barrier"]);
+    assert_eq!(Value::from(&marked[0][3]), first["trial"]["barrier"]);
     assert!(!path.exists());
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Row {
     total_p10: f64,
     total_p90: f64,
     runs: usize,
-    /// Messages of the broadcast network, the wait for warmth included.
+    /// Messages of the broadcast network, the waits for warmth included.
     messages: u64,
 }
 

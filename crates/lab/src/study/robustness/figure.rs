@@ -2,7 +2,8 @@
 //! barriers' as levels.
 
 use super::config::{Config, Contestants, Parameter};
-use super::curve::{Curve, others};
+use super::curve::Curve;
+use super::tables;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use crate::study::team::{CHANNEL, Race, Summary};
 
@@ -29,7 +30,7 @@ pub(super) fn render<'a>(
         config.setup.place(),
         config.cores
     );
-    let level = "level: a barrier that the network does not change, or not here";
+    let level = "level: another barrier, on the machine as it is";
     figure::render("robustness", &title, &panels, Some(level))
 }
 
@@ -37,7 +38,7 @@ fn series(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Vec<Series> 
     let curve = Curve::of(race, parameter);
     let points = curve.iter().flat_map(|curve| &curve.points);
     let point = |&(value, time): &(u64, f64)| Point {
-        // The axis begins at 1.
+        // Nothing has no place on the axis.
         x: value.max(1) as f64,
         y: time,
         low: time,
@@ -48,11 +49,13 @@ fn series(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Vec<Series> 
         points: points.map(point).collect(),
         level: None,
     };
+    let network = race.beyond(0, race.config.config.cores);
+    let beside = tables::beside(race).into_iter().chain(network);
     let level = |other: &Summary| Series {
         name: other.point.barrier.clone(),
         points: Vec::new(),
         level: Some(other.total.median),
     };
-    let levels = others(race).into_iter().map(level);
+    let levels = beside.map(level);
     std::iter::once(swept).chain(levels).collect()
 }

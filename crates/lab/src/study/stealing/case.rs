@@ -111,7 +111,7 @@ struct Team<'a> {
 struct Books {
     /// How often each task was done.
     runs: Vec<u32>,
-    /// The last worker's.
+    /// The first worker's.
     begin: u64,
     done: u64,
     over: u64,
@@ -151,7 +151,7 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
             work: self.work,
             books: Mutex::new(Books {
                 runs: vec![0; case.tasks],
-                begin: 0,
+                begin: u64::MAX,
                 done: 0,
                 over: 0,
                 counts: Counts::default(),
@@ -221,7 +221,7 @@ impl<P: Platform, D: Discipline<P>> Table<P, D> {
         }
         let over = P::now();
         let mut books = self.books.lock().unwrap_or_else(|error| error.into_inner());
-        books.begin = books.begin.max(begin);
+        books.begin = books.begin.min(begin);
         books.done = books.done.max(done);
         books.over = books.over.max(over);
         books.counts = books.counts + pile.counts();

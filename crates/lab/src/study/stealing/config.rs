@@ -41,7 +41,7 @@ impl Config {
         let mut cycles = match set.numbers("task-cycles", 1, 1 << 40)? {
             Some(cycles) => cycles,
             None if request.full => vec![1_200, 12_000, CYCLES, 1_200_000],
-            None => vec![CYCLES, 1_200],
+            None => vec![CYCLES, 12_000, 1_200],
         };
         let mut cores = cores(&setup, request)?;
         first(&mut cycles, CYCLES);

@@ -11,7 +11,7 @@ pub(super) const KEYS: [Key; 6] = [
     },
     Key {
         name: "task-cycles",
-        meaning: "cycles of a task (natively ns), a list [120000,1200; --full: 1200..1200000]",
+        meaning: "cycles of a task (natively ns), a list [120000,12000,1200; --full: 1200..1200000]",
     },
     Key {
         name: "distributions",

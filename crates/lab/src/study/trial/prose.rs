@@ -4,8 +4,8 @@ use super::setup::Setup;
 
 /// Where and how, of a team of any kind.
 pub(in crate::study) fn what(setup: &Setup) -> String {
-    let measures = "End to end is from when the last member has begun until the last has left; one \
-                    wait before that is not counted. Each member notes its arrivals and departures \
+    let measures = "End to end is from when the last member has begun until the last has left; two \
+                    waits before that are not counted. Each member notes its arrivals and departures \
                     in memory of its own.";
     match setup.chip() {
         Some(chip) => format!(
