@@ -1,6 +1,6 @@
 //! Disciplines by name.
 
-use super::{Discipline, GlobalQueue};
+use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a discipline that is known by name only at run time: a closure
@@ -105,4 +105,7 @@ macro_rules! registry {
 
 registry! { P:
     GlobalQueue<P>,
+    RandomStealing<P>,
+    OfferMutex<P>,
+    OfferCas<P>,
 }

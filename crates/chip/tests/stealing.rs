@@ -1,0 +1,86 @@
+//! The disciplines of work stealing on the thesis's chip.
+
+#[path = "support/stealing.rs"]
+mod stealing;
+mod support;
+
+use manycore::piles::disciplines;
+use stealing::{Benchmark, Distribution};
+use support::machine;
+
+#[test]
+fn each_task_runs_once_from_every_distribution() {
+    for (cores, cycles) in [(16, 3_000), (64, 12_000)] {
+        let machine = machine("atac-64", &[]);
+        for distribution in Distribution::ALL {
+            for name in disciplines() {
+                let benchmark = Benchmark {
+                    cores,
+                    tasks: 8 * cores,
+                    cycles,
+                    distribution,
+                    seed: 1,
+                };
+                let what = format!("{name}, {distribution:?}, {cores} cores");
+                let run = || {
+                    benchmark
+                        .run(&machine, name)
+                        .unwrap_or_else(|no| panic!("{what}: {no}"))
+                };
+                let (first, second) = (run(), run());
+                let outcome = &first.value;
+                assert!(outcome.runs.iter().all(|runs| *runs == 1), "{what}");
+                assert_eq!(*outcome, second.value, "{what}");
+                assert_eq!(first.statistics.hash, second.statistics.hash, "{what}");
+                assert!(outcome.done as f64 >= benchmark.ideal(), "{what}");
+                assert!(outcome.over >= outcome.done, "{what}");
+            }
+        }
+    }
+}
+
+/// Who starts with nothing gets its part, if tasks are much longer than it takes to get one.
+#[test]
+fn all_share_what_one_had() {
+    let machine = machine("atac-64", &[]);
+    for name in disciplines() {
+        let benchmark = Benchmark {
+            cores: 16,
+            tasks: 256,
+            cycles: 100_000,
+            distribution: Distribution::TotalSkew,
+            seed: 1,
+        };
+        let outcome = benchmark.run(&machine, name).unwrap().value;
+        assert!(
+            outcome.shares.iter().all(|tasks| *tasks >= 12),
+            "{name}: {:?}",
+            outcome.shares
+        );
+    }
+}
+
+#[test]
+fn distributions_have_all_tasks() {
+    for distribution in Distribution::ALL {
+        for (cores, tasks) in [(1, 5), (16, 100), (64, 1_024)] {
+            let counts = distribution.counts(cores, tasks, 3);
+            assert_eq!(
+                (counts.len(), counts.iter().sum()),
+                (cores, tasks),
+                "{distribution:?}"
+            );
+        }
+    }
+    let random = Distribution::Random.counts(64, 64 * 100, 3);
+    let variance = random
+        .iter()
+        .map(|n| (*n as f64 - 100.0).powi(2))
+        .sum::<f64>()
+        / 64.0;
+    // Half the mean; of 64, to within three standard errors.
+    assert!(
+        (50.0 - variance.sqrt()).abs() < 3.0 * 50.0 / 128_f64.sqrt(),
+        "{variance}"
+    );
+}
