@@ -22,7 +22,7 @@ fn each_task_runs_once_from_every_distribution() {
                     distribution,
                     seed: 1,
                 };
-                let what = format!("{name}, {distribution:?}, {cores} cores");
+                let what = format!("{name}, {}, {cores} cores", distribution.name());
                 let run = || {
                     benchmark
                         .run(&machine, name)
