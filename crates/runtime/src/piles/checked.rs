@@ -139,7 +139,7 @@ impl<P: Platform> DisciplineVisitor<P> for Endless {
             pile.fill((rank == 0).then(|| task(0)));
             while let Some(task) = pile.get() {
                 pile.put(task);
-                if runs.fetch_add(1, Relaxed) == 10 {
+                if runs.fetch_add(1, Relaxed) >= 10 {
                     pile.finish();
                 }
             }
