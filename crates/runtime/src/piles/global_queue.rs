@@ -70,7 +70,7 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
     type Pile = GlobalPile<P>;
 
     fn new(placement: &Placement, _: u64) -> Self {
-        let shared = Shared {
+        let shared = Arc::new(Shared {
             state: CachePadded::new(Lock::new(State {
                 tasks: Deque::new(),
                 waiting: 0,
@@ -78,9 +78,9 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
             news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
             over: CachePadded::new(Atomic::new(false)),
             workers: placement.members(),
-        };
+        });
         P::name(&shared.state, "global queue");
-        Self(Arc::new(shared))
+        Self(shared)
     }
 
     fn pile(&self, rank: usize) -> GlobalPile<P> {
