@@ -1,6 +1,7 @@
 //! How much longer than the ideal each discipline of work stealing takes for 16 tasks a core:
-//! `cargo run --release -p manycore-chip --example stealing [CYCLES-A-TASK] [CORES]
-//! [PRESET] [DISCIPLINE]`. With a discipline, where its cycles went, too.
+//! `cargo run --release -p manycore-chip --example stealing [CYCLES-A-TASK] [PARTS]
+//! [CORES] [PRESET] [DISCIPLINE] [KEY=VALUE...]`. Between the parts of a task requests are
+//! answered; settings change the machine; with a discipline, it says where its cycles went, too.
 
 #[allow(dead_code, reason = "the tests look at more of it")]
 #[path = "../tests/support/stealing.rs"]
@@ -12,21 +13,27 @@ use std::error::Error;
 use stealing::{Benchmark, Distribution};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let (settings, arguments): (Vec<_>, Vec<_>) =
+        (std::env::args().skip(1)).partition(|argument| argument.contains('='));
+    let mut arguments = arguments.into_iter();
     let mut number = |what: &str, default: u64| match arguments.next() {
         None => Ok(default),
         Some(text) => (text.parse().ok().filter(|number| *number > 0))
             .ok_or_else(|| format!("{what}: expected a number from 1, not `{text}`")),
     };
     let cycles = number("CYCLES-A-TASK", 120_000)?;
+    let parts = number("PARTS", 1)?;
     let cores = number("CORES", 64)? as usize;
-    let machine = Config::named(&arguments.next().unwrap_or_else(|| "atac-64".into()))?;
+    let mut machine = Config::named(&arguments.next().unwrap_or_else(|| "atac-64".into()))?;
+    for setting in &settings {
+        machine.set(setting)?;
+    }
     if cores > machine.cores as usize {
         return Err(format!("CORES: {} has {}", machine.name, machine.cores).into());
     }
     let only = arguments.next();
     println!(
-        "simulated (preset {}): {cores} cores, {} tasks of {cycles} cycles; time over ideal\n",
+        "simulated (preset {}): {cores} cores, {} tasks of {cycles} cycles in {parts} parts; time over ideal\n",
         machine.name,
         16 * cores
     );
@@ -42,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 cores,
                 tasks: 16 * cores,
                 cycles,
+                parts,
                 distribution,
                 seed: 1,
             };
