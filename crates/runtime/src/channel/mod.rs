@@ -33,6 +33,8 @@
 //! });
 //! ```
 
+#[cfg(test)]
+mod checked;
 mod memory;
 mod message;
 mod port;

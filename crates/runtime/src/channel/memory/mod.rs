@@ -1,6 +1,8 @@
 //! A channel through memory; see `README.md` in the folder above.
 
 mod bell;
+#[cfg(test)]
+mod checked;
 mod inbox;
 mod outlet;
 mod record;
