@@ -50,9 +50,10 @@ fn through_memory() {
 /// More threads than cores, where the scheduler puts them.
 #[test]
 fn through_memory_and_oversubscribed() {
-    let machine = machine("kunpeng-920", &["group-cores=4", "cores=4"]);
+    let machine = machine("westmere-ex", &[]);
+    let threads = 2 * machine.cores as usize;
     run(&machine, || {
-        conformance::all::<Simulated>(Channel::over, 10, Place::Anywhere);
-        memory::all::<Simulated>(10, Place::Anywhere);
+        conformance::all::<Simulated>(Channel::over, threads, Place::Anywhere);
+        memory::all::<Simulated>(threads, Place::Anywhere);
     });
 }

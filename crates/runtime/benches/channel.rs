@@ -11,14 +11,13 @@ use std::sync::Barrier;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const SLOTS: u64 = 1024;
-/// Short enough for both threads to have a core all the while, on a machine that is not
-/// quiet: there the least is what to look at.
-const MESSAGES: u64 = 1 << 14;
-const TRIPS: u64 = 500;
-const ROUNDS: usize = 301;
+const WINDOWS: u64 = 64;
+const MESSAGES: u64 = 2048;
+const TRIPS: u64 = 32;
+const SECONDS: u64 = 20;
 
 /// One way to send a word; nobody receives what it sends itself.
 trait Design {
@@ -232,63 +231,97 @@ fn wait<D: Design>(receiver: &mut D::Receiver, expected: u64) {
     }
 }
 
-/// Nanoseconds a message, and a round trip.
-fn measure<D: Design>() -> [f64; 2] {
+/// Nanoseconds a message by windows: where one of the two threads has lost its core,
+/// few windows end.
+fn stream<D: Design>() -> Vec<f64> {
     let (mut sender, mut receiver) = D::open();
     let start = Barrier::new(2);
-    let stream = thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(|| {
             start.wait();
-            (0..MESSAGES).for_each(|word| D::send(&mut sender, word));
+            (0..WINDOWS * MESSAGES).for_each(|word| D::send(&mut sender, word));
         });
         start.wait();
-        let began = Instant::now();
-        (0..MESSAGES).for_each(|word| wait::<D>(&mut receiver, word));
-        began.elapsed().as_nanos() as f64 / MESSAGES as f64
-    });
+        windows(MESSAGES, |word| wait::<D>(&mut receiver, word))
+    })
+}
+
+/// Nanoseconds a round trip, likewise.
+fn round_trip<D: Design>() -> Vec<f64> {
     let (mut there, mut far) = D::open();
     let (mut back, mut near) = D::open();
-    let trip = thread::scope(|scope| {
+    let start = Barrier::new(2);
+    thread::scope(|scope| {
         scope.spawn(|| {
             start.wait();
-            for trip in 0..TRIPS {
+            for trip in 0..WINDOWS * TRIPS {
                 wait::<D>(&mut far, trip);
                 D::send(&mut back, trip);
             }
         });
         start.wait();
-        let began = Instant::now();
-        for trip in 0..TRIPS {
+        windows(TRIPS, |trip| {
             D::send(&mut there, trip);
             wait::<D>(&mut near, trip);
-        }
-        began.elapsed().as_nanos() as f64 / TRIPS as f64
-    });
-    [stream, trip]
+        })
+    })
+}
+
+/// Nanoseconds of sending and taking a word by the same thread: no line moves.
+fn alone<D: Design>() -> Vec<f64> {
+    let (mut sender, mut receiver) = D::open();
+    windows(MESSAGES, |word| {
+        D::send(&mut sender, word);
+        wait::<D>(&mut receiver, word);
+    })
+}
+
+fn windows(length: u64, mut step: impl FnMut(u64)) -> Vec<f64> {
+    let mut one = |window| {
+        let began = Instant::now();
+        (window * length..(window + 1) * length).for_each(&mut step);
+        began.elapsed().as_nanos() as f64 / length as f64
+    };
+    (0..WINDOWS).map(&mut one).collect()
+}
+
+type Measure = fn() -> Vec<f64>;
+
+fn design<D: Design>() -> (&'static str, [Measure; 3]) {
+    (D::NAME, [alone::<D>, stream::<D>, round_trip::<D>])
 }
 
 fn main() {
-    let designs: [(&str, fn() -> [f64; 2]); 4] = [
-        (Whole::NAME, measure::<Whole>),
-        (Zero::NAME, measure::<Zero>),
-        (Stamp::NAME, measure::<Stamp>),
-        (Index::NAME, measure::<Index>),
+    let designs = [
+        design::<Whole>(),
+        design::<Zero>(),
+        design::<Stamp>(),
+        design::<Index>(),
     ];
-    let mut samples = [const { [const { Vec::new() }; 2] }; 4];
-    for _ in 0..ROUNDS {
-        for (i, (_, measure)) in designs.iter().enumerate() {
-            let measured = measure();
-            (0..2).for_each(|what| samples[i][what].push(measured[what]));
+    let mut samples = [const { [const { Vec::new() }; 3] }; 4];
+    let end = Instant::now() + Duration::from_secs(SECONDS);
+    while Instant::now() < end {
+        for ((_, measures), samples) in designs.iter().zip(&mut samples) {
+            for (measure, samples) in measures.iter().zip(samples) {
+                samples.extend(measure());
+            }
         }
     }
-    println!("median (least) of {ROUNDS} rounds, ns");
-    println!("{:16} {:>18} {:>20}", "design", "a message", "round trip");
+    println!(
+        "median (10th percentile) of {} windows, ns",
+        samples[0][0].len()
+    );
+    println!(
+        "{:16} {:>18} {:>18} {:>18}",
+        "design", "alone", "a message", "round trip"
+    );
     for ((name, _), samples) in designs.iter().zip(&mut samples) {
-        let [stream, trip] = samples.each_mut().map(|samples| {
+        print!("{name:16}");
+        for samples in samples {
             samples.sort_unstable_by(f64::total_cmp);
-            (samples[ROUNDS / 2], samples[0])
-        });
-        let show = |(median, least)| format!("{median:.1} ({least:.1})");
-        println!("{name:16} {:>18} {:>20}", show(stream), show(trip));
+            let (median, low) = (samples[samples.len() / 2], samples[samples.len() / 10]);
+            print!(" {:>18}", format!("{median:.1} ({low:.1})"));
+        }
+        println!();
     }
 }

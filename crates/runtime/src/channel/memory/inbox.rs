@@ -43,8 +43,42 @@ impl<P: Platform> Inbox<P> {
     }
 
     /// Takes a message, if there is one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(
+        &mut self,
+        hub: &Hub<P>,
+        port: usize,
+        mut data: Option<&mut Vec<u8>>,
+    ) -> Option<Message> {
+        match self.take_word(hub, port) {
+            None => self.search(hub, port, data),
+            message => {
+                if let Some(data) = &mut data {
+                    data.clear();
+                }
+                message
+            }
+        }
+    }
+
+    /// Takes the next word of the sender whose turn it is.
+    #[inline(always)]
+    fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
+        if self.counter.is_some() {
+            return None;
+        }
+        let tap = self.taps.get_mut(self.turn)?;
+        let told = tap.published();
+        let message = tap.take_word(self.filter)?;
+        if tap.published() != told {
+            self.pass_turn(hub, port);
+        }
+        Some(message)
+    }
+
+    /// Takes any message of anybody.
+    #[inline(never)]
+    fn search(
         &mut self,
         hub: &Hub<P>,
         port: usize,
@@ -100,15 +134,22 @@ impl<P: Platform> Inbox<P> {
         hub.look_after(self, port);
     }
 
+    #[inline(always)]
     pub(super) fn wait_and_take(
         &mut self,
         hub: &Hub<P>,
         port: usize,
         mut data: Option<&mut Vec<u8>>,
     ) -> Message {
-        if let Some(message) = self.take(hub, port, data.as_deref_mut()) {
-            return message;
+        match self.take(hub, port, data.as_deref_mut()) {
+            Some(message) => message,
+            None => self.wait(hub, port, data),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, hub: &Hub<P>, port: usize, mut data: Option<&mut Vec<u8>>) -> Message {
         wait_for(&hub.news.arrival, || {
             self.take(hub, port, data.as_deref_mut())
         })

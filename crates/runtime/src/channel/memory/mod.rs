@@ -65,6 +65,8 @@ pub(super) struct MemoryPort<P: Platform> {
 
 impl<P: Platform> Shared<P> {
     pub(super) fn new(settings: Settings) -> Self {
+        // Light fences are real ones until somebody has asked.
+        P::has_light_fences();
         let hub = Hub {
             settings,
             longest_piece: ring::longest_piece(settings),
