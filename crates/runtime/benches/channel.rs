@@ -69,7 +69,8 @@ struct Ring {
     cursor: Alone,
 }
 
-/// One end of a sketch.
+/// One end of a sketch, which shares no line with the other.
+#[repr(align(128))]
 struct End {
     ring: Arc<Ring>,
     at: u64,

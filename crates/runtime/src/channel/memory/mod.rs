@@ -55,7 +55,9 @@ struct Members<P: Platform> {
     rings: Vec<Arc<Ring<P>>>,
 }
 
-/// A port of a channel through memory.
+/// A port of a channel through memory. On lines of its own, two at a time as they are
+/// prefetched: it changes with each message, and its neighbour may be another thread's.
+#[repr(align(128))]
 pub(super) struct MemoryPort<P: Platform> {
     hub: Arc<Hub<P>>,
     number: usize,

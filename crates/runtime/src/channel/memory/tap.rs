@@ -7,7 +7,8 @@ use manycore_platform::{Atomic, Filter, Ordering, Platform};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a port knows of another's ring.
+/// What a port knows of another's ring; on lines of its own, as the port.
+#[repr(align(128))]
 pub(super) struct Tap<P: Platform> {
     pub(super) ring: Arc<Ring<P>>,
     cursor: Arc<Cursor<P>>,
@@ -196,7 +197,7 @@ impl<P: Platform> Tap<P> {
             return Look::Other;
         };
         if let Some(data) = data
-            && !(whole && !self.ring.loses)
+            && (!whole || self.ring.loses)
         {
             *data = partial.data;
         }
