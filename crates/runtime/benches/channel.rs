@@ -111,7 +111,7 @@ impl End {
     #[inline(always)]
     fn advance_reader(&mut self) {
         self.at += 1;
-        if self.at % (SLOTS / 4) == 0 {
+        if self.at.is_multiple_of(SLOTS / 4) {
             self.ring.cursor.0.store(self.at, Release);
         }
     }

@@ -6,20 +6,25 @@ use disruptor::{
     BusySpin, EventPoller, MultiConsumerBarrier, Polling, Producer, SingleConsumerBarrier,
     SingleProducer, SingleProducerBarrier,
 };
+use manycore::channel::{Channel, Port, Settings};
 use std::hint::spin_loop;
 use std::sync::mpsc;
 
 /// Words that a channel holds, where it is asked.
 const CAPACITY: usize = 1024;
 
-pub struct Manycore<const SPINS: bool>;
+/// With rings of so many bytes, 16 a word.
+pub struct Manycore<const SPINS: bool, const BYTES: usize>;
 
-impl<const SPINS: bool> Contestant for Manycore<SPINS> {
-    type Sender = manycore::channel::Port;
-    type Receiver = manycore::channel::Port;
+impl<const SPINS: bool, const BYTES: usize> Contestant for Manycore<SPINS, BYTES> {
+    type Sender = Port;
+    type Receiver = Port;
 
     fn open(receivers: usize) -> (Self::Sender, Vec<Self::Receiver>) {
-        let channel = manycore::channel::Channel::new();
+        let channel = Channel::with(Settings {
+            capacity: BYTES,
+            ..Settings::default()
+        });
         let sender = channel.open();
         (sender, (0..receivers).map(|_| channel.open()).collect())
     }
@@ -211,7 +216,9 @@ fn publish(producer: &mut impl Producer<u64>, first: u64, count: u64) {
         producer.publish(|event| *event = first);
     } else {
         producer.batch_publish(count as usize, |events| {
-            (first..).zip(events).for_each(|(word, event)| *event = word);
+            (first..)
+                .zip(events)
+                .for_each(|(word, event)| *event = word);
         });
     }
 }

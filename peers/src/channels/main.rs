@@ -62,14 +62,20 @@ fn run(arguments: Arguments) -> Result<()> {
         if !entries.iter().any(|entry| entry.name == peer) {
             let mut known: Vec<_> = entries.iter().map(|entry| entry.name).collect();
             known.dedup();
-            bail!("--peers: there is no peer `{peer}`; expected some of {}", known.join(", "));
+            bail!(
+                "--peers: there is no peer `{peer}`; expected some of {}",
+                known.join(", ")
+            );
         }
     }
     let mut cases: Vec<_> = receivers.into_iter().map(Case::Stream).collect();
     cases.push(Case::RoundTrip);
     let mut random = fastrand::Rng::with_seed(1);
     let mut csv = String::from("case,waiting,peer,median_ns,min_ns,ratio_to_manycore\n");
-    println!("{cores} cores, {} rounds; nanoseconds a message or a round trip", arguments.rounds);
+    println!(
+        "{cores} cores, {} rounds; nanoseconds a message or a round trip",
+        arguments.rounds
+    );
     for waiting in [Waiting::Spins, Waiting::Sleeps] {
         for case in &cases {
             // Threads that spin and have no core of their own measure the scheduler.
@@ -92,9 +98,15 @@ fn run(arguments: Arguments) -> Result<()> {
                 let median = quantile(&all, 0.5);
                 let least = quantile(&all, 0.0);
                 let ratio = quantile(&series.ratios_to(own), 0.5);
-                println!("  {:16} {median:10.1} least {least:10.1} ratio {ratio:7.2}", entry.name);
+                println!(
+                    "  {:16} {median:10.1} least {least:10.1} ratio {ratio:7.2}",
+                    entry.name
+                );
                 let name = entry.name;
-                writeln!(csv, "{case},{waiting},{name},{median:.2},{least:.2},{ratio:.3}")?;
+                writeln!(
+                    csv,
+                    "{case},{waiting},{name},{median:.2},{least:.2},{ratio:.3}"
+                )?;
             }
         }
     }

@@ -55,14 +55,16 @@ pub fn entries() -> Vec<Entry> {
     }
     use Waiting::{Sleeps, Spins};
     vec![
-        entry::<peers::Manycore<true>>("manycore", Spins),
+        entry::<peers::Manycore<true, { 16 << 10 }>>("manycore", Spins),
+        entry::<peers::Manycore<true, { 1 << 20 }>>("manycore-large", Spins),
         entry::<peers::Crossbeam<true>>("crossbeam", Spins),
         entry::<peers::Mpsc<true>>("mpsc", Spins),
         entry::<peers::Bus<true>>("bus", Spins),
         entry::<peers::Tokio<true>>("tokio", Spins),
         entry::<peers::Disruptor<1>>("disruptor", Spins),
         entry::<peers::Disruptor<16>>("disruptor-by-16", Spins),
-        entry::<peers::Manycore<false>>("manycore", Sleeps),
+        entry::<peers::Manycore<false, { 16 << 10 }>>("manycore", Sleeps),
+        entry::<peers::Manycore<false, { 1 << 20 }>>("manycore-large", Sleeps),
         entry::<peers::Crossbeam<false>>("crossbeam", Sleeps),
         entry::<peers::Mpsc<false>>("mpsc", Sleeps),
         entry::<peers::Bus<false>>("bus", Sleeps),
@@ -114,7 +116,9 @@ fn stream<C: Contestant>(receivers: usize) -> f64 {
         start.wait();
         let began = Instant::now();
         send::<C>(&mut sender, MESSAGES);
-        let ends = team.into_iter().map(|member| member.join().expect("all arrive"));
+        let ends = team
+            .into_iter()
+            .map(|member| member.join().expect("all arrive"));
         (began, ends.max().expect("there is a receiver"))
     });
     (ended - began).as_nanos() as f64 / MESSAGES as f64

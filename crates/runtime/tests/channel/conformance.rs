@@ -112,7 +112,7 @@ pub(crate) fn everybody_to_everybody<P: Platform>(
             assert_eq!(message.payload as u32, next[sender], "of {sender}");
             assert_eq!(message.signature, next[sender].wrapping_mul(0x9e37_79b9));
             // Every third tag is large.
-            let large = next[sender] % 3 == 0;
+            let large = next[sender].is_multiple_of(3);
             assert_eq!(message.tag, next[sender] | u32::from(large) << 31);
             assert_eq!((message.length, message.missed), (0, 0));
             next[sender] += 1;
@@ -120,9 +120,9 @@ pub(crate) fn everybody_to_everybody<P: Platform>(
         };
         for i in 0..EACH {
             let payload = (number as u64) << 32 | u64::from(i);
-            let tag = i | u32::from(i % 3 == 0) << 31;
+            let tag = i | u32::from(i.is_multiple_of(3)) << 31;
             port.send(payload, i.wrapping_mul(0x9e37_79b9), tag);
-            if (i as usize + rank) % 3 == 0 {
+            if (i as usize + rank).is_multiple_of(3) {
                 heard += hear(&mut port, false);
             }
         }
@@ -169,7 +169,7 @@ pub(crate) fn long_data<P: Platform>(channel: Channel<P>, threads: usize, place:
                 };
                 assert_eq!((message.length, message.payload), (length, 0));
                 assert_eq!((message.signature, message.tag), (3, tag));
-                if (tag as usize + rank) % 3 > 0 {
+                if !(tag as usize + rank).is_multiple_of(3) {
                     assert_eq!(data, bytes(length));
                 }
                 let message = port.receive_long(&mut data);
