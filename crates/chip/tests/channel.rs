@@ -50,7 +50,7 @@ fn through_memory() {
 /// More threads than cores, where the scheduler puts them.
 #[test]
 fn through_memory_and_oversubscribed() {
-    let machine = machine("westmere-ex", &[]);
+    let machine = machine("skylake-6700hq", &[]);
     let threads = 2 * machine.cores as usize;
     run(&machine, || {
         conformance::all::<Simulated>(Channel::over, threads, Place::Anywhere);
