@@ -185,7 +185,9 @@ fn rows(cores: usize) -> Vec<Row> {
                 let barrier = TeamBarrier::new(threads);
                 measure(threads, move |_| {
                     let mut member = barrier.member();
-                    move || drop(member.wait())
+                    move || {
+                        member.wait();
+                    }
                 })
             }),
         ),
