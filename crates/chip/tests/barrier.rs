@@ -209,3 +209,21 @@ fn the_cost_of_all() {
         }
     }
 }
+
+/// Through memory: on the published machines with many cores, in their core groups.
+///
+/// `cargo test --release -p manycore-chip --test barrier -- --ignored --nocapture`
+#[test]
+#[ignore = "a table, for release builds"]
+fn the_cost_through_memory() {
+    for name in ["kunpeng-920", "westmere-ex", "graviton2-64", "opteron-6172"] {
+        let machine = machine(name, &[QUIET]);
+        for members in [4, 16, machine.cores as usize] {
+            let of = |name| (isolated(name, &machine, members), name);
+            let names = barriers().into_iter().filter(|&name| name != "channel");
+            let mut costs: Vec<_> = names.map(of).collect();
+            costs.sort_unstable();
+            println!("{name}, {members} members: {costs:?}");
+        }
+    }
+}
