@@ -108,7 +108,7 @@ impl Setup {
 
     /// The core counts asked for, each possible; else powers of two: up to
     /// `most` on a machine that grows, up to what another has, and on this
-    /// host up to its CPUs, but 8 at least.
+    /// host until two share a CPU.
     pub(in crate::study) fn cores(
         &self,
         request: &Request,
@@ -119,7 +119,10 @@ impl Setup {
             let most = match self.chip() {
                 Some(chip) if chip.scales() => most,
                 Some(chip) => chip.cores(),
-                None => Topology::detect().usable().len().max(8),
+                None => {
+                    let cpus = Topology::detect().usable().len();
+                    (2 * cpus).max(if request.full { 8 } else { 2 })
+                }
             };
             let doubled = std::iter::successors(Some(2), |count| Some(count * 2));
             counts = doubled.take_while(|&count| count < most).collect();
