@@ -24,11 +24,13 @@ const NONE: u32 = u32::MAX;
 ///     fn get(&mut self) -> Option<Task> {
 ///         self.0.pop()
 ///     }
+///
+///     fn meet(&mut self) {}
 /// }
 ///
 /// let graph = Graph::undirected(4, &[(0, 1), (1, 2), (2, 0)]);
 /// let search = BreadthFirst::<Native>::new(&graph, 0);
-/// search.run(0, &mut Alone(Vec::new()), &mut || ());
+/// search.run(0, &mut Alone(Vec::new()));
 /// assert_eq!(search.verify(), Ok(3), "edges that were gone along");
 /// ```
 pub struct BreadthFirst<'g, P: Platform> {
@@ -99,20 +101,15 @@ impl<'g, P: Platform> BreadthFirst<'g, P> {
         }
     }
 
-    /// Searches as one rank of a team; rank 0 has the root. `meet` returns when
-    /// every rank has called it as often.
-    pub fn run(&self, rank: usize, work: &mut impl Work, meet: &mut dyn FnMut()) {
+    /// Searches as one rank of a team; rank 0 has the root.
+    pub fn run(&self, rank: usize, work: &mut impl Work) {
         let first = if rank == 0 {
             vec![self.root]
         } else {
             Vec::new()
         };
-        self.frontiers.run(
-            self.graph,
-            first,
-            work,
-            meet,
-            |_, vertex, neighbour, next| {
+        self.frontiers
+            .run(self.graph, first, work, |_, vertex, neighbour, next| {
                 let parent = &self.parents[neighbour as usize];
                 // Relaxed: meeting orders frontiers, and within one whoever is
                 // first becomes the parent: any of them is right. Looked at
@@ -123,8 +120,7 @@ impl<'g, P: Platform> BreadthFirst<'g, P> {
                 {
                     next.push(neighbour);
                 }
-            },
-        );
+            });
     }
 
     /// Checks the tree; the number of edges within it, each counted once.

@@ -21,11 +21,13 @@ use manycore_platform::{Atomic, Ordering, Platform};
 ///     fn get(&mut self) -> Option<Task> {
 ///         self.0.pop()
 ///     }
+///
+///     fn meet(&mut self) {}
 /// }
 ///
 /// let graph = Graph::undirected(5, &[(0, 1), (2, 3), (3, 4)]);
 /// let components = Components::<Native>::new(&graph, 1);
-/// components.run(0, &mut Alone(Vec::new()), &mut || ());
+/// components.run(0, &mut Alone(Vec::new()));
 /// assert_eq!(components.verify(), Ok(2));
 /// ```
 pub struct Components<'g, P: Platform> {
@@ -77,15 +79,13 @@ impl<'g, P: Platform> Components<'g, P> {
         }
     }
 
-    /// Labels as one rank of the team. `meet` returns when every rank has called
-    /// it as often.
-    pub fn run(&self, rank: usize, work: &mut impl Work, meet: &mut dyn FnMut()) {
+    /// Labels as one rank of the team.
+    pub fn run(&self, rank: usize, work: &mut impl Work) {
         let first = (rank as u32..self.graph.vertices()).step_by(self.ranks);
         self.frontiers.run(
             self.graph,
             first.collect(),
             work,
-            meet,
             |number, vertex, neighbour, next| {
                 // Relaxed: labels only fall, and who lowers one adds the vertex
                 // to the next frontier, which is after a meeting.

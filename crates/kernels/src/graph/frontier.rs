@@ -30,6 +30,8 @@ const LOOK: u64 = 4;
 ///     fn get(&mut self) -> Option<Task> {
 ///         self.0.pop()
 ///     }
+///
+///     fn meet(&mut self) {}
 /// }
 /// ```
 pub trait Work {
@@ -39,6 +41,9 @@ pub trait Work {
     /// A task of this frontier; `None` when nobody has one left. The ranks meet
     /// before anybody puts again.
     fn get(&mut self) -> Option<Task>;
+
+    /// Waits until every rank has called it as often.
+    fn meet(&mut self);
 }
 
 /// Whether a frontier is empty, agreed on by the team.
@@ -65,7 +70,6 @@ impl<P: Platform> Frontiers<P> {
         graph: &Graph,
         mut first: Vec<u32>,
         work: &mut impl Work,
-        meet: &mut dyn FnMut(),
         mut visit: impl FnMut(u32, u32, u32, &mut Vec<u32>),
     ) {
         let mut next = Vec::new();
@@ -91,7 +95,7 @@ impl<P: Platform> Frontiers<P> {
             if after.load(Ordering::Relaxed) {
                 after.store(false, Ordering::Relaxed);
             }
-            meet();
+            work.meet();
             if !this.load(Ordering::Relaxed) {
                 return;
             }

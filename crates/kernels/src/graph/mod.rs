@@ -10,6 +10,7 @@ mod components;
 mod csr;
 mod frontier;
 mod rmat;
+mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -18,3 +19,4 @@ pub use components::{Components, WrongLabel};
 pub use csr::Graph;
 pub use frontier::{Task, Work};
 pub use rmat::Rmat;
+pub use shares::{Share, Shares};

@@ -1,12 +1,13 @@
 use super::*;
+use manycore::barrier::{ChannelBarrier, Placement};
+use manycore::piles::GlobalQueue;
 use manycore_platform::Native;
 use std::sync::{Barrier, Mutex};
 
 /// One bag for all, emptied frontier by frontier.
-#[derive(Default)]
 struct Bag {
     tasks: Mutex<Vec<Task>>,
-    full: Option<Barrier>,
+    meeting: Barrier,
 }
 
 struct Hand<'b> {
@@ -21,32 +22,42 @@ impl Work for Hand<'_> {
 
     fn get(&mut self) -> Option<Task> {
         if !self.has_put {
-            self.bag.full.as_ref().unwrap().wait();
+            self.bag.meeting.wait();
             self.has_put = true;
         }
         let task = self.bag.tasks.lock().unwrap().pop();
         self.has_put = task.is_some();
         task
     }
+
+    fn meet(&mut self) {
+        self.bag.meeting.wait();
+    }
+}
+
+impl Bag {
+    fn new(ranks: usize) -> Self {
+        Self {
+            tasks: Mutex::default(),
+            meeting: Barrier::new(ranks),
+        }
+    }
+
+    fn hand(&self) -> Hand<'_> {
+        Hand {
+            bag: self,
+            has_put: false,
+        }
+    }
 }
 
 /// Runs `body` as a team.
-fn team(ranks: usize, body: impl Fn(usize, &mut Hand<'_>, &mut dyn FnMut()) + Sync) {
-    let bag = Bag {
-        full: Some(Barrier::new(ranks)),
-        ..Bag::default()
-    };
-    let meeting = Barrier::new(ranks);
-    let (bag, meeting, body) = (&bag, &meeting, &body);
+fn team(ranks: usize, body: impl Fn(usize, &mut Hand<'_>) + Sync) {
+    let bag = Bag::new(ranks);
+    let (bag, body) = (&bag, &body);
     std::thread::scope(|scope| {
         for rank in 0..ranks {
-            scope.spawn(move || {
-                let has_put = false;
-                let mut meet = || {
-                    meeting.wait();
-                };
-                body(rank, &mut Hand { bag, has_put }, &mut meet);
-            });
+            scope.spawn(move || body(rank, &mut bag.hand()));
         }
     });
 }
@@ -66,7 +77,7 @@ fn a_search_finds_a_valid_tree() {
     let graph = graph();
     for ranks in [1, 2, 3, 5] {
         let search = BreadthFirst::<Native>::new(&graph, graph.hub());
-        team(ranks, |rank, work, meet| search.run(rank, work, meet));
+        team(ranks, |rank, work| search.run(rank, work));
         let edges = search.verify().unwrap();
         assert!(edges > graph.edges() / 2, "{edges}");
     }
@@ -83,7 +94,7 @@ fn labels_are_those_of_the_components() {
     for (graph, least) in [(graph(), 1), (pieces, 2)] {
         for ranks in [1, 2, 4] {
             let components = Components::<Native>::new(&graph, ranks);
-            team(ranks, |rank, work, meet| components.run(rank, work, meet));
+            team(ranks, |rank, work| components.run(rank, work));
             assert!(components.verify().unwrap() >= least);
         }
     }
@@ -102,6 +113,10 @@ impl Work for Forgetful<'_> {
     fn get(&mut self) -> Option<Task> {
         self.0.get()
     }
+
+    fn meet(&mut self) {
+        self.0.meet();
+    }
 }
 
 #[test]
@@ -109,20 +124,13 @@ fn a_lost_task_is_noticed() {
     let graph = Graph::undirected(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]);
     let search = BreadthFirst::<Native>::new(&graph, 0);
     let components = Components::<Native>::new(&graph, 1);
-    let bag = Bag {
-        full: Some(Barrier::new(1)),
-        ..Bag::default()
-    };
-    let hand = || {
-        let has_put = false;
-        Hand { bag: &bag, has_put }
-    };
-    search.run(0, &mut Forgetful(hand()), &mut || ());
+    let bag = Bag::new(1);
+    search.run(0, &mut Forgetful(bag.hand()));
     assert!(matches!(
         search.verify(),
         Err(InvalidTree::Unreached { .. })
     ));
-    components.run(0, &mut Forgetful(hand()), &mut || ());
+    components.run(0, &mut Forgetful(bag.hand()));
     assert!(components.verify().is_err());
 }
 
@@ -130,6 +138,25 @@ fn a_lost_task_is_noticed() {
 fn a_path_has_the_levels_it_should_have() {
     let graph = Graph::undirected(70, &(0..69).map(|at| (at, at + 1)).collect::<Vec<_>>());
     let search = BreadthFirst::<Native>::new(&graph, 30);
-    team(2, |rank, work, meet| search.run(rank, work, meet));
+    team(2, |rank, work| search.run(rank, work));
     assert_eq!(search.verify(), Ok(69));
+}
+
+/// Every frontier is shared by a new instance of the discipline.
+#[test]
+fn disciplines_share_frontiers() {
+    let graph = graph();
+    for ranks in [1, 2, 4] {
+        let placement = Placement::flat(ranks);
+        let search = BreadthFirst::<Native>::new(&graph, graph.hub());
+        let shares =
+            Shares::<Native, GlobalQueue<Native>, ChannelBarrier<Native>>::new(placement, 1);
+        let (search, shares) = (&search, &shares);
+        std::thread::scope(|scope| {
+            for rank in 0..ranks {
+                scope.spawn(move || search.run(rank, &mut shares.take(rank)));
+            }
+        });
+        assert!(search.verify().unwrap() > graph.edges() / 2);
+    }
 }
