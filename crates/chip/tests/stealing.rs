@@ -4,7 +4,11 @@
 mod stealing;
 mod support;
 
-use manycore::piles::disciplines;
+use manycore::barrier::Placement;
+use manycore::channel::Channel;
+use manycore::piles::{Discipline, OfferCas, Pile, Task, disciplines};
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::Platform;
 use stealing::{Benchmark, Distribution};
 use support::machine;
 
@@ -22,7 +26,7 @@ fn each_task_runs_once_from_every_distribution() {
                     distribution,
                     seed: 1,
                 };
-                let what = format!("{name}, {distribution:?}, {cores} cores");
+                let what = format!("{name}, {}, {cores} cores", distribution.name());
                 let run = || {
                     benchmark
                         .run(&machine, name)
@@ -60,6 +64,49 @@ fn all_share_what_one_had() {
             outcome.shares
         );
     }
+}
+
+/// The one word that all write is written by who runs out of work, not by who has some.
+#[test]
+fn who_has_work_does_not_tell_all() {
+    let machine = machine("atac-64", &[]);
+    for name in ["random", "offer-mutex", "offer-cas"] {
+        let benchmark = Benchmark {
+            cores: 64,
+            tasks: 64 * 20,
+            cycles: 12_000,
+            parts: 1,
+            distribution: Distribution::Even,
+            seed: 1,
+        };
+        let outcome = benchmark.run(&machine, name).unwrap().value;
+        assert_eq!((outcome.census, outcome.counts.steals), (64, 0), "{name}");
+    }
+}
+
+/// A pile sets its core's filter, which all channels share.
+#[test]
+fn other_channels_are_heard_beside_a_pile() {
+    let run = Simulation::new(&machine("atac-64", &[])).run(|| {
+        let channel = Channel::<Simulated>::over();
+        let mut port = channel.open();
+        let discipline = OfferCas::<Simulated>::new(&Placement::flat(2), 1);
+        let mut pile = discipline.pile(0);
+        // With few tasks and with many.
+        for tasks in 0..10 {
+            pile.fill((0..tasks).map(|_| Task::MIN));
+            let mut other = channel.open();
+            let thread = support::spawn(1, move || other.send(7, 0, 0));
+            Simulated::join(thread);
+            Simulated::compute(100);
+            assert_eq!(
+                port.try_receive().map(|message| message.payload),
+                Some(7),
+                "{tasks}"
+            );
+        }
+    });
+    run.unwrap();
 }
 
 #[test]

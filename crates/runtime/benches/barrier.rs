@@ -123,7 +123,9 @@ fn standard(threads: usize) -> Vec<f64> {
     let barrier = Arc::new(std::sync::Barrier::new(threads));
     measure(threads, move |_| {
         let barrier = Arc::clone(&barrier);
-        move || drop(barrier.wait())
+        move || {
+            barrier.wait();
+        }
     })
 }
 
@@ -185,7 +187,9 @@ fn rows(cores: usize) -> Vec<Row> {
                 let barrier = TeamBarrier::new(threads);
                 measure(threads, move |_| {
                     let mut member = barrier.member();
-                    move || drop(member.wait())
+                    move || {
+                        member.wait();
+                    }
                 })
             }),
         ),

@@ -98,6 +98,8 @@ pub(crate) struct Outcome {
     pub(crate) shares: Vec<usize>,
     /// Of all workers.
     pub(crate) counts: Counts,
+    /// Writes of the word by which the end is found.
+    pub(crate) census: u64,
 }
 
 /// By when all piles are filled.
@@ -132,6 +134,7 @@ impl DisciplineVisitor<Simulated> for Benchmark {
             runs: vec![0; self.tasks],
             shares: vec![0; self.cores],
             counts: Counts::default(),
+            census: 0,
         }));
         let mut first = 0;
         let counts = self.distribution.counts(self.cores, self.tasks, self.seed);
@@ -149,7 +152,10 @@ impl DisciplineVisitor<Simulated> for Benchmark {
         };
         let team: Vec<_> = counts.into_iter().enumerate().map(member).collect();
         team.into_iter().for_each(Simulated::join);
-        let outcome = outcome.lock().unwrap();
+        let mut outcome = outcome.lock().unwrap();
+        let lines = Simulated::named_lines();
+        let census = (lines.iter()).filter(|line| line.names.iter().any(|name| name == "census"));
+        outcome.census = census.map(|line| line.writes).sum();
         outcome.clone()
     }
 }

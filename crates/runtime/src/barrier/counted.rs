@@ -56,22 +56,29 @@ enum MemberWay<P: Platform> {
     Memory(SenseMember),
 }
 
+impl<P: Platform> CountedBarrier<P> {
+    /// `None` if there is no such network, or nobody to hear from.
+    pub(super) fn on_network(placement: &Placement) -> Option<Self> {
+        let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
+        let channel = Channel::over();
+        channel.is_hardware().then(|| Self {
+            way: Way::Wire(Wire {
+                channel,
+                opening: Opening::new(placement.members()),
+                others,
+            }),
+        })
+    }
+}
+
 impl<P: Platform> Barrier<P> for CountedBarrier<P> {
     const NAME: &'static str = "counted";
     type Member = CountedMember<P>;
 
     fn new(placement: &Placement) -> Self {
-        let others = u32::try_from(placement.members() - 1).ok();
-        let channel = Channel::over();
-        let way = match others.and_then(NonZeroU32::new) {
-            Some(others) if channel.is_hardware() => Way::Wire(Wire {
-                channel,
-                opening: Opening::new(placement.members()),
-                others,
-            }),
-            _ => Way::Memory(SenseBarrier::new(placement)),
-        };
-        Self { way }
+        Self::on_network(placement).unwrap_or_else(|| Self {
+            way: Way::Memory(SenseBarrier::new(placement)),
+        })
     }
 
     fn member(&self, rank: usize) -> CountedMember<P> {

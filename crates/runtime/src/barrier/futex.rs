@@ -126,7 +126,7 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
     fn wait(&self, _: &mut FutexMember) {
         let number = self.arrive();
         let complete = &self.counts.complete;
-        if number % self.members == 0 {
+        if number.is_multiple_of(self.members) {
             // Nobody of the next round can be here: all of this one wait for it.
             // Release: passes on what all have done.
             complete.store(number, Ordering::Release);

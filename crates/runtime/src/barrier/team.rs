@@ -42,7 +42,7 @@ pub struct TeamBarrier<P: Platform = Native> {
 #[doc(alias = "Barrier")]
 pub struct TeamMember<P: Platform = Native> {
     shared: Arc<ChosenBarrier<P>>,
-    member: ChosenMember,
+    member: ChosenMember<P>,
     leads: bool,
 }
 

@@ -125,6 +125,41 @@ fn a_torn_platform_is_caught() {
     }
 }
 
+/// A task that is put again and again, until somebody ends it all.
+struct Endless;
+
+impl<P: Platform> DisciplineVisitor<P> for Endless {
+    type Output = ();
+
+    fn visit<D: Discipline<P>>(self) {
+        let discipline = D::new(&Placement::flat(3), 1);
+        let runs = AtomicU32::new(0);
+        team::<P>(3, |rank| {
+            let mut pile = discipline.pile(rank);
+            pile.fill((rank == 0).then(|| task(0)));
+            while let Some(task) = pile.get() {
+                // The others wait for it when it is not put.
+                if runs.fetch_add(1, Relaxed) >= 10 {
+                    pile.finish();
+                } else {
+                    pile.put(task);
+                }
+            }
+        });
+        assert!(runs.load(Relaxed) > 10, "{}", D::NAME);
+    }
+}
+
+#[test]
+fn a_worker_can_end_it() {
+    for name in disciplines() {
+        println!("{name}");
+        let model = move || with_discipline::<Shuttle, _>(name, Endless).unwrap();
+        shuttle_random(100, model);
+        shuttle_pct(100, 3, model);
+    }
+}
+
 /// Two workers and two tasks, one of which puts the other, in every interleaving with few
 /// preemptions. The others need too many steps.
 #[test]

@@ -90,8 +90,8 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
     /// The pile of that rank, made once for each, by the thread that will use it:
     /// on its core, if the discipline uses a broadcast network. While one that does is
-    /// in use, the filter of its core is set for it, and other channels are not heard
-    /// there.
+    /// in use, the filter of its core is the pile's: of other channels, messages whose signature
+    /// is 0 are heard there, and others perhaps.
     ///
     /// # Panics
     ///

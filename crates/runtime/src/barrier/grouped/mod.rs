@@ -18,12 +18,13 @@ use wire::{Place, Wire};
 ///
 /// *In memory* the members of a group count themselves off on one line, which their
 /// shared cache keeps near; the last one goes on to an exchange between the groups, in
-/// ceil(log2 groups) rounds, and then lets its own group go with one more line. A
-/// group of one has neither; with two members that makes one store and one load an
-/// episode.
+/// ceil(log2 groups) rounds, and then lets its own group go with one more line.
+/// Members of one core group all exchange with each other, without a count; with two
+/// of them that makes one store and one load an episode. Core groups of more than 16
+/// are taken in parts.
 ///
-/// The groups are those of the placement; where that has one, or one for each
-/// member, consecutive ranks in groups of about sqrt(N).
+/// On a network whose placement has one group, or one for each member, consecutive
+/// ranks make groups of about sqrt(N).
 ///
 /// ```
 /// use manycore::Native;
@@ -61,11 +62,13 @@ impl<P: Platform> Barrier<P> for GroupedBarrier<P> {
     type Member = GroupedMember;
 
     fn new(placement: &Placement) -> Self {
-        let groups = Groups::of(placement);
-        let way = match Wire::new(&groups) {
-            Some(wire) => Way::Wire(wire),
-            None => Way::Memory(Memory::new(placement, &groups)),
-        };
+        let groups = Groups::on_network(placement);
+        if let Some(wire) = Wire::new(&groups) {
+            let way = Way::Wire(wire);
+            return Self { groups, way };
+        }
+        let groups = Groups::in_memory(placement);
+        let way = Way::Memory(Memory::new(placement, &groups));
         Self { groups, way }
     }
 

@@ -103,7 +103,7 @@ pub struct OfferPile<P: Platform, Q: OfferedQueue<P>> {
     queue: Q,
     mail: Mail<P>,
     chance: Chance,
-    /// Offers that it has not tried, the oldest first.
+    /// Offers that it has not tried.
     offers: Vec<u64>,
     /// It has sent a request since it last took what was offered.
     has_asked: bool,
@@ -204,10 +204,23 @@ impl<P: Platform, Q: OfferedQueue<P>> OfferPile<P, Q> {
         }
     }
 
+    /// Takes one out of the offers: one of the best, at random. Victims' offers come to all
+    /// thieves in about the same order, and thieves with one rule would all go to one victim.
+    fn choose(&mut self) -> u64 {
+        let offers = &mut self.offers;
+        let best = offers.iter().map(|offer| Q::worth(*offer)).max();
+        let is_best = |offer: &u64| Some(Q::worth(*offer)) == best;
+        let ties = offers.iter().filter(|offer| is_best(offer)).count();
+        let chosen = self.chance.below(ties);
+        let best = (0..offers.len()).filter(|at| is_best(&offers[*at]));
+        let at = { best }.nth(chosen).expect("there is an offer");
+        offers.swap_remove(at)
+    }
+
     /// Takes one of the tasks that were offered.
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
-            let offer = self.offers.remove(Q::pick(&self.offers));
+            let offer = self.choose();
             self.shared.census.rouse(&mut self.standing);
             self.counts.attempts += 1;
             // SAFETY: it came through this discipline's channel, which only its piles have.
