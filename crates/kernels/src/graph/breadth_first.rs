@@ -3,6 +3,7 @@
 use super::frontier::Frontiers;
 use super::{Graph, Work};
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::sync::Arc;
 
 /// Nobody's parent.
 const NONE: u32 = u32::MAX;
@@ -29,12 +30,12 @@ const NONE: u32 = u32::MAX;
 /// }
 ///
 /// let graph = Graph::undirected(4, &[(0, 1), (1, 2), (2, 0)]);
-/// let search = BreadthFirst::<Native>::new(&graph, 0);
+/// let search = BreadthFirst::<Native>::new(graph.into(), 0);
 /// search.run(0, &mut Alone(Vec::new()));
 /// assert_eq!(search.verify(), Ok(3), "edges that were gone along");
 /// ```
-pub struct BreadthFirst<'g, P: Platform> {
-    graph: &'g Graph,
+pub struct BreadthFirst<P: Platform> {
+    graph: Arc<Graph>,
     root: u32,
     parents: Box<[P::AtomicU32]>,
     frontiers: Frontiers<P>,
@@ -48,7 +49,7 @@ pub struct BreadthFirst<'g, P: Platform> {
 /// use manycore_platform::Native;
 ///
 /// let graph = Graph::undirected(2, &[(0, 1)]);
-/// let search = BreadthFirst::<Native>::new(&graph, 0);
+/// let search = BreadthFirst::<Native>::new(graph.into(), 0);
 /// assert_eq!(search.verify(), Err(InvalidTree::Unreached { vertex: 1 }));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,13 +84,13 @@ pub enum InvalidTree {
     },
 }
 
-impl<'g, P: Platform> BreadthFirst<'g, P> {
+impl<P: Platform> BreadthFirst<P> {
     /// A search that has not begun.
     ///
     /// # Panics
     ///
     /// If the graph has no vertex `root`.
-    pub fn new(graph: &'g Graph, root: u32) -> Self {
+    pub fn new(graph: Arc<Graph>, root: u32) -> Self {
         let vertices = graph.vertices();
         assert!(root < vertices, "root {root} of {vertices} vertices");
         let parent = |vertex| P::AtomicU32::new(if vertex == root { root } else { NONE });
@@ -109,7 +110,7 @@ impl<'g, P: Platform> BreadthFirst<'g, P> {
             Vec::new()
         };
         self.frontiers
-            .run(self.graph, first, work, |_, vertex, neighbour, next| {
+            .run(&self.graph, first, work, |_, vertex, neighbour, next| {
                 let parent = &self.parents[neighbour as usize];
                 // Relaxed: meeting orders frontiers, and within one whoever is
                 // first becomes the parent: any of them is right. Looked at
@@ -188,7 +189,7 @@ fn levels(root: u32, parents: &[u32]) -> Result<Vec<Option<u32>>, InvalidTree> {
     Ok(levels)
 }
 
-impl<P: Platform> std::fmt::Debug for BreadthFirst<'_, P> {
+impl<P: Platform> std::fmt::Debug for BreadthFirst<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BreadthFirst")
             .field("root", &self.root)

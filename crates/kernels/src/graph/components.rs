@@ -3,6 +3,7 @@
 use super::frontier::Frontiers;
 use super::{Graph, Work};
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::sync::Arc;
 
 /// Labels every vertex with the least number of its component: a vertex whose
 /// label has fallen tells its neighbours, until no label falls any more.
@@ -26,12 +27,12 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// }
 ///
 /// let graph = Graph::undirected(5, &[(0, 1), (2, 3), (3, 4)]);
-/// let components = Components::<Native>::new(&graph, 1);
+/// let components = Components::<Native>::new(graph.into(), 1);
 /// components.run(0, &mut Alone(Vec::new()));
 /// assert_eq!(components.verify(), Ok(2));
 /// ```
-pub struct Components<'g, P: Platform> {
-    graph: &'g Graph,
+pub struct Components<P: Platform> {
+    graph: Arc<Graph>,
     ranks: usize,
     labels: Box<[P::AtomicU32]>,
     /// The last frontier to which each vertex was added, plus one: it is added
@@ -48,7 +49,7 @@ pub struct Components<'g, P: Platform> {
 ///
 /// let graph = Graph::undirected(2, &[(0, 1)]);
 /// let wrong = WrongLabel { vertex: 1, label: 1, expected: 0 };
-/// assert_eq!(Components::<Native>::new(&graph, 1).verify(), Err(wrong));
+/// assert_eq!(Components::<Native>::new(graph.into(), 1).verify(), Err(wrong));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("vertex {vertex} has the label {label} in the component of {expected}")]
@@ -61,13 +62,13 @@ pub struct WrongLabel {
     pub expected: u32,
 }
 
-impl<'g, P: Platform> Components<'g, P> {
+impl<P: Platform> Components<P> {
     /// A labelling that has not begun, by a team of `ranks`.
     ///
     /// # Panics
     ///
     /// If `ranks` is zero.
-    pub fn new(graph: &'g Graph, ranks: usize) -> Self {
+    pub fn new(graph: Arc<Graph>, ranks: usize) -> Self {
         assert!(ranks > 0, "a team has a rank");
         let vertices = graph.vertices();
         Self {
@@ -83,7 +84,7 @@ impl<'g, P: Platform> Components<'g, P> {
     pub fn run(&self, rank: usize, work: &mut impl Work) {
         let first = (rank as u32..self.graph.vertices()).step_by(self.ranks);
         self.frontiers.run(
-            self.graph,
+            &self.graph,
             first.collect(),
             work,
             |number, vertex, neighbour, next| {
@@ -152,7 +153,7 @@ fn find(leader: &mut [u32], mut vertex: u32) -> u32 {
     vertex
 }
 
-impl<P: Platform> std::fmt::Debug for Components<'_, P> {
+impl<P: Platform> std::fmt::Debug for Components<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Components")
             .field("ranks", &self.ranks)

@@ -17,7 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// use manycore_kernels::graph::{BreadthFirst, Rmat, Shares};
 ///
 /// let graph = Rmat { scale: 6, edge_factor: 8, seed: 1 }.graph();
-/// let search = BreadthFirst::<Native>::new(&graph, graph.hub());
+/// let hub = graph.hub();
+/// let search = BreadthFirst::<Native>::new(graph.into(), hub);
 /// let placement = Placement::flat(2);
 /// let shares = Shares::<Native, GlobalQueue<Native>, ChannelBarrier<Native>>::new(placement, 1);
 /// std::thread::scope(|scope| {

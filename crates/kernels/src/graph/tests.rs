@@ -2,7 +2,7 @@ use super::*;
 use manycore::barrier::{ChannelBarrier, Placement};
 use manycore::piles::GlobalQueue;
 use manycore_platform::Native;
-use std::sync::{Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 /// One bag for all, emptied frontier by frontier.
 struct Bag {
@@ -62,7 +62,7 @@ fn team(ranks: usize, body: impl Fn(usize, &mut Hand<'_>) + Sync) {
     });
 }
 
-fn graph() -> Graph {
+fn graph() -> Arc<Graph> {
     let (scale, edge_factor, seed) = (9, 8, 3);
     Rmat {
         scale,
@@ -70,13 +70,14 @@ fn graph() -> Graph {
         seed,
     }
     .graph()
+    .into()
 }
 
 #[test]
 fn a_search_finds_a_valid_tree() {
     let graph = graph();
     for ranks in [1, 2, 3, 5] {
-        let search = BreadthFirst::<Native>::new(&graph, graph.hub());
+        let search = BreadthFirst::<Native>::new(Arc::clone(&graph), graph.hub());
         team(ranks, |rank, work| search.run(rank, work));
         let edges = search.verify().unwrap();
         assert!(edges > graph.edges() / 2, "{edges}");
@@ -91,9 +92,9 @@ fn labels_are_those_of_the_components() {
         .filter(|(from, _)| from % 7 != 0)
         .collect();
     let pieces = Graph::undirected(500, &edges);
-    for (graph, least) in [(graph(), 1), (pieces, 2)] {
+    for (graph, least) in [(graph(), 1), (pieces.into(), 2)] {
         for ranks in [1, 2, 4] {
-            let components = Components::<Native>::new(&graph, ranks);
+            let components = Components::<Native>::new(Arc::clone(&graph), ranks);
             team(ranks, |rank, work| components.run(rank, work));
             assert!(components.verify().unwrap() >= least);
         }
@@ -121,9 +122,12 @@ impl Work for Forgetful<'_> {
 
 #[test]
 fn a_lost_task_is_noticed() {
-    let graph = Graph::undirected(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]);
-    let search = BreadthFirst::<Native>::new(&graph, 0);
-    let components = Components::<Native>::new(&graph, 1);
+    let graph = Arc::new(Graph::undirected(
+        6,
+        &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)],
+    ));
+    let search = BreadthFirst::<Native>::new(Arc::clone(&graph), 0);
+    let components = Components::<Native>::new(Arc::clone(&graph), 1);
     let bag = Bag::new(1);
     search.run(0, &mut Forgetful(bag.hand()));
     assert!(matches!(
@@ -137,7 +141,8 @@ fn a_lost_task_is_noticed() {
 #[test]
 fn a_path_has_the_levels_it_should_have() {
     let graph = Graph::undirected(70, &(0..69).map(|at| (at, at + 1)).collect::<Vec<_>>());
-    let search = BreadthFirst::<Native>::new(&graph, 30);
+    let graph = Arc::new(graph);
+    let search = BreadthFirst::<Native>::new(Arc::clone(&graph), 30);
     team(2, |rank, work| search.run(rank, work));
     assert_eq!(search.verify(), Ok(69));
 }
@@ -148,7 +153,7 @@ fn disciplines_share_frontiers() {
     let graph = graph();
     for ranks in [1, 2, 4] {
         let placement = Placement::flat(ranks);
-        let search = BreadthFirst::<Native>::new(&graph, graph.hub());
+        let search = BreadthFirst::<Native>::new(Arc::clone(&graph), graph.hub());
         let shares =
             Shares::<Native, GlobalQueue<Native>, ChannelBarrier<Native>>::new(placement, 1);
         let (search, shares) = (&search, &shares);

@@ -4,6 +4,7 @@
 mod barrier;
 pub(crate) mod block_size;
 mod chip;
+mod graph;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;
@@ -24,13 +25,14 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 6] = [
+pub(crate) const STUDIES: [&dyn Study; 7] = [
     &block_size::BlockSize,
     &sleep::SleepPolicies,
     barrier::STUDY,
     streamcluster::STUDY,
     robustness::STUDY,
     stealing::STUDY,
+    graph::STUDY,
 ];
 
 /// A question, and the measurements that answer it.

@@ -50,7 +50,7 @@ impl Config {
             cores,
             cycles,
             tasks: set.number("tasks", 1_000_000)?.unwrap_or(16) as usize,
-            disciplines: only(&request.only)?,
+            disciplines: disciplines_of(&request.only)?,
             distributions: distributions.unwrap_or_else(|| Distribution::ALL.to_vec()),
             setup,
         })
@@ -125,7 +125,7 @@ fn first<T: PartialEq>(values: &mut [T], value: T) {
 }
 
 /// The disciplines that `--only` leaves.
-fn only(names: &[String]) -> anyhow::Result<Vec<String>> {
+pub(in crate::study) fn disciplines_of(names: &[String]) -> anyhow::Result<Vec<String>> {
     let all = disciplines();
     if let Some(name) = names.iter().find(|name| !all.contains(&&***name)) {
         return Err(bad_input(format!(

@@ -16,6 +16,7 @@ use super::trial::{Answer, Inquiry, Measured, Question, Setup};
 use crate::report::section::Block;
 use case::Case;
 use config::Config;
+pub(super) use config::disciplines_of;
 use results::Results;
 use rows::Row;
 
