@@ -8,9 +8,11 @@
 mod checked;
 mod deque;
 mod global_queue;
+mod ranges;
 mod registry;
 
 pub use global_queue::{GlobalPile, GlobalQueue};
+pub use ranges::{RangePile, RangeStealing};
 pub use registry::{DisciplineVisitor, UnknownDiscipline, disciplines, with_discipline};
 
 use crate::barrier::Placement;

@@ -1,6 +1,6 @@
 //! Disciplines by name.
 
-use super::{Discipline, GlobalQueue};
+use super::{Discipline, GlobalQueue, RangeStealing};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a discipline that is known by name only at run time: a closure
@@ -105,4 +105,5 @@ macro_rules! registry {
 
 registry! { P:
     GlobalQueue<P>,
+    RangeStealing<P>,
 }
