@@ -4,14 +4,21 @@
 //! One file a discipline; [`Discipline`] and [`Pile`] are what they have in common.
 //! The pool does not use them: its own stack of jobs is for joins.
 
+mod census;
+mod chance;
 #[cfg(test)]
 mod checked;
 mod deque;
 mod global_queue;
+mod offers;
+mod patience;
+mod random;
 mod ranges;
 mod registry;
 
 pub use global_queue::{GlobalPile, GlobalQueue};
+pub use offers::{OfferCas, OfferMutex, OfferPile, OfferStealing};
+pub use random::{RandomPile, RandomStealing};
 pub use ranges::{RangePile, RangeStealing};
 pub use registry::{DisciplineVisitor, UnknownDiscipline, disciplines, with_discipline};
 

@@ -1,6 +1,6 @@
 //! Disciplines by name.
 
-use super::{Discipline, GlobalQueue, RangeStealing};
+use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing, RangeStealing};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a discipline that is known by name only at run time: a closure
@@ -105,5 +105,8 @@ macro_rules! registry {
 
 registry! { P:
     GlobalQueue<P>,
+    RandomStealing<P>,
+    OfferMutex<P>,
+    OfferCas<P>,
     RangeStealing<P>,
 }

@@ -1,0 +1,75 @@
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+
+/// Counts the workers that may have work, to know when all is done.
+///
+/// A worker *rests* when it has nothing in hand, has seen its own pile empty, and has
+/// looked for work elsewhere for a while in vain; it *rouses* before it tries again to take
+/// a task. Only these two write the count, so a worker that has work, or finds some
+/// soon, does not touch it.
+///
+/// When the count is 0 no task is left. Only its owner adds to a pile, with a task in hand
+/// or before its first look, in neither case resting; so the pile of who rests
+/// stays empty. What is taken from a pile is taken by somebody who is counted: he has roused,
+/// if he ever rested, before he took it. That the count has his rousing *before* the resting of
+/// the owner who found the task gone is an order between two threads: taking is a
+/// release, and seeing it gone an acquire.
+///
+/// And 0 is reached: when no task is left nobody sees one to try to take, so all come to
+/// rest, and nobody rouses. The last to rest says so for good.
+pub(super) struct Census<P: Platform> {
+    awake: CachePadded<P::AtomicU32>,
+    over: CachePadded<P::AtomicBool>,
+}
+
+/// Whether a worker rests.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    rests: bool,
+}
+
+impl<P: Platform> Census<P> {
+    /// All are awake, those too that have not come yet.
+    pub(super) fn new(workers: usize) -> Self {
+        // More workers than fit are more than there are threads.
+        let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+        let census = Self {
+            awake: CachePadded::new(Atomic::new(workers)),
+            over: CachePadded::new(Atomic::new(false)),
+        };
+        P::name(&census.awake, "census");
+        census
+    }
+
+    /// Rests, if it does not yet; whether it was the last.
+    pub(super) fn rest(&self, standing: &mut Standing) -> bool {
+        if std::mem::replace(&mut standing.rests, true) {
+            return false;
+        }
+        // Release: the last one has all that was done before the others rested.
+        // Acquire: it has it, and passes it on by the flag.
+        let is_last = self.awake.fetch_sub(1, Ordering::AcqRel) == 1;
+        if is_last {
+            self.end();
+        }
+        is_last
+    }
+
+    /// Before it tries to take a task.
+    pub(super) fn rouse(&self, standing: &mut Standing) {
+        if std::mem::take(&mut standing.rests) {
+            // Relaxed: that it comes before the taking is the taking's release; and it
+            // is part of the release sequences of those who rested before.
+            self.awake.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Ends it for all.
+    pub(super) fn end(&self) {
+        // Release: who sees it has what was done before.
+        self.over.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+}

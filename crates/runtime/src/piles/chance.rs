@@ -1,0 +1,55 @@
+/// A worker's dice. Xorshift (Marsaglia 2003), after a seed that is mixed so that
+/// neighbouring ranks throw differently from the beginning.
+#[derive(Clone, Debug)]
+pub(super) struct Chance(u64);
+
+impl Chance {
+    pub(super) fn new(seed: u64, rank: usize) -> Self {
+        // The finalizer of MurmurHash3, and not zero.
+        let mut x = seed.wrapping_add((rank as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+            x = (x ^ (x >> 33)).wrapping_mul(factor);
+        }
+        Self((x ^ (x >> 33)) | 1)
+    }
+
+    /// A number less than `bound`, each as likely, to within `bound` in 2^32.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (((self.0 >> 32) * bound as u64) >> 32) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chance;
+
+    #[test]
+    fn each_number_is_as_likely() {
+        for rank in 0..4 {
+            let mut chance = Chance::new(7, rank);
+            let mut thrown = [0_u32; 10];
+            for _ in 0..100_000 {
+                thrown[chance.below(10)] += 1;
+            }
+            // Five standard deviations of a binomial of 100,000 and 1/10.
+            assert!(
+                thrown.iter().all(|n| n.abs_diff(10_000) < 475),
+                "{thrown:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn ranks_and_seeds_throw_differently_and_again_the_same() {
+        let throws = |seed, rank| {
+            let mut chance = Chance::new(seed, rank);
+            [(); 8].map(|()| chance.below(1_000))
+        };
+        assert_eq!(throws(1, 2), throws(1, 2));
+        assert_ne!(throws(1, 2), throws(1, 3));
+        assert_ne!(throws(1, 2), throws(2, 2));
+    }
+}

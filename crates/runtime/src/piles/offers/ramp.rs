@@ -1,0 +1,44 @@
+use super::super::chance::Chance;
+
+/// Whether a core takes requests, by the length of its queue (Park 2013, figure 5-4):
+/// never up to `low`, always from `high` on, and between them by chance, with a
+/// probability that rises linearly.
+///
+/// The thesis gives no numbers. `low` is what its owner keeps for itself: its last
+/// task. `high` is so small that whoever has some time's work takes all requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ramp {
+    pub(super) low: usize,
+    pub(super) high: usize,
+}
+
+impl Ramp {
+    pub(super) const DEFAULT: Self = Self { low: 1, high: 8 };
+
+    pub(super) fn accepts(self, length: usize, chance: &mut Chance) -> bool {
+        length > self.low
+            && (length >= self.high || chance.below(self.high - self.low) < length - self.low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_probability_rises_linearly() {
+        let ramp = Ramp { low: 2, high: 12 };
+        let mut chance = Chance::new(3, 0);
+        for length in 0..=20 {
+            let accepted = (0..10_000).filter(|_| ramp.accepts(length, &mut chance));
+            let expected = length.clamp(2, 12) - 2;
+            // Five standard deviations of the widest.
+            assert!(
+                accepted.count().abs_diff(1_000 * expected) <= 250,
+                "{length}"
+            );
+        }
+        assert!((0..10_000).all(|_| !ramp.accepts(2, &mut chance)));
+        assert!((0..10_000).all(|_| ramp.accepts(12, &mut chance)));
+    }
+}

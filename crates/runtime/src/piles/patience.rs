@@ -1,0 +1,29 @@
+use manycore_platform::Platform;
+
+/// Looks that a waiting worker takes before it lets others run between them.
+const LOOKS: u32 = 64;
+
+/// What a worker does between two looks for work: spins, each time twice as
+/// long up to a limit; after a while it yields, too, so that an owner that shares its
+/// core comes to its work.
+pub(super) struct Patience {
+    looks: u32,
+    /// The longest pause is 2 to this many turns of a spin loop.
+    longest: u32,
+}
+
+impl Patience {
+    pub(super) fn new(longest: u32) -> Self {
+        Self { looks: 0, longest }
+    }
+
+    pub(super) fn pause<P: Platform>(&mut self) {
+        if self.looks >= LOOKS {
+            P::yield_now();
+        }
+        for _ in 0..1 << self.looks.min(self.longest) {
+            P::relax();
+        }
+        self.looks = (self.looks + 1).min(LOOKS);
+    }
+}
