@@ -9,6 +9,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// Piles looked at before a worker counts itself out.
 const FIRST_LOOKS: usize = 4;
 /// Rounds over all piles before it sleeps.
+const PER: usize = 20;
 const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
 /// The longest pause between two looks, in turns of a spin loop.
 const LONGEST: usize = 256;
@@ -51,7 +52,7 @@ impl<P: Platform> RangePile<P> {
                 Some(host) => host,
                 None => {
                     looks += 1;
-                    self.likely(start + looks)
+                    (start + looks) % workers
                 }
             };
             if victim != self.rank && self.has_something(victim) {
@@ -64,9 +65,6 @@ impl<P: Platform> RangePile<P> {
                     return task;
                 }
             }
-            if self.news.is_some() {
-                self.levels[victim] = 0;
-            }
             if is_in && looks >= FIRST_LOOKS {
                 is_in = false;
                 if self.shared.census.leave(self.rank) {
@@ -74,30 +72,16 @@ impl<P: Platform> RangePile<P> {
                     return None;
                 }
             }
-            if looks > FIRST_LOOKS.max(self.waiting.len()) {
-                self.pause(&mut pause, looks > workers);
-            }
+            self.pause(&mut pause, looks > workers);
             if looks >= ROUNDS * workers && self.news.is_none() {
                 self.sleep();
             }
         }
     }
 
-    /// Whom to look at next, from `start` on: who is known to have something, or may.
-    fn likely(&self, start: usize) -> usize {
-        let workers = self.levels.len();
-        let from = |wanted: fn(u8) -> bool| {
-            let mut all = (start..start + workers).map(|at| at % workers);
-            all.find(|&at| at != self.rank && wanted(self.levels[at]))
-        };
-        from(|level| (1..255).contains(&level))
-            .or_else(|| from(|level| level == 255))
-            .unwrap_or(start % workers)
-    }
-
     /// Leaves the others alone for a while, unless it is called.
     fn pause(&mut self, turns: &mut usize, longer: bool) {
-        for _ in 0..*turns {
+        for _ in 0..*turns + PER * self.waiting.len() {
             P::relax();
             self.listen();
             if self.over || !self.hosts.is_empty() || !self.told.is_empty() {
@@ -161,16 +145,10 @@ impl<P: Platform> RangePile<P> {
         }
     }
 
-    /// Before a task of `self.lasted` or so: says what is left here, and what it wants to hear.
+    /// Before a task of `self.lasted` or so: says what it wants to hear.
     pub(super) fn settle(&mut self) {
-        let Some(news) = &mut self.news else { return };
-        let long = self.lasted > 64 * self.shared.stores.len() as u64;
-        news.hear(if long { Ear::Few } else { Ear::End });
-        let hands = self.hands();
-        let tasks = Range(hands.own.load(Ordering::Relaxed)).count()
-            + Range(hands.loot.load(Ordering::Relaxed)).count();
-        if tasks > 0 {
-            self.tell_spare(tasks);
+        if let Some(news) = &mut self.news {
+            news.hear(Ear::End);
         }
     }
 
