@@ -3,7 +3,9 @@
 //! [DISCIPLINE,...] [DISTRIBUTION,...]`.
 
 use manycore::barrier::Placement;
-use manycore::piles::{Counts, Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline};
+use manycore::piles::{
+    Counts, Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline,
+};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Platform, ThreadSpec};
@@ -30,7 +32,10 @@ impl DisciplineVisitor<Simulated> for Study {
 
     fn visit<D: Discipline<Simulated>>(self) -> Result_ {
         let machine = self.machine.clone();
-        let run = Simulation::new(&machine).limit(1 << 44).run(move || program::<D>(&self)).unwrap();
+        let run = Simulation::new(&machine)
+            .limit(1 << 44)
+            .run(move || program::<D>(&self))
+            .unwrap();
         run.value
     }
 }
@@ -52,7 +57,15 @@ fn program<D: Discipline<Simulated>>(study: &Study) -> Result_ {
             let mut first = 0;
             let mut count = 0;
             let mut last = 0;
-            while pile.get().is_some() {
+            let mut in_get = 0;
+            loop {
+                let before = Simulated::now();
+                if pile.get().is_none() {
+                    break;
+                }
+                if first > 0 {
+                    in_get += Simulated::now() - before;
+                }
                 if first == 0 {
                     first = Simulated::now() - begin;
                 }
@@ -62,7 +75,10 @@ fn program<D: Discipline<Simulated>>(study: &Study) -> Result_ {
             }
             let end = Simulated::now() - begin;
             if std::env::var("TRACE").is_ok() {
-                println!("rank {rank} first {first} tasks {count} last started {last} {:?}", pile.counts());
+                println!(
+                    "rank {rank} first {first} tasks {count} last {last} in-get {in_get} {:?}",
+                    pile.counts()
+                );
             }
             let mut done = done.lock().unwrap();
             done.0 = done.0.max(end);
@@ -73,7 +89,10 @@ fn program<D: Discipline<Simulated>>(study: &Study) -> Result_ {
     };
     let team: Vec<_> = (1..study.cores)
         .map(|core| {
-            let spec = ThreadSpec { cpus: vec![core], ..ThreadSpec::default() };
+            let spec = ThreadSpec {
+                cpus: vec![core],
+                ..ThreadSpec::default()
+            };
             Simulated::spawn(spec, Box::new(member(core))).unwrap()
         })
         .collect();
@@ -81,12 +100,20 @@ fn program<D: Discipline<Simulated>>(study: &Study) -> Result_ {
     team.into_iter().for_each(Simulated::join);
     let done = done.lock().unwrap();
     assert_eq!(done.2, study.start.iter().sum::<usize>());
-    Result_ { makespan: done.0, first: done.1, counts: done.3 }
+    Result_ {
+        makespan: done.0,
+        first: done.1,
+        counts: done.3,
+    }
 }
 
 fn start(distribution: &str, cores: usize, each: usize) -> Vec<usize> {
     let total = cores * each;
-    let on = |some: usize| (0..cores).map(|core| if core < some { total / some } else { 0 }).collect();
+    let on = |some: usize| {
+        (0..cores)
+            .map(|core| if core < some { total / some } else { 0 })
+            .collect()
+    };
     match distribution {
         "total" => on(1),
         "half" => on(cores / 2),
@@ -117,7 +144,11 @@ fn start(distribution: &str, cores: usize, each: usize) -> Vec<usize> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let list = |at: usize, default: String| -> Vec<String> {
-        let text = arguments.get(at).filter(|text| *text != "-").cloned().unwrap_or(default);
+        let text = arguments
+            .get(at)
+            .filter(|text| *text != "-")
+            .cloned()
+            .unwrap_or(default);
         text.split(',').map(str::to_owned).collect()
     };
     let cores: usize = arguments[1].parse()?;
@@ -131,7 +162,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         for distribution in list(5, "total,half,quarter,even,random".into()) {
             let start = start(&distribution, cores, each);
             for name in list(4, disciplines().join(",")) {
-                let study = Study { machine: machine.clone(), cores, start: start.clone(), size };
+                let study = Study {
+                    machine: machine.clone(),
+                    cores,
+                    start: start.clone(),
+                    size,
+                };
                 let result = with_discipline(&name, study)?;
                 let ideal = size * each as u64;
                 println!(

@@ -3,20 +3,24 @@
 mod census;
 #[cfg(test)]
 mod checked;
+mod crowd;
 mod news;
 mod range;
 mod rest;
 mod ring;
 mod search;
 
+use super::chance::Chance;
 use super::{Counts, Discipline, Pile, Task};
 use crate::barrier::Placement;
 use census::Census;
+use crowd::Crowd;
 use manycore_platform::{Atomic, Broadcast, CachePadded, Ordering, Platform};
-use news::{Item, News, Wire};
+use news::{News, Wire};
 use range::{MOST_WORKERS, Range};
 use rest::Rest;
 use ring::Ring;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Ranges.
@@ -26,19 +30,15 @@ pub struct RangeStealing<P: Platform>(Arc<Shared<P>>);
 pub struct RangePile<P: Platform> {
     shared: Arc<Shared<P>>,
     rank: usize,
-    /// Tasks for which the ring has no room.
-    overflow: Vec<Task>,
+    /// Tasks for which the ring had no room.
+    overflow: VecDeque<Task>,
     news: Option<News<P>>,
-    random: u64,
+    chance: Chance,
     over: bool,
-    /// Who has something for this worker, as it was told while it had nothing.
+    /// To whom it was invited while it had nothing.
     hosts: Vec<usize>,
-    /// Others that have nothing, as they told while this one had nothing.
-    waiting: Vec<usize>,
-    told: Vec<usize>,
-    levels: Box<[u8]>,
-    began: u64,
-    lasted: u64,
+    /// Who has nothing, as far as it has heard.
+    guests: Crowd,
     counts: Counts,
 }
 
@@ -48,6 +48,7 @@ struct Shared<P: Platform> {
     rest: Rest<P>,
     over: CachePadded<P::AtomicBool>,
     wire: Option<Wire<P>>,
+    seed: u64,
 }
 
 /// One worker's tasks.
@@ -70,7 +71,10 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
 
     fn new(placement: &Placement, seed: u64) -> Self {
         let members = placement.members();
-        assert!(members <= MOST_WORKERS, "{members} workers; at most {MOST_WORKERS}");
+        assert!(
+            members <= MOST_WORKERS,
+            "{members} workers; at most {MOST_WORKERS}"
+        );
         let store = |rank| {
             let nothing = Range::new(rank, 0, 0).0;
             let store = Store {
@@ -83,13 +87,13 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
             P::name(&store.hands, "pile: ranges");
             store
         };
-        let _ = seed;
         Self(Arc::new(Shared {
             stores: (0..members).map(store).collect(),
             census: Census::new(members),
             rest: Rest::new(),
             over: CachePadded::new(P::AtomicBool::new(false)),
             wire: P::Broadcast::create_channel(),
+            seed,
         }))
     }
 
@@ -99,36 +103,50 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
         RangePile {
             shared: Arc::clone(&self.0),
             rank,
-            overflow: Vec::new(),
-            news: self.0.wire.map(News::new),
-            random: (rank as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-            over: false,
+            overflow: VecDeque::new(),
+            news: self.0.wire.map(|wire| News::new(wire, rank)),
+            chance: Chance::new(self.0.seed, rank),
+            // After the port was opened: see `finish`.
+            over: self.0.over.load(Ordering::SeqCst),
             hosts: Vec::new(),
-            waiting: Vec::new(),
-            told: Vec::new(),
-            levels: vec![255; workers].into(),
-            began: 0,
-            lasted: 0,
+            guests: Crowd::new(workers),
             counts: Counts::default(),
         }
     }
 }
 
 impl<P: Platform> Hands<P> {
-    /// Changes `word` as `split` says: into what is left and what is claimed.
-    fn claim(
+    /// Changes `word` as `split` says: into what is claimed, and what is left. `None`: it
+    /// is empty, or it changed.
+    fn claim_once(
         word: &P::AtomicU64,
         split: impl Fn(Range) -> (Range, Range),
     ) -> Option<(Range, Range)> {
-        let mut range = Range(word.load(Ordering::Acquire));
-        while !range.is_empty() {
-            let (claimed, left) = split(range);
-            match word.compare_exchange(range.0, left.0, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some((claimed, left)),
-                Err(now) => range = Range(now),
+        // Acquire: an owner that finds it empty leaves the census, after the joining of
+        // all who took something.
+        let range = Range(word.load(Ordering::Acquire));
+        if range.is_empty() {
+            return None;
+        }
+        let (claimed, left) = split(range);
+        // Acquire: the tasks are in their places. Release: who took it had joined. And as
+        // the words are changed by read-modify-writes only, whoever acquires has what all before
+        // released.
+        word.compare_exchange(range.0, left.0, Ordering::AcqRel, Ordering::Relaxed)
+            .ok()
+            .map(|_| (claimed, left))
+    }
+
+    /// The same for the owner, who does not give up before the word is empty.
+    fn claim_first(word: &P::AtomicU64) -> Option<Range> {
+        loop {
+            match Self::claim_once(word, |range| range.split(1)) {
+                Some((claimed, _)) => return Some(claimed),
+                // Acquire: as in `claim_once`.
+                None if Range(word.load(Ordering::Acquire)).is_empty() => return None,
+                None => {}
             }
         }
-        None
     }
 }
 
@@ -149,20 +167,29 @@ impl<P: Platform> RangePile<P> {
     /// The next task that is here.
     fn pop(&mut self) -> Option<Task> {
         let hands = self.hands();
-        let first = |range: Range| range.split(1);
-        let claimed = Hands::<P>::claim(&hands.loot, first)
-            .or_else(|| Hands::<P>::claim(&hands.own, first));
-        if let Some((range, _)) = claimed {
+        let claimed =
+            Hands::<P>::claim_first(&hands.loot).or_else(|| Hands::<P>::claim_first(&hands.own));
+        if let Some(range) = claimed {
             return Some(self.take(range));
         }
-        let task = self.overflow.pop()?;
-        while let Some(task) = self.overflow.pop() {
-            if !self.publish(task) {
-                self.overflow.push(task);
+        let task = self.overflow.pop_front();
+        while let Some(&next) = self.overflow.front() {
+            if !self.publish(next) {
                 break;
             }
+            self.overflow.pop_front();
         }
-        Some(task)
+        task
+    }
+
+    /// Tasks of this worker that others can take.
+    fn spare(&self) -> u32 {
+        let hands = self.hands();
+        // Relaxed: a hint.
+        [&hands.loot, &hands.own]
+            .map(|word| Range(word.load(Ordering::Relaxed)).count())
+            .iter()
+            .sum()
     }
 
     /// Puts the task where others can take it, if there is room.
@@ -200,7 +227,7 @@ impl<P: Platform> RangePile<P> {
         match &self.news {
             Some(news) => {
                 self.counts.sent += 1;
-                news.send(Item::Over);
+                news.tell_over();
             }
             None => {
                 // Release: all that was done.
@@ -214,7 +241,7 @@ impl<P: Platform> RangePile<P> {
 impl<P: Platform> Pile<P> for RangePile<P> {
     fn put(&mut self, task: Task) {
         if !self.overflow.is_empty() || !self.publish(task) {
-            self.overflow.push(task);
+            self.overflow.push_back(task);
         }
     }
 
@@ -223,17 +250,15 @@ impl<P: Platform> Pile<P> for RangePile<P> {
         if self.over {
             return None;
         }
-        if self.news.is_some() {
-            self.lasted = P::now().saturating_sub(self.began);
-        }
         let task = self.pop().or_else(|| self.hunt());
         self.settle();
-        self.told.clear();
-        self.began = P::now();
         task
     }
 
     fn finish(&mut self) {
+        // For those who have no port yet: they look when they have. Who looks too early
+        // has opened it before this, and hears the message that follows.
+        self.shared.over.store(true, Ordering::SeqCst);
         self.end();
     }
 

@@ -7,54 +7,46 @@ use crate::piles::Task;
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// Piles looked at before a worker counts itself out.
-const FIRST_LOOKS: usize = 4;
-/// Rounds over all piles before it sleeps.
-const PER: usize = 20;
+const FIRST_LOOKS: usize = 2;
+/// Rounds over all piles before it sleeps, where it can.
 const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
-/// The longest pause between two looks, in turns of a spin loop.
-const LONGEST: usize = 256;
+/// The shortest pause between two looks, in turns of a spin loop.
+const SHORTEST: usize = 4;
+/// The longest, once all have been looked at.
+const LONGEST: usize = if cfg!(test) { 4 } else { 64 };
+/// Guests that a worker with tasks invites before it goes on with its next.
+const GUESTS: u32 = 4;
 
 impl<P: Platform> RangePile<P> {
-    fn random(&mut self) -> u64 {
-        // Marsaglia's xorshift.
-        let mut x = self.random;
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        self.random = x;
-        x
-    }
-
     /// Finds a task, or that all are done.
     #[cold]
     pub(super) fn hunt(&mut self) -> Option<Task> {
+        let workers = self.shared.stores.len();
         if let Some(news) = &mut self.news {
-            news.hear(Ear::All);
-            self.tell_spare(0);
+            self.counts.sent += 1;
+            news.hear(Ear::Guest);
+            news.tell_hunger(self.chance.below(workers));
         }
-        let found = self.search();
+        let found = self.search(workers);
         self.hosts.clear();
-        self.waiting.clear();
-        self.told.clear();
+        self.guests.clear();
         found
     }
 
-    fn search(&mut self) -> Option<Task> {
-        let workers = self.shared.stores.len();
-        let start = self.random() as usize % workers;
-        let (mut looks, mut pause, mut is_in) = (0, 4, true);
+    /// Looks at the piles one after the other, from any on; at those first to which it is
+    /// invited.
+    fn search(&mut self, workers: usize) -> Option<Task> {
+        let start = self.chance.below(workers);
+        let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
         loop {
             self.listen();
             if self.over {
                 return None;
             }
-            let victim = match self.hosts.pop().or_else(|| self.told.pop()) {
-                Some(host) => host,
-                None => {
-                    looks += 1;
-                    (start + looks) % workers
-                }
-            };
+            let victim = self.hosts.pop().unwrap_or_else(|| {
+                looks += 1;
+                (start + looks) % workers
+            });
             if victim != self.rank && self.has_something(victim) {
                 if !is_in {
                     self.shared.census.join(self.rank);
@@ -72,27 +64,28 @@ impl<P: Platform> RangePile<P> {
                     return None;
                 }
             }
-            self.pause(&mut pause, looks > workers);
-            if looks >= ROUNDS * workers && self.news.is_none() {
+            if looks > workers {
+                pause = (2 * pause).min(LONGEST);
+            }
+            self.pause(pause);
+            if self.news.is_none() && looks > ROUNDS * workers {
                 self.sleep();
             }
         }
     }
 
-    /// Leaves the others alone for a while, unless it is called.
-    fn pause(&mut self, turns: &mut usize, longer: bool) {
-        for _ in 0..*turns + PER * self.waiting.len() {
+    /// Leaves the others alone for so many turns, unless it is called.
+    fn pause(&mut self, turns: usize) {
+        for _ in 0..turns {
             P::relax();
             self.listen();
-            if self.over || !self.hosts.is_empty() || !self.told.is_empty() {
+            if self.over || !self.hosts.is_empty() {
                 return;
             }
         }
-        if longer {
-            *turns = (*turns * 2).min(LONGEST);
-        }
     }
 
+    /// Sleeps until there may be something, or it is over. Out of the census.
     fn sleep(&mut self) {
         let shared = &*self.shared;
         let host = shared.rest.sleep(|| {
@@ -106,6 +99,7 @@ impl<P: Platform> RangePile<P> {
     }
 
     /// Takes what has come.
+    #[inline]
     pub(super) fn listen(&mut self) {
         if self.news.is_none() {
             // Acquire: all that was done.
@@ -115,61 +109,35 @@ impl<P: Platform> RangePile<P> {
             self.counts.received += 1;
             match item {
                 Item::Over => self.over = true,
-                Item::Spare { worker, tasks } => self.learn(worker, tasks),
-                Item::Invite { guest, host } if guest == self.rank => self.hosts.push(host),
-                Item::Invite { guest, .. } => self.waiting.retain(|&worker| worker != guest),
+                Item::Hungry { guest } => self.guests.insert(guest),
+                Item::Invitation { guest, host } if guest == self.rank => self.hosts.push(host),
+                Item::Invitation { guest, .. } => self.guests.remove(guest),
             }
-        }
-    }
-
-    fn learn(&mut self, worker: usize, tasks: u32) {
-        self.levels[worker] = tasks.min(255) as u8;
-        self.waiting.retain(|&one| one != worker);
-        if tasks == 0 {
-            self.waiting.push(worker);
-        } else {
-            let others = self.waiting.len() as u64 + 1;
-            if self.random() % others == 0 {
-                self.told.push(worker);
-            }
-        }
-    }
-
-    fn tell_spare(&mut self, tasks: u32) {
-        if let Some(news) = &self.news {
-            self.counts.sent += 1;
-            news.send(Item::Spare {
-                worker: self.rank,
-                tasks,
-            });
-        }
-    }
-
-    /// Before a task of `self.lasted` or so: says what it wants to hear.
-    pub(super) fn settle(&mut self) {
-        if let Some(news) = &mut self.news {
-            news.hear(Ear::End);
         }
     }
 
     fn has_something(&self, victim: usize) -> bool {
         let hands = &self.shared.stores[victim].hands;
-        // Acquire: who is after this has seen that the victim was in.
+        // Relaxed: a hint. Who tries to take something acquires what it needs then; one
+        // that sleeps on it is after a fence.
         [&hands.own, &hands.loot]
             .iter()
-            .any(|word| !Range(word.load(Ordering::Acquire)).is_empty())
+            .any(|word| !Range(word.load(Ordering::Relaxed)).is_empty())
     }
 
     /// Takes half of what the victim has.
-    fn steal(&mut self, victim: usize) -> Option<Task> {
+    pub(super) fn steal(&mut self, victim: usize) -> Option<Task> {
         self.counts.attempts += 1;
         let half = |range: Range| range.split(range.count().div_ceil(2));
         let hands = &self.shared.stores[victim].hands;
-        let (claimed, left) =
-            Hands::<P>::claim(&hands.loot, half).or_else(|| Hands::<P>::claim(&hands.own, half))?;
+        // Once each: if the word changes, others are at it.
+        let (claimed, left) = Hands::<P>::claim_once(&hands.loot, half)
+            .or_else(|| Hands::<P>::claim_once(&hands.own, half))?;
         self.counts.steals += u64::from(claimed.count());
         let (first, rest) = claimed.split(1);
         if !rest.is_empty() {
+            // The loot was empty, and nobody but this worker changes it then. Release:
+            // passes on what the claim acquired. A read-modify-write for `published`.
             self.hands().loot.swap(rest.0, Ordering::AcqRel);
             self.published();
         }
@@ -182,16 +150,31 @@ impl<P: Platform> RangePile<P> {
         Some(self.take(first))
     }
 
-    /// Tells one of those that have nothing where there is something.
-    fn invite(&mut self, host: usize) {
-        if self.waiting.is_empty() {
-            return;
-        }
-        let at = self.random() as usize % self.waiting.len();
-        let guest = self.waiting.swap_remove(at);
-        if let Some(news) = &self.news {
+    /// Tells one of those that have nothing where there is something; `false`: there is
+    /// none, as far as this worker knows.
+    fn invite(&mut self, host: usize) -> bool {
+        let Some(news) = &self.news else {
+            return false;
+        };
+        let start = self.chance.below(self.shared.stores.len());
+        let guest = self.guests.take(start);
+        if let Some(guest) = guest {
             self.counts.sent += 1;
-            news.send(Item::Invite { guest, host });
+            news.invite(guest, host);
         }
+        guest.is_some()
+    }
+
+    /// Before a task: invites those that asked, and is ready for those that will.
+    pub(super) fn settle(&mut self) {
+        let tasks = self.spare();
+        let Some(news) = &mut self.news else { return };
+        news.hear(if tasks > 0 { Ear::Host } else { Ear::End });
+        for _ in 0..tasks.min(GUESTS) {
+            if !self.invite(self.rank) {
+                break;
+            }
+        }
+        self.guests.clear();
     }
 }
