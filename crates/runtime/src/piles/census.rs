@@ -22,7 +22,7 @@ pub(super) struct Census<P: Platform> {
 }
 
 /// Whether a worker rests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Standing {
     rests: bool,
 }
@@ -32,12 +32,18 @@ impl<P: Platform> Census<P> {
     pub(super) fn new(workers: usize) -> Self {
         // More workers than fit are more than there are threads.
         let workers = u32::try_from(workers).unwrap_or(u32::MAX);
-        let census = Self {
+        Self {
             awake: CachePadded::new(Atomic::new(workers)),
             over: CachePadded::new(Atomic::new(false)),
-        };
-        P::name(&census.awake, "census");
-        census
+        }
+    }
+
+    /// A worker comes. It looks at the flag, so that it has the line when it looks again
+    /// at each task: on a machine of many cores all would else fetch it at the start.
+    pub(super) fn enter(&self) -> Standing {
+        P::name(&self.awake, "census");
+        self.is_over();
+        Standing { rests: false }
     }
 
     /// Rests, if it does not yet; whether it was the last.

@@ -4,7 +4,7 @@
 use super::{Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline};
 use crate::barrier::Placement;
 use manycore_check::{
-    Faulty, Shuttle, TornCas, TornSwap, caught, shuttle_pct, shuttle_random, team,
+    Faulty, Loom, Shuttle, TornCas, TornSwap, caught, loom_model, shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -121,6 +121,57 @@ fn a_torn_platform_is_caught() {
                     with_discipline::<Faulty<Shuttle, TornCas>, _>(name, (forest, 1)).unwrap();
                 });
             }
+        });
+    }
+}
+
+/// A task that is put again and again, until somebody ends it all.
+struct Endless;
+
+impl<P: Platform> DisciplineVisitor<P> for Endless {
+    type Output = ();
+
+    fn visit<D: Discipline<P>>(self) {
+        let discipline = D::new(&Placement::flat(3), 1);
+        let runs = AtomicU32::new(0);
+        team::<P>(3, |rank| {
+            let mut pile = discipline.pile(rank);
+            pile.fill((rank == 0).then(|| task(0)));
+            while let Some(task) = pile.get() {
+                pile.put(task);
+                if runs.fetch_add(1, Relaxed) >= 10 {
+                    pile.finish();
+                }
+            }
+        });
+        assert!(runs.load(Relaxed) > 10, "{}", D::NAME);
+    }
+}
+
+#[test]
+fn a_worker_can_end_it() {
+    for name in disciplines() {
+        println!("{name}");
+        let model = move || with_discipline::<Shuttle, _>(name, Endless).unwrap();
+        shuttle_random(100, model);
+        shuttle_pct(100, 3, model);
+    }
+}
+
+/// Two workers and two tasks, one of which puts the other, in every interleaving with few
+/// preemptions. The others need too many steps.
+#[test]
+fn a_pair_exhaustively() {
+    for name in ["global-queue", "random"] {
+        println!("{name}");
+        let forest = Forest {
+            workers: 2,
+            owners: 1,
+            roots: 1,
+            tasks: 2,
+        };
+        loom_model(Some(2), move || {
+            with_discipline::<Loom, _>(name, (forest, 1)).unwrap();
         });
     }
 }

@@ -10,6 +10,28 @@ use std::sync::Arc;
 ///
 /// First in, first out. Who finds it empty sleeps; who puts wakes one sleeper. It is
 /// over when all wait, which is counted under the mutex.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, GlobalQueue, Pile, Task};
+///
+/// let discipline = GlobalQueue::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
 pub struct GlobalQueue<P: Platform>(Arc<Shared<P>>);
 
 /// A worker's end of a [`GlobalQueue`].
@@ -23,6 +45,8 @@ struct Shared<P: Platform> {
     state: CachePadded<Lock<P, State<P>>>,
     /// Changes, under the lock, with whatever a sleeper waits for.
     news: CachePadded<P::Futex>,
+    /// Looked at without the lock, for which all would queue once more in the end.
+    over: CachePadded<P::AtomicBool>,
     workers: usize,
 }
 
@@ -30,13 +54,11 @@ struct State<P> {
     tasks: Deque<P>,
     /// Workers that have nothing in hand and found nothing.
     waiting: usize,
-    over: bool,
 }
 
 /// What a worker found.
 enum Found {
     Task(Task),
-    Over,
     /// It was the last to find nothing.
     Ends,
     /// Nothing, when `news` was this.
@@ -48,17 +70,17 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
     type Pile = GlobalPile<P>;
 
     fn new(placement: &Placement, _: u64) -> Self {
-        let shared = Shared {
+        let shared = Arc::new(Shared {
             state: CachePadded::new(Lock::new(State {
                 tasks: Deque::new(),
                 waiting: 0,
-                over: false,
             })),
             news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
+            over: CachePadded::new(Atomic::new(false)),
             workers: placement.members(),
-        };
+        });
         P::name(&shared.state, "global queue");
-        Self(Arc::new(shared))
+        Self(shared)
     }
 
     fn pile(&self, rank: usize) -> GlobalPile<P> {
@@ -74,9 +96,6 @@ impl<P: Platform> GlobalPile<P> {
     fn look(&mut self) -> Found {
         let Self { shared, waits } = self;
         shared.state.with(|state| {
-            if state.over {
-                return Found::Over;
-            }
             if let Some(task) = state.tasks.pop_front() {
                 state.waiting -= usize::from(std::mem::take(waits));
                 return Found::Task(task);
@@ -84,7 +103,7 @@ impl<P: Platform> GlobalPile<P> {
             state.waiting += usize::from(!std::mem::replace(waits, true));
             if state.waiting == shared.workers {
                 // Nothing is queued, nothing in hand, and nobody is left to put.
-                shared.end(state);
+                shared.end();
                 return Found::Ends;
             }
             // Relaxed: read and changed under the lock only.
@@ -95,8 +114,11 @@ impl<P: Platform> GlobalPile<P> {
 
 impl<P: Platform> Shared<P> {
     /// Under the lock; then the sleepers are to be woken.
-    fn end(&self, state: &mut State<P>) {
-        state.over = true;
+    fn end(&self) {
+        // Release: who sees it has what was done before. The count comes later, but under
+        // the same lock: who reads the count before it has not slept by the wake-up, and who
+        // reads it after finds the flag by the lock.
+        self.over.store(true, Ordering::Release);
         self.news.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -117,10 +139,10 @@ impl<P: Platform> Pile<P> for GlobalPile<P> {
     }
 
     fn get(&mut self) -> Option<Task> {
-        loop {
+        // Acquire: see `end`.
+        while !self.shared.over.load(Ordering::Acquire) {
             match self.look() {
                 Found::Task(task) => return Some(task),
-                Found::Over => return None,
                 Found::Ends => self.shared.news.wake(u32::MAX),
                 // Whoever puts or ends after the look changes the word before it
                 // wakes: a sleeper that has not compared by then does not sleep.
@@ -130,11 +152,12 @@ impl<P: Platform> Pile<P> for GlobalPile<P> {
                 }
             };
         }
+        None
     }
 
     fn finish(&mut self) {
         let shared = &self.shared;
-        shared.state.with(|state| shared.end(state));
+        shared.state.with(|_| shared.end());
         shared.news.wake(u32::MAX);
     }
 

@@ -3,8 +3,20 @@
 //!
 //! One file a discipline; [`Discipline`] and [`Pile`] are what they have in common.
 //! The pool does not use them: its own stack of jobs is for joins.
+//!
+//! | name | tasks are | who has none |
+//! |---|---|---|
+//! | `global-queue` | in one queue with a mutex | sleeps until there is one |
+//! | `random` | in a deque with a mutex a worker | tries others' at random |
+//! | `offer-mutex` | in a deque with a mutex a worker | broadcasts a request; takes from who offers |
+//! | `offer-cas` | in a queue a worker, whose items are taken by compare-and-swap | broadcasts a request; takes the item that is offered |
+//!
+//! Table 5.2 of the thesis is found by its names: `DWorkPileMaster` is a [`Discipline`],
+//! `DWorkPile` a [`Pile`].
 
 mod census;
+#[cfg(test)]
+mod census_checked;
 mod chance;
 #[cfg(test)]
 mod checked;
@@ -27,6 +39,13 @@ use manycore_platform::Platform;
 use std::num::NonZeroU64;
 
 /// What is to be done: an index, or a pointer. Piles do not look at it.
+///
+/// ```
+/// use manycore::piles::Task;
+///
+/// let third = Task::new(3).unwrap();
+/// assert_eq!(third.get(), 3);
+/// ```
 #[doc(alias = "IWorkTask")]
 pub type Task = NonZeroU64;
 
@@ -73,8 +92,8 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
     /// The pile of that rank, made once for each, by the thread that will use it:
     /// on its core, if the discipline uses a broadcast network. While one that does is
-    /// in use, the filter of its core is set for it, and other channels are not heard
-    /// there.
+    /// in use, the filter of its core is the pile's: of other channels, messages whose signature
+    /// is 0 are heard there, and others perhaps.
     ///
     /// # Panics
     ///

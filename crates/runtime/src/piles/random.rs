@@ -17,6 +17,28 @@ const LONGEST: u32 = 6;
 /// mutex. A victim whose length says that it is empty is passed over without
 /// the mutex. After as many victims in vain as there are workers, a thief rests in the
 /// sense of the count that ends it all.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, RandomStealing, Pile, Task};
+///
+/// let discipline = RandomStealing::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
 pub struct RandomStealing<P: Platform>(Arc<Shared<P>>);
 
 /// A worker's end of [`RandomStealing`].
@@ -58,7 +80,7 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
             shared: Arc::clone(&self.0),
             rank,
             chance: Chance::new(self.0.seed, rank),
-            standing: Standing::default(),
+            standing: self.0.census.enter(),
             counts: Counts::default(),
         }
     }

@@ -31,10 +31,54 @@ const FIRST_WAIT: Duration = Duration::from_micros(1);
 const LAST_WAIT: Duration = Duration::from_micros(16);
 
 /// Stealing by request, with deques under a mutex.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, OfferMutex, Pile, Task};
+///
+/// let discipline = OfferMutex::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
 pub type OfferMutex<P> = OfferStealing<P, mutex::MutexQueue<P>>;
 
 /// Stealing by request, with items that are offered by address and taken by
 /// compare-and-swap.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, OfferCas, Pile, Task};
+///
+/// let discipline = OfferCas::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
 pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 
 /// Stealing by request.
@@ -59,7 +103,7 @@ pub struct OfferPile<P: Platform, Q: OfferedQueue<P>> {
     queue: Q,
     mail: Mail<P>,
     chance: Chance,
-    /// Offers that it has not tried, the oldest first.
+    /// Offers that it has not tried.
     offers: Vec<u64>,
     /// It has sent a request since it last took what was offered.
     has_asked: bool,
@@ -105,7 +149,7 @@ impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
             has_asked: false,
             thieves: Vec::new(),
             asks: vec![false; workers],
-            standing: Standing::default(),
+            standing: shared.census.enter(),
             counts: Counts::default(),
             shared,
         }
@@ -160,10 +204,23 @@ impl<P: Platform, Q: OfferedQueue<P>> OfferPile<P, Q> {
         }
     }
 
+    /// Takes one out of the offers: one of the best, at random. Victims' offers come to all
+    /// thieves in about the same order, and thieves with one rule would all go to one victim.
+    fn choose(&mut self) -> u64 {
+        let offers = &mut self.offers;
+        let best = offers.iter().map(|offer| Q::worth(*offer)).max();
+        let is_best = |offer: &u64| Some(Q::worth(*offer)) == best;
+        let ties = offers.iter().filter(|offer| is_best(offer)).count();
+        let chosen = self.chance.below(ties);
+        let best = (0..offers.len()).filter(|at| is_best(&offers[*at]));
+        let at = { best }.nth(chosen).expect("there is an offer");
+        offers.swap_remove(at)
+    }
+
     /// Takes one of the tasks that were offered.
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
-            let offer = self.offers.remove(Q::pick(&self.offers));
+            let offer = self.choose();
             self.shared.census.rouse(&mut self.standing);
             self.counts.attempts += 1;
             // SAFETY: it came through this discipline's channel, which only its piles have.

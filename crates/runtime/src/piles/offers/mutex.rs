@@ -17,10 +17,14 @@ pub struct MutexQueue<P> {
     platform: PhantomData<fn() -> P>,
 }
 
-/// The length, then the rank: so that the greatest is the longest.
+/// The length and the rank.
 fn offer(rank: usize, length: usize) -> u64 {
     let length = u32::try_from(length).unwrap_or(u32::MAX);
     u64::from(length) << 32 | rank as u64
+}
+
+fn length(offer: u64) -> u64 {
+    offer >> 32
 }
 
 fn victim(offer: u64) -> usize {
@@ -65,9 +69,8 @@ impl<P: Platform> OfferedQueue<P> for MutexQueue<P> {
         Some(offer(self.rank, mine.length()))
     }
 
-    fn pick(offers: &[u64]) -> usize {
-        let longest = (0..offers.len()).max_by_key(|at| offers[*at]);
-        longest.unwrap_or(0)
+    fn worth(offer: u64) -> u64 {
+        length(offer)
     }
 
     unsafe fn take(all: &[Self::Shared], offer: u64) -> Option<Task> {

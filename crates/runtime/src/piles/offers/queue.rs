@@ -31,8 +31,8 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// [`begin_offering`](Self::begin_offering).
     fn offer(&mut self, mine: &Self::Shared) -> Option<u64>;
 
-    /// Which of several offers a thief takes first.
-    fn pick(_offers: &[u64]) -> usize {
+    /// What a thief goes by when it chooses among offers: it takes one of the greatest.
+    fn worth(_offer: u64) -> u64 {
         0
     }
 

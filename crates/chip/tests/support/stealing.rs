@@ -1,0 +1,196 @@
+//! The thesis's benchmark of work stealing (Park 2013, section 6.2.1): independent tasks of
+//! one length, and five ways in which they are distributed at the beginning.
+
+use manycore::barrier::Placement;
+use manycore::piles::{Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline};
+use manycore_chip::config::Config;
+use manycore_chip::{Run, Simulated, Simulation, SimulationError};
+use manycore_platform::{Platform, ThreadSpec};
+use std::sync::{Arc, Mutex};
+
+/// Where the tasks are at the beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Distribution {
+    /// All on core 0.
+    TotalSkew,
+    /// Evenly on the first half of the cores.
+    Half,
+    /// Evenly on the first quarter.
+    Quarter,
+    /// Evenly on all.
+    Even,
+    /// On each as many as a normal variable says, whose standard deviation is half its
+    /// mean. The thesis does not give it.
+    Random,
+}
+
+impl Distribution {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::TotalSkew,
+        Self::Half,
+        Self::Quarter,
+        Self::Even,
+        Self::Random,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::TotalSkew => "total-skew",
+            Self::Half => "half",
+            Self::Quarter => "quarter",
+            Self::Even => "even",
+            Self::Random => "random",
+        }
+    }
+
+    /// How many of `tasks` each of `cores` has.
+    pub(crate) fn counts(self, cores: usize, tasks: usize, seed: u64) -> Vec<usize> {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let weight = |core| match self {
+            Self::TotalSkew => u64::from(core == 0),
+            Self::Half => u64::from(core < cores.div_ceil(2)),
+            Self::Quarter => u64::from(core < cores.div_ceil(4)),
+            Self::Even => 1,
+            // The sum of 12 uniform variables is normal to three standard deviations:
+            // whole numbers, so that it is the same everywhere.
+            Self::Random => {
+                let sum: i64 = (0..12).map(|_| rng.i64(0..=1_000)).sum();
+                (2 * 1_000 + (sum - 6 * 1_000)).max(0) as u64
+            }
+        };
+        let weights: Vec<u64> = (0..cores).map(weight).collect();
+        // Rounded so that the sums are right.
+        let total: u64 = weights.iter().sum();
+        let mut sum = 0;
+        let upto = |sum| (sum * tasks as u64 / total) as usize;
+        let count = |weight| {
+            let before = upto(sum);
+            sum += weight;
+            upto(sum) - before
+        };
+        weights.into_iter().map(count).collect()
+    }
+}
+
+/// One run of the benchmark.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Benchmark {
+    pub(crate) cores: usize,
+    pub(crate) tasks: usize,
+    /// Of each task.
+    pub(crate) cycles: u64,
+    /// In how many parts a task is done, between which it has requests answered.
+    pub(crate) parts: u64,
+    pub(crate) distribution: Distribution,
+    pub(crate) seed: u64,
+}
+
+/// What came of it. Times are from the common start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// When the last task was done.
+    pub(crate) done: u64,
+    /// When the last worker knew that all were.
+    pub(crate) over: u64,
+    /// How often each task was run.
+    pub(crate) runs: Vec<u32>,
+    /// Tasks each worker ran.
+    pub(crate) shares: Vec<usize>,
+    /// Of all workers.
+    pub(crate) counts: Counts,
+    /// Writes of the word by which the end is found.
+    pub(crate) census: u64,
+}
+
+/// By when all piles are filled.
+const START: u64 = 4_000_000;
+
+impl Benchmark {
+    /// Runs it on the first cores of `machine`, whose cores need a cycle an instruction.
+    pub(crate) fn run(
+        self,
+        machine: &Config,
+        discipline: &str,
+    ) -> Result<Run<Outcome>, SimulationError> {
+        Simulation::new(machine).limit(1 << 40).run(|| {
+            with_discipline::<Simulated, _>(discipline, self).unwrap_or_else(|no| panic!("{no}"))
+        })
+    }
+
+    /// The cycles of the tasks over the cores.
+    pub(crate) fn ideal(self) -> f64 {
+        self.tasks as f64 * self.cycles as f64 / self.cores as f64
+    }
+}
+
+impl DisciplineVisitor<Simulated> for Benchmark {
+    type Output = Outcome;
+
+    fn visit<D: Discipline<Simulated>>(self) -> Outcome {
+        let discipline = Arc::new(D::new(&Placement::flat(self.cores), self.seed));
+        let outcome = Arc::new(Mutex::new(Outcome {
+            done: 0,
+            over: 0,
+            runs: vec![0; self.tasks],
+            shares: vec![0; self.cores],
+            counts: Counts::default(),
+            census: 0,
+        }));
+        let mut first = 0;
+        let counts = self.distribution.counts(self.cores, self.tasks, self.seed);
+        let member = |(core, count): (usize, usize)| {
+            let (discipline, outcome) = (Arc::clone(&discipline), Arc::clone(&outcome));
+            let mine = first..first + count;
+            first += count;
+            let spec = ThreadSpec {
+                name: format!("core {core}"),
+                cpus: vec![core],
+                ..ThreadSpec::default()
+            };
+            let body = move || self.work(&mut discipline.pile(core), core, mine, &outcome);
+            Simulated::spawn(spec, Box::new(body)).expect("the machine has the core")
+        };
+        let team: Vec<_> = counts.into_iter().enumerate().map(member).collect();
+        team.into_iter().for_each(Simulated::join);
+        let mut outcome = outcome.lock().unwrap();
+        let lines = Simulated::named_lines();
+        let census = (lines.iter()).filter(|line| line.names.iter().any(|name| name == "census"));
+        outcome.census = census.map(|line| line.writes).sum();
+        outcome.clone()
+    }
+}
+
+impl Benchmark {
+    fn work(
+        self,
+        pile: &mut impl Pile<Simulated>,
+        core: usize,
+        mine: std::ops::Range<usize>,
+        outcome: &Mutex<Outcome>,
+    ) {
+        pile.fill(mine.map(|number| Task::new(number as u64 + 1).unwrap()));
+        assert!(
+            Simulated::now() < START,
+            "the piles are not filled by the start"
+        );
+        Simulated::compute(START - Simulated::now());
+        let (mut ran, mut done) = (Vec::new(), START);
+        while let Some(task) = pile.get() {
+            Simulated::compute(self.cycles / self.parts);
+            for _ in 1..self.parts {
+                pile.process_pending_requests();
+                Simulated::compute(self.cycles / self.parts);
+            }
+            ran.push(task.get() as usize - 1);
+            done = Simulated::now();
+        }
+        let over = Simulated::now();
+        // The standard library's mutex, and no simulated time: the books are not the benchmark's.
+        let mut outcome = outcome.lock().unwrap();
+        outcome.done = outcome.done.max(done - START);
+        outcome.over = outcome.over.max(over - START);
+        outcome.shares[core] = ran.len();
+        ran.into_iter().for_each(|number| outcome.runs[number] += 1);
+        outcome.counts = outcome.counts + pile.counts();
+    }
+}

@@ -1,0 +1,80 @@
+//! The count that ends it all, under loom: nobody hears of the end before all is done, and
+//! all hear of it.
+//!
+//! That taking is a release, and seeing a task gone an acquire, is for the order of two
+//! additions to one word; loom has additions in the order of its execution, and
+//! cannot refute their being relaxed.
+
+use super::census::Census;
+use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// A step of the argument left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mistake {
+    /// The thief takes, and rouses then.
+    TakesFirst,
+    /// The thief does not rouse.
+    SleepWalks,
+    /// The owner rests with a task in its pile.
+    DoesNotLook,
+}
+
+/// The owner's pile holds a task, which its owner takes, or the thief, who rests by
+/// then. What was done in it is seen by all in the end.
+fn one_task<P: Platform>(mistake: Option<Mistake>) {
+    let census = Census::<P>::new(2);
+    let pile = P::AtomicU32::new(1);
+    let done = Plain::new(0);
+    let is = |this| mistake == Some(this);
+    team::<P>(2, |rank| {
+        let mut standing = census.enter();
+        let take = || (pile.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Acquire)).is_ok();
+        let mut took = false;
+        if rank == 0 {
+            took = !is(Mistake::DoesNotLook) && take();
+        } else {
+            census.rest(&mut standing);
+            if pile.load(Ordering::Relaxed) == 1 {
+                if !is(Mistake::TakesFirst) && !is(Mistake::SleepWalks) {
+                    census.rouse(&mut standing);
+                }
+                took = take();
+                if is(Mistake::TakesFirst) {
+                    census.rouse(&mut standing);
+                }
+            }
+        }
+        if took {
+            done.write(1);
+        }
+        census.rest(&mut standing);
+        while !census.is_over() {
+            P::yield_now();
+        }
+        assert_eq!(done.read(), 1, "the end comes before the task is done");
+    });
+}
+
+#[test]
+fn the_end_comes_when_all_is_done() {
+    loom_model(None, || one_task::<Loom>(None));
+}
+
+#[test]
+fn each_step_left_out_is_caught() {
+    for mistake in [
+        Mistake::TakesFirst,
+        Mistake::SleepWalks,
+        Mistake::DoesNotLook,
+    ] {
+        println!("{mistake:?}");
+        caught(|| loom_model(None, move || one_task::<Loom>(Some(mistake))));
+    }
+}
+
+#[test]
+fn each_fault_of_the_platform_is_caught() {
+    caught(|| loom_model(None, || one_task::<Faulty<Loom, TornAdd>>(None)));
+    caught(|| loom_model(None, || one_task::<Faulty<Loom, Relaxed>>(None)));
+}
