@@ -244,12 +244,14 @@ fn rest<P: Platform>() {
             return;
         }
         let look = || {
-            let seen = there.load(Acquire);
-            let is_taken = seen > 0
-                && there
-                    .compare_exchange(seen, seen - 1, AcqRel, Acquire)
-                    .is_ok();
-            is_taken.then_some(())
+            let mut seen = there.load(Acquire);
+            while seen > 0 {
+                match there.compare_exchange(seen, seen - 1, AcqRel, Acquire) {
+                    Ok(_) => return Some(()),
+                    Err(now) => seen = now,
+                }
+            }
+            None
         };
         while rest.sleep(look).is_none() {}
     });

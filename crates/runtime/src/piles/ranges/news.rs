@@ -2,18 +2,19 @@
 
 use manycore_platform::{Broadcast, Filter, MatchOperation, Message, Platform};
 
-/// The signature of the end, which every filter of ours passes.
-const OVER: u32 = 1;
+/// The signature of the end, which every filter of ours passes; and, by default, that of
+/// other channels' messages.
+const OVER: u32 = 0;
 /// What hosts hear: a bit for each class of ranks.
 const HOSTS: Classes = Classes {
-    first: 1,
+    first: 0,
     count: 8,
     ranks: 1,
 };
 /// What guests hear: a bit for each group of ranks.
 const GUESTS: Classes = Classes {
-    first: 9,
-    count: 16,
+    first: 8,
+    count: 24,
     ranks: 64,
 };
 
@@ -77,7 +78,8 @@ pub(super) enum Item {
 pub(super) struct News<P: Platform> {
     wire: Wire<P>,
     rank: usize,
-    heard: u32,
+    /// Bits of a signature that it does not want.
+    declined: u32,
 }
 
 impl<P: Platform> News<P> {
@@ -87,24 +89,24 @@ impl<P: Platform> News<P> {
         let mut news = Self {
             wire,
             rank,
-            heard: 0,
+            declined: 0,
         };
         news.hear(Ear::End);
         news
     }
 
     pub(super) fn hear(&mut self, ear: Ear) {
-        let signature = match ear {
-            Ear::End => OVER,
-            Ear::Host => OVER | HOSTS.of(self.rank),
-            Ear::Guest => OVER | GUESTS.of(self.rank),
+        let wanted = match ear {
+            Ear::End => 0,
+            Ear::Host => HOSTS.of(self.rank),
+            Ear::Guest => GUESTS.of(self.rank),
         };
-        if self.heard != signature {
-            self.heard = signature;
+        if self.declined != !wanted {
+            self.declined = !wanted;
             P::Broadcast::set_filter(Filter {
-                mask: u32::MAX,
-                operation: MatchOperation::And,
-                signature,
+                mask: self.declined,
+                operation: MatchOperation::Xnor,
+                signature: 0,
             });
         }
     }
@@ -115,12 +117,10 @@ impl<P: Platform> News<P> {
 
     /// Tells its group, and the hosts of the class of `asked`, that it has nothing.
     pub(super) fn tell_hunger(&self, asked: usize) {
-        // No host in the payload: a request.
-        self.send(
-            GUESTS.of(self.rank) | HOSTS.of(asked),
-            u64::MAX,
-            self.rank as u32,
-        );
+        for signature in [GUESTS.of(self.rank), HOSTS.of(asked)] {
+            // No host in the payload: a request.
+            self.send(signature, u64::MAX, self.rank as u32);
+        }
     }
 
     pub(super) fn invite(&self, guest: usize, host: usize) {

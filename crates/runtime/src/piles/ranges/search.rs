@@ -23,7 +23,7 @@ impl<P: Platform> RangePile<P> {
     pub(super) fn hunt(&mut self) -> Option<Task> {
         let workers = self.shared.stores.len();
         if let Some(news) = &mut self.news {
-            self.counts.sent += 1;
+            self.counts.sent += 2;
             news.hear(Ear::Guest);
             news.tell_hunger(self.chance.below(workers));
         }
