@@ -25,11 +25,13 @@ mod global_queue;
 mod offers;
 mod patience;
 mod random;
+mod ranges;
 mod registry;
 
 pub use global_queue::{GlobalPile, GlobalQueue};
 pub use offers::{OfferCas, OfferMutex, OfferPile, OfferStealing};
 pub use random::{RandomPile, RandomStealing};
+pub use ranges::{RangePile, RangeStealing};
 pub use registry::{DisciplineVisitor, UnknownDiscipline, disciplines, with_discipline};
 
 use crate::barrier::Placement;

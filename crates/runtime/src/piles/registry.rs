@@ -1,6 +1,6 @@
 //! Disciplines by name.
 
-use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing};
+use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing, RangeStealing};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a discipline that is known by name only at run time: a closure
@@ -108,4 +108,5 @@ registry! { P:
     RandomStealing<P>,
     OfferMutex<P>,
     OfferCas<P>,
+    RangeStealing<P>,
 }

@@ -1,0 +1,63 @@
+//! A set of ranks.
+
+/// Ranks, a bit each.
+pub(super) struct Crowd {
+    words: Box<[u64]>,
+}
+
+impl Crowd {
+    pub(super) fn new(ranks: usize) -> Self {
+        Self {
+            words: vec![0; ranks.div_ceil(64)].into(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, rank: usize) {
+        self.words[rank / 64] |= 1 << (rank % 64);
+    }
+
+    pub(super) fn remove(&mut self, rank: usize) {
+        self.words[rank / 64] &= !(1 << (rank % 64));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Takes out the first from `start` on, or else the first.
+    pub(super) fn take(&mut self, start: usize) -> Option<usize> {
+        let words = self.words.len();
+        // The word of `start` twice: from it on at first, whole at last.
+        (0..=words).find_map(|step| {
+            let at = (start / 64 + step) % words;
+            let from = if step == 0 { !0 << (start % 64) } else { !0 };
+            let word = self.words[at] & from;
+            (word != 0).then(|| {
+                let rank = at * 64 + word.trailing_zeros() as usize;
+                self.remove(rank);
+                rank
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Crowd;
+
+    #[test]
+    fn taken_in_order_from_where_one_starts() {
+        let mut crowd = Crowd::new(130);
+        for rank in [129, 3, 64, 70] {
+            crowd.insert(rank);
+        }
+        crowd.remove(64);
+        let taken: Vec<_> = std::iter::from_fn(|| crowd.take(66)).collect();
+        assert_eq!(taken, [70, 129, 3]);
+        crowd.insert(5);
+        assert_eq!(crowd.take(6), Some(5));
+        crowd.insert(7);
+        crowd.clear();
+        assert_eq!(crowd.take(0), None);
+    }
+}
