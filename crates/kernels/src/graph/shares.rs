@@ -57,7 +57,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
             shares: self,
             rank,
             member: self.barrier.member(rank),
-            pile: self.current().pile(rank),
+            pile: Some(self.current().pile(rank)),
             before: Counts::default(),
             tasks: 0,
         }
@@ -83,7 +83,8 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
     shares: &'s Shares<P, D, B>,
     rank: usize,
     member: B::Member,
-    pile: D::Pile,
+    /// This frontier's. The core has the one or the other: piles may set its filter.
+    pile: Option<D::Pile>,
     /// Of the frontiers that are done.
     before: Counts,
     tasks: u64,
@@ -92,7 +93,8 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
     /// What the rank did to get work so far.
     pub fn counts(&self) -> Counts {
-        self.before + self.pile.counts()
+        let now = self.pile.as_ref().map(Pile::counts);
+        self.before + now.unwrap_or_default()
     }
 
     /// Tasks that it got so far.
@@ -103,11 +105,11 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Work for Share<'_, P, D, B> {
     fn put(&mut self, task: Task) {
-        self.pile.put(task);
+        self.pile.iter_mut().for_each(|pile| pile.put(task));
     }
 
     fn get(&mut self) -> Option<Task> {
-        let task = self.pile.get();
+        let task = self.pile.as_mut().and_then(Pile::get);
         self.tasks += u64::from(task.is_some());
         task
     }
@@ -121,9 +123,10 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Work for Share<'_, P, D, B> {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner) = next;
         }
-        shares.barrier.wait(&mut self.member);
         self.before = self.counts();
-        self.pile = shares.current().pile(self.rank);
+        self.pile = None;
+        shares.barrier.wait(&mut self.member);
+        self.pile = Some(shares.current().pile(self.rank));
     }
 }
 
