@@ -20,7 +20,9 @@ fn a_slower_network_shows() {
     };
     // Each wait gets longer by what the message takes longer.
     let own = total("transport", "5");
-    assert_eq!(total("transport", "20000") - own, 10.0 * 19_995.0);
+    let longer = total("transport", "20000") - own;
+    // But for when the last member begins.
+    assert!((longer / (10.0 * 19_995.0) - 1.0).abs() < 1e-3, "{longer}");
     assert_eq!(total("controller", "10"), own);
     assert!(total("controller", "20") > own + 250.0);
     assert!(total("check", "30") > own);
@@ -40,7 +42,11 @@ fn the_thesis_numbers_are_put_beside_each_other() {
     let bench = Bench::new();
     let text = bench.run(&args).ok().out();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["638 cycles by the closed form", "adds 19995", "times sense"] {
+    for part in [
+        "638 cycles by the closed form",
+        "and 638 here",
+        "1.70 times that of sense",
+    ] {
         assert!(words.contains(part), "{text}\nlacks {part}");
     }
     assert_eq!(

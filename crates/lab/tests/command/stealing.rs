@@ -19,7 +19,7 @@ fn the_csv_is_tidy_and_nothing_beats_the_ideal() {
                 steals,messages,unit,";
     assert!(csv.starts_with(head), "{csv}");
     let rows = records(&csv);
-    assert!(rows.len() >= 5 && rows.len() % 5 == 0, "{csv}");
+    assert!(rows.len() >= 5 && rows.len().is_multiple_of(5), "{csv}");
     for row in &rows {
         assert_eq!((&row[0], &row[5], &row[11]), ("simulated", "16", "cycles"));
         let number = |column: usize| row[column].parse::<f64>().unwrap();
