@@ -123,40 +123,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             !spins_alone
         });
         let measured = measure(&taking_part, threads, rounds, &mut random, &mut versions)?;
-        println!(
-            "  {:16} {:>11} {:>11} {:>11} {:>11}  ratio (p10 to p90 over the rounds)",
-            "", "median", "p10", "p90", "least"
-        );
-        // Manycore's is the first, or nothing would have come back.
-        let own = &measured[0].1;
-        for (name, series) in &measured {
-            let all = series.pooled();
-            let (of_all, ratio) = (Summary::of(&all), Summary::of(&series.ratios_to(own)));
-            let row = Row {
-                threads,
-                peer: name,
-                median_ns: of_all.median,
-                p10_ns: of_all.p10,
-                p90_ns: of_all.p90,
-                min_ns: least(all.iter().copied()),
-                ratio_to_manycore: ratio.median,
-                ratio_p10: ratio.p10,
-                ratio_p90: ratio.p90,
-                samples: all.len(),
-                rounds,
-            };
-            println!(
-                "  {name:16} {:11.1} {:11.1} {:11.1} {:11.1}  {:.3} ({:.3} to {:.3})",
-                row.median_ns,
-                row.p10_ns,
-                row.p90_ns,
-                row.min_ns,
-                ratio.median,
-                ratio.p10,
-                ratio.p90
-            );
-            csv.serialize(row)?;
-        }
+        report(&measured, threads, &mut csv)?;
         csv.flush()?;
     }
     println!();
@@ -164,6 +131,43 @@ fn run(arguments: &Arguments) -> Result<()> {
         println!("{name}: {version}");
     }
     println!("written: {}", path.display());
+    Ok(())
+}
+
+/// Prints a table and adds its rows to the file.
+fn report(
+    measured: &[(&str, Series)],
+    threads: usize,
+    csv: &mut csv::Writer<std::fs::File>,
+) -> Result<()> {
+    println!(
+        "  {:16} {:>11} {:>11} {:>11} {:>11}  ratio (p10 to p90 over the rounds)",
+        "", "median", "p10", "p90", "least"
+    );
+    // Manycore's is the first, or nothing would have come back.
+    let own = &measured[0].1;
+    for (name, series) in measured {
+        let all = series.pooled();
+        let (of_all, ratio) = (Summary::of(&all), Summary::of(&series.ratios_to(own)));
+        let row = Row {
+            threads,
+            peer: name,
+            median_ns: of_all.median,
+            p10_ns: of_all.p10,
+            p90_ns: of_all.p90,
+            min_ns: least(all.iter().copied()),
+            ratio_to_manycore: ratio.median,
+            ratio_p10: ratio.p10,
+            ratio_p90: ratio.p90,
+            samples: all.len(),
+            rounds: series.rounds.len(),
+        };
+        println!(
+            "  {name:16} {:11.1} {:11.1} {:11.1} {:11.1}  {:.3} ({:.3} to {:.3})",
+            row.median_ns, row.p10_ns, row.p90_ns, row.min_ns, ratio.median, ratio.p10, ratio.p90
+        );
+        csv.serialize(row)?;
+    }
     Ok(())
 }
 

@@ -82,30 +82,32 @@ impl Session {
     }
 
     fn lead(&self, member: &mut dyn Member) -> Vec<f64> {
-        let (mut taken, mut gone) = (Duration::ZERO, 0);
         let mut episodes = 1;
         let started = Instant::now();
         while started.elapsed() < self.plan.warm_up {
-            taken += self.time(member, episodes);
-            gone += u64::from(episodes);
-            // By the mean, since on shared CPUs few episodes take most of the time.
-            episodes = self.in_a_sample(taken, gone).min(2 * episodes);
+            let time = self.time(member, episodes);
+            episodes = self.next(episodes, time);
         }
         let mut samples = vec![];
         let started = Instant::now();
         while samples.is_empty() || started.elapsed() < self.plan.sampling {
             let time = self.time(member, episodes);
             samples.push(time.as_nanos() as f64 / f64::from(episodes));
+            episodes = self.next(episodes, time);
         }
         self.announce(member, 0);
         samples
     }
 
-    /// Episodes in a sample, when so many took so long.
-    fn in_a_sample(&self, taken: Duration, gone: u64) -> u32 {
-        let one = taken.as_secs_f64() / gone as f64;
-        // Too many are cut off, also where the clock saw nothing pass.
-        ((self.plan.sample.as_secs_f64() / one) as u32).clamp(1, 1 << 20)
+    /// Episodes in the sample after one of so many that took so long. At most twice
+    /// as many and at least half: on shared CPUs a sample may be a thousand times as
+    /// slow as the one before.
+    fn next(&self, episodes: u32, took: Duration) -> u32 {
+        let fitting = self.plan.sample.div_duration_f64(took) * f64::from(episodes);
+        // The cast cuts off what is too large; so does the last bound.
+        (fitting as u32)
+            .clamp(episodes / 2, 2 * episodes)
+            .clamp(1, 1 << 20)
     }
 
     /// From the leader's leaving one episode to its leaving the last of so many more.
@@ -156,6 +158,17 @@ mod tests {
         });
         let samples = session.into_samples().unwrap();
         assert!(matches!(samples[..], [ns] if ns > 0.0), "{samples:?}");
+    }
+
+    #[test]
+    fn samples_get_longer_and_shorter_by_half_at_a_time() {
+        let session = Session::new(1, SHORT);
+        let next = |episodes, us| session.next(episodes, Duration::from_micros(us));
+        assert_eq!(next(1_000, 800), 1_250);
+        assert_eq!(next(1_000, 0), 2_000);
+        assert_eq!(next(1_000, 900_000), 500);
+        assert_eq!(next(1, 900_000), 1);
+        assert_eq!(next(1 << 20, 1), 1 << 20);
     }
 
     /// Lets everybody pass.
