@@ -11,7 +11,8 @@ struct Glue {
     /// `PEERS_GLUE_<name>` holds the path, `PEERS_MISSING_<name>` the reason.
     name: &'static str,
     source: &'static str,
-    cpp: bool,
+    /// The standard of C++; C otherwise.
+    cpp: Option<&'static str>,
     /// Tried in this order; the first that works is taken.
     compilers: Vec<String>,
     arguments: Vec<String>,
@@ -31,27 +32,56 @@ fn main() {
 
     // The newest clang first: its runtime comes with it.
     let clangs = (14..=25).rev().map(|version| format!("clang-{version}"));
+    let clangs: Vec<_> = clangs.chain(["clang".into()]).collect();
     let glues = [
         Glue {
             name: "GOMP",
             source: "native/openmp.c",
-            cpp: false,
+            cpp: None,
             compilers: vec!["gcc".into()],
             arguments: vec!["-fopenmp".into()],
         },
         Glue {
             name: "LIBOMP",
             source: "native/openmp.c",
-            cpp: false,
-            compilers: clangs.chain(["clang".into()]).collect(),
+            cpp: None,
+            compilers: clangs.clone(),
             arguments: vec!["-fopenmp=libomp".into()],
         },
         Glue {
             name: "TBB",
             source: "native/tbb.cpp",
-            cpp: true,
+            cpp: Some("c++17"),
             compilers: vec!["g++".into(), "clang++".into()],
             arguments: tbb_arguments(),
+        },
+        Glue {
+            name: "BARRIER_GOMP",
+            source: "native/barrier_openmp.c",
+            cpp: None,
+            compilers: vec!["gcc".into()],
+            arguments: vec!["-fopenmp".into()],
+        },
+        Glue {
+            name: "BARRIER_LIBOMP",
+            source: "native/barrier_openmp.c",
+            cpp: None,
+            compilers: clangs,
+            arguments: vec!["-fopenmp=libomp".into()],
+        },
+        Glue {
+            name: "BARRIER_STD",
+            source: "native/barrier_std.cpp",
+            cpp: Some("c++20"),
+            compilers: vec!["g++".into(), "clang++".into()],
+            arguments: vec!["-pthread".into()],
+        },
+        Glue {
+            name: "BARRIER_PTHREAD",
+            source: "native/barrier_pthread.c",
+            cpp: None,
+            compilers: vec!["gcc".into(), "clang".into()],
+            arguments: vec!["-pthread".into()],
         },
     ];
     for glue in glues {
@@ -105,12 +135,12 @@ impl Glue {
         let mut build = cc::Build::new();
         build
             .compiler(compiler)
-            .cpp(self.cpp)
+            .cpp(self.cpp.is_some())
             .opt_level(2)
             .pic(true)
             .cargo_metadata(false);
-        if self.cpp {
-            build.std("c++17");
+        if let Some(standard) = self.cpp {
+            build.std(standard);
         }
         let tool = build
             .try_get_compiler()

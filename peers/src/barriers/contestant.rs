@@ -1,0 +1,95 @@
+use crate::foreign::{self, Glue};
+use crate::native;
+use anyhow::{Result, bail};
+
+/// One thread's part in a barrier.
+pub trait Member {
+    /// Goes through so many episodes.
+    fn wait(&mut self, episodes: u32);
+}
+
+/// What each thread of a team does with its rank and its part.
+pub type Body<'a> = &'a (dyn Fn(usize, &mut dyn Member) + Sync);
+
+/// One row of a table.
+pub struct Contestant {
+    pub name: &'static str,
+    /// Its members never let the CPU go: a team without a CPU a member takes
+    /// milliseconds an episode, which the scheduler's slices are.
+    pub only_spins: bool,
+    kind: Kind,
+}
+
+enum Kind {
+    Rust(fn(usize, Body<'_>) -> Result<()>),
+    Foreign(&'static Glue),
+}
+
+impl Contestant {
+    /// Why it cannot be had here.
+    pub fn missing(&self) -> Option<String> {
+        match self.kind {
+            Kind::Rust(_) => None,
+            Kind::Foreign(glue) => glue.missing(),
+        }
+    }
+
+    /// Calls `body` on so many threads at once, the caller being rank 0. The version,
+    /// if `Cargo.lock` does not name it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be had here.
+    pub fn run(&self, threads: usize, body: Body<'_>) -> Result<Option<String>> {
+        match self.kind {
+            Kind::Rust(run) => run(threads, body).map(|()| None),
+            Kind::Foreign(glue) => glue.run(threads, body).map(Some),
+        }
+    }
+}
+
+/// All that there are; manycore's comes first, and the others are compared with it.
+pub fn contestants() -> Vec<Contestant> {
+    let rust = |name, run| Contestant {
+        name,
+        only_spins: false,
+        kind: Kind::Rust(run),
+    };
+    let foreign = |name, glue| Contestant {
+        name,
+        only_spins: false,
+        kind: Kind::Foreign(glue),
+    };
+    vec![
+        rust("manycore", native::manycore),
+        Contestant {
+            only_spins: true,
+            ..rust("hand-spun", native::hand_spun::<false>)
+        },
+        rust("hand-spun-yields", native::hand_spun::<true>),
+        foreign("gomp", &foreign::GOMP),
+        foreign("libomp", &foreign::LIBOMP),
+        foreign("c++20", &foreign::CPP),
+        foreign("pthread", &foreign::PTHREAD),
+        rust("std", native::standard),
+    ]
+}
+
+/// The one of that name.
+///
+/// # Errors
+///
+/// When there is none; names those that there are.
+pub fn find(name: &str) -> Result<Contestant> {
+    let mut all = contestants();
+    match all.iter().position(|it| it.name == name) {
+        Some(position) => Ok(all.swap_remove(position)),
+        None => {
+            let known: Vec<_> = all.iter().map(|it| it.name).collect();
+            bail!(
+                "--peers: there is no peer `{name}`; expected some of {}",
+                known.join(", ")
+            )
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The barriers in Rust, on threads of the standard library.
+
+use crate::contestant::{Body, Member};
+use anyhow::Result;
+use manycore::barrier::{TeamBarrier, TeamMember};
+use std::hint::spin_loop;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+/// Calls `body` on so many threads, each with what `member` makes there.
+fn run<M: Member>(threads: usize, member: impl Fn() -> M + Sync, body: Body<'_>) -> Result<()> {
+    let one = |rank| body(rank, &mut member());
+    thread::scope(|scope| {
+        let one = &one;
+        for rank in 1..threads {
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, move || one(rank)) {
+                // The others wait for the one that there is not.
+                eprintln!("cannot make {threads} threads: {error}");
+                std::process::exit(1);
+            }
+        }
+        one(0);
+    });
+    Ok(())
+}
+
+pub fn manycore(threads: usize, body: Body<'_>) -> Result<()> {
+    let barrier = TeamBarrier::new(threads);
+    run(threads, || barrier.member(), body)
+}
+
+impl Member for TeamMember {
+    fn wait(&mut self, episodes: u32) {
+        for _ in 0..episodes {
+            // Inherent methods come first: this is the barrier's own.
+            TeamMember::wait(self);
+        }
+    }
+}
+
+pub fn standard(threads: usize, body: Body<'_>) -> Result<()> {
+    let barrier = Barrier::new(threads);
+    run(threads, || &barrier, body)
+}
+
+impl Member for &Barrier {
+    fn wait(&mut self, episodes: u32) {
+        for _ in 0..episodes {
+            Barrier::wait(self);
+        }
+    }
+}
+
+/// Sense-reversing, as one writes it: a count and a sense, each on a line of its own.
+/// `YIELDS`: who has looked 200 times lets others run between looks.
+pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<()> {
+    let members = u32::try_from(threads)?;
+    let barrier = HandSpun::<YIELDS> {
+        missing: Line(AtomicU32::new(members)),
+        sense: Line(AtomicU32::new(0)),
+        members,
+    };
+    let member = || HandSpunMember {
+        barrier: &barrier,
+        sense: 0,
+    };
+    run(threads, member, body)
+}
+
+struct HandSpun<const YIELDS: bool> {
+    missing: Line,
+    sense: Line,
+    members: u32,
+}
+
+/// Two cache lines: processors fetch them in pairs.
+#[repr(align(128))]
+struct Line(AtomicU32);
+
+struct HandSpunMember<'a, const YIELDS: bool> {
+    barrier: &'a HandSpun<YIELDS>,
+    sense: u32,
+}
+
+impl<const YIELDS: bool> Member for HandSpunMember<'_, YIELDS> {
+    fn wait(&mut self, episodes: u32) {
+        for _ in 0..episodes {
+            self.sense = 1 - self.sense;
+            self.barrier.wait(self.sense);
+        }
+    }
+}
+
+impl<const YIELDS: bool> HandSpun<YIELDS> {
+    #[inline]
+    fn wait(&self, sense: u32) {
+        // Release: what this one did goes with the count; acquire: the last one knows
+        // what all did, and hands it on with the sense.
+        if self.missing.0.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // Relaxed: nobody counts again before it has seen the sense, stored next.
+            self.missing.0.store(self.members, Ordering::Relaxed);
+            // Release: what all did, and the count.
+            self.sense.0.store(sense, Ordering::Release);
+            return;
+        }
+        let mut looks = 0_u32;
+        // Acquire: with the release above.
+        while self.sense.0.load(Ordering::Acquire) != sense {
+            if YIELDS && looks >= 200 {
+                thread::yield_now();
+            } else {
+                looks += 1;
+                spin_loop();
+            }
+        }
+    }
+}

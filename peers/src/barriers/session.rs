@@ -1,0 +1,189 @@
+//! What a team does with its barrier: it shows that the barrier is one, warms up, and
+//! goes through as many episodes as a sample takes, again and again.
+
+use crate::contestant::Member;
+use anyhow::{Result, ensure};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long everything takes, about.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    pub warm_up: Duration,
+    pub sampling: Duration,
+    pub sample: Duration,
+}
+
+/// Arrivals that are counted before anything is measured, by each member.
+const CHECKS: usize = 100;
+
+/// What the members of one team share.
+pub struct Session {
+    plan: Plan,
+    threads: usize,
+    arrivals: AtomicUsize,
+    /// Members that went through the barrier and missed an arrival.
+    misses: AtomicUsize,
+    /// Of the next sample; none at the end.
+    episodes: AtomicU32,
+    /// Nanoseconds an episode.
+    samples: Mutex<Vec<f64>>,
+}
+
+impl Session {
+    pub fn new(threads: usize, plan: Plan) -> Self {
+        Self {
+            plan,
+            threads,
+            arrivals: AtomicUsize::new(0),
+            misses: AtomicUsize::new(0),
+            episodes: AtomicU32::new(0),
+            samples: Mutex::default(),
+        }
+    }
+
+    /// What the thread of that rank does. It returns when all are through.
+    pub fn take_part(&self, rank: usize, member: &mut dyn Member) {
+        self.check(member);
+        if rank == 0 {
+            let samples = self.lead(member);
+            *self.samples.lock().expect("nobody panics with it") = samples;
+        } else {
+            self.follow(member);
+        }
+    }
+
+    /// Nanoseconds an episode, one a sample.
+    ///
+    /// # Errors
+    ///
+    /// When somebody left the barrier before all had arrived.
+    pub fn into_samples(self) -> Result<Vec<f64>> {
+        let misses = self.misses.into_inner();
+        ensure!(
+            misses == 0,
+            "{misses} times a member left before all {} had arrived, or there were fewer",
+            self.threads
+        );
+        Ok(self.samples.into_inner().expect("nobody panics with it"))
+    }
+
+    fn check(&self, member: &mut dyn Member) {
+        for arrivals in (1..=CHECKS).map(|round| round * self.threads) {
+            // Relaxed, here and below: to order this is the barrier's business.
+            self.arrivals.fetch_add(1, Ordering::Relaxed);
+            member.wait(1);
+            if self.arrivals.load(Ordering::Relaxed) != arrivals {
+                self.misses.fetch_add(1, Ordering::Relaxed);
+            }
+            member.wait(1);
+        }
+    }
+
+    fn lead(&self, member: &mut dyn Member) -> Vec<f64> {
+        let mut episodes = 1;
+        let started = Instant::now();
+        while started.elapsed() < self.plan.warm_up {
+            let time = self.time(member, episodes);
+            episodes = self.next(episodes, time);
+        }
+        let mut samples = vec![];
+        let started = Instant::now();
+        while samples.is_empty() || started.elapsed() < self.plan.sampling {
+            let time = self.time(member, episodes);
+            samples.push(time.as_nanos() as f64 / f64::from(episodes));
+            episodes = self.next(episodes, time);
+        }
+        self.announce(member, 0);
+        samples
+    }
+
+    /// Episodes in the sample after one of so many that took so long. At most twice
+    /// as many and at least half: on shared CPUs a sample may be a thousand times as
+    /// slow as the one before.
+    fn next(&self, episodes: u32, took: Duration) -> u32 {
+        let fitting = self.plan.sample.div_duration_f64(took) * f64::from(episodes);
+        // The cast cuts off what is too large; so does the last bound.
+        (fitting as u32)
+            .clamp(episodes / 2, 2 * episodes)
+            .clamp(1, 1 << 20)
+    }
+
+    /// From the leader's leaving one episode to its leaving the last of so many more.
+    fn time(&self, member: &mut dyn Member, episodes: u32) -> Duration {
+        self.announce(member, episodes);
+        let began = Instant::now();
+        member.wait(episodes);
+        began.elapsed()
+    }
+
+    /// Nobody reads the number that was there before: all that did have arrived at an
+    /// episode of that sample, since it had one.
+    fn announce(&self, member: &mut dyn Member, episodes: u32) {
+        self.episodes.store(episodes, Ordering::Relaxed);
+        member.wait(1);
+    }
+
+    fn follow(&self, member: &mut dyn Member) {
+        loop {
+            member.wait(1);
+            match self.episodes.load(Ordering::Relaxed) {
+                0 => return,
+                episodes => member.wait(episodes),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    const SHORT: Plan = Plan {
+        warm_up: Duration::ZERO,
+        sampling: Duration::ZERO,
+        sample: Duration::from_millis(1),
+    };
+
+    #[test]
+    fn a_barrier_is_measured() {
+        let (session, barrier) = (Session::new(3, SHORT), Barrier::new(3));
+        std::thread::scope(|scope| {
+            for rank in 0..3 {
+                let (session, barrier) = (&session, &barrier);
+                scope.spawn(move || session.take_part(rank, &mut &*barrier));
+            }
+        });
+        let samples = session.into_samples().unwrap();
+        assert!(matches!(samples[..], [ns] if ns > 0.0), "{samples:?}");
+    }
+
+    #[test]
+    fn samples_get_longer_and_shorter_by_half_at_a_time() {
+        let session = Session::new(1, SHORT);
+        let next = |episodes, us| session.next(episodes, Duration::from_micros(us));
+        assert_eq!(next(1_000, 800), 1_250);
+        assert_eq!(next(1_000, 0), 2_000);
+        assert_eq!(next(1_000, 900_000), 500);
+        assert_eq!(next(1, 900_000), 1);
+        assert_eq!(next(1 << 20, 1), 1 << 20);
+    }
+
+    /// Lets everybody pass.
+    struct Open;
+
+    impl Member for Open {
+        fn wait(&mut self, _: u32) {}
+    }
+
+    #[test]
+    fn what_holds_nobody_back_is_caught() {
+        let session = Session::new(2, SHORT);
+        session.take_part(0, &mut Open);
+        session.take_part(1, &mut Open);
+        let said = session.into_samples().unwrap_err().to_string();
+        assert!(said.contains("before all 2 had arrived"), "{said}");
+    }
+}
