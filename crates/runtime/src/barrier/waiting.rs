@@ -2,6 +2,11 @@
 
 use super::Placement;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use std::time::Duration;
+
+/// What a spinner takes at most before it yields: the system may have put two members on
+/// one core though there is another, and then the one keeps the other from arriving.
+const BOUT: Duration = Duration::from_micros(10);
 
 /// Waits first awake, then asleep; and releases by a plain store.
 ///
@@ -29,6 +34,8 @@ pub(super) struct Waiting<P: Platform> {
     sleepers: CachePadded<P::AtomicU32>,
     /// How long one waits awake, in ticks.
     patience: u64,
+    /// How long it spins before it lets others run, in ticks.
+    bout: u64,
     /// Members share cores.
     yields: bool,
 }
@@ -40,6 +47,7 @@ impl<P: Platform> Waiting<P> {
         Self {
             sleepers: CachePadded::new(P::AtomicU32::new(0)),
             patience: P::duration_to_ticks(placement.patience()),
+            bout: P::duration_to_ticks(BOUT),
             yields: placement.is_oversubscribed(),
         }
     }
@@ -82,8 +90,17 @@ impl<P: Platform> Waiting<P> {
                     return;
                 }
             }
-        } else if P::spin_while(word, value, until) != value {
-            return;
+        } else {
+            loop {
+                let now = P::now();
+                if now >= until {
+                    break;
+                }
+                if P::spin_while(word, value, until.min(now + self.bout)) != value {
+                    return;
+                }
+                P::yield_now();
+            }
         }
         self.sleep_while(word, value);
     }

@@ -56,6 +56,11 @@ impl Question for Config {
         ];
         let tables = tables::stretches(results).into_iter();
         blocks.extend(tables.chain(tables::counts(results)).map(Block::Table));
+        blocks.extend(
+            Some(prose::claims(results))
+                .filter(|text| !text.is_empty())
+                .map(Block::Paragraph),
+        );
         Answer {
             title: "Work stealing",
             blocks,
