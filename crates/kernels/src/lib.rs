@@ -33,6 +33,15 @@
 //! | [`fork::MapCollect`] | results that have to be put together |
 //! | [`fork::StringSplit`] | work that cannot be cut everywhere |
 //!
+//! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
+//! other.
+//!
+//! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
+//!
+//! | program | what it asks of a barrier |
+//! |---|---|
+//! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
+//!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};
 //! use manycore_platform::Native;
@@ -49,8 +58,10 @@ mod additions;
 mod audit;
 mod buffer;
 pub mod fork;
+pub mod graph;
 mod irregular;
 mod load;
+pub mod spmd;
 mod tiny;
 mod unit_task;
 

@@ -41,7 +41,7 @@ pub(crate) struct MachineArgs {
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
     /// Thread counts, such as 2,4 [default: 2, 4, 8, ... and all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = thread_count)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) threads: Vec<NonZeroUsize>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
@@ -51,16 +51,20 @@ pub(crate) struct MachineArgs {
 pub(crate) struct StudyArgs {
     /// Which study
     pub(crate) name: String,
-    /// Where the threads run: native, a simulated machine's preset, or FILE.toml
-    #[arg(long, value_name = "WORLD", default_value = "native")]
-    pub(crate) on: String,
+    /// Where the threads run: native, a simulated machine's preset, or FILE.toml [default: native,
+    /// or the simulated machine that the study is about]
+    #[arg(long, value_name = "WORLD")]
+    pub(crate) on: Option<String>,
     /// Change a setting of the study or of the simulated machine; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Thread counts, such as 1,2,4 [default: 1, 2, 4, ... and all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = thread_count)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) threads: Vec<NonZeroUsize>,
-    /// Only these of the study's tasks and partitioners
+    /// Core counts, such as 2,4,64, of a study that gives each thread a core of its own
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
+    pub(crate) cores: Vec<NonZeroUsize>,
+    /// Only these of what the study compares
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     #[command(flatten)]
@@ -153,7 +157,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
 }
 
-fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+fn count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".into())
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The user asked for something that cannot be: exit status 2.
@@ -13,6 +14,17 @@ pub(crate) struct BadInput(pub(crate) String);
 /// The user pressed ctrl-C: exit status 130, as a shell reports it.
 #[derive(Debug)]
 pub(crate) struct Interrupted(pub(crate) String);
+
+impl Interrupted {
+    /// With `done` of `all` cells measured, which the journal keeps.
+    pub(crate) fn keeping(done: usize, all: usize, journal: &Path) -> Self {
+        Self(format!(
+            "interrupted with {done} of {all} cells measured, kept in {}; the same command goes on \
+             from there, and with --fresh begins again",
+            journal.display()
+        ))
+    }
+}
 
 impl fmt::Display for BadInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,11 +10,11 @@ thread_local! {
 }
 
 /// [`Native`], with books kept by each thread.
-pub(super) struct Counted;
+pub(crate) struct Counted;
 
 impl Counted {
     /// The instructions that this thread has declared since the last call.
-    pub(super) fn take() -> u64 {
+    pub(crate) fn take() -> u64 {
         INSTRUCTIONS.take()
     }
 }

@@ -16,7 +16,7 @@
 
 mod algorithm;
 #[cfg(test)]
-mod counted;
+pub(crate) mod counted;
 mod fibonacci;
 mod frog_jump;
 mod joins;

@@ -11,17 +11,18 @@ use crate::study::{self, Request, STUDIES};
 use crate::world::World;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let request = Request {
-        world: World::Native,
-        settings: Settings::default(),
-        threads: Vec::new(),
-        only: Vec::new(),
-        full: args.effort.full,
-        seed: args.effort.seed,
-        fresh: false,
-    };
     let mut plans = Vec::new();
     for study in STUDIES {
+        let request = Request {
+            world: World::new(study.home(), &[], &[])?.0,
+            settings: Settings::default(),
+            threads: Vec::new(),
+            cores: Vec::new(),
+            only: Vec::new(),
+            full: args.effort.full,
+            seed: args.effort.seed,
+            fresh: false,
+        };
         plans.push((study, study.plan(&request)?));
     }
     let out = OutFolder::prepare(&args.effort.out)?;

@@ -9,11 +9,16 @@ use std::fmt::Write as _;
 
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let study = study::find(&args.name)?;
-    let (world, settings) = World::new(&args.on, &args.set, study.keys())?;
+    let (world, settings) = World::new(
+        args.on.as_deref().unwrap_or(study.home()),
+        &args.set,
+        study.keys(),
+    )?;
     let request = Request {
         world,
         settings: Settings::parse(&settings, study.keys())?,
         threads: args.threads.clone(),
+        cores: args.cores.clone(),
         only: args.only.clone(),
         full: args.effort.full,
         seed: args.effort.seed,

@@ -1,9 +1,9 @@
 //! Statistics that a few disturbed samples do not move.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The middle of some samples, and the range that most fall in.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spread {
     pub(crate) p10: f64,
     pub(crate) median: f64,
@@ -19,6 +19,17 @@ impl Spread {
             p10: quantile(&sorted, 0.1),
             median: quantile(&sorted, 0.5),
             p90: quantile(&sorted, 0.9),
+        }
+    }
+}
+
+impl Spread {
+    /// All three by an increasing function.
+    pub(crate) fn map(self, of: impl Fn(f64) -> f64) -> Self {
+        Self {
+            p10: of(self.p10),
+            median: of(self.median),
+            p90: of(self.p90),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A figure is a grid of panels that share a legend. A panel shows values
 //! against sizes that double (block sizes, mostly), on an axis that is
-//! logarithmic, base 2, or against counts, on a linear one.
+//! logarithmic, base 2, or against counts, on a linear one; the vertical one is
+//! linear from 0, or logarithmic.
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::legend::{LegendEntry, LegendShape};
@@ -41,6 +42,7 @@ const PANEL: (f64, f64) = (400.0, 300.0);
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) axis: Axis,
+    pub(crate) height: Height,
     pub(crate) x_label: String,
     pub(crate) y_label: String,
     pub(crate) series: Vec<Series>,
@@ -49,10 +51,19 @@ pub(crate) struct Panel {
 /// The horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
-    /// From 1, doubling.
+    /// Doubling, from the least there is.
     Logarithmic,
     /// From 0.
     Linear,
+}
+
+/// The vertical axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Height {
+    /// From 0.
+    Linear,
+    /// In powers of ten, around what is shown.
+    Logarithmic,
 }
 
 /// A line with error bars, and a level to compare it with.
@@ -84,14 +95,32 @@ impl Axis {
     }
 }
 
+impl Height {
+    fn place(self, y: f64) -> f64 {
+        match self {
+            Self::Linear => y,
+            // Nothing has no place there.
+            Self::Logarithmic => y.max(1e-3).log10(),
+        }
+    }
+}
+
 impl Panel {
-    /// The end of the vertical axis, which begins at 0.
-    fn top(&self) -> f64 {
+    /// Both ends of the vertical axis.
+    fn range(&self) -> (f64, f64) {
         let lines = self.series.iter().flat_map(|series| {
             let points = series.points.iter().map(|point| point.y);
             points.chain(series.level)
         });
-        HEADROOM * lines.fold(0.0, f64::max)
+        let places = || lines.clone().map(|y| self.height.place(y));
+        let top = places().fold(f64::NEG_INFINITY, f64::max);
+        match self.height {
+            Height::Linear => (0.0, HEADROOM * top.max(0.0)),
+            Height::Logarithmic if top.is_finite() => {
+                (places().fold(top, f64::min).floor(), top.ceil().max(1.0))
+            }
+            Height::Logarithmic => (0.0, 1.0),
+        }
     }
 }
 
@@ -147,10 +176,14 @@ fn series_names(panels: &[Panel]) -> Vec<String> {
 
 fn draw(panel: &Panel, style: &impl Fn(&str) -> Style) -> Vec<Plot> {
     let mut plots = Vec::new();
-    let top = panel.top();
+    let (_, top) = panel.range();
     for series in &panel.series {
-        let at = |point: &Point| (panel.axis.place(point.x), point.y);
-        let arms = |point: &Point| (point.y - point.low, point.high.min(top) - point.y);
+        let height = |y| panel.height.place(y);
+        let at = |point: &Point| (panel.axis.place(point.x), height(point.y));
+        let arms = |point: &Point| {
+            let y = height(point.y);
+            (y - height(point.low), height(point.high).min(top) - y)
+        };
         let Style { colour, stroke } = style(&series.name);
         let line = LinePlot::new()
             .with_data(series.points.iter().map(at))
@@ -172,12 +205,17 @@ fn lay_out(panel: &Panel, plots: &[Plot], style: &impl Fn(&str) -> Style) -> Lay
     let points = || panel.series.iter().flat_map(|series| &series.points);
     let place = |point: &Point| panel.axis.place(point.x);
     let last = points().map(place).fold(0.0, f64::max);
+    let first = match panel.axis {
+        Axis::Logarithmic => points().map(place).fold(last, f64::min).floor(),
+        Axis::Linear => 0.0,
+    };
     // At most about six labels: 1, 4, 16, ...
-    let step = (last / 5.0).ceil().max(1.0);
+    let step = ((last - first) / 5.0).ceil().max(1.0);
     let (step, margin, format) = match panel.axis {
         Axis::Logarithmic => (step, 0.3, TickFormat::Custom(Arc::new(power_of_two))),
         Axis::Linear => (step.log2().ceil().exp2(), last / 30.0, TickFormat::Auto),
     };
+    let (bottom, top) = panel.range();
     let mut layout = Layout::auto_from_plots(plots)
         .with_title(&panel.title)
         .with_title_size(13)
@@ -185,15 +223,21 @@ fn lay_out(panel: &Panel, plots: &[Plot], style: &impl Fn(&str) -> Style) -> Lay
         .with_y_label(&panel.y_label)
         .with_label_size(12)
         .with_tick_size(11)
-        .with_x_axis_min(-margin)
+        .with_x_axis_min(first - margin)
         .with_x_axis_max(last + margin)
         .with_x_tick_step(step)
         .with_x_tick_format(format)
-        .with_y_axis_min(0.0)
-        .with_y_axis_max(panel.top());
+        .with_y_axis_min(bottom)
+        .with_y_axis_max(top);
+    if panel.height == Height::Logarithmic {
+        let step = ((top - bottom) / 6.0).ceil().max(1.0);
+        layout = layout
+            .with_y_tick_step(step)
+            .with_y_tick_format(TickFormat::Custom(Arc::new(power_of_ten)));
+    }
     for series in &panel.series {
         if let Some(level) = series.level {
-            let line = ReferenceLine::horizontal(level)
+            let line = ReferenceLine::horizontal(panel.height.place(level))
                 .with_color(style(&series.name).colour)
                 .with_stroke_width(1.2);
             layout = layout.with_reference_line(line);
@@ -210,6 +254,14 @@ fn power_of_two(exponent: f64) -> String {
     } else {
         // The largest powers as powers, for they would run into each other.
         format!("2^{exponent:.0}")
+    }
+}
+
+/// A tick of the logarithmic height: 1000 rather than 3.
+fn power_of_ten(exponent: f64) -> String {
+    match exponent {
+        ..7.0 => format!("{:.0}", 10_f64.powf(exponent)),
+        _ => format!("10^{exponent:.0}"),
     }
 }
 

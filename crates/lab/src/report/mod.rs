@@ -1,6 +1,7 @@
 //! What a reader gets: sections of text, tables and figures, for a terminal
 //! and for an HTML page, and the files that hold the numbers.
 
+pub(crate) mod csv;
 pub(crate) mod figure;
 pub(crate) mod files;
 pub(crate) mod host;

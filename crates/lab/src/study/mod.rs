@@ -1,9 +1,18 @@
 //! The studies. A new one is a file here and a line in [`STUDIES`]; it then
 //! has its command, its help, and its section of the report.
 
+mod barrier;
 pub(crate) mod block_size;
+mod chip;
+mod graph;
+mod robustness;
 pub(crate) mod settings;
 mod sleep;
+mod stealing;
+mod streamcluster;
+mod team;
+mod text;
+mod trial;
 mod unit;
 
 use crate::failure::bad_input;
@@ -16,7 +25,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 2] = [&block_size::BlockSize, &sleep::SleepPolicies];
+pub(crate) const STUDIES: [&dyn Study; 7] = [
+    &block_size::BlockSize,
+    &sleep::SleepPolicies,
+    barrier::STUDY,
+    streamcluster::STUDY,
+    robustness::STUDY,
+    stealing::STUDY,
+    graph::STUDY,
+];
 
 /// A question, and the measurements that answer it.
 pub(crate) trait Study: Sync {
@@ -25,6 +42,11 @@ pub(crate) trait Study: Sync {
 
     /// The question, for `--help`.
     fn question(&self) -> &'static str;
+
+    /// Where it runs unless told otherwise: what `--on` would name.
+    fn home(&self) -> &'static str {
+        "native"
+    }
 
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];
@@ -46,12 +68,36 @@ pub(crate) struct Request {
     pub(crate) settings: Settings,
     /// Empty: what the machine has.
     pub(crate) threads: Vec<NonZeroUsize>,
+    /// Empty: what suits the study.
+    pub(crate) cores: Vec<NonZeroUsize>,
     /// Empty: everything.
     pub(crate) only: Vec<String>,
     pub(crate) full: bool,
     pub(crate) seed: u64,
     /// Forget what an interrupted run has measured.
     pub(crate) fresh: bool,
+}
+
+impl Request {
+    /// Refuses `--cores`, for studies that count threads.
+    fn counts_threads(&self) -> anyhow::Result<()> {
+        match self.cores.is_empty() {
+            true => Ok(()),
+            false => Err(bad_input(
+                "--cores: this study counts threads; expected --threads",
+            )),
+        }
+    }
+
+    /// Refuses `--threads`, for studies that count cores.
+    fn counts_cores(&self) -> anyhow::Result<()> {
+        match self.threads.is_empty() {
+            true => Ok(()),
+            false => Err(bad_input(
+                "--threads: this study counts cores; expected --cores",
+            )),
+        }
+    }
 }
 
 /// What a study found, in every form it is wanted in.

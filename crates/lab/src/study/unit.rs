@@ -9,6 +9,8 @@ pub(crate) enum Unit {
     Microseconds,
     #[serde(rename = "cycles")]
     Cycles,
+    #[serde(rename = "ns")]
+    Nanoseconds,
 }
 
 impl Unit {
@@ -16,24 +18,26 @@ impl Unit {
         match self {
             Self::Microseconds => "us",
             Self::Cycles => "cycles",
+            Self::Nanoseconds => "ns",
         }
     }
 
     /// Four digits of a time say all that is known; cycles are exact.
     pub(crate) fn show(self, latency: f64) -> String {
         match (self, latency) {
-            (Self::Cycles, _) => format!("{latency:.0}"),
+            (Self::Cycles | Self::Nanoseconds, _) => format!("{latency:.0}"),
             (Self::Microseconds, ..10.0) => format!("{latency:.2}"),
             (Self::Microseconds, 10.0..1000.0) => format!("{latency:.1}"),
             (Self::Microseconds, _) => format!("{latency:.0}"),
         }
     }
 
-    /// To a nanosecond: the clock knows no more.
+    /// To a nanosecond: the clock knows no more. Cycles as they are.
     pub(crate) fn round(self, latency: f64) -> f64 {
         match self {
             Self::Microseconds => (latency * 1e3).round() / 1e3,
             Self::Cycles => latency,
+            Self::Nanoseconds => latency.round(),
         }
     }
 }

@@ -2,10 +2,13 @@
 //! output, its files. No test asserts how long anything took.
 
 mod bad_input;
+mod barrier;
 mod machine;
 mod model;
+mod robustness;
 mod simulated_study;
 mod sleep;
+mod stealing;
 mod study;
 
 use std::path::{Path, PathBuf};

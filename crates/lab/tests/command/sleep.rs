@@ -135,26 +135,14 @@ fn this_host_is_measured() {
 #[test]
 #[cfg(unix)]
 fn an_interrupted_study_goes_on_where_it_was() {
-    use crate::study::{interrupt, wait_for_journal};
-    use std::process::Stdio;
     let bench = Bench::new();
     // A cell that takes an instant, then one that takes a while.
     let args = "study sleep --on dahu --threads 1 --only join-recursively,quick-sort,packed,split \
                 --set runs=50 --format csv";
     let args: Vec<&str> = args.split_whitespace().collect();
-    let mut child = bench
-        .command(&args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let journal = wait_for_journal(&bench);
-    interrupt(child.id());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(bench.names("out"), [journal.as_str()]);
+    let (path, _) = crate::study::interrupted(&bench, &args);
 
     // What it holds is kept: mark it, and find the mark in the results.
-    let path = bench.path("out").join(&journal);
     let text = fs::read_to_string(&path).unwrap();
     let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(first["cell"]["algorithm"], "join-recursively");
@@ -171,7 +159,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
         rows.iter().map(marked).collect::<Vec<_>>(),
         [true, true, false, false]
     );
-    assert!(!bench.names("out").contains(&journal));
+    assert!(!path.exists());
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use crate::{Bench, Run};
 use serde_json::Value;
 use std::fs;
+#[cfg(unix)]
+use std::{path::PathBuf, process::Stdio};
 
 /// Every task, in an instant.
 const TINY: [&str; 16] = [
@@ -190,7 +192,6 @@ fn blocks_and_partitioners_can_be_chosen() {
 #[test]
 #[cfg(unix)]
 fn an_interrupted_study_goes_on_where_it_was() {
-    use std::process::Stdio;
     let bench = Bench::new();
     // A cell that takes an instant, then one that would take minutes.
     let mut args = vec![
@@ -218,28 +219,10 @@ fn an_interrupted_study_goes_on_where_it_was() {
         "writes=64",
     ]);
     let long = [&args[..], &["--set", "seconds=1000000"]].concat();
-    let mut child = bench
-        .command(&long)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let journal = wait_for_journal(&bench);
-    interrupt(child.id());
-    let status = child.wait().unwrap();
-    let mut err = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut err).unwrap();
-    assert_eq!(status.code(), Some(130), "{err}");
-    assert_eq!(err.matches('\n').count(), 1, "{err}");
-    assert!(
-        err.contains("of 2 cells") && err.contains(&journal),
-        "{err}"
-    );
-    // Nothing but the journal: no file is half done.
-    assert_eq!(bench.names("out"), [journal.as_str()]);
+    let (path, err) = interrupted(&bench, &long);
+    assert!(err.contains("of 2 cells"), "{err}");
 
     // What it holds is kept: mark it, and find the mark in the results.
-    let path = bench.path("out").join(&journal);
     let text = fs::read_to_string(&path).unwrap();
     let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(first["cell"]["workload"]["task"], "folded");
@@ -263,11 +246,33 @@ fn an_interrupted_study_goes_on_where_it_was() {
         csv.lines().skip(1).all(|line| line.contains("123456")),
         "{csv}"
     );
-    assert!(!bench.names("out").contains(&journal));
+    assert!(!path.exists());
+}
+
+/// Runs a study and presses ctrl-C once something is in its journal: where that
+/// is, and what the command said.
+#[cfg(unix)]
+pub(crate) fn interrupted(bench: &Bench, args: &[&str]) -> (PathBuf, String) {
+    let child = bench
+        .command(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let journal = wait_for_journal(bench);
+    interrupt(child.id());
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{err}");
+    assert_eq!(err.matches('\n').count(), 1, "{err}");
+    assert!(err.contains(&journal), "{err}");
+    // Nothing but the journal: no file is half done.
+    assert_eq!(bench.names("out"), [journal.as_str()]);
+    (bench.path("out").join(&journal), err)
 }
 
 #[cfg(unix)]
-pub(crate) fn wait_for_journal(bench: &Bench) -> String {
+fn wait_for_journal(bench: &Bench) -> String {
     loop {
         let journal = fs::read_dir(bench.path("out")).ok().and_then(|entries| {
             entries
@@ -287,7 +292,7 @@ pub(crate) fn wait_for_journal(bench: &Bench) -> String {
 }
 
 #[cfg(unix)]
-pub(crate) fn interrupt(process: u32) {
+fn interrupt(process: u32) {
     let status = std::process::Command::new("kill")
         .args(["-INT", &process.to_string()])
         .status();

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// Who meets at a barrier, and where they run.
 ///
 /// ```
@@ -14,7 +16,12 @@ pub struct Placement {
     group: Vec<usize>,
     /// Cores that the ranks have to themselves.
     cores: usize,
+    patience: Duration,
 }
+
+/// Some times what it takes to wake a thread, 30 to 60 us on a virtual machine: who
+/// sleeps too early pays that, and so does who spins until then for nothing.
+const PATIENCE: Duration = Duration::from_micros(200);
 
 impl Placement {
     /// `members` ranks, each on a core of its own, near to each other.
@@ -38,13 +45,41 @@ impl Placement {
         let missing = (0..groups).find(|number| !group.contains(number));
         assert!(missing.is_none(), "no rank is in core group {missing:?}");
         let cores = group.len();
-        Self { group, cores }
+        Self {
+            group,
+            cores,
+            patience: PATIENCE,
+        }
     }
 
     /// The same ranks on so many cores.
     #[must_use]
     pub fn on_cores(self, cores: usize) -> Self {
         Self { cores, ..self }
+    }
+
+    /// The same ranks, who wait awake for so long before they sleep; by default 200 us.
+    ///
+    /// ```
+    /// use manycore::barrier::Placement;
+    /// use std::time::Duration;
+    ///
+    /// let placement = Placement::flat(4).with_patience(Duration::from_millis(1));
+    /// assert_eq!(placement.patience(), Duration::from_millis(1));
+    /// ```
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long a rank waits awake before it sleeps.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// The patience, where the default is 1.
+    pub(super) fn relative_patience(&self) -> f64 {
+        self.patience.as_secs_f64() / PATIENCE.as_secs_f64()
     }
 
     /// How many ranks there are.

@@ -1,6 +1,9 @@
 //! Barriers by name.
 
-use super::{Barrier, ChannelBarrier};
+use super::{
+    Barrier, ChannelBarrier, ChosenBarrier, CombiningBarrier, CountedBarrier, DisseminationBarrier,
+    FutexBarrier, GroupedBarrier, McsBarrier, SenseBarrier, SpinSleepBarrier, TournamentBarrier,
+};
 use manycore_platform::{Native, Platform};
 
 /// What to do with a barrier that is known by name only at run time: a closure
@@ -105,4 +108,14 @@ macro_rules! registry {
 
 registry! { P:
     ChannelBarrier<P>,
+    SenseBarrier<P>,
+    CombiningBarrier<P>,
+    DisseminationBarrier<P>,
+    TournamentBarrier<P>,
+    McsBarrier<P>,
+    FutexBarrier<P>,
+    SpinSleepBarrier<P>,
+    CountedBarrier<P>,
+    GroupedBarrier<P>,
+    ChosenBarrier<P>,
 }

@@ -2,19 +2,58 @@
 //! receives (Park 2013, section 3.2 and table 4.2).
 //!
 //! On a machine with a broadcast network ([`Platform::Broadcast`]) a channel is a
-//! number that the hardware puts on messages. Elsewhere it goes through memory.
+//! number that the hardware puts on messages. Elsewhere it goes through memory: a ring
+//! for each port that sends, which all others read.
+//!
+//! * Only who has a [`Port`] receives, and only what is sent after it was opened.
+//! * Messages of one sender arrive in the order of sending; those of several
+//!   senders in any order.
+//! * A message is kept until it is taken, unless the channel was made to
+//!   [lose](Slow::Lose) what slow receivers do not take. Memory is bounded: see
+//!   [`Settings`].
+//! * What a sender did before it sent is visible to who received.
+//!
+//! ```
+//! use manycore::channel::Channel;
+//!
+//! let channel = Channel::new();
+//! let mut sender = channel.open();
+//! std::thread::scope(|scope| {
+//!     for _ in 0..3 {
+//!         let mut port = channel.open();
+//!         scope.spawn(move || {
+//!             let mut text = Vec::new();
+//!             assert_eq!(port.receive().payload, 1);
+//!             port.receive_long(&mut text);
+//!             assert_eq!(text, b"as many bytes as you like");
+//!         });
+//!     }
+//!     sender.send(1, 0, 0);
+//!     sender.send_long(b"as many bytes as you like", 0, 0);
+//! });
+//! ```
 
+#[cfg(test)]
+mod checked;
 mod memory;
+mod message;
+mod port;
+mod settings;
 
-use manycore_platform::{Broadcast, Filter, Native, Platform};
-use memory::Inbox;
+pub use manycore_platform::{Filter, MatchOperation};
+pub use message::Message;
+pub use port::Port;
+pub use settings::{Settings, Slow};
+
+use manycore_platform::{Broadcast, Native, Platform};
 use std::fmt;
 use std::num::NonZeroU32;
 
 /// The hardware's channel.
 type Wire<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
 
-/// A virtual channel.
+/// A virtual channel. Clones are handles of the same one; it ends with the last of
+/// them and of its ports.
 ///
 /// ```
 /// use manycore::channel::Channel;
@@ -35,36 +74,31 @@ enum Medium<P: Platform> {
     Memory(memory::Shared<P>),
 }
 
-/// One core's end of a channel. On hardware it belongs to the core on which it was opened:
-/// the thread must be bound to it.
-#[doc(alias = "VirtualChannelPort")]
-pub struct Port<P: Platform = Native> {
-    end: End<P>,
-}
-
-enum End<P: Platform> {
-    Wire(Wire<P>),
-    Memory(Inbox<P>),
-}
-
-/// A message without its long data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The word that was sent.
-    pub payload: u64,
-    /// What filters look at.
-    pub signature: u32,
-    /// A second word.
-    pub tag: u32,
-    /// Bytes of long data that came with it.
-    pub length: usize,
-}
-
 impl Channel {
-    /// A channel that nobody has.
+    /// A channel that nobody has, whose senders wait for slow receivers.
+    ///
+    /// ```
+    /// use manycore::channel::Channel;
+    ///
+    /// assert!(!Channel::new().is_hardware(), "no such hardware in this machine");
+    /// ```
     #[doc(alias = "create")]
     pub fn new() -> Self {
         Self::over()
+    }
+
+    /// The same, with settings.
+    ///
+    /// ```
+    /// use manycore::channel::{Channel, Settings};
+    ///
+    /// let channel = Channel::with(Settings { capacity: 1 << 20, ..Settings::default() });
+    /// let (mut one, mut other) = (channel.open(), channel.open());
+    /// (0..60_000).for_each(|number| one.send(number, 0, 0)); // there is room for them
+    /// assert_eq!(other.receive().payload, 0);
+    /// ```
+    pub fn with(settings: Settings) -> Self {
+        Self::over_with(settings)
     }
 }
 
@@ -75,108 +109,102 @@ impl Default for Channel {
 }
 
 impl<P: Platform> Channel<P> {
-    /// The same on the platform `P`.
+    /// As [`new`](Channel::new), on the platform `P`.
+    ///
+    /// ```
+    /// use manycore::{Native, channel::Channel};
+    ///
+    /// let channel = Channel::<Native>::over();
+    /// assert_eq!(channel.open().number(), 0);
+    /// ```
     pub fn over() -> Self {
+        Self::over_with(Settings::default())
+    }
+
+    /// As [`with`](Channel::with), on the platform `P`. Hardware keeps all
+    /// messages, whatever the settings say.
+    ///
+    /// ```
+    /// use manycore::{Native, channel::{Channel, Settings}};
+    ///
+    /// let channel = Channel::<Native>::over_with(Settings::default());
+    /// assert!(channel.open().try_receive().is_none());
+    /// ```
+    pub fn over_with(settings: Settings) -> Self {
         let medium = match P::Broadcast::create_channel() {
             Some(wire) => Medium::Wire(wire),
-            None => Medium::Memory(memory::Shared::new()),
+            None => Medium::Memory(memory::Shared::new(settings)),
         };
         Self { medium }
     }
 
     /// Whether messages travel over a broadcast network.
+    ///
+    /// ```
+    /// use manycore::channel::Channel;
+    ///
+    /// assert!(!Channel::new().is_hardware());
+    /// ```
     pub fn is_hardware(&self) -> bool {
         matches!(self.medium, Medium::Wire(_))
     }
 
-    /// A port of this channel, for the core on which the caller runs.
+    /// A port of this channel, which hears all that passes its filter; at first
+    /// the filter lets everything pass.
+    ///
+    /// On hardware it is the port of the core on which the caller runs, who must be
+    /// bound to it, and use and drop it there. A core has one port of a channel: opened again it
+    /// is the same, and closed with the first of its handles.
+    ///
+    /// ```
+    /// use manycore::channel::Channel;
+    ///
+    /// let channel = Channel::new();
+    /// let mut early = channel.open();
+    /// let mut sender = channel.open();
+    /// sender.send(1, 0, 0);
+    /// let mut late = channel.open();
+    /// assert_eq!(early.receive().payload, 1);
+    /// assert!(late.try_receive().is_none(), "it was sent before");
+    /// ```
     #[doc(alias = "VirtualChannelPort")]
     pub fn open(&self) -> Port<P> {
-        let end = match &self.medium {
-            &Medium::Wire(wire) => {
-                P::Broadcast::open_port(wire);
-                End::Wire(wire)
-            }
-            Medium::Memory(shared) => End::Memory(shared.open(NonZeroU32::MIN)),
-        };
-        Port { end }
+        self.open_port(None)
     }
 
     /// A port that counts: of the messages that pass the filter only every
     /// `every`-th is received.
+    ///
+    /// ```
+    /// use manycore::channel::Channel;
+    ///
+    /// let channel = Channel::new();
+    /// let (mut sender, mut port) = (channel.open(), channel.open_counting(3.try_into()?));
+    /// (0..7).for_each(|number| sender.send(number, 0, 0));
+    /// assert_eq!(port.receive().payload, 2);
+    /// assert_eq!(port.receive().payload, 5);
+    /// assert!(port.try_receive().is_none());
+    /// # Ok::<(), std::num::TryFromIntError>(())
+    /// ```
     pub fn open_counting(&self, every: NonZeroU32) -> Port<P> {
-        let end = match &self.medium {
-            &Medium::Wire(wire) => {
-                P::Broadcast::open_counting_port(wire, every);
-                End::Wire(wire)
-            }
-            Medium::Memory(shared) => End::Memory(shared.open(every)),
-        };
-        Port { end }
-    }
-}
-
-impl<P: Platform> Port<P> {
-    /// Broadcasts a word to all others with a port of the channel.
-    #[doc(alias = "send_message")]
-    pub fn send(&mut self, payload: u64, signature: u32, tag: u32) {
-        self.send_message(payload, &[], signature, tag);
+        self.open_port(Some(every))
     }
 
-    /// Broadcasts `data`.
-    #[doc(alias = "send_message_long")]
-    pub fn send_long(&mut self, data: &[u8], signature: u32, tag: u32) {
-        self.send_message(0, data, signature, tag);
-    }
-
-    fn send_message(&mut self, payload: u64, data: &[u8], signature: u32, tag: u32) {
-        let message = manycore_platform::Message {
-            payload,
-            signature,
-            tag,
-            data: (!data.is_empty()).then(|| data.into()),
-        };
-        match &mut self.end {
-            &mut End::Wire(wire) => P::Broadcast::send(wire, message),
-            End::Memory(inbox) => inbox.send(message),
-        }
-    }
-
-    /// Takes the oldest message, if there is one.
-    #[doc(alias = "receive_message")]
-    pub fn try_receive(&mut self) -> Option<Message> {
-        match &mut self.end {
-            &mut End::Wire(wire) => P::Broadcast::receive(wire).map(|it| it.message),
-            End::Memory(inbox) => inbox.receive(),
-        }
-        .map(short)
-    }
-
-    /// Takes the oldest message, waiting for one.
-    #[doc(alias = "wait_and_receive_message")]
-    pub fn receive(&mut self) -> Message {
-        short(match &mut self.end {
-            &mut End::Wire(wire) => P::Broadcast::wait_and_receive(wire).message,
-            End::Memory(inbox) => inbox.wait_and_receive(),
-        })
-    }
-
-    /// Sets what this port hears from now on. On hardware: what the core's ports hear.
-    #[doc(alias = "set_local_filter")]
-    pub fn set_filter(&mut self, filter: Filter) {
-        match &mut self.end {
-            End::Wire(_) => P::Broadcast::set_filter(filter),
-            End::Memory(inbox) => inbox.set_filter(filter),
+    fn open_port(&self, every: Option<NonZeroU32>) -> Port<P> {
+        match &self.medium {
+            &Medium::Wire(wire) => Port::on_hardware(wire, every),
+            Medium::Memory(shared) => Port::in_memory(shared.open(every)),
         }
     }
 }
 
-fn short(message: manycore_platform::Message) -> Message {
-    Message {
-        payload: message.payload,
-        signature: message.signature,
-        tag: message.tag,
-        length: message.data.map_or(0, |data| data.len()),
+impl<P: Platform> Clone for Channel<P> {
+    fn clone(&self) -> Self {
+        let medium = match &self.medium {
+            &Medium::Wire(wire) => Medium::Wire(wire),
+            Medium::Memory(shared) => Medium::Memory(shared.clone()),
+        };
+        Self { medium }
     }
 }
 
@@ -186,11 +214,5 @@ impl<P: Platform> fmt::Debug for Channel<P> {
         f.debug_struct("Channel")
             .field("hardware", &hardware)
             .finish()
-    }
-}
-
-impl<P: Platform> fmt::Debug for Port<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Port").finish_non_exhaustive()
     }
 }

@@ -138,9 +138,11 @@ impl<P: Platform> DisciplineVisitor<P> for Endless {
             let mut pile = discipline.pile(rank);
             pile.fill((rank == 0).then(|| task(0)));
             while let Some(task) = pile.get() {
-                pile.put(task);
+                // The others wait for it when it is not put.
                 if runs.fetch_add(1, Relaxed) >= 10 {
                     pile.finish();
+                } else {
+                    pile.put(task);
                 }
             }
         });

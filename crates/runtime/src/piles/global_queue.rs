@@ -59,6 +59,7 @@ struct State<P> {
 /// What a worker found.
 enum Found {
     Task(Task),
+    Over,
     /// It was the last to find nothing.
     Ends,
     /// Nothing, when `news` was this.
@@ -100,6 +101,10 @@ impl<P: Platform> GlobalPile<P> {
                 state.waiting -= usize::from(std::mem::take(waits));
                 return Found::Task(task);
             }
+            // Relaxed: set under the lock.
+            if shared.over.load(Ordering::Relaxed) {
+                return Found::Over;
+            }
             state.waiting += usize::from(!std::mem::replace(waits, true));
             if state.waiting == shared.workers {
                 // Nothing is queued, nothing in hand, and nobody is left to put.
@@ -115,9 +120,7 @@ impl<P: Platform> GlobalPile<P> {
 impl<P: Platform> Shared<P> {
     /// Under the lock; then the sleepers are to be woken.
     fn end(&self) {
-        // Release: who sees it has what was done before. The count comes later, but under
-        // the same lock: who reads the count before it has not slept by the wake-up, and who
-        // reads it after finds the flag by the lock.
+        // Release: who sees it has what was done before.
         self.over.store(true, Ordering::Release);
         self.news.fetch_add(1, Ordering::Relaxed);
     }
@@ -143,6 +146,7 @@ impl<P: Platform> Pile<P> for GlobalPile<P> {
         while !self.shared.over.load(Ordering::Acquire) {
             match self.look() {
                 Found::Task(task) => return Some(task),
+                Found::Over => break,
                 Found::Ends => self.shared.news.wake(u32::MAX),
                 // Whoever puts or ends after the look changes the word before it
                 // wakes: a sleeper that has not compared by then does not sleep.

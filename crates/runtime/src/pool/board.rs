@@ -135,6 +135,7 @@ impl<P: Platform> Taken<'_, P> {
 
 impl<P: Platform> Drop for Taken<'_, P> {
     fn drop(&mut self) {
+        // Release: the loop is over before the slot is somebody else's.
         self.board.slots[self.index]
             .taken
             .store(false, Ordering::Release);
@@ -154,6 +155,8 @@ impl<P: Platform> Slot<P> {
     pub(crate) unsafe fn set_job(&self, job: Job, parent: Option<usize>) {
         // SAFETY: by contract nobody else reads or writes `job` now.
         unsafe { *self.door.job.get() = Some(job) };
+        // Relaxed: published, as the job is, by the opening of the gate; to who is
+        // not inside it is a hint.
         self.door
             .parent
             .store(parent.map_or(0, |p| p as u32 + 1), Ordering::Relaxed);

@@ -269,7 +269,26 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
 
     /// Whether the thread that builds the pool becomes one of its workers, number
     /// 0, for as long as it lives: for programs whose main thread calls the pool
-    /// again and again. It runs jobs only while it waits for some.
+    /// again and again. There is no other worker 0, [`dedicated`](Self::dedicated)
+    /// or not.
+    ///
+    /// It runs jobs only while it waits for some, or [yields](crate::yield_now). In
+    /// a pool of one nobody else does: what other threads spawn stays where it is
+    /// until then, and their calls (`install`, `scope`, `broadcast`) block.
+    ///
+    /// # The pool's end
+    ///
+    /// Dropped by the adopted thread, the pool first runs all detached jobs, with
+    /// that thread's help. Dropped anywhere else, it does not wait for the adopted
+    /// thread: the other workers run all there is, also what was
+    /// [sent](Pool::spawn_broadcast) to worker 0, and then end. Of a pool of one,
+    /// whose jobs nobody else may run, they are left to the adopted thread: they
+    /// run when it waits or yields next, and never if it does not. The same holds
+    /// for both kinds where a detached job that the adopted thread is running drops
+    /// the pool.
+    ///
+    /// The thread remains worker 0 of the pool that has ended; what it goes on to
+    /// spawn, join or broadcast in it, it runs itself.
     ///
     /// ```
     /// std::thread::spawn(|| {
@@ -410,6 +429,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
             stack_capacity: self.stack_capacity,
             panic_handler: self.panic_handler.clone(),
             own_thread: spec(0, &cpus[0]),
+            adopted: self.adopts,
             cores,
             spin_budget: self.spin_budget,
         });

@@ -1,5 +1,6 @@
 //! The crew: a pool's workers as fork-join sees them.
 
+use super::mailbox::Mailbox;
 use super::queue::Queue;
 use super::seat::Seat;
 use super::{Cores, Shared};
@@ -36,6 +37,8 @@ pub(crate) struct Crew<P: Platform, S> {
     pub(super) panic_handler: Option<PanicHandler>,
     /// How the pool's own thread for the seat is made.
     pub(super) own_thread: ThreadSpec,
+    /// Whether an adopted thread has the seat, for good.
+    pub(super) adopted: bool,
     me: Weak<Self>,
 }
 
@@ -50,7 +53,7 @@ pub(crate) struct Worker<P: Platform, S> {
     /// Its jobs from `spawn_fifo`.
     pub(super) fifo: CachePadded<Queue<P>>,
     /// Jobs addressed to it.
-    pub(super) mailbox: CachePadded<Queue<P>>,
+    pub(super) mailbox: Mailbox<P>,
     pub(super) state: CachePadded<State<P>>,
 }
 
@@ -91,6 +94,7 @@ pub(super) struct Plan {
     pub(super) stack_capacity: u32,
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) own_thread: ThreadSpec,
+    pub(super) adopted: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
 }
@@ -122,7 +126,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 }),
                 spawned: Queue::new(),
                 fifo: Queue::new(),
-                mailbox: Queue::new(),
+                mailbox: Mailbox::new(),
                 state: CachePadded::new(State::new(index)),
             };
             Self {
@@ -141,6 +145,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 pending: CachePadded::new(P::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 own_thread: plan.own_thread,
+                adopted: plan.adopted,
                 me: Weak::clone(crew),
             }
         })
@@ -156,7 +161,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         for worker in &self.workers {
             worker.stack.name();
             worker.spawned.name("worker: spawned jobs");
-            worker.mailbox.name("worker: mailbox");
+            worker.mailbox.name();
             P::name(&worker.state, "worker: state");
         }
     }
@@ -166,12 +171,22 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         self.me.upgrade().expect("a crew in use is alive")
     }
 
-    /// Has all workers end once no detached job is left.
-    pub(super) fn terminate(&self) {
+    /// Has all workers end once no detached job is left. `deserted`: worker 0 is an
+    /// adopted thread that takes no part in it.
+    pub(super) fn terminate(&self, deserted: bool) {
+        if deserted {
+            self.workers[0].mailbox.desert();
+        }
         // Release before the wake-ups: who is woken sees it.
         self.shared.terminating.store(true, Ordering::Release);
+        if deserted {
+            // Whoever sleeps until a call sent to worker 0 has ended must come for
+            // that call. The fence is against a sleeper's between lying down and its
+            // last look: that sees the end, or it is found in bed below.
+            P::fence(Ordering::SeqCst);
+        }
         for worker in &self.workers {
-            if worker.state.end.set() {
+            if worker.state.end.set() || deserted {
                 self.sleep.notify(worker.known.index);
             }
         }

@@ -30,7 +30,8 @@ impl<P: Platform, T> Lock<P, T> {
 
     /// Runs `section` with the value.
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Acquire pairs with the release below: the last section is over.
+        // Acquire pairs with the release below: the last section is over. Relaxed if
+        // it is held: the swap decides.
         let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
             // From here on as AWAITED: whoever frees it wakes one sleeper, who
@@ -42,6 +43,7 @@ impl<P: Platform, T> Lock<P, T> {
         }
         // SAFETY: the state went from FREE to ours, and goes back below.
         let result = section(unsafe { &mut *self.value.get() });
+        // Release publishes what the section did to the next one.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {
             self.state.wake(1);
         }

@@ -14,6 +14,7 @@ mod halves;
 mod join;
 mod leapfrog;
 pub(crate) mod lock;
+mod mailbox;
 mod queue;
 mod scope;
 mod search;
@@ -221,6 +222,9 @@ impl<P: Platform> Shared<P> {
     }
 
     /// Says whether worker `rank` is at work.
+    ///
+    /// Relaxed: a hint, and no other memory is read on its strength. Looking first
+    /// spares the line, which is written by this worker only.
     fn set_busy(&self, rank: usize, busy: bool) {
         let word = &self.ranks[rank].busy;
         if word.load(Ordering::Relaxed) != busy {
@@ -247,18 +251,23 @@ impl<P: Platform> Rank<P> {
 
 impl<P: Platform, S: Sleep<P>> Drop for Pool<P, S> {
     fn drop(&mut self) {
-        self.crew.terminate();
-        let own = self.crew.seat.own.with(Option::take);
-        if let Some(worker) = Context::worker_below(&*self.crew) {
-            if worker.known.index > 0 || own.is_some() || worker.state.detached.get() > 0 {
-                // One of the pool's threads cannot wait for itself, nor a job.
-                return;
-            }
-            // The adopted thread: jobs may be for it alone.
-            worker.work();
+        let crew = &*self.crew;
+        let me = Context::worker_below(crew);
+        // One of the pool's threads cannot wait for itself, nor a job. But the
+        // adopted thread can: it works until all jobs are done, of which some may
+        // be for it alone.
+        let helper =
+            me.filter(|me| crew.adopted && me.known.index == 0 && me.state.detached.get() == 0);
+        crew.terminate(crew.adopted && helper.is_none());
+        match helper {
+            Some(adopted) => adopted.work(),
+            None if me.is_some() => return,
+            None => {}
         }
-        for thread in self.threads.drain(..).chain(own) {
-            P::join(thread);
+        self.threads.drain(..).for_each(P::join);
+        // Last: the other workers' last jobs may have been what it was started for.
+        if let Some(own) = self.crew.seat.own.with(Option::take) {
+            P::join(own);
         }
     }
 }

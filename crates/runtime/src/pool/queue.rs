@@ -83,7 +83,10 @@ impl<P: Platform> Queue<P> {
         P::name(self, name);
     }
 
-    /// Acquire: who sees it filled by a poster's fence finds it filled.
+    /// Acquire, and release where it is written: who sees a job counted sees what
+    /// its poster did before, as by the lock. That a job is not overlooked is not
+    /// for them to say, but for the fences between the push and the wake-up and
+    /// between a sleeper's announcement and its last look.
     pub(super) fn is_empty(&self) -> bool {
         self.length.load(Ordering::Acquire) == 0
     }

@@ -147,7 +147,8 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
             Ok(result) => Some(result),
             Err(payload) => {
                 let payload = Box::into_raw(Box::new(payload));
-                // Release publishes the payload to who takes it in `end`.
+                // Release publishes the payload to who takes it in `complete`. Relaxed
+                // if another was first: that one's is not looked at.
                 let first = (self.panic).compare_exchange(
                     std::ptr::null_mut(),
                     payload,
@@ -210,6 +211,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
             Some(owner) => crew.workers[owner].wait_in_scope(&self.latch),
             None => crew.block_on_others(|| self.latch.probe()),
         }
+        // Acquire pairs with the release in `run`: the payload is there.
         let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);
         if !payload.is_null() {
             drop(result);

@@ -5,7 +5,7 @@ use super::queue::Job;
 use crate::sleep::Sleep;
 use crate::sleep::policy::Scan;
 use crate::steal::{Claim, Thief};
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_platform::Platform;
 
 /// A job somebody may run.
 pub(super) enum Found {
@@ -90,7 +90,17 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 asked = stack.ask();
             }
         }
-        None
+        self.find_left()
+    }
+
+    /// In a pool that ends, what was sent to a worker that will not come for it.
+    pub(super) fn find_left(&self) -> Option<Found> {
+        let crew = self.crew();
+        if !crew.shared.is_terminating() {
+            return None;
+        }
+        let mut mail = crew.workers.iter().map(|worker| worker.mailbox.take_left());
+        mail.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
     /// This worker, as it signs what it steals now.
@@ -129,7 +139,7 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
             || !crew.injector.is_empty()
             || !crew.handed_in.is_empty()
             || !self.worker.mailbox.is_empty()
-            || crew.shared.terminating.load(Ordering::Acquire)
+            || crew.shared.is_terminating()
     }
 
     fn anything(&self) -> bool {

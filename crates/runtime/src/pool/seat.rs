@@ -9,6 +9,9 @@
 //! Where there must be a thread whether anybody calls or not (a job spawned on a
 //! pool of one thread; a pool that is `dedicated`), the pool starts one of its
 //! own for the seat, which keeps it.
+//!
+//! A thread that a pool has adopted never gets up. What is for worker 0 waits for
+//! that thread, and at the pool's end for whoever is there (`Worker::find_left`).
 
 use super::crew::{Crew, Worker};
 use super::lock::Lock;
@@ -48,24 +51,33 @@ impl<P: Platform> Seat<P> {
     /// Sits down if nobody does. Cost: one locked instruction.
     pub(super) fn take(&self) -> bool {
         // Acquire pairs with `leave`: what the last one did to the worker's cells
-        // is visible.
+        // is visible. Relaxed if somebody sits: that one is left alone.
         let take = (self.state).compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed);
         take.is_ok()
     }
 
     /// Sits down when whoever sits gets up.
     fn take_in_turn(&self) {
+        // Acquire as in `take`. A swap that finds it taken has left AWAITED there:
+        // whoever sits reads that on leaving, and wakes. Comparing and sleeping are
+        // one step of the futex, so a leaving in between is not slept through.
         while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
             self.state.wait(AWAITED, None);
         }
     }
 
-    /// Whether somebody sits, as a hint.
+    /// Whether somebody sits.
+    ///
+    /// Relaxed: nothing of that one's is read. It is asked after a fence, by who has
+    /// left something for worker 0. If it says that somebody sits who has left by
+    /// now, then that fence came before the one in `leave`, and who left has found
+    /// it on looking afterwards (`Sitting`).
     pub(super) fn is_taken(&self) -> bool {
         self.state.load(Ordering::Relaxed) != FREE
     }
 
     fn leave(&self) {
+        // Release publishes the worker's cells to who takes the seat next.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {
             self.state.wake(1);
         }
@@ -238,7 +250,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 
     /// Puts a job from this thread, which is no worker, where any worker finds it;
-    /// there will be one.
+    /// there will be one, if only an adopted thread that yields.
     pub(super) fn inject_here(&self, job: Job) {
         if self.workers.len() == 1 {
             self.need_own();
@@ -278,7 +290,8 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
     }
 
-    /// Starts the pool's own thread for the seat, if that was not done.
+    /// Starts the pool's own thread for the seat, if that was not done and the seat
+    /// is not an adopted thread's.
     ///
     /// # Panics
     ///
@@ -292,6 +305,10 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// As `need_own`, for who can do without.
     #[cold]
     pub(super) fn start_own(&self) -> io::Result<()> {
+        if self.adopted {
+            // Another would wait for the seat for ever.
+            return Ok(());
+        }
         self.seat.own.with(|own| {
             if own.is_some() {
                 return Ok(());

@@ -36,7 +36,9 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// handler.
     pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
         // Relaxed: `terminate` is called by the last user of the pool, or the
-        // spawner is itself a pending job or a caller.
+        // spawner is itself a pending job or a caller. An adopted thread may spawn
+        // during an end elsewhere, or after it; such a job, if the others do not
+        // see it in time, is that thread's own.
         self.pending.fetch_add(1, Ordering::Relaxed);
         let crew = self.keep();
         // SAFETY: the closure owns what it uses, is `Send`, and catches what the
@@ -89,8 +91,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         // unwind, and whoever runs this may run that.
         unsafe {
             Job::new(move |migrated| {
-                let job = (*worker).fifo.take_first();
-                job.expect("one for each pushed").run(migrated);
+                if let Some(job) = (*worker).fifo.take_first() {
+                    job.run(migrated);
+                }
             })
         }
     }

@@ -231,10 +231,10 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 misses = 0;
                 continue;
             }
-            // Acquire pairs with the release in `terminate`; jobs that are left
-            // may spawn more.
+            // Jobs that are left may spawn more. Acquire pairs with the release in
+            // `one_less_pending`: they are over before the pool is.
             if shared.is_terminating() {
-                if crew.pending.load(Ordering::Acquire) == 0 {
+                if crew.pending.load(Ordering::Acquire) == 0 && self.mailbox.leave() {
                     sleep.work_found(me, idle);
                     return;
                 }
@@ -260,7 +260,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             if depth < DEPTH {
                 return worker.find_any(patient);
             }
-            worker.find_own()
+            worker.find_own().or_else(|| worker.find_left())
         });
         self.state.depth.set(depth);
     }
@@ -304,7 +304,8 @@ impl<P: Platform> Shared<P> {
     ) -> bool {
         let gate = self.board.slot(slot).gate();
         // Three lines on the way at once instead of one after the other: the
-        // gate's, and, if all is as last time, the claim word and the frame.
+        // gate's, and, if all is as last time, the claim word and the frame. Relaxed:
+        // an address to prefetch, which nobody follows.
         self.board.slot(slot).prefetch(rank);
         P::prefetch(self.ranks[rank].last_frame.load(Ordering::Relaxed));
         let others = match gate.join() {

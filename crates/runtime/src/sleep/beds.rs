@@ -18,7 +18,8 @@ struct Bed<P: Platform> {
     parker: Parker<P>,
     room: usize,
     bit: u64,
-    /// For the report: no step of the protocol, and no time on a simulator.
+    /// For the report: no step of the protocol, so relaxed throughout, and no time
+    /// on a simulator.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
 }

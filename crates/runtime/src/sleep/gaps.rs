@@ -12,8 +12,8 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// a request) has gaps of both kinds, and they do not disturb each other.
 ///
 /// Written by callers at the end of posted loops, read by workers that have run
-/// out of work. The fields are updated one by one and racily: they are an
-/// estimate, and nothing but time depends on them.
+/// out of work. The fields are updated one by one and racily, and all
+/// accesses are relaxed: they are an estimate, and nothing but time depends on them.
 pub(crate) struct Gaps<P: Platform> {
     last_end: P::AtomicU64,
     /// Share of gaps that were short, in 1/256, decaying by an eighth.

@@ -16,7 +16,8 @@ pub(crate) struct Idle<P: Platform> {
     spin_budget: u64,
 }
 
-/// Measured latencies in ticks, and what is needed to measure them.
+/// Measured latencies in ticks, and what is needed to measure them. Relaxed and
+/// racy, as estimates may be: nothing but time depends on them.
 struct Costs<P: Platform> {
     /// When a poster last woke somebody.
     woken_at: P::AtomicU64,

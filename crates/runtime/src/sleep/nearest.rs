@@ -127,6 +127,7 @@ impl<P: Platform> Policy<P> for Nearest<P> {
     }
 
     fn sleepers(&self) -> u32 {
+        // Relaxed: a hint.
         let word = self.callable.load(Ordering::Relaxed) & SLEEPERS;
         word / FREE + word % FREE
     }
@@ -263,6 +264,7 @@ impl<P: Platform> Nearest<P> {
     #[cold]
     #[inline(never)]
     fn call(&self, near: usize) {
+        // Relaxed: ordered after the post by the poster's fence.
         let mut word = self.callable.load(Ordering::Relaxed);
         if word & FENCED != 0 {
             // As the light fence in `posted`.

@@ -250,3 +250,62 @@ fn no_worker_sleeps_through_the_end() {
     let why = caught(|| loom_model(Some(3), the_end_wakes_a_worker::<Faulty<Loom, Deaf>>));
     assert!(why.contains("deadlock"), "{why}");
 }
+
+/// What a worker looks at last that waits for a call to an adopted thread.
+struct LookForEnd<'a, P: Platform>(&'a P::AtomicBool);
+
+impl<P: Platform> Scan for LookForEnd<'_, P> {
+    fn injected(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn anything(&self) -> bool {
+        self.injected()
+    }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        true
+    }
+}
+
+/// The pool ends without the adopted thread while a worker waits for a call to that
+/// one, on a latch that only this call would set: `Crew::terminate`.
+fn the_end_wakes_who_waits_for_a_call<P: Platform>() {
+    let (policy, call) = (policy::<P>(2), Latch::<P>::new());
+    let terminating = P::AtomicBool::new(false);
+    team::<P>(2, |rank| {
+        if rank == 0 {
+            terminating.store(true, Ordering::Release);
+            P::fence(Ordering::SeqCst);
+            policy.notify(1);
+            return;
+        }
+        let mut idle = policy.start_looking(1);
+        // Once it has seen the end it finds the call by itself.
+        while !terminating.load(Ordering::Acquire) {
+            policy.no_work_found(1, &mut idle, &call, &LookForEnd::<P>(&terminating));
+        }
+        policy.work_found(1, idle);
+    });
+}
+
+#[test]
+fn who_waits_for_a_call_does_not_sleep_through_the_end() {
+    loom_model(Some(3), the_end_wakes_who_waits_for_a_call::<Loom>);
+    fn fails<F: manycore_check::Fault>() {
+        let model = the_end_wakes_who_waits_for_a_call::<Faulty<Loom, F>>;
+        let why = caught(|| loom_model(Some(3), model));
+        assert!(
+            why.contains("deadlock"),
+            "{}: {why}",
+            std::any::type_name::<F>()
+        );
+    }
+    fails::<NoFence>();
+    fails::<NoHeavyFence>();
+    fails::<Deaf>();
+}

@@ -40,6 +40,7 @@ impl<P: Platform> Parker<P> {
 
     /// Whether the worker was not roused yet; a hint to others.
     pub(crate) fn is_occupied(&self) -> bool {
+        // Relaxed: the worker's acquire is in `rise`.
         self.word.load(Ordering::Relaxed) == ASLEEP
     }
 
@@ -55,6 +56,8 @@ impl<P: Platform> Parker<P> {
     /// next.
     pub(crate) fn rouse(&self, called: bool) -> bool {
         let to = if called { CALLED } else { AWAKE };
+        // Acquire pairs with `lie_down`, release with `rise`. Relaxed if it was not in
+        // bed: whether the caller may rely on that is a matter of its fences.
         let rouse = (self.word).compare_exchange(ASLEEP, to, Ordering::AcqRel, Ordering::Relaxed);
         rouse.is_ok()
     }

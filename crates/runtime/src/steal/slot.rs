@@ -56,6 +56,7 @@ impl<P: Platform> Slot<P> {
         }
     }
 
+    /// Release pairs with `thief`: who follows finds the thief's stack set up.
     pub(super) fn set_thief(&self, thief: Option<Thief>) {
         let word = thief.map_or(NOBODY, |thief| {
             u64::from(thief.worker) << 32 | u64::from(thief.base)
@@ -77,6 +78,8 @@ impl<P: Platform> Slot<P> {
     /// `thief` takes a job that was given back; one of several does.
     pub(super) fn adopt(&self, thief: Thief) -> bool {
         let word = u64::from(thief.worker) << 32 | u64::from(thief.base);
+        // Acquire pairs with `orphan`, release with `thief`. Relaxed if another was
+        // first, or there is none: nothing follows.
         let adopt =
             (self.thief).compare_exchange(ORPHANED, word, Ordering::AcqRel, Ordering::Relaxed);
         adopt.is_ok()

@@ -120,6 +120,8 @@ impl<P: Platform> JobStack<P> {
 
     /// Makes public what the owner has, up to the newest job, which is at `place`.
     pub(crate) fn publish(&self, place: u32) {
+        // Acquire is more than it takes: of the word only what it says counts. The
+        // exchange releases the jobs.
         let word = Public(self.public.load(Ordering::Acquire));
         if word.state() != State::Raising {
             // If the word has changed, a thief is at it, who needs no help.
@@ -216,11 +218,13 @@ impl<P: Platform> JobStack<P> {
             // As the light fence in `pop`.
             P::fence(Ordering::SeqCst);
         }
+        // Acquire: what a thief did that has changed the word since it was last seen.
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
             let top = word.top();
             if place <= top {
-                // The place stays in use until the thief is done.
+                // The place stays in use until the thief is done. Release, as in
+                // `push`.
                 self.own.bottom.store(place + 1, Ordering::Release);
                 return false;
             }
@@ -228,7 +232,8 @@ impl<P: Platform> JobStack<P> {
             let next = match word.state() {
                 State::Open | State::Promised if word.limit() < place => return true,
                 State::Open | State::Promised => {
-                    // Nobody wanted it: thieves are not hungry any more.
+                    // Nobody wanted it: thieves are not hungry any more. Relaxed, as
+                    // all of `gate`: it is about speed only.
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
                     Public::open(top, older)
                 }
@@ -253,6 +258,8 @@ impl<P: Platform> JobStack<P> {
 
     fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
         let to = to.0 | self.fenced;
+        // Release: who makes jobs public, or hands the word on, has set them up.
+        // Acquire: who claims one finds it so; also if it fails, for the next round.
         let swap = (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
         swap.map(drop).map_err(Public)
     }
@@ -275,7 +282,9 @@ impl<P: Platform> JobStack<P> {
         slot.set_thief(None);
         slot.latch.reset();
         // Down first: while `bottom` is two above `top`, a thief would think that
-        // there is a job.
+        // there is a job. The exchange's release has who sees the lower top see this,
+        // too; its own is for who reads it alone, as in `push`. Relaxed: of the word
+        // only what it says counts, which the exchange compares.
         self.own.bottom.store(place, Ordering::Release);
         let mut word = Public(self.public.load(Ordering::Relaxed));
         loop {
@@ -312,6 +321,7 @@ impl<P: Platform> JobStack<P> {
     /// owner gives away what it has, and goes on to push in public. Returns whether
     /// the owner has been asked (by anybody) and not answered.
     pub(crate) fn ask(&self) -> bool {
+        // Relaxed: of the word only what it says counts, which the exchange compares.
         let word = Public(self.public.load(Ordering::Relaxed));
         match word.state() {
             State::Asked => true,
@@ -328,12 +338,15 @@ impl<P: Platform> JobStack<P> {
 
     /// Whether the owner has been asked and has given nothing.
     pub(crate) fn is_asked(&self) -> bool {
+        // Relaxed: a hint; `raise` looks again.
         let state = Public(self.public.load(Ordering::Relaxed)).state();
         matches!(state, State::Asked | State::Promised)
     }
 
     /// Whether the oldest job, if there is one, is at `floor` or above, as seen a
     /// moment ago.
+    ///
+    /// Acquire: the top is not read before the bottom.
     pub(crate) fn is_above(&self, floor: u32) -> bool {
         let bottom = self.own.bottom.load(Ordering::Acquire);
         let oldest = Public(self.public.load(Ordering::Acquire)).top() + 1;
@@ -345,6 +358,7 @@ impl<P: Platform> JobStack<P> {
     /// Dear: an interrupt of all cores that run the process.
     #[cold]
     pub(crate) fn raise(&self, floor: u32, thief: Thief) -> Option<Claim> {
+        // Acquire, as in `steal`.
         let word = Public(self.public.load(Ordering::Acquire));
         let top = word.top();
         let closed = match word.state() {

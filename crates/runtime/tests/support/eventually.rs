@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// Far beyond what any loaded machine needs; only a failure takes this long.
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// Repeats `attempt` until it gives a result.
 pub(crate) fn eventually<R>(what: &str, mut attempt: impl FnMut() -> Option<R>) -> R {

@@ -65,6 +65,7 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        request.counts_threads()?;
         let set = &request.settings;
         let only = Only::parse(&request.only)?;
         let full = request.full;

@@ -4,7 +4,7 @@ use super::grid::{Class, Workload, threads};
 use super::measure::{Measured, Samples};
 use super::policy::Policy;
 use crate::measure::statistics::Spread;
-use crate::report::figure::{self, Axis, Panel, Point, Series};
+use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use crate::study::settings::power;
 use manycore::Partitioner;
 
@@ -63,6 +63,7 @@ fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
             }
         },
         axis: Axis::Logarithmic,
+        height: Height::Linear,
         x_label: "block size (iterations)".into(),
         y_label: format!("latency ({})", cell.unit.name()),
         series: vec![series],

@@ -24,6 +24,7 @@ use crate::measure::budget::Budget;
 use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
+use crate::report::csv;
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Section};
@@ -126,13 +127,7 @@ impl Experiment {
             measured.push(record);
             if interrupt::asked() {
                 let done = measured.iter().filter(|record| record.complete).count();
-                let message = format!(
-                    "interrupted with {done} of {} cells measured, kept in {}; the same command \
-                     goes on from there, and with --fresh begins again",
-                    cells.len(),
-                    journal.path().display()
-                );
-                return Err(Interrupted(message).into());
+                return Err(Interrupted::keeping(done, cells.len(), journal.path()).into());
             }
         }
         Ok(measured)
@@ -203,7 +198,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
             blocks,
         },
         summary: prose::summary(&overall) + &summary,
-        csv: rows::csv(&rows)?,
+        csv: csv::text(&rows)?,
         more: Vec::new(),
         svg,
         json: json!({

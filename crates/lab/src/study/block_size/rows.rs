@@ -69,15 +69,6 @@ pub(super) fn rows(config: &Config, measured: &[Measured]) -> Vec<Row> {
     rows
 }
 
-/// The rows as CSV.
-pub(super) fn csv(rows: &[Row]) -> anyhow::Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        writer.serialize(row)?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
-}
-
 /// Core groups that the usable CPUs belong to. The threads are not pinned, so
 /// a loop may touch as many of them as it has threads.
 fn core_groups() -> usize {

@@ -1,10 +1,10 @@
 //! What is compared, and where: policies in cells.
 
+use crate::study::text::{parsed, shown};
 use manycore::sleep::{Mode, policies};
 use manycore_kernels::fork::Algorithm;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 
 /// An algorithm and the threads that run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,18 +70,4 @@ impl fmt::Display for Policy {
             Mode::AsPublished => f.pad(&format!("{} ({})", self.name, self.mode)),
         }
     }
-}
-
-pub(super) fn shown<T: fmt::Display, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
-}
-
-fn parsed<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map_err(serde::de::Error::custom)
 }

@@ -1,10 +1,10 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::cell::{Cell, Policy};
-use super::chip::Chip;
 use super::only::Only;
 use crate::failure::bad_input;
 use crate::study::Request;
+use crate::study::chip::Chip;
 use crate::study::unit::Unit;
 use crate::world::World;
 use manycore::sleep::Mode;
@@ -58,6 +58,7 @@ pub(super) struct Config {
 impl Config {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let set = &request.settings;
+        request.counts_threads()?;
         let full = request.full;
         let only = Only::parse(&request.only)?;
         let chip = match &request.world {
@@ -211,6 +212,7 @@ mod tests {
                 .iter()
                 .filter_map(|&count| NonZeroUsize::new(count))
                 .collect(),
+            cores: Vec::new(),
             only: only.iter().map(|&name| name.to_owned()).collect(),
             full: false,
             seed: 1,

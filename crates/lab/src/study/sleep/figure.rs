@@ -3,7 +3,7 @@
 
 use super::measured::Measured;
 use super::speedup;
-use crate::report::figure::{self, Axis, Panel, Point, Series};
+use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use manycore_kernels::fork::Algorithm;
 
 /// As in the document, over the fastest single-thread time of any policy.
@@ -13,6 +13,7 @@ pub(super) fn render(place: &str, algorithms: &[Algorithm], measured: &[Measured
         .map(|&algorithm| Panel {
             title: algorithm.name().to_owned(),
             axis: Axis::Linear,
+            height: Height::Linear,
             x_label: "threads".into(),
             y_label: "speedup".into(),
             series: series(algorithm, measured),

@@ -2,7 +2,6 @@
 //! and be woken: the experiment of the sleep counters' document.
 
 mod cell;
-mod chip;
 mod config;
 mod figure;
 mod keys;
@@ -26,6 +25,7 @@ use crate::measure::budget::Budget;
 use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
+use crate::report::csv;
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Section};
@@ -117,13 +117,7 @@ impl Experiment {
             measured.push(record);
             if interrupt::asked() {
                 let done = measured.iter().filter(|record| record.complete).count();
-                let message = format!(
-                    "interrupted with {done} of {} cells measured, kept in {}; the same command \
-                     goes on from there, and with --fresh begins again",
-                    cells.len(),
-                    journal.path().display()
-                );
-                return Err(Interrupted(message).into());
+                return Err(Interrupted::keeping(done, cells.len(), journal.path()).into());
             }
         }
         Ok(measured)
@@ -166,7 +160,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
         meta["hashes"] = simulated::hashes(measured);
         summary += &format!("hash of all simulations: {hash}\n");
         blocks.push(Block::Paragraph(prose::JUDGED.into()));
-        more.push(("lines.csv", rows::csv(&line_rows)?));
+        more.push(("lines.csv", csv::text(&line_rows)?));
     } else {
         meta["origin"] = json!(Origin::native());
         let cpus = Topology::detect().usable().len();
@@ -193,7 +187,7 @@ fn findings(config: &Config, measured: &[Measured], journal: Journal) -> anyhow:
             blocks,
         },
         summary,
-        csv: rows::csv(&rows)?,
+        csv: csv::text(&rows)?,
         more,
         svg,
         json: json!({

@@ -6,7 +6,7 @@
 //! (`peers/`).
 
 use super::cell::Policy;
-use super::chip::Chip;
+use crate::study::chip::Chip;
 use manycore::sleep::{PolicyVisitor, Sleep, Tally, with_policy};
 use manycore::{BuildError, Builder, Native, Pool};
 use manycore_chip::Simulated;

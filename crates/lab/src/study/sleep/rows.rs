@@ -120,12 +120,3 @@ fn of_each<R>(measured: &[Measured], rows: impl Fn(&Measured, &Samples) -> Vec<R
 fn three_digits(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
-
-/// The rows as CSV.
-pub(super) fn csv<R: Serialize>(rows: &[R]) -> anyhow::Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        writer.serialize(row)?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
-}

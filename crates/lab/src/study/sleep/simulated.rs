@@ -2,12 +2,12 @@
 //! and the host's cores share them.
 
 use super::cell::{Cell, Policy};
-use super::chip::Chip;
 use super::config::Config;
 use super::measured::{Line, Measured, Sample};
 use super::pool::{self, Erased};
 use crate::measure::interrupt;
 use crate::measure::progress::Progress;
+use crate::study::chip::Chip;
 use anyhow::{Context, anyhow};
 use manycore::{Block, Partitioner, Pool};
 use manycore_chip::{Simulated, Simulation};

@@ -215,6 +215,7 @@ mod tests {
             world: World::Simulated(Box::new(machine)),
             settings: Settings::default(),
             threads: vec![32.try_into().unwrap()],
+            cores: Vec::new(),
             only: only.iter().map(|&name| name.to_owned()).collect(),
             full: false,
             seed: 1,

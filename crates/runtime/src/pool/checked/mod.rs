@@ -5,8 +5,10 @@
 //! on a platform with one fault (`manycore_check::Faulty`), or a sketch of it
 //! with one step wrong.
 
+mod adopted;
 mod board;
 mod fork;
 mod gate;
+mod mailbox;
 mod wait;
 mod whole;

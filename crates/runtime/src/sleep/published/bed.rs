@@ -69,6 +69,7 @@ impl<P: Platform> Bed<P> {
     /// The sleeper gets up by itself; `true`: it must take itself off the
     /// count, `false`: a waker has.
     pub(super) fn rise(&self) -> bool {
+        // Acquire: as in `get_up`, and likewise if a waker was first.
         let rose = self
             .word
             .compare_exchange(ASLEEP, AWAKE, Ordering::Acquire, Ordering::Acquire);
@@ -115,6 +116,7 @@ impl<P: Platform> Bed<P> {
         }
         if state == ASLEEP {
             uncount();
+            // Release: as above, and the worker is off the count.
             self.word.store(AWAKE, Ordering::Release);
             self.word.wake(1);
         }
@@ -122,6 +124,7 @@ impl<P: Platform> Bed<P> {
         true
     }
 
+    /// Relaxed: as in [`count`].
     pub(super) fn tally(&self) -> Tally {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Tally {

@@ -105,6 +105,7 @@ mod tests {
             world: World::Simulated(Box::new(machine)),
             settings: Settings::default(),
             threads: Vec::new(),
+            cores: Vec::new(),
             only: Vec::new(),
             full: false,
             seed: 3,

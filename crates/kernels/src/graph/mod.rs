@@ -1,0 +1,22 @@
+//! Graph searches whose tasks make tasks: what the broadcast thesis wanted to
+//! run on its work stealing and did not get to (Park 2013, section 7.2.1).
+//!
+//! A team of ranks goes through a graph frontier by frontier. A frontier is a
+//! bag of tasks, a vertex and some of its edges each, which the ranks share by
+//! whatever discipline of stealing they are given as [`Work`].
+
+mod breadth_first;
+mod components;
+mod csr;
+mod frontier;
+mod rmat;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+pub use breadth_first::{BreadthFirst, InvalidTree};
+pub use components::{Components, WrongLabel};
+pub use csr::Graph;
+pub use frontier::{Task, Work};
+pub use rmat::Rmat;
+pub use shares::{Share, Shares};

@@ -1,0 +1,14 @@
+//! Programs of a fixed team of ranks that meet at barriers: single program,
+//! multiple data.
+//!
+//! Each thread of the team runs the whole program on its part of the data, and
+//! says where all must have come before any goes on. Such a program knows no
+//! barrier: each rank is handed a closure that is one wait at whichever barrier
+//! is to be studied, natively or on a simulated chip.
+
+mod streamcluster;
+
+pub use streamcluster::{
+    Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
+    Wrong,
+};

@@ -1,0 +1,79 @@
+//! Costs as whole numbers.
+//!
+//! Ranks add up costs of their own points, and rank 0 adds up the sums. In floating
+//! point the result would hang on where the points are cut, that is on the number
+//! of ranks. In whole numbers of a small unit it does not, and it is exact: what
+//! a search claims to have gained is what the cost went down by, to the last bit.
+
+use super::Problem;
+
+/// A cost, or a change of one, in units of its [`Scale`].
+pub(super) type Amount = i64;
+
+/// The unit of costs, which is a power of two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    units_in_one: f64,
+}
+
+impl Scale {
+    /// The finest unit, down to 2^-40, in which no sum of the search overflows.
+    ///
+    /// Coordinates are from 0 to 1 and weights add up to the number of points,
+    /// so that all points together cost at most points times dimensions. A
+    /// centre never costs more than that, and there are at most as many as
+    /// points: no sum is more than four times points squared times dimensions,
+    /// which is less than 2^62 units. A [`Problem`] is small enough for a unit of
+    /// 2^-6.
+    pub(super) fn of(problem: &Problem) -> Self {
+        let largest = (problem.points * problem.points * problem.dimensions) as u64;
+        let magnitude = u64::BITS - largest.leading_zeros();
+        Self::with_bits(40.min(60 - magnitude))
+    }
+
+    fn with_bits(bits: u32) -> Self {
+        Self {
+            units_in_one: (1u64 << bits) as f64,
+        }
+    }
+
+    /// `cost`, rounded down to the unit.
+    pub(super) fn amount(self, cost: f32) -> Amount {
+        (f64::from(cost) * self.units_in_one) as Amount
+    }
+
+    /// The other way round.
+    pub(super) fn cost(self, amount: Amount) -> f64 {
+        amount as f64 / self.units_in_one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spmd::Input;
+
+    #[test]
+    fn the_unit_is_fine_for_small_problems_and_no_sum_overflows_in_large_ones() {
+        for (input, bits) in [
+            (Input::Test, 40),
+            (Input::SimDev, 40),
+            (Input::SimSmall, 30),
+            (Input::SimMedium, 27),
+            (Input::SimLarge, 24),
+        ] {
+            let problem = input.problem();
+            let scale = Scale::of(&problem);
+            assert_eq!(scale, Scale::with_bits(bits), "{input}");
+            let all = scale.amount((problem.points * problem.dimensions) as f32);
+            assert!(all.checked_mul(4 * problem.points as i64).is_some());
+        }
+    }
+
+    #[test]
+    fn amounts_are_rounded_down_and_read_back() {
+        let scale = Scale::with_bits(8);
+        assert_eq!(scale.amount(2.5 / 256.0), 2);
+        assert_eq!(scale.cost(384), 1.5);
+    }
+}

@@ -1,0 +1,199 @@
+//! What a new centre would gain: the heart of the program.
+
+use super::amount::Amount;
+use super::scratch::Table;
+use super::search::Search;
+use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+
+/// Instructions beside accesses to tables: of a look whether a point is a
+/// centre; of weighing two costs, the flag that is cleared before included; of
+/// finding out whether a point moves; of adding a word of another rank.
+const LOOK: u64 = 6;
+const WEIGH: u64 = 18;
+const MOVE: u64 = 8;
+const ADD: u64 = 4;
+
+/// What is reckoned about an offer. The tests have wrong ones.
+pub(super) trait Reckoning {
+    /// Whether a point that now costs `now` moves to the new centre.
+    fn moves(at_new: Amount, now: Amount) -> bool;
+
+    /// What closing a centre saves whose members would save `members` by
+    /// moving, which is negative unless they gain.
+    fn saves(centre: Amount, members: Amount) -> Amount;
+}
+
+/// As it should be.
+pub(super) struct Exact;
+
+impl Reckoning for Exact {
+    fn moves(at_new: Amount, now: Amount) -> bool {
+        at_new < now
+    }
+
+    fn saves(centre: Amount, members: Amount) -> Amount {
+        centre + members
+    }
+}
+
+impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
+    /// Opens a centre at the point `new`, if that makes the clustering cheaper
+    /// when a centre costs `price`: points that are nearer to it move there, and
+    /// centres that are no longer worth their price are closed, all their points
+    /// moving there too. Returns what was gained.
+    ///
+    /// Nine barriers, whatever comes of it.
+    pub(super) fn offer(&mut self, new: usize, price: Amount) -> Amount {
+        self.rank.offers += 1;
+        let batch = self.batch;
+        let centres = self.open;
+        self.rank.barrier();
+        if self.rank.leads() {
+            batch.scratch.provide(centres);
+        }
+        self.rank.barrier();
+        let table = batch.scratch.table(centres);
+        self.number_centres(&table);
+        let moves = self.weigh(&table, new);
+        self.rank.barrier();
+        self.choose_closing(&table, price, moves);
+        self.rank.barrier();
+        if self.rank.leads() {
+            self.sum_up(&table, price);
+        }
+        self.rank.barrier();
+        let cost = batch.notes.cost.load(Relaxed).cast_signed();
+        if cost < 0 {
+            self.accept(&table, new);
+            self.open = centres + 1 - batch.notes.closing.load(Relaxed) as usize;
+        }
+        self.rank.barrier();
+        (-cost).max(0)
+    }
+
+    /// The rank's points that are centres now.
+    fn my_centres(&self) -> impl Iterator<Item = usize> + use<'_, P, R> {
+        self.mine().filter(|&point| {
+            P::compute(LOOK);
+            self.batch.open[point].load(Relaxed)
+        })
+    }
+
+    /// Gives each centre a column, in the order of the points, and clears the
+    /// table: each rank counts its own, and begins where those before it end.
+    ///
+    /// Three barriers.
+    fn number_centres(&mut self, table: &Table<P>) {
+        let column = &self.batch.column;
+        let row = table.row(self.rank.number());
+        let mut count = 0;
+        for centre in self.my_centres() {
+            column[centre].store(count, Relaxed);
+            count += 1;
+        }
+        row.set_count(count as usize);
+        self.rank.barrier();
+        if self.rank.leads() {
+            let mut before = 0;
+            for rank in 0..self.rank.ranks() {
+                let row = table.row(rank);
+                let count = row.count();
+                row.set_count(before);
+                before += count;
+            }
+        }
+        self.rank.barrier();
+        let before = row.count() as u32;
+        for centre in self.my_centres() {
+            column[centre].store(before + column[centre].load(Relaxed), Relaxed);
+        }
+        for point in self.mine() {
+            self.batch.moves[point].store(false, Relaxed);
+        }
+        row.clear();
+        if self.rank.leads() {
+            table.total().clear();
+        }
+        self.rank.barrier();
+    }
+
+    /// Finds out which points would move to `new` by themselves, and what that
+    /// costs. What the others would save, if their centre were closed, goes into
+    /// the centre's column.
+    fn weigh(&self, table: &Table<P>, new: usize) -> Amount {
+        let batch = self.batch;
+        let row = table.row(self.rank.number());
+        let mut cost = 0;
+        for (point, at_new) in batch.costs(self.mine(), new) {
+            P::compute(WEIGH);
+            let now = batch.points[point].cost();
+            if R::moves(at_new, now) {
+                batch.moves[point].store(true, Relaxed);
+                cost += at_new - now;
+            } else {
+                row.add(self.column_of(batch.points[point].centre()), now - at_new);
+            }
+        }
+        cost
+    }
+
+    fn column_of(&self, centre: usize) -> usize {
+        self.batch.column[centre].load(Relaxed) as usize
+    }
+
+    /// Finds out which of the rank's centres are to be closed, and what is left
+    /// of the rank's cost then.
+    fn choose_closing(&self, table: &Table<P>, price: Amount, mut cost: Amount) {
+        let ranks = self.rank.ranks();
+        let mut closing = 0;
+        for centre in self.my_centres() {
+            P::compute(ADD * ranks as u64);
+            let column = self.column_of(centre);
+            let members = (0..ranks).map(|rank| table.row(rank).get(column)).sum();
+            let saved = R::saves(price, members);
+            table.total().set(column, saved);
+            if saved > 0 {
+                closing += 1;
+                cost -= saved;
+            }
+        }
+        let row = table.row(self.rank.number());
+        row.set_count(closing);
+        row.set_cost(cost);
+    }
+
+    /// Rank 0 adds up what all ranks have found.
+    fn sum_up(&self, table: &Table<P>, price: Amount) {
+        let (mut closing, mut cost) = (0, price);
+        for rank in 0..self.rank.ranks() {
+            P::compute(2 * ADD);
+            closing += table.row(rank).count();
+            cost += table.row(rank).cost();
+        }
+        let notes = &self.batch.notes;
+        notes.closing.store(closing as u32, Relaxed);
+        notes.cost.store(cost.cast_unsigned(), Relaxed);
+    }
+
+    /// Opens `new`, closes what is to be closed, and moves the rank's points that
+    /// move.
+    fn accept(&self, table: &Table<P>, new: usize) {
+        let batch = self.batch;
+        let closes = |centre| table.total().get(self.column_of(centre)) > 0;
+        for point in self.mine() {
+            P::compute(MOVE);
+            let loses_its_centre = closes(batch.points[point].centre());
+            if loses_its_centre || batch.moves[point].load(Relaxed) {
+                for (point, at_new) in batch.costs(point..point + 1, new) {
+                    batch.points[point].assign(new, at_new);
+                }
+            }
+        }
+        for centre in self.my_centres().filter(|&centre| closes(centre)) {
+            batch.open[centre].store(false, Relaxed);
+        }
+        if self.mine().contains(&new) {
+            batch.open[new].store(true, Relaxed);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How the sequential parts of the program hold the ranks back: the gate.
+
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use std::time::Duration;
+
+/// How long a rank spins before it sleeps. A waiting rank of PARSEC's program
+/// sleeps at once, on a condition variable.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// Rank 0 lets the others pass, once at a time, and waits until all have
+/// arrived.
+///
+/// PARSEC's program has a condition variable for the one and joins its threads
+/// for the other. Neither is a barrier of the program, so none is counted.
+///
+/// No wake-up is lost: both sides change a word before they wake who sleeps on
+/// it, and a sleeper is put to sleep only if the word is as it last saw it.
+pub(super) struct Gate<P: Platform> {
+    /// How often the gate was opened. The others wait for the next time: they
+    /// have all passed, and met rank 0 since, before it is opened again.
+    opened: Box<CachePadded<P::Futex>>,
+    /// How often another rank has arrived.
+    arrived: Box<CachePadded<P::Futex>>,
+    others: u32,
+}
+
+impl<P: Platform> Gate<P> {
+    pub(super) fn new(ranks: usize) -> Self {
+        // Boxed, so that they stay where they are named.
+        let word = || Box::new(CachePadded::new(Atomic::new(0)));
+        let gate = Self {
+            opened: word(),
+            arrived: word(),
+            others: ranks as u32 - 1,
+        };
+        P::name(&**gate.opened, "streamcluster gate");
+        P::name(&**gate.arrived, "streamcluster arrivals");
+        gate
+    }
+
+    /// Rank 0 lets all others pass once.
+    pub(super) fn open(&self) {
+        // Release: who passes sees what rank 0 wrote before.
+        self.opened.fetch_add(1, Ordering::Release);
+        if self.others > 0 {
+            self.opened.wake(u32::MAX);
+        }
+    }
+
+    /// Another rank waits until the gate has been opened for the `time`th time,
+    /// from 1 on, as it has passed all times before.
+    pub(super) fn pass(&self, time: u32) {
+        wait_for::<P>(&self.opened, time);
+    }
+
+    /// Another rank says that it has arrived.
+    pub(super) fn arrive(&self) {
+        // Release: rank 0 sees what this rank wrote before; and a chain of
+        // read-modify-writes carries what all before it released.
+        let before = self.arrived.fetch_add(1, Ordering::Release);
+        // Only the last of a round can be waited for.
+        if (before + 1).is_multiple_of(self.others) {
+            self.arrived.wake(1);
+        }
+    }
+
+    /// Rank 0 waits until all others have arrived for the `time`th time, from 1
+    /// on.
+    pub(super) fn wait_for_all(&self, time: u32) {
+        wait_for::<P>(&self.arrived, time * self.others);
+    }
+}
+
+/// Waits until `word`, which is only ever counted up to there, is `value`.
+fn wait_for<P: Platform>(word: &P::Futex, value: u32) {
+    // Acquire, here and within `spin_while`: what was written before the word
+    // became `value` is seen.
+    let mut seen = Atomic::load(word, Ordering::Acquire);
+    let until = P::now() + P::duration_to_ticks(SPIN);
+    while seen != value {
+        let last = seen;
+        seen = P::spin_while(word, last, until);
+        if seen == last {
+            word.wait(last, None);
+            seen = Atomic::load(word, Ordering::Acquire);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_check::{Deaf, Faulty, Loom, Relaxed, Shuttle, caught, loom_model, team};
+    use manycore_check::{shuttle_pct, shuttle_random};
+
+    /// Rank 0 says something new each time before it lets the others pass, and
+    /// hears what they answer once all have arrived.
+    fn all_hear_and_are_heard<P: Platform>(ranks: usize, times: u32) {
+        let gate = Gate::<P>::new(ranks);
+        let said = P::AtomicU32::new(0);
+        let answers: Vec<_> = (0..ranks).map(|_| P::AtomicU32::new(0)).collect();
+        team::<P>(ranks, |rank| {
+            for time in 1..=times {
+                if rank == 0 {
+                    // Relaxed, as the answers are: the gate is what orders them.
+                    said.store(10 * time, Ordering::Relaxed);
+                    gate.open();
+                    gate.wait_for_all(time);
+                    let heard = answers[1..]
+                        .iter()
+                        .map(|answer| answer.load(Ordering::Relaxed));
+                    assert!(
+                        heard.eq((1..ranks as u32).map(|rank| 10 * time + rank)),
+                        "unheard"
+                    );
+                } else {
+                    gate.pass(time);
+                    let heard = said.load(Ordering::Relaxed);
+                    answers[rank].store(heard + rank as u32, Ordering::Relaxed);
+                    gate.arrive();
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_rank_alone_waits_for_nobody() {
+        all_hear_and_are_heard::<manycore_platform::Native>(1, 3);
+    }
+
+    #[test]
+    fn two_ranks_in_every_interleaving() {
+        loom_model(None, || all_hear_and_are_heard::<Loom>(2, 1));
+        loom_model(Some(2), || all_hear_and_are_heard::<Loom>(2, 2));
+    }
+
+    #[test]
+    fn three_ranks_in_most_interleavings() {
+        loom_model(Some(2), || all_hear_and_are_heard::<Loom>(3, 1));
+    }
+
+    #[test]
+    fn more_ranks_at_random() {
+        shuttle_random(300, || all_hear_and_are_heard::<Shuttle>(5, 3));
+        shuttle_pct(300, 3, || all_hear_and_are_heard::<Shuttle>(4, 3));
+    }
+
+    #[test]
+    fn faults_of_the_platform_are_caught() {
+        let relaxed = || all_hear_and_are_heard::<Faulty<Loom, Relaxed>>(2, 1);
+        assert!(caught(|| loom_model(None, relaxed)).contains("unheard"));
+        let deaf = || all_hear_and_are_heard::<Faulty<Loom, Deaf>>(2, 1);
+        assert!(caught(|| loom_model(None, deaf)).contains("deadlock"));
+    }
+}

@@ -1,0 +1,278 @@
+//! The local search of one batch of points, by all ranks.
+
+use super::Problem;
+use super::amount::Amount;
+use super::batch::{Batch, NOBODY};
+use super::gain::Reckoning;
+use super::rank::Rank;
+use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Instructions a point in sums over points.
+const SUM: u64 = 3;
+
+/// What a round of offers must gain, as a share of the cost, for another to
+/// follow: first roughly, then once the number of centres is near to what is
+/// wanted.
+const ROUGHLY: f64 = 0.1;
+const FINELY: f64 = 0.001;
+
+/// A rank's side of a local search.
+pub(super) struct Search<'a, 'b, P: Platform, R> {
+    pub(super) rank: &'a mut Rank<'b, P>,
+    pub(super) batch: &'a Batch<P>,
+    problem: &'a Problem,
+    /// How many centres are open. Each rank counts, and all count the same.
+    pub(super) open: usize,
+    reckoning: PhantomData<R>,
+}
+
+/// What a search says of the clustering that it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// There were no more points than centres are allowed: each is its own.
+    AllAreCentres,
+    /// There are so many centres.
+    Clustered {
+        /// How many.
+        centres: usize,
+        /// What each costs.
+        price: Amount,
+        /// What all costs: points, and centres.
+        cost: Amount,
+    },
+}
+
+impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
+    pub(super) fn new(
+        rank: &'a mut Rank<'b, P>,
+        batch: &'a Batch<P>,
+        problem: &'a Problem,
+    ) -> Self {
+        Self {
+            rank,
+            batch,
+            problem,
+            open: 0,
+            reckoning: PhantomData,
+        }
+    }
+
+    /// The points of this rank.
+    pub(super) fn mine(&self) -> Range<usize> {
+        self.rank.part(self.batch.points.len())
+    }
+
+    /// Finds a clustering with as many centres as are wanted, by giving centres
+    /// a price and searching, by bisection, for the price at which that many
+    /// are worth it.
+    pub(super) fn run(&mut self) -> Claim {
+        let (least, most) = (self.problem.least, self.problem.most);
+        let count = self.batch.points.len();
+        self.rank.barrier();
+        let mine = self.batch.costs(self.mine(), 0).map(|(_, cost)| cost);
+        let sum = mine.sum();
+        self.note_sum(sum);
+        self.rank.barrier();
+        // At the price of all points served by one centre nobody wants a second.
+        let (mut low, mut high) = (0, self.sum_of_all());
+        let mut price = (low + high) / 2;
+        if count <= most {
+            for point in self.mine() {
+                self.batch.points[point].assign(point, 0);
+            }
+            return Claim::AllAreCentres;
+        }
+
+        self.shuffle_points();
+        let mut cost = self.open_by_lot(price);
+        if self.open < least {
+            cost = self.open_by_lot(price);
+        }
+        while self.open < least {
+            high = price;
+            price = (low + high) / 2;
+            self.shuffle_points();
+            cost = self.open_by_lot(price);
+        }
+        if self.rank.leads() {
+            self.choose_candidates();
+            for point in &self.batch.points {
+                self.batch.open[point.centre()].store(true, Relaxed);
+            }
+        }
+        self.rank.barrier();
+
+        loop {
+            cost = self.improve(price, cost, ROUGHLY);
+            let open = self.open;
+            let within_a_tenth =
+                open as f64 <= 1.1 * most as f64 && open as f64 >= 0.9 * least as f64;
+            let within_two = open <= most + 2 && open + 2 >= least;
+            if within_a_tenth || within_two {
+                cost = self.improve(price, cost, FINELY);
+            }
+            let before = price;
+            if self.open > most {
+                low = price;
+                price = (low + high) / 2;
+            }
+            if self.open < least {
+                high = price;
+                price = (low + high) / 2;
+            }
+            cost += (price - before) * self.open as Amount;
+            let is_wanted = (least..=most).contains(&self.open);
+            if is_wanted || low as f64 >= 0.999 * high as f64 {
+                return Claim::Clustered {
+                    centres: self.open,
+                    price,
+                    cost,
+                };
+            }
+            self.rank.barrier();
+        }
+    }
+
+    /// Opens centres at points drawn by lot, a point the likelier the more it
+    /// costs now (Meyerson's online facility location); what the clustering
+    /// costs.
+    ///
+    /// Five barriers, and two a centre beyond the first.
+    fn open_by_lot(&mut self, price: Amount) -> Amount {
+        let batch = self.batch;
+        self.rank.barrier();
+        for (point, cost) in batch.costs(self.mine(), 0) {
+            batch.points[point].assign(0, cost);
+        }
+        self.rank.barrier();
+        let mut open = 1;
+        if self.rank.leads() {
+            for point in 1..batch.points.len() {
+                let cost = batch.points[point].cost();
+                if f64::from(self.rank.unit()) < cost as f64 / price as f64 {
+                    open += 1;
+                    self.announce(point as u32);
+                    self.open_for_all(point);
+                }
+            }
+            batch.notes.open.store(open, Relaxed);
+            self.announce(NOBODY);
+        } else {
+            loop {
+                self.rank.follow();
+                match batch.notes.next.load(Relaxed) {
+                    NOBODY => break,
+                    point => self.open_for_all(point as usize),
+                }
+            }
+        }
+        self.rank.barrier();
+        let points = &batch.points[self.mine()];
+        P::compute(SUM * points.len() as u64);
+        self.note_sum(points.iter().map(|point| point.cost()).sum());
+        self.rank.barrier();
+        if self.rank.leads() {
+            let cost = price * Amount::from(open) + self.sum_of_all();
+            batch.notes.cost.store(cost.cast_unsigned(), Relaxed);
+        }
+        self.rank.barrier();
+        self.open = batch.notes.open.load(Relaxed) as usize;
+        batch.notes.cost.load(Relaxed).cast_signed()
+    }
+
+    /// Rank 0 tells the others who wait which point is opened.
+    fn announce(&mut self, point: u32) {
+        self.batch.notes.next.store(point, Relaxed);
+        self.rank.follow();
+    }
+
+    /// Points move to the new centre if they are nearer to it.
+    fn open_for_all(&mut self, new: usize) {
+        for (point, cost) in self.batch.costs(self.mine(), new) {
+            if cost < self.batch.points[point].cost() {
+                self.batch.points[point].assign(new, cost);
+            }
+        }
+        self.rank.barrier();
+        self.rank.barrier();
+    }
+
+    /// Offers candidates for centres in rounds, as long as a round gains at
+    /// least `share` of the cost; what the clustering costs then.
+    ///
+    /// One barrier, two a round, and those of the offers.
+    fn improve(&mut self, price: Amount, mut cost: Amount, share: f64) -> Amount {
+        let candidates = &self.batch.candidates;
+        self.rank.barrier();
+        let mut gained = cost;
+        while gained as f64 / cost as f64 > share {
+            if self.rank.leads() {
+                self.rank.shuffle(candidates.len(), |a, b| {
+                    let kept = candidates[a].load(Relaxed);
+                    candidates[a].store(candidates[b].load(Relaxed), Relaxed);
+                    candidates[b].store(kept, Relaxed);
+                });
+                // The published program draws for the last one as well, which
+                // has nobody left to change places with.
+                self.rank.unit();
+            }
+            self.rank.barrier();
+            gained = 0;
+            for offer in 0..self.problem.offers_a_round() {
+                let new = candidates[offer % candidates.len()].load(Relaxed);
+                gained += self.offer(new as usize, price);
+            }
+            cost -= gained;
+            self.rank.barrier();
+        }
+        cost
+    }
+
+    /// Rank 0 puts the points in a random order.
+    fn shuffle_points(&mut self) {
+        if self.rank.leads() {
+            let batch = self.batch;
+            self.rank
+                .shuffle(batch.points.len(), |a, b| batch.swap(a, b));
+        }
+    }
+
+    /// Rank 0 draws the candidates for centres, a point the likelier the more it
+    /// weighs. If all points are candidates, they are so in their order.
+    fn choose_candidates(&mut self) {
+        let batch = self.batch;
+        if batch.candidates.len() == batch.points.len() {
+            for (point, candidate) in batch.candidates.iter().enumerate() {
+                candidate.store(point as u32, Relaxed);
+            }
+            return;
+        }
+        let mut weight = 0.0;
+        let mut up_to = Vec::with_capacity(batch.points.len());
+        for point in &batch.points {
+            P::compute(SUM);
+            weight += point.weight();
+            up_to.push(weight);
+        }
+        P::write(&mut up_to);
+        for candidate in &batch.candidates {
+            let lot = self.rank.unit() * weight;
+            let drawn = up_to.partition_point(|&weight| weight <= lot);
+            P::compute(SUM * u64::from(up_to.len().ilog2()));
+            // The lot may be all the weight there is.
+            candidate.store(drawn.min(up_to.len() - 1) as u32, Relaxed);
+        }
+    }
+
+    fn note_sum(&self, sum: Amount) {
+        self.batch.sums[self.rank.number()].store(sum.cast_unsigned(), Relaxed);
+    }
+
+    fn sum_of_all(&self) -> Amount {
+        let sums = self.batch.sums.iter();
+        P::compute(SUM * sums.len() as u64);
+        sums.map(|sum| sum.load(Relaxed).cast_signed()).sum()
+    }
+}

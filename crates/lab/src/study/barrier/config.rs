@@ -1,0 +1,136 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::machines;
+use crate::study::Request;
+use crate::study::team::{Arrivals, Contest, Point, Program, barriers_of};
+use crate::study::trial::Setup;
+use serde::Serialize;
+
+/// Episodes of the loop, quick and full: the thesis's thousand.
+const EPISODES: [usize; 2] = [100, 1_000];
+/// The fewest that a median is taken of.
+const FEWEST_EPISODES: usize = 10;
+/// The thesis's largest machine: what N members cost a simulation grows with
+/// the square of N, so beyond there are fewer episodes.
+pub(super) const THESIS_CORES: usize = 64;
+/// Single episodes: in some barriers every other one is another way round.
+const SINGLE: usize = 4;
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    pub(super) barriers: Vec<String>,
+    pub(super) cores: Vec<usize>,
+    /// `None`: by the number of cores.
+    episodes: Option<usize>,
+    full: bool,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let mut setup = Setup::new("barrier", request)?;
+        let most = if request.full { 1024 } else { 256 };
+        let cores = setup.cores(request, most)?;
+        machines::add(&mut setup.machines, &request.settings)?;
+        Ok(Self {
+            cores,
+            episodes: request
+                .settings
+                .number("episodes", 1_000_000)?
+                .map(|number| number as usize),
+            full: request.full,
+            barriers: barriers_of(&request.only, &setup)?,
+            setup,
+        })
+    }
+
+    /// Waits of a loop on so many cores.
+    pub(super) fn episodes(&self, cores: usize) -> usize {
+        let default = || {
+            let most = EPISODES[usize::from(self.full)];
+            let squared = |count: usize| count.pow(2);
+            let fewer = most * squared(THESIS_CORES) / squared(cores.max(THESIS_CORES));
+            fewer.max(FEWEST_EPISODES)
+        };
+        self.episodes.unwrap_or_else(default)
+    }
+
+    /// The number of cores at which machines and barriers are compared: the
+    /// thesis's 64, or what comes near.
+    pub(super) fn compared_at(&self) -> usize {
+        let small = self.cores.iter().filter(|&&cores| cores <= THESIS_CORES);
+        small.max().or(self.cores.first()).copied().unwrap_or(1)
+    }
+
+    /// As many cores as [`Config::compared_at`], as far as a machine has them.
+    pub(super) fn cores_of(&self, machine: usize) -> usize {
+        let chip = self.setup.machines.0.get(machine);
+        let most = chip.filter(|chip| !chip.scales()).map(|chip| chip.cores());
+        self.compared_at().min(most.unwrap_or(usize::MAX))
+    }
+
+    /// Single episodes on the machine asked for.
+    pub(super) fn single(&self, cores: usize, barrier: &str, arrivals: Arrivals) -> Point {
+        Point {
+            program: Program::Loop {
+                episodes: SINGLE,
+                arrivals,
+            },
+            ..self.entry(0, cores, barrier)
+        }
+    }
+
+    /// All that is measured, that of a machine and of cores side by side.
+    pub(super) fn all_points(&self) -> Vec<Point> {
+        let mut points = Vec::new();
+        let simulated = !self.setup.machines.is_host();
+        for &cores in &self.cores {
+            for barrier in &self.barriers {
+                points.push(self.entry(0, cores, barrier));
+            }
+        }
+        for &cores in self.cores.iter().filter(|_| simulated) {
+            for barrier in &self.barriers {
+                for arrivals in [Arrivals::Together, Arrivals::Apart] {
+                    points.push(self.single(cores, barrier, arrivals));
+                }
+            }
+        }
+        for machine in 1..self.setup.machines.0.len() {
+            for barrier in &self.barriers {
+                points.push(self.entry(machine, self.cores_of(machine), barrier));
+            }
+        }
+        points
+    }
+}
+
+impl Contest for Config {
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn barriers(&self) -> &[String] {
+        &self.barriers
+    }
+
+    fn cores(&self) -> &[usize] {
+        &self.cores
+    }
+
+    /// The loop.
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
+        Point {
+            machine,
+            settings: Vec::new(),
+            cores,
+            barrier: barrier.to_owned(),
+            program: Program::Loop {
+                episodes: self.episodes(cores),
+                arrivals: Arrivals::Loop,
+            },
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The machines that the thesis's is compared with.
+//!
+//! The thesis had one: 64 tiles with MSI, where every clean line comes from
+//! memory. Here the same network is also added to machines that exist, and to
+//! the same tiles with a protocol as it is built today.
+
+use crate::failure::bad_input;
+use crate::study::chip::Chip;
+use crate::study::settings::Settings;
+use crate::study::trial::Machines;
+use manycore_chip::config::{Config, Optical, Protocol};
+
+/// Machines that exist: two dies, and eight sockets.
+const BESIDE: [&str; 2] = ["kunpeng-920", "westmere-ex"];
+
+/// A good protocol on the same tiles: an exclusive state, clean lines from a
+/// cache that has one, data straight from cache to cache, and a home that takes
+/// the next request after a look at its directory.
+const GOOD: [&str; 4] = [
+    "coherence.protocol=mesi",
+    "coherence.clean-forward=true",
+    "coherence.data-path=direct",
+    "coherence.occupancy=6",
+];
+
+/// Adds to a machine with a broadcast network those to compare it with, each
+/// with the same network.
+pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Result<()> {
+    let asked = settings.text("beside");
+    let of_asked = machines.0.first().map(|chip| chip.0.clone());
+    let Some((chip, optical)) = of_asked.and_then(|chip| Some((chip.clone(), chip.optical?)))
+    else {
+        return match asked {
+            None => Ok(()),
+            Some(_) => Err(bad_input(
+                "--set beside: there is no broadcast network to add to other machines; expected \
+                 it with one that has, such as --on atac-64",
+            )),
+        };
+    };
+    let presets = match asked {
+        None => {
+            let others = BESIDE.iter().filter(|name| **name != chip.name);
+            others.map(|&name| name.to_owned()).collect()
+        }
+        Some("none") => return Ok(()),
+        Some(_) => settings
+            .list("beside", |name| Ok::<_, String>(name.to_owned()))?
+            .unwrap_or_default(),
+    };
+    if chip.coherence.protocol == Protocol::Msi {
+        let mut good = chip.clone();
+        good.name = format!("{}-mesi", chip.name);
+        for setting in GOOD {
+            good.set(setting)?;
+        }
+        machines.0.push(Chip(good));
+    }
+    for name in presets {
+        machines.0.push(Chip(with_network(&name, &optical)?));
+    }
+    Ok(())
+}
+
+/// A preset with a broadcast network that it does not have.
+fn with_network(name: &str, optical: &Optical) -> anyhow::Result<Config> {
+    let mut machine =
+        Config::preset(name).map_err(|error| bad_input(format!("--set beside: {error}")))?;
+    machine.name = format!("{name}-optical");
+    machine.optical = Some(optical.clone());
+    let source = "hypothetical: that of the machine it is compared with, in cycles";
+    machine
+        .sources
+        .insert("optical".to_owned(), source.to_owned());
+    Ok(machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(preset: &str, pairs: &[&str]) -> anyhow::Result<Vec<String>> {
+        let pairs: Vec<String> = pairs.iter().map(|&pair| pair.to_owned()).collect();
+        let settings = Settings::parse(&pairs, &super::super::keys::KEYS)?;
+        let mut machines = Machines(vec![Chip(Config::preset(preset)?)]);
+        add(&mut machines, &settings)?;
+        // What a result echoes can be run again.
+        for chip in &machines.0 {
+            assert_eq!(Config::from_toml(&chip.0.to_toml(), "echo")?, chip.0);
+        }
+        Ok(machines.0.into_iter().map(|chip| chip.0.name).collect())
+    }
+
+    #[test]
+    fn the_network_is_added_to_others() {
+        let all = [
+            "atac-64",
+            "atac-64-mesi",
+            "kunpeng-920-optical",
+            "westmere-ex-optical",
+        ];
+        assert_eq!(names("atac-64", &[]).unwrap(), all);
+        assert_eq!(names("atac-64", &["beside=none"]).unwrap(), ["atac-64"]);
+        let one = ["atac-64", "atac-64-mesi", "gold5225r-optical"];
+        assert_eq!(names("atac-64", &["beside=gold5225r"]).unwrap(), one);
+        assert_eq!(names("kunpeng-920", &[]).unwrap(), ["kunpeng-920"]);
+        for (preset, pair) in [("kunpeng-920", "beside=atac-64"), ("atac-64", "beside=x")] {
+            let error = names(preset, &[pair]).unwrap_err().to_string();
+            assert!(error.contains("--set beside"), "{error}");
+        }
+    }
+}

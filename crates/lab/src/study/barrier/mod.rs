@@ -1,0 +1,67 @@
+//! What a barrier costs on chips of 2 to 1,024 cores: the thesis's over a
+//! broadcast network, those it was compared with, and the best there are.
+
+mod config;
+mod figure;
+mod keys;
+mod machines;
+mod prose;
+mod rows;
+mod tables;
+
+use super::Study;
+use super::team::{Measured, Point, Race};
+use super::trial::{self, Answer, Inquiry, Question, Setup};
+use crate::report::section::Block;
+use config::Config;
+use rows::Row;
+
+/// The study `barrier`.
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "barrier",
+    question: "what a wait at each barrier costs, with and without a broadcast network",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
+
+impl Question for Config {
+    type Trial = Point;
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<Point> {
+        self.all_points()
+    }
+
+    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+        let measured = &Measured::new(measured);
+        let race = Race {
+            config: self,
+            measured,
+        };
+        let svg = figure::render(race);
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(race)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+            Block::Table(tables::episodes(race)),
+            Block::Table(tables::exits(race)),
+        ];
+        blocks.extend(tables::single(race).into_iter().map(Block::Table));
+        blocks.extend(prose::remains(race).map(Block::Paragraph));
+        blocks.extend(tables::remains(race).map(Block::Table));
+        Answer {
+            title: "Barriers",
+            blocks,
+            summary: prose::summary(race),
+            rows: rows::rows(self, measured),
+            svg,
+        }
+    }
+}

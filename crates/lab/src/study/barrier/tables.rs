@@ -1,0 +1,114 @@
+//! The tables: an episode by barrier and cores, its exit latency, a single
+//! episode beside the closed form, and what remains on other machines.
+
+use super::config::Config;
+use crate::report::table::{Cell, Table};
+use crate::study::team::{Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
+use manycore_chip::config::Optical;
+
+/// An episode in a loop.
+pub(super) fn episodes(race: Race<'_, Config>) -> Table {
+    let config = race.config;
+    let unit = config.setup.unit().name();
+    let mut counts: Vec<usize> = config.cores.iter().map(|&at| config.episodes(at)).collect();
+    counts.dedup();
+    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+    let waits = counts.join(", with more cores ");
+    race.table(
+        format!("One wait of a loop of {waits}, by cores: {unit}, end to end over their number"),
+        None,
+        |cores, name| Some(race.of(0, cores, name)?.an_episode()),
+    )
+}
+
+/// From the last arrival to the last departure, in the loop.
+pub(super) fn exits(race: Race<'_, Config>) -> Table {
+    let unit = race.config.setup.unit().name();
+    race.table(
+        format!(
+            "Exit latency in the loop, from the last arrival to the last departure: median, {unit}"
+        ),
+        None,
+        |cores, name| Some(race.of(0, cores, name)?.exit.median),
+    )
+}
+
+/// Single episodes beside what the thesis's own figures say; simulated only.
+pub(super) fn single(race: Race<'_, Config>) -> Vec<Table> {
+    type Form = fn(&Optical, usize) -> u64;
+    if race.config.setup.machines.is_host() {
+        return Vec::new();
+    }
+    let table = |arrivals, how, form: Form| {
+        let optical = race.optical();
+        let form = |cores| optical.map_or(0, |optical| form(optical, cores));
+        race.table(
+            format!("Exit latency of a single episode, {how}: median, cycles"),
+            optical.map(|_| ("closed form of channel", &form as _)),
+            |cores, name| {
+                let single = race
+                    .measured
+                    .of(&race.config.single(cores, name, arrivals))?;
+                Some(single.exit.median)
+            },
+        )
+    };
+    vec![
+        table(
+            Arrivals::Together,
+            "all arriving in the same cycle",
+            closed_form::together,
+        ),
+        table(
+            Arrivals::Apart,
+            "one arriving long after the other",
+            closed_form::apart,
+        ),
+    ]
+}
+
+/// What remains of the thesis's gain on other machines.
+pub(super) fn remains(race: Race<'_, Config>) -> Option<Table> {
+    let machines = &race.config.setup.machines;
+    if machines.0.len() < 2 {
+        return None;
+    }
+    let mut header = vec!["machine".to_owned(), "cores".into()];
+    header.extend(BASELINES.map(str::to_owned));
+    header.extend(["best in\nmemory".to_owned(), String::new(), CHANNEL.into()]);
+    header.extend(BASELINES.map(|name| format!("gain over\n{name}")));
+    header.extend(["over best\nin memory", "best over\nthe network", ""].map(str::to_owned));
+    let row = |machine| {
+        let cores = race.config.cores_of(machine);
+        let of = |name: &str| race.of(machine, cores, name);
+        let show = |summary: Option<&Summary>| {
+            let unit = race.config.setup.unit();
+            Cell::new(summary.map_or("-".into(), |summary| unit.show(summary.an_episode())))
+        };
+        let name = |summary: Option<&Summary>| {
+            Cell::new(summary.map_or("-", |summary| &summary.point.barrier))
+        };
+        let (channel, software) = (of(CHANNEL), race.software(machine, cores));
+        let gain = |over: Option<&Summary>| {
+            let gain = over.zip(channel);
+            let gain = gain.map(|(over, channel)| over.total.median / channel.total.median);
+            Cell::new(gain.map_or("-".into(), |gain| format!("{gain:.2}")))
+        };
+        let beyond = race.beyond(machine, cores);
+        let mut row = vec![
+            Cell::new(machines.name(machine)),
+            Cell::new(cores.to_string()),
+        ];
+        row.extend(BASELINES.map(|name| show(of(name))));
+        row.extend([name(software), show(software), show(channel)]);
+        row.extend(BASELINES.map(|name| gain(of(name))));
+        row.extend([gain(software), name(beyond), show(beyond)]);
+        row
+    };
+    Some(Table {
+        caption: "What remains of the thesis's gain: cycles of one wait in a loop, by machine"
+            .into(),
+        header,
+        rows: (0..machines.0.len()).map(row).collect(),
+    })
+}

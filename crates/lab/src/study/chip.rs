@@ -1,0 +1,71 @@
+//! A simulated machine, one thread a core.
+
+use crate::failure::bad_input;
+use manycore_chip::config::{Config, Network};
+use serde::{Serialize, Serializer};
+
+/// A machine to simulate.
+#[derive(Clone, Debug)]
+pub(in crate::study) struct Chip(pub(in crate::study) Config);
+
+impl Chip {
+    /// Cores, each with an L1 of its own.
+    pub(in crate::study) fn cores(&self) -> usize {
+        (self.0.cores / self.0.threads_per_core) as usize
+    }
+
+    pub(in crate::study) fn groups(&self) -> usize {
+        (self.0.cores / self.0.group_cores) as usize
+    }
+
+    /// The first hardware thread of a core.
+    pub(in crate::study) fn on_core(&self, core: usize) -> usize {
+        core * self.0.threads_per_core as usize
+    }
+
+    /// The core group of a core.
+    pub(in crate::study) fn group_of(&self, core: usize) -> usize {
+        self.on_core(core) / self.0.group_cores as usize
+    }
+
+    /// Whether it is a mesh of tiles each complete in itself, so that there can
+    /// be any number of them.
+    pub(in crate::study) fn scales(&self) -> bool {
+        matches!(self.0.network, Network::Mesh { .. }) && self.0.llc.is_none()
+    }
+
+    /// This machine for a team of `cores`: as many tiles, if it scales, else
+    /// as it is.
+    pub(in crate::study) fn sized(&self, cores: usize) -> anyhow::Result<Self> {
+        let mut chip = self.clone();
+        let refused = |what: String| bad_input(format!("--cores {cores}: {what}"));
+        if self.scales() {
+            let threads = cores * self.0.threads_per_core as usize;
+            let changed = chip.0.set(&format!("cores={threads}"));
+            changed.map_err(|error| refused(error.to_string()))?;
+        } else if cores > self.cores() {
+            let (name, most) = (&self.0.name, self.cores());
+            return Err(refused(format!(
+                "{name} has {most} cores; expected at most {most}"
+            )));
+        }
+        Ok(chip)
+    }
+
+    /// One thread, and then each quarter, or eighth, of the cores.
+    pub(in crate::study) fn threads(&self, full: bool) -> Vec<usize> {
+        let parts = if full { 8 } else { 4 };
+        let mut counts: Vec<usize> = (1..=parts)
+            .map(|part| self.cores() * part / parts)
+            .collect();
+        counts.retain(|&count| count > 0);
+        counts
+    }
+}
+
+/// As TOML: what `--on FILE.toml` reads.
+impl Serialize for Chip {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_toml())
+    }
+}

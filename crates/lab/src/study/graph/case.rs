@@ -1,0 +1,173 @@
+//! One search by a team.
+
+use super::program::Program;
+use super::search::Search;
+use crate::study::trial::{Machines, Place, Trial};
+use anyhow::{Context, anyhow, bail};
+use manycore::Native;
+use manycore::barrier::DisseminationBarrier;
+use manycore::piles::{Counts, Discipline, DisciplineVisitor, with_discipline};
+use manycore::topology::Topology;
+use manycore_chip::{Simulated, Simulation};
+use manycore_kernels::graph::{Rmat, Shares, Work};
+use manycore_platform::{Platform, ThreadSpec};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Graph500's.
+pub(super) const EDGE_FACTOR: u32 = 16;
+
+/// All that decides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Case {
+    pub(super) program: Program,
+    pub(super) scale: u32,
+    pub(super) cores: usize,
+    pub(super) discipline: String,
+    pub(super) seed: u64,
+}
+
+/// What came of it, in cycles or ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// From the first rank's begin to the last one's end.
+    pub(super) time: f64,
+    /// Edges of the tree's component, or components, as its check found.
+    pub(super) found: u64,
+    pub(super) tasks: u64,
+    pub(super) steals: u64,
+    pub(super) sent: u64,
+}
+
+impl Case {
+    fn run<P: Platform>(&self, place: &Place, unit: f64) -> anyhow::Result<Outcome> {
+        let case = self;
+        let team = Team { case, place, unit };
+        with_discipline::<P, _>(&self.discipline, team)?
+    }
+}
+
+impl Trial for Case {
+    type Outcome = Outcome;
+
+    fn cores(&self) -> usize {
+        self.cores
+    }
+
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Outcome, u64)> {
+        let chip = machines.build(0, self.cores, &[])?;
+        let place = Place::on_chip(&chip, self.cores);
+        let run = Simulation::new(&chip.0).run(|| self.run::<Simulated>(&place, 1.0));
+        let run = run.map_err(|error| anyhow!("{error}"))?;
+        Ok((run.value?, run.statistics.hash))
+    }
+
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Outcome> {
+        let place = Place::on_host(topology, self.cores, pinned);
+        self.run::<Native>(&place, 1.0 / Native::ticks_per_ns())
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (program, scale, cores) = (self.program, self.scale, self.cores);
+        write!(
+            f,
+            "{program}, scale {scale}, {cores} cores, {}",
+            self.discipline
+        )
+    }
+}
+
+struct Team<'a> {
+    case: &'a Case,
+    place: &'a Place,
+    /// A tick's worth.
+    unit: f64,
+}
+
+/// What the ranks write down, outside of simulated time.
+#[derive(Default)]
+struct Books {
+    begin: Option<u64>,
+    end: u64,
+    tasks: u64,
+    counts: Counts,
+    /// Ranks that have come to the end.
+    done: usize,
+}
+
+impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
+    type Output = anyhow::Result<Outcome>;
+
+    fn visit<D: Discipline<P>>(self) -> Self::Output {
+        let (case, place) = (self.case, self.place);
+        let rmat = Rmat {
+            scale: case.scale,
+            edge_factor: EDGE_FACTOR,
+            seed: case.seed,
+        };
+        let table = Arc::new(Table {
+            search: Search::new(case.program, rmat.graph(), case.cores),
+            shares: Shares::<P, D, DisseminationBarrier<P>>::new(
+                place.placement.clone(),
+                case.seed,
+            ),
+            books: Mutex::default(),
+        });
+        let others = usize::from(place.joined_by_caller)..case.cores;
+        let spawn = |rank: usize| {
+            let table = Arc::clone(&table);
+            let spec = ThreadSpec {
+                name: format!("rank {rank}"),
+                cpus: place.cpus[rank].clone(),
+                ..ThreadSpec::default()
+            };
+            // Those that have begun would wait for ever: the process reports
+            // that and ends.
+            P::spawn(spec, Box::new(move || table.search(rank))).context("a rank's thread")
+        };
+        let threads: Vec<_> = others.map(spawn).collect::<Result<_, _>>()?;
+        if place.joined_by_caller {
+            table.search(0);
+        }
+        threads.into_iter().for_each(P::join);
+        let books = table.books.lock().unwrap_or_else(PoisonError::into_inner);
+        if books.done < case.cores {
+            bail!("a rank panicked");
+        }
+        Ok(Outcome {
+            time: (books.end - books.begin.unwrap_or(books.end)) as f64 * self.unit,
+            found: table.search.verify()? as u64,
+            tasks: books.tasks,
+            steals: books.counts.steals,
+            sent: books.counts.sent,
+        })
+    }
+}
+
+/// What the ranks share.
+struct Table<P: Platform, D: Discipline<P>> {
+    search: Search<P>,
+    // Through memory: piles set the filters of their cores.
+    shares: Shares<P, D, DisseminationBarrier<P>>,
+    books: Mutex<Books>,
+}
+
+impl<P: Platform, D: Discipline<P>> Table<P, D> {
+    /// What a rank does.
+    fn search(&self, rank: usize) {
+        let mut share = self.shares.take(rank);
+        share.meet();
+        let begin = P::now();
+        self.search.run(rank, &mut share);
+        let end = P::now();
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        books.begin = Some(books.begin.map_or(begin, |other| other.min(begin)));
+        books.end = books.end.max(end);
+        books.tasks += share.tasks();
+        books.counts = books.counts + share.counts();
+        books.done += 1;
+    }
+}

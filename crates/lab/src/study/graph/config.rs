@@ -1,0 +1,88 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::case::Case;
+use super::program::Program;
+use crate::study::Request;
+use crate::study::stealing::disciplines_of;
+use crate::study::trial::Setup;
+use serde::Serialize;
+
+/// The thesis's machine.
+const CORES: usize = 64;
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    pub(super) cores: Vec<usize>,
+    /// The logarithm of the number of vertices.
+    pub(super) scales: Vec<u32>,
+    pub(super) programs: Vec<Program>,
+    pub(super) disciplines: Vec<String>,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let setup = Setup::new("graph", request)?;
+        let set = &request.settings;
+        let programs = set.list("programs", |name| {
+            name.parse().map_err(|()| {
+                let all = Program::ALL.map(Program::name).join(", ");
+                format!("unknown program `{name}`; expected some of {all}")
+            })
+        })?;
+        let scales = match set.numbers("scale", 1, 20)? {
+            Some(scales) => scales.into_iter().map(|scale| scale as u32).collect(),
+            None if request.full => vec![10, 12, 14],
+            None => vec![10],
+        };
+        let cores = match setup.chip() {
+            Some(chip) if request.cores.is_empty() && !request.full => {
+                vec![if chip.scales() { CORES } else { chip.cores() }]
+            }
+            _ => setup.cores(request, CORES)?,
+        };
+        Ok(Self {
+            cores,
+            scales,
+            programs: programs.unwrap_or_else(|| Program::ALL.to_vec()),
+            disciplines: disciplines_of(&request.only)?,
+            setup,
+        })
+    }
+
+    pub(super) fn case(
+        &self,
+        program: Program,
+        scale: u32,
+        cores: usize,
+        discipline: &str,
+    ) -> Case {
+        Case {
+            program,
+            scale,
+            cores,
+            discipline: discipline.to_owned(),
+            seed: self.setup.seed,
+        }
+    }
+
+    /// Graphs and the programs that run on them.
+    pub(super) fn loads(&self) -> impl Iterator<Item = (Program, u32)> {
+        let programs = self.programs.iter();
+        programs.flat_map(|&program| self.scales.iter().map(move |&scale| (program, scale)))
+    }
+
+    /// All that is measured.
+    pub(super) fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for (program, scale) in self.loads() {
+            for &cores in &self.cores {
+                let names = self.disciplines.iter();
+                cases.extend(names.map(|name| self.case(program, scale, cores, name)));
+            }
+        }
+        cases
+    }
+}

@@ -1,0 +1,39 @@
+//! What is done with the graph.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// One of the searches of `manycore_kernels::graph`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Program {
+    BreadthFirst,
+    Components,
+}
+
+impl Program {
+    pub(super) const ALL: [Self; 2] = [Self::BreadthFirst, Self::Components];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::BreadthFirst => "breadth-first",
+            Self::Components => "components",
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Program {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|one| one.name() == name).ok_or(())
+    }
+}

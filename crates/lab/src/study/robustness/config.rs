@@ -1,0 +1,272 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use crate::failure::bad_input;
+use crate::study::Request;
+use crate::study::settings::Settings;
+use crate::study::team::{Arrivals, CHANNEL, Contest, Point, Program, barriers_of};
+use crate::study::trial::Setup;
+use manycore_chip::config::Optical;
+use manycore_kernels::spmd::Input;
+use serde::{Deserialize, Serialize};
+
+/// The thesis's machine.
+const CORES: usize = 64;
+
+/// Episodes of the loop, quick and full.
+const EPISODES: [u64; 2] = [100, 1_000];
+
+/// A figure of the broadcast network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Parameter {
+    Transport,
+    Controller,
+    Check,
+}
+
+/// An application of the thesis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum App {
+    Loop,
+    Streamcluster,
+}
+
+/// A parameter's values, the machine's own among them; ascending.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Sweep {
+    pub(super) parameter: Parameter,
+    pub(super) values: Vec<u64>,
+    /// Those that streamcluster runs with.
+    pub(super) coarse: Vec<u64>,
+}
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    pub(super) barriers: Vec<String>,
+    pub(super) cores: usize,
+    pub(super) apps: Vec<App>,
+    pub(super) sweeps: Vec<Sweep>,
+    pub(super) episodes: u64,
+}
+
+impl Parameter {
+    pub(super) const ALL: [Self; 3] = [Self::Transport, Self::Controller, Self::Check];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Transport => "transport",
+            Self::Controller => "controller",
+            Self::Check => "check",
+        }
+    }
+
+    /// In the machine's own network.
+    pub(super) fn of(self, optical: &Optical) -> u64 {
+        match self {
+            Self::Transport => optical.transport,
+            Self::Controller => optical.controller,
+            Self::Check => optical.check,
+        }
+    }
+
+    /// What streamcluster runs with, quickly: the values that the thesis speaks
+    /// of, and the ends of its ranges.
+    fn coarse(self) -> &'static [u64] {
+        match self {
+            Self::Transport => &[200, 20_000],
+            Self::Controller => &[200, 1_000],
+            Self::Check => &[300],
+        }
+    }
+
+    /// The thesis's ranges, and beyond.
+    fn values(self, full: bool) -> &'static [u64] {
+        match (self, full) {
+            (Self::Transport, false) => &[50, 200, 1_000, 5_000, 20_000],
+            (Self::Transport, true) => &[
+                10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 100_000,
+            ],
+            (Self::Controller, false) => &[20, 50, 100, 200, 500, 1_000],
+            (Self::Controller, true) => &[20, 50, 100, 200, 500, 1_000, 5_000],
+            (Self::Check, false) => &[10, 30, 100, 300],
+            (Self::Check, true) => &[10, 30, 100, 300, 1_000],
+        }
+    }
+}
+
+impl App {
+    const ALL: [Self; 2] = [Self::Loop, Self::Streamcluster];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Streamcluster => "streamcluster",
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let (apps, barriers): (Vec<String>, Vec<String>) = request
+            .only
+            .iter()
+            .cloned()
+            .partition(|name| App::ALL.iter().any(|app| app.name() == name));
+        let setup = Setup::new("robustness", request)?;
+        let mut barriers = barriers_of(&barriers, &setup)?;
+        if !barriers.iter().any(|name| name == CHANNEL) {
+            barriers.push(CHANNEL.to_owned());
+        }
+        let optical = setup.chip().and_then(|chip| chip.0.optical.clone());
+        let Some(optical) = optical else {
+            return Err(bad_input(
+                "--on: this study changes a broadcast network, and there is none; expected a \
+                 simulated machine that has one, such as atac-64",
+            ));
+        };
+        let cores = match request.cores.as_slice() {
+            [] => CORES,
+            [cores] => cores.get(),
+            _ => return Err(bad_input("--cores: expected one number")),
+        };
+        if let Some(chip) = setup.chip() {
+            chip.sized(cores)?;
+        }
+        let wanted = |app: &App| apps.is_empty() || apps.iter().any(|name| name == app.name());
+        let sweep = |parameter| sweep(parameter, &optical, &request.settings, request.full);
+        let config = Self {
+            cores,
+            apps: App::ALL.into_iter().filter(wanted).collect(),
+            sweeps: Parameter::ALL
+                .map(sweep)
+                .into_iter()
+                .collect::<anyhow::Result<_>>()?,
+            episodes: request
+                .settings
+                .number("episodes", 1_000_000)?
+                .unwrap_or(EPISODES[usize::from(request.full)]),
+            barriers,
+            setup,
+        };
+        for point in config.all_points() {
+            config.setup.machines.build(0, cores, &point.settings)?;
+        }
+        Ok(config)
+    }
+
+    pub(super) fn contests(&self) -> impl Iterator<Item = Contestants<'_>> {
+        self.apps
+            .iter()
+            .map(|&app| Contestants { config: self, app })
+    }
+
+    /// All that is measured, each once: the machine as it is comes with every
+    /// parameter.
+    pub(super) fn all_points(&self) -> Vec<Point> {
+        let mut points = Vec::new();
+        for contest in self.contests() {
+            let barriers = self.barriers.iter();
+            points.extend(barriers.map(|barrier| contest.entry(0, self.cores, barrier)));
+            for sweep in &self.sweeps {
+                let values = contest.values(sweep).iter();
+                let swept = values.map(|&value| contest.swept(sweep.parameter, value));
+                points.extend(swept.filter(|point| !point.settings.is_empty()));
+            }
+        }
+        points
+    }
+}
+
+fn sweep(
+    parameter: Parameter,
+    optical: &Optical,
+    settings: &Settings,
+    full: bool,
+) -> anyhow::Result<Sweep> {
+    let with_own = |values: &[u64]| {
+        let mut values = [values, &[parameter.of(optical)]].concat();
+        values.sort_unstable();
+        values.dedup();
+        values
+    };
+    let asked = settings.numbers(parameter.name(), 0, 1 << 40)?;
+    let (values, coarse) = match &asked {
+        Some(asked) => (&**asked, &**asked),
+        None if full => (parameter.values(true), parameter.values(true)),
+        None => (parameter.values(false), parameter.coarse()),
+    };
+    Ok(Sweep {
+        parameter,
+        values: with_own(values),
+        coarse: with_own(coarse),
+    })
+}
+
+/// The study of one application.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contestants<'a> {
+    pub(super) config: &'a Config,
+    pub(super) app: App,
+}
+
+impl Contestants<'_> {
+    /// What of a sweep the application runs with.
+    pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
+        match self.app {
+            App::Loop => &sweep.values,
+            App::Streamcluster => &sweep.coarse,
+        }
+    }
+
+    /// The thesis's barrier with a network of another figure.
+    pub(super) fn swept(&self, parameter: Parameter, value: u64) -> Point {
+        let own = self
+            .config
+            .setup
+            .chip()
+            .and_then(|chip| chip.0.optical.as_ref());
+        let own = own.map(|optical| parameter.of(optical));
+        let setting = format!("optical.{}={value}", parameter.name());
+        Point {
+            settings: (own != Some(value))
+                .then_some(setting)
+                .into_iter()
+                .collect(),
+            ..self.entry(0, self.config.cores, CHANNEL)
+        }
+    }
+}
+
+impl Contest for Contestants<'_> {
+    fn setup(&self) -> &Setup {
+        &self.config.setup
+    }
+
+    fn barriers(&self) -> &[String] {
+        &self.config.barriers
+    }
+
+    fn cores(&self) -> &[usize] {
+        std::slice::from_ref(&self.config.cores)
+    }
+
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
+        Point {
+            machine,
+            settings: Vec::new(),
+            cores,
+            barrier: barrier.to_owned(),
+            program: match self.app {
+                App::Loop => Program::Loop {
+                    episodes: self.config.episodes as usize,
+                    arrivals: Arrivals::Loop,
+                },
+                App::Streamcluster => Program::Streamcluster { input: Input::Test },
+            },
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a swept parameter does to the thesis's barrier, from measured points.
+
+use super::config::{Contestants, Parameter};
+use crate::study::team::{CHANNEL, Contest, Race, Summary};
+
+/// An application's time over one parameter.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    /// The machine's own value.
+    pub(super) own: u64,
+    /// Value and time; ascending.
+    pub(super) points: Vec<(u64, f64)>,
+    /// Waits of each member.
+    pub(super) episodes: usize,
+}
+
+impl Curve {
+    /// Of an application's sweep, if the machine as it is was measured.
+    pub(super) fn of(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Option<Self> {
+        let config = race.config.config;
+        let sweep = config
+            .sweeps
+            .iter()
+            .find(|sweep| sweep.parameter == parameter)?;
+        let point = |&value: &u64| {
+            let summary = race.measured.of(&race.config.swept(parameter, value))?;
+            Some((value, summary.total.median))
+        };
+        Some(Self {
+            own: parameter.of(race.optical()?),
+            points: race.config.values(sweep).iter().filter_map(point).collect(),
+            episodes: race.of(0, config.cores, CHANNEL)?.episodes,
+        })
+    }
+
+    /// The time at a measured value.
+    pub(super) fn at(&self, value: u64) -> Option<f64> {
+        let found = self.points.iter().find(|point| point.0 == value);
+        found.map(|point| point.1)
+    }
+
+    /// How many times as long as with the machine's own value.
+    pub(super) fn factor(&self, value: u64) -> Option<f64> {
+        Some(self.at(value)? / self.at(self.own)?)
+    }
+
+    /// Cycles of one wait with the machine's own value, what else is done
+    /// between two included.
+    pub(super) fn own_wait(&self) -> Option<f64> {
+        Some(self.at(self.own)? / self.episodes as f64)
+    }
+
+    /// Cycles that each wait gains up to `value`.
+    pub(super) fn added_to_a_wait(&self, value: u64) -> Option<f64> {
+        Some((self.at(value)? - self.at(self.own)?) / self.episodes as f64)
+    }
+
+    /// The value at which the time reaches `level`: between two measured ones in
+    /// proportion; `None` if that is not among them.
+    pub(super) fn reaches(&self, level: f64) -> Option<f64> {
+        let pairs = self.points.windows(2);
+        let crossing = pairs
+            .map(|pair| (pair[0], pair[1]))
+            .find(|&((_, a), (_, b))| a <= level && level < b);
+        crossing.map(|((x, a), (y, b))| x as f64 + (y - x) as f64 * (level - a) / (b - a))
+    }
+}
+
+/// The other barriers of an application, on the machine as it is; the fastest first.
+pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a Summary> {
+    let config = race.config.config;
+    let names = config.barriers.iter().filter(|name| *name != CHANNEL);
+    let mut all: Vec<&Summary> = names
+        .filter_map(|name| race.measured.of(&race.config.entry(0, config.cores, name)))
+        .collect();
+    all.sort_by(|a, b| a.total.median.total_cmp(&b.total.median));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A barrier of 638 cycles that waits once for its transport, ten times.
+    fn curve() -> Curve {
+        let point = |value: u64| (value, 10.0 * (633.0 + value as f64));
+        Curve {
+            own: 5,
+            points: [5, 200, 20_000].map(point).into(),
+            episodes: 10,
+        }
+    }
+
+    #[test]
+    fn factors_and_differences_are_of_measured_points() {
+        let curve = curve();
+        assert_eq!(curve.own_wait(), Some(638.0));
+        assert_eq!(curve.added_to_a_wait(200), Some(195.0));
+        assert!((curve.factor(200).unwrap() - 833.0 / 638.0).abs() < 1e-12);
+        assert_eq!(curve.factor(100), None);
+    }
+
+    #[test]
+    fn a_level_is_reached_between_two_points() {
+        let curve = curve();
+        assert!((curve.reaches(7_330.0).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(curve.reaches(1.0), None);
+        assert_eq!(curve.reaches(1e9), None);
+    }
+}

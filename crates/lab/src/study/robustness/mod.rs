@@ -1,0 +1,68 @@
+//! Whether the thesis's barrier stays fast on a slower broadcast network: its
+//! robustness test, on both of its applications.
+
+mod config;
+mod curve;
+mod figure;
+mod keys;
+mod prose;
+mod rows;
+mod tables;
+
+use super::Study;
+use super::team::{Measured, Point, Race};
+use super::trial::{self, Answer, Inquiry, Question, Setup};
+use crate::report::section::Block;
+use config::{Config, Contestants};
+use rows::Row;
+
+/// The study `robustness`.
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "robustness",
+    question: "whether a barrier over a broadcast network stays fast when the network is slower",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
+
+impl Question for Config {
+    type Trial = Point;
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<Point> {
+        self.all_points()
+    }
+
+    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+        let measured = &Measured::new(measured);
+        let contests: Vec<Contestants<'_>> = self.contests().collect();
+        let races = contests.iter().map(|config| Race { config, measured });
+        let svg = figure::render(self, races.clone());
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(self)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+        ];
+        let mut said = Vec::new();
+        for race in races {
+            blocks.push(Block::Table(tables::sweeps(race)));
+            blocks.push(Block::Table(tables::references(race)));
+            blocks.extend(prose::discrepancy(race).map(Block::Paragraph));
+            said.extend(prose::statements(race));
+            said.extend(prose::margins(race));
+        }
+        Answer {
+            title: "Robustness",
+            blocks,
+            summary: said.join("\n") + "\n",
+            rows: rows::rows(self, measured),
+            svg,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What the numbers mean, in words: the thesis's three statements, and where
+//! its numbers contradict each other.
+
+use super::config::{App, Config, Contestants, Parameter};
+use super::curve::Curve;
+use super::tables;
+use crate::study::team::{Race, Summary, closed_form, left_out};
+use crate::study::trial;
+
+/// Under the figure.
+pub(super) const FIGURE: &str = "End to end against one figure of the broadcast network, the others as they are. Simulations \
+     have no noise, so there are no bars.";
+
+/// Where the thesis says that there is no loss, and that runtime just doubles.
+const NO_LOSS: u64 = 200;
+const DOUBLES: u64 = 20_000;
+/// The controller up to which it says that barriers are comparable.
+const COMPARABLE: u64 = 200;
+
+/// What was measured and how.
+pub(super) fn what(config: &Config) -> String {
+    format!(
+        "The thesis's barrier, in a loop of {} waits and in streamcluster with the input test, on \
+         {} cores, while one figure of the broadcast network is changed. {}{}",
+        config.episodes,
+        config.cores,
+        trial::what(&config.setup),
+        left_out(&config.barriers)
+    )
+}
+
+/// The thesis's statements beside one application's numbers.
+pub(super) fn statements(race: Race<'_, Contestants<'_>>) -> Vec<String> {
+    let app = race.config.app.name();
+    let mut said = Vec::new();
+    if let Some(curve) = Curve::of(race, Parameter::Transport)
+        && let Some(times) = curve.factor(NO_LOSS)
+    {
+        said.push(format!(
+            "{app}: transport from {} to {NO_LOSS} cycles takes {:+.1}% time (the thesis: no loss)",
+            curve.own,
+            (times - 1.0) * 100.0
+        ));
+    }
+    for (parameter, value, claim) in [
+        (
+            Parameter::Controller,
+            Some(COMPARABLE),
+            "the thesis: comparable",
+        ),
+        (Parameter::Check, None, "the thesis: not the biggest factor"),
+    ] {
+        let Some(curve) = Curve::of(race, parameter) else {
+            continue;
+        };
+        let Some(value) = value.or(curve.points.last().map(|last| last.0)) else {
+            continue;
+        };
+        let Some((time, own)) = curve.at(value).zip(curve.factor(value)) else {
+            continue;
+        };
+        let beside: String = tables::beside(race)
+            .iter()
+            .map(|other| {
+                let times = time / other.total.median;
+                format!(", {times:.2} times that of {}", other.point.barrier)
+            })
+            .collect();
+        said.push(format!(
+            "{app}: with a {} of {value} cycles {own:.1} times its own time{beside} ({claim})",
+            parameter.name()
+        ));
+    }
+    said
+}
+
+/// Up to which value the thesis's barrier is faster than the others.
+pub(super) fn margins(race: Race<'_, Contestants<'_>>) -> Vec<String> {
+    let mut said = Vec::new();
+    for parameter in Parameter::ALL {
+        let Some(curve) = Curve::of(race, parameter) else {
+            continue;
+        };
+        let reached = |other: &&Summary| {
+            let value = curve.reaches(other.total.median)?;
+            Some(format!("{} from about {value:.0}", other.point.barrier))
+        };
+        let reached: Vec<String> = tables::beside(race).iter().filter_map(reached).collect();
+        if !reached.is_empty() {
+            said.push(format!(
+                "{}: a {} of so many cycles makes it as slow as {}",
+                race.config.app.name(),
+                parameter.name(),
+                reached.join(", ")
+            ));
+        }
+    }
+    said
+}
+
+/// The thesis's numbers contradict each other: with both, from measured points.
+pub(super) fn discrepancy(race: Race<'_, Contestants<'_>>) -> Option<String> {
+    if race.config.app != App::Loop {
+        return None;
+    }
+    let cores = race.config.config.cores;
+    let curve = Curve::of(race, Parameter::Transport)?;
+    let added = curve.added_to_a_wait(DOUBLES)?;
+    Some(format!(
+        "The thesis's figures for its network make a wait on {cores} cores cost {} cycles by the \
+         closed form, and {:.0} here. A transport of {DOUBLES} instead of {} cycles adds {added:.0} \
+         to each wait, so that here the loop takes {:.1} times as long. The thesis says that it \
+         \"just doubles the runtime\": then a wait, before, must have taken about as much as was \
+         added, {added:.0} cycles, {:.0} times what its figures give. Both cannot be. Its \
+         simulator let cores' clocks drift apart and its receivers polled, which its model of the \
+         network does not contain; here there is nothing but the network.",
+        closed_form::together(race.optical()?, cores),
+        curve.own_wait()?,
+        curve.own,
+        curve.factor(DOUBLES)?,
+        added / curve.own_wait()?
+    ))
+}

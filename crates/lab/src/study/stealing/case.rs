@@ -1,0 +1,231 @@
+//! One run of the benchmark: independent tasks of one length, and who does them
+//! (Park 2013, section 6.2.1).
+
+use super::distribution::Distribution;
+use crate::study::trial::{Machines, Place, Trial, pass_until};
+use anyhow::{Context, anyhow, bail};
+use manycore::Native;
+use manycore::barrier::{Barrier, DisseminationBarrier};
+use manycore::piles::{Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline};
+use manycore::topology::Topology;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::{Platform, ThreadSpec};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// All that decides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Case {
+    pub(super) cores: usize,
+    pub(super) distribution: Distribution,
+    pub(super) discipline: String,
+    pub(super) tasks: usize,
+    /// Of each task; natively, ns.
+    pub(super) task_cycles: u64,
+    pub(super) seed: u64,
+}
+
+/// What came of it, in cycles or ns from the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// When the last task was done.
+    pub(super) makespan: f64,
+    /// When the last worker knew that all were.
+    pub(super) over: f64,
+    pub(super) steals: u64,
+    pub(super) attempts: u64,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+}
+
+impl Case {
+    /// The time of all tasks over the cores.
+    pub(super) fn ideal(&self) -> f64 {
+        self.tasks as f64 * self.task_cycles as f64 / self.cores as f64
+    }
+
+    fn run<P: Platform>(&self, place: &Place, ticks: u64, cpi: f64) -> anyhow::Result<Books> {
+        let team = Team {
+            case: self,
+            place,
+            work: Work { ticks, cpi },
+        };
+        with_discipline::<P, _>(&self.discipline, team)?
+    }
+}
+
+impl Trial for Case {
+    type Outcome = Outcome;
+
+    fn cores(&self) -> usize {
+        self.cores
+    }
+
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Outcome, u64)> {
+        let chip = machines.build(0, self.cores, &[])?;
+        let place = Place::on_chip(&chip, self.cores);
+        let cpi = chip.0.core.cpi;
+        let program = || {
+            self.run::<Simulated>(&place, self.task_cycles, cpi)?
+                .outcome(1.0)
+        };
+        let run = Simulation::new(&chip.0).run(program);
+        let run = run.map_err(|error| anyhow!("{error}"))?;
+        Ok((run.value?, run.statistics.hash))
+    }
+
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Outcome> {
+        let place = Place::on_host(topology, self.cores, pinned);
+        let rate = Native::ticks_per_ns();
+        let ticks = (self.task_cycles as f64 * rate) as u64;
+        self.run::<Native>(&place, ticks, 1.0)?.outcome(1.0 / rate)
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {} cores, {} tasks of {}, {}",
+            self.distribution, self.cores, self.tasks, self.task_cycles, self.discipline
+        )
+    }
+}
+
+/// What a task is.
+#[derive(Clone, Copy)]
+struct Work {
+    ticks: u64,
+    cpi: f64,
+}
+
+struct Team<'a> {
+    case: &'a Case,
+    place: &'a Place,
+    work: Work,
+}
+
+/// What the workers write down, outside of simulated time.
+struct Books {
+    /// How often each task was done.
+    runs: Vec<u32>,
+    /// The first worker's.
+    begin: u64,
+    done: u64,
+    over: u64,
+    counts: Counts,
+    workers: usize,
+}
+
+impl Books {
+    /// In units of `scale` a tick, if all is in order.
+    fn outcome(&self, scale: f64) -> anyhow::Result<Outcome> {
+        if self.workers > 0 {
+            bail!("a worker panicked");
+        }
+        if self.runs.iter().any(|&runs| runs != 1) {
+            bail!("a task was not done exactly once");
+        }
+        let since = |tick: u64| tick.saturating_sub(self.begin) as f64 * scale;
+        Ok(Outcome {
+            makespan: since(self.done),
+            over: since(self.over),
+            steals: self.counts.steals,
+            attempts: self.counts.attempts,
+            sent: self.counts.sent,
+            received: self.counts.received,
+        })
+    }
+}
+
+impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
+    type Output = anyhow::Result<Books>;
+
+    fn visit<D: Discipline<P>>(self) -> Self::Output {
+        let (case, place) = (self.case, self.place);
+        let table = Arc::new(Table {
+            discipline: D::new(&place.placement, case.seed),
+            start: DisseminationBarrier::<P>::new(&place.placement),
+            work: self.work,
+            books: Mutex::new(Books {
+                runs: vec![0; case.tasks],
+                begin: u64::MAX,
+                done: 0,
+                over: 0,
+                counts: Counts::default(),
+                workers: case.cores,
+            }),
+        });
+        let shares = case.distribution.shares(case.tasks, case.cores, case.seed);
+        let mut first = 0;
+        let mut own = None;
+        let mut threads = Vec::with_capacity(case.cores);
+        for (rank, share) in shares.into_iter().enumerate() {
+            let (mine, table) = (first..first + share, Arc::clone(&table));
+            first += share;
+            if rank == 0 && place.joined_by_caller {
+                own = Some(mine);
+                continue;
+            }
+            let spec = ThreadSpec {
+                name: format!("worker {rank}"),
+                cpus: place.cpus[rank].clone(),
+                ..ThreadSpec::default()
+            };
+            let body = Box::new(move || table.work(rank, mine));
+            // Those that have begun would wait for ever: the process reports
+            // that and ends.
+            threads.push(P::spawn(spec, body).context("a worker's thread")?);
+        }
+        if let Some(mine) = own {
+            table.work(0, mine);
+        }
+        threads.into_iter().for_each(P::join);
+        let mut books = table
+            .books
+            .lock()
+            .unwrap_or_else(|error| error.into_inner());
+        // A copy in the host's memory: what was allocated in the simulated
+        // machine's keeps all of that.
+        Ok(Books {
+            runs: std::mem::take(&mut books.runs),
+            ..*books
+        })
+    }
+}
+
+/// What the workers share.
+struct Table<P: Platform, D> {
+    discipline: D,
+    start: DisseminationBarrier<P>,
+    work: Work,
+    books: Mutex<Books>,
+}
+
+impl<P: Platform, D: Discipline<P>> Table<P, D> {
+    /// What worker `rank` does, whose tasks are `mine` at first.
+    fn work(&self, rank: usize, mine: Range<usize>) {
+        let mut pile = self.discipline.pile(rank);
+        let mut start = self.start.member(rank);
+        pile.fill(mine.filter_map(|number| Task::new(number as u64 + 1)));
+        // Until all piles are filled.
+        self.start.wait(&mut start);
+        let begin = P::now();
+        let (mut ran, mut done) = (Vec::new(), begin);
+        while let Some(task) = pile.get() {
+            pass_until::<P>(P::now() + self.work.ticks, self.work.cpi);
+            done = P::now();
+            ran.push(task.get() as usize - 1);
+        }
+        let over = P::now();
+        let mut books = self.books.lock().unwrap_or_else(|error| error.into_inner());
+        books.begin = books.begin.min(begin);
+        books.done = books.done.max(done);
+        books.over = books.over.max(over);
+        books.counts = books.counts + pile.counts();
+        books.workers -= 1;
+        ran.into_iter().for_each(|number| books.runs[number] += 1);
+    }
+}

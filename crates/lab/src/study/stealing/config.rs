@@ -1,0 +1,138 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::case::Case;
+use super::distribution::Distribution;
+use crate::failure::bad_input;
+use crate::study::Request;
+use crate::study::trial::Setup;
+use manycore::piles::disciplines;
+use manycore::topology::Topology;
+use serde::Serialize;
+
+/// The thesis's machine, and its task of 0.12 ms.
+const CORES: usize = 64;
+const CYCLES: u64 = 120_000;
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    /// The first is where tasks of all lengths run.
+    pub(super) cores: Vec<usize>,
+    /// The first is what runs on all numbers of cores.
+    pub(super) cycles: Vec<u64>,
+    /// A core, on average.
+    pub(super) tasks: usize,
+    pub(super) disciplines: Vec<String>,
+    pub(super) distributions: Vec<Distribution>,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let setup = Setup::new("stealing", request)?;
+        let set = &request.settings;
+        let distributions = set.list("distributions", |name| {
+            name.parse().map_err(|()| {
+                let all = Distribution::ALL.map(Distribution::name).join(", ");
+                format!("unknown distribution `{name}`; expected some of {all}")
+            })
+        })?;
+        let mut cycles = match set.numbers("task-cycles", 1, 1 << 40)? {
+            Some(cycles) => cycles,
+            None if request.full => vec![1_200, 12_000, CYCLES, 1_200_000],
+            None => vec![CYCLES, 12_000, 1_200],
+        };
+        let mut cores = cores(&setup, request)?;
+        first(&mut cycles, CYCLES);
+        first(&mut cores, CORES);
+        Ok(Self {
+            cores,
+            cycles,
+            tasks: set.number("tasks", 1_000_000)?.unwrap_or(16) as usize,
+            disciplines: disciplines_of(&request.only)?,
+            distributions: distributions.unwrap_or_else(|| Distribution::ALL.to_vec()),
+            setup,
+        })
+    }
+
+    pub(super) fn case(
+        &self,
+        cores: usize,
+        task_cycles: u64,
+        distribution: Distribution,
+        discipline: &str,
+    ) -> Case {
+        Case {
+            cores,
+            distribution,
+            discipline: discipline.to_owned(),
+            tasks: self.tasks * cores,
+            task_cycles,
+            seed: self.setup.seed,
+        }
+    }
+
+    /// Cores and lengths of tasks that are measured: one varies at a time.
+    pub(super) fn star(&self) -> Vec<(usize, u64)> {
+        let lengths = self.cycles.iter().map(|&cycles| (self.cores[0], cycles));
+        let sizes = self.cores[1..].iter().map(|&cores| (cores, self.cycles[0]));
+        lengths.chain(sizes).collect()
+    }
+
+    /// All that is measured.
+    pub(super) fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for (cores, cycles) in self.star() {
+            for &distribution in &self.distributions {
+                let names = self.disciplines.iter();
+                cases.extend(names.map(|name| self.case(cores, cycles, distribution, name)));
+            }
+        }
+        cases
+    }
+}
+
+/// The numbers of cores asked for, else the thesis's, or what there is.
+fn cores(setup: &Setup, request: &Request) -> anyhow::Result<Vec<usize>> {
+    let cpus = Topology::detect().usable().len();
+    if !request.cores.is_empty() {
+        let cores = setup.cores(request, CORES)?;
+        // More threads would spend the time of their tasks waiting for a CPU.
+        return match cores
+            .iter()
+            .find(|&&cores| setup.machines.is_host() && cores > cpus)
+        {
+            Some(cores) => Err(bad_input(format!(
+                "--cores {cores}: there are {cpus} CPUs; expected at most as many"
+            ))),
+            None => Ok(cores),
+        };
+    }
+    Ok(match setup.chip() {
+        Some(chip) if chip.scales() && request.full => vec![16, CORES, 256, 1024],
+        Some(chip) if chip.scales() => vec![CORES],
+        Some(chip) => vec![chip.cores()],
+        None => vec![cpus],
+    })
+}
+
+/// Brings a value to the front, if it is there.
+fn first<T: PartialEq>(values: &mut [T], value: T) {
+    if let Some(at) = values.iter().position(|known| *known == value) {
+        values[..=at].rotate_right(1);
+    }
+}
+
+/// The disciplines that `--only` leaves.
+pub(in crate::study) fn disciplines_of(names: &[String]) -> anyhow::Result<Vec<String>> {
+    let all = disciplines();
+    if let Some(name) = names.iter().find(|name| !all.contains(&&***name)) {
+        return Err(bad_input(format!(
+            "--only: unknown discipline `{name}`; expected some of {}",
+            all.join(", ")
+        )));
+    }
+    let wanted = |name: &&str| names.is_empty() || names.iter().any(|one| one == name);
+    Ok(all.into_iter().filter(wanted).map(str::to_owned).collect())
+}

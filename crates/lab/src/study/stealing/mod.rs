@@ -1,0 +1,67 @@
+//! How well tasks that begin on few cores spread over all: the thesis's
+//! benchmark of work stealing.
+
+mod case;
+mod config;
+mod distribution;
+mod figure;
+mod keys;
+mod prose;
+mod results;
+mod rows;
+mod tables;
+
+use super::Study;
+use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use crate::report::section::Block;
+use case::Case;
+use config::Config;
+pub(super) use config::disciplines_of;
+use results::Results;
+use rows::Row;
+
+/// The study `stealing`.
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "stealing",
+    question: "how fast each discipline of work stealing spreads tasks from where they begin",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
+
+impl Question for Config {
+    type Trial = Case;
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<Case> {
+        self.cases()
+    }
+
+    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
+        let results = Results {
+            config: self,
+            measured,
+        };
+        let svg = figure::render(results);
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(results)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+        ];
+        let tables = tables::stretches(results).into_iter();
+        blocks.extend(tables.chain(tables::counts(results)).map(Block::Table));
+        Answer {
+            title: "Work stealing",
+            blocks,
+            summary: prose::summary(results),
+            rows: rows::rows(results),
+            svg,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What was measured, in medians.
+
+use super::case::{Case, Outcome};
+use super::config::Config;
+use super::distribution::Distribution;
+use crate::measure::statistics::{Spread, median};
+use crate::study::trial::{Measured, Runs};
+
+/// The study's numbers, to be asked.
+#[derive(Clone, Copy)]
+pub(super) struct Results<'a> {
+    pub(super) config: &'a Config,
+    pub(super) measured: &'a Measured<Case>,
+}
+
+impl<'a> Results<'a> {
+    /// A case's runs.
+    fn runs(
+        self,
+        (cores, cycles): (usize, u64),
+        distribution: Distribution,
+        discipline: &str,
+    ) -> Option<&'a Runs<Case>> {
+        let case = self.config.case(cores, cycles, distribution, discipline);
+        self.measured.0.iter().find(|runs| runs.trial == case)
+    }
+
+    /// The makespan over the ideal one.
+    pub(super) fn stretch(
+        self,
+        at: (usize, u64),
+        distribution: Distribution,
+        discipline: &str,
+    ) -> Option<Spread> {
+        let runs = self.runs(at, distribution, discipline)?;
+        Some(makespan(runs).map(|makespan| makespan / runs.trial.ideal()))
+    }
+
+    /// A count of a run, the median.
+    pub(super) fn count(
+        self,
+        at: (usize, u64),
+        distribution: Distribution,
+        discipline: &str,
+        of: fn(&Outcome) -> u64,
+    ) -> Option<f64> {
+        Some(middle(self.runs(at, distribution, discipline)?, of))
+    }
+
+    /// The discipline with the least makespan.
+    pub(super) fn best(
+        self,
+        at: (usize, u64),
+        distribution: Distribution,
+    ) -> Option<(&'a str, f64)> {
+        let all = self.config.disciplines.iter();
+        let all =
+            all.filter_map(|name| Some((&**name, self.stretch(at, distribution, name)?.median)));
+        all.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+/// Of all runs of a case.
+pub(super) fn makespan(runs: &Runs<Case>) -> Spread {
+    let all: Vec<f64> = runs
+        .outcomes
+        .iter()
+        .map(|outcome| outcome.makespan)
+        .collect();
+    Spread::of(&all)
+}
+
+/// The median of a count.
+pub(super) fn middle(runs: &Runs<Case>, of: fn(&Outcome) -> u64) -> f64 {
+    median(runs.outcomes.iter().map(|outcome| of(outcome) as f64))
+}

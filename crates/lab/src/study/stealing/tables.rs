@@ -1,0 +1,78 @@
+//! The tables: a discipline's time over the ideal, and what it took from others.
+
+use super::case::Outcome;
+use super::distribution::Distribution;
+use super::results::Results;
+use crate::report::table::{Cell, Table};
+
+/// One a number of cores and length of tasks.
+pub(super) fn stretches(results: Results<'_>) -> Vec<Table> {
+    let tables = results.config.star().into_iter().map(|at| {
+        let (cores, cycles) = at;
+        let unit = results.config.setup.unit().name();
+        let tasks = results.config.tasks * cores;
+        let caption = format!(
+            "{cores} cores, {tasks} tasks of {cycles} {unit}: time until all are done over the ideal"
+        );
+        table(results, caption, |distribution, name| {
+            let stretch = results.stretch(at, distribution, name)?;
+            Some((stretch.median, format!("{:.3}", stretch.median)))
+        })
+    });
+    tables.collect()
+}
+
+/// Of the first of them.
+pub(super) fn counts(results: Results<'_>) -> Vec<Table> {
+    let Some(at) = results.config.star().first().copied() else {
+        return Vec::new();
+    };
+    let (cores, cycles) = at;
+    let unit = results.config.setup.unit().name();
+    type Of = fn(&Outcome) -> u64;
+    let kinds: [(&str, Of); 2] = [
+        ("tasks taken from others", |run| run.steals),
+        ("messages sent", |run| run.sent),
+    ];
+    let tables = kinds.map(|(what, of)| {
+        let caption = format!("{cores} cores, tasks of {cycles} {unit}: {what}");
+        let mut table = table(results, caption, |distribution, name| {
+            let count = results.count(at, distribution, name, of)?;
+            Some((count, format!("{count:.0}")))
+        });
+        // Neither more nor fewer is better.
+        let cells = table.rows.iter_mut().flatten();
+        cells.for_each(|cell| cell.best = false);
+        table
+    });
+    tables.into()
+}
+
+/// A row a discipline, a column a distribution, the least of each marked.
+fn table(
+    results: Results<'_>,
+    caption: String,
+    value: impl Fn(Distribution, &str) -> Option<(f64, String)>,
+) -> Table {
+    let config = results.config;
+    let mut header = vec!["discipline".to_owned()];
+    header.extend(config.distributions.iter().map(|one| one.name().to_owned()));
+    let names = config.disciplines.iter();
+    let mut rows: Vec<Vec<Cell>> = names.map(|name| vec![Cell::new(&**name)]).collect();
+    for &distribution in &config.distributions {
+        let names = config.disciplines.iter();
+        let values: Vec<_> = names.map(|name| value(distribution, name)).collect();
+        let least = values.iter().flatten().map(|value| value.0);
+        let least = least.fold(f64::INFINITY, f64::min);
+        for (row, value) in rows.iter_mut().zip(values) {
+            let best = value.as_ref().is_some_and(|value| value.0 == least);
+            let text = value.map_or("-".into(), |value| value.1);
+            row.push(Cell { text, best });
+        }
+    }
+    Table {
+        caption,
+        header,
+        rows,
+    }
+}

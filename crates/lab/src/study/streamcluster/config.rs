@@ -1,0 +1,98 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use crate::study::Request;
+use crate::study::team::{Contest, Point, Program, barriers_of};
+use crate::study::trial::Setup;
+use manycore_kernels::spmd::{Input, UnknownInput};
+use serde::{Serialize, Serializer};
+
+/// The thesis's largest machine.
+const MOST: usize = 64;
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    pub(super) barriers: Vec<String>,
+    pub(super) cores: Vec<usize>,
+    #[serde(serialize_with = "names")]
+    pub(super) inputs: Vec<Input>,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let setup = Setup::new("streamcluster", request)?;
+        let inputs = request.settings.list("input", |name| {
+            name.parse()
+                .map_err(|error: UnknownInput| error.to_string())
+        })?;
+        Ok(Self {
+            cores: setup.cores(request, MOST)?,
+            inputs: inputs.unwrap_or_else(|| vec![Input::Test]),
+            barriers: barriers_of(&request.only, &setup)?,
+            setup,
+        })
+    }
+
+    /// The study, input by input.
+    pub(super) fn clusterings(&self) -> impl Iterator<Item = Clustering<'_>> {
+        let of = |&input| Clustering {
+            config: self,
+            input,
+        };
+        self.inputs.iter().map(of)
+    }
+
+    /// All that is measured.
+    pub(super) fn entries(&self) -> Vec<Point> {
+        let mut points = Vec::new();
+        for clustering in self.clusterings() {
+            for &cores in &self.cores {
+                let barriers = self.barriers.iter();
+                points.extend(barriers.map(|barrier| clustering.entry(0, cores, barrier)));
+            }
+        }
+        points
+    }
+
+    /// The number of cores at which barriers are compared.
+    pub(super) fn compared_at(&self) -> usize {
+        self.cores.last().copied().unwrap_or(1)
+    }
+}
+
+/// The study at one input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clustering<'a> {
+    pub(super) config: &'a Config,
+    pub(super) input: Input,
+}
+
+impl Contest for Clustering<'_> {
+    fn setup(&self) -> &Setup {
+        &self.config.setup
+    }
+
+    fn barriers(&self) -> &[String] {
+        &self.config.barriers
+    }
+
+    fn cores(&self) -> &[usize] {
+        &self.config.cores
+    }
+
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
+        Point {
+            machine,
+            settings: Vec::new(),
+            cores,
+            barrier: barrier.to_owned(),
+            program: Program::Streamcluster { input: self.input },
+        }
+    }
+}
+
+fn names<S: Serializer>(inputs: &[Input], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(inputs.iter().map(|input| input.name()))
+}

@@ -1,0 +1,63 @@
+//! PARSEC's streamcluster with each barrier in the place of its own: the
+//! thesis's second application.
+
+mod config;
+mod figure;
+mod keys;
+mod prose;
+mod rows;
+
+use super::Study;
+use super::team::{Measured, Point, Race};
+use super::trial::{self, Answer, Inquiry, Question, Setup};
+use crate::report::section::Block;
+use config::{Clustering, Config};
+use rows::Row;
+
+/// The study `streamcluster`.
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "streamcluster",
+    question: "how long PARSEC's streamcluster takes with each barrier",
+    home: "atac-64",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
+
+impl Question for Config {
+    type Trial = Point;
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<Point> {
+        self.entries()
+    }
+
+    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+        let measured = &Measured::new(measured);
+        let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
+        let races = clusterings.iter().map(|config| Race { config, measured });
+        let svg = figure::render(self, races.clone());
+        let mut blocks = vec![
+            Block::Paragraph(prose::what(self, measured)),
+            Block::Figure {
+                svg: svg.clone(),
+                caption: prose::FIGURE.into(),
+            },
+        ];
+        let mut summary = String::new();
+        for race in races {
+            blocks.extend(prose::tables(race).map(Block::Table));
+            summary += &prose::summary(race);
+        }
+        Answer {
+            title: "Streamcluster",
+            blocks,
+            summary,
+            rows: rows::rows(self, measured),
+            svg,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The tables, and what the numbers mean, in words.
+
+use super::config::{Clustering, Config};
+use crate::report::table::Table;
+use crate::study::team::{Measured, Race, Summary, left_out};
+use crate::study::trial;
+
+/// Under the figure.
+pub(super) const FIGURE: &str = "Streamcluster against cores: end to end, and from the last arrival at a wait to the last \
+     departure: medians, with bars from the 10th to the 90th percentile (exit latency: over waits; \
+     end to end: over runs, of which a simulation needs one).";
+
+/// What was measured and how.
+pub(super) fn what(config: &Config, measured: &Measured) -> String {
+    let mut outputs: Vec<_> = measured.all.iter().map(|summary| &summary.output).collect();
+    outputs.sort();
+    outputs.dedup();
+    format!(
+        "PARSEC's streamcluster, each of its barrier waits at the barrier that is studied. {}{} Each \
+         answer was verified; over all barriers and cores \
+         there were {} different outputs of {}.",
+        trial::what(&config.setup),
+        left_out(&config.barriers),
+        outputs.len(),
+        match config.inputs.len() {
+            1 => "one input".to_owned(),
+            inputs => format!("{inputs} inputs"),
+        },
+    )
+}
+
+/// Of one input.
+pub(super) fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
+    let (input, unit) = (race.config.input, race.config.config.setup.unit().name());
+    let of = |cores, name: &str| race.of(0, cores, name);
+    [
+        race.table(
+            format!("Streamcluster, input {input}: end to end by cores, {unit}"),
+            None,
+            |cores, name| Some(of(cores, name)?.total.median),
+        ),
+        race.table(
+            format!("Streamcluster, input {input}: exit latency by cores, median, {unit}"),
+            None,
+            |cores, name| Some(of(cores, name)?.exit.median),
+        ),
+    ]
+}
+
+/// For a reader of nothing else.
+pub(super) fn summary(race: Race<'_, Clustering<'_>>) -> String {
+    let config = race.config.config;
+    let unit = config.setup.unit();
+    let show = |summary: &Summary| format!("{} {}", unit.show(summary.total.median), unit.name());
+    let text = race.in_short(config.compared_at(), show);
+    match config.inputs.len() {
+        1 => text,
+        _ => format!("input {}\n{text}", race.config.input),
+    }
+}

@@ -1,0 +1,99 @@
+//! The thesis's first program: a loop around a wait (Park 2013, section 6.1.1),
+//! and the same with all episodes apart, for the price of a single one.
+
+use super::program::Spmd;
+use crate::study::trial::pass_until;
+use manycore_platform::Platform;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+/// When members arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::study) enum Arrivals {
+    /// As soon as they have left the episode before.
+    Loop,
+    /// All at one time, when the episode before is long over.
+    Together,
+    /// One after the other, long enough apart for each to be dealt with.
+    Apart,
+}
+
+impl Arrivals {
+    pub(in crate::study) fn name(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Together => "together",
+            Self::Apart => "apart",
+        }
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Loop => "in a loop",
+            Self::Together => "together",
+            Self::Apart => "apart",
+        })
+    }
+}
+
+/// Between two members that arrive apart: the slowest barrier takes a few
+/// hundred cycles to take one in.
+pub(in crate::study) const APART: u64 = 2_000;
+
+/// Between two episodes: of 1,024 cores, the slowest takes half a million
+/// cycles on the thesis's chip.
+const REST: u64 = 1_000_000;
+const REST_OF_EACH: u64 = 4_000;
+
+pub(super) struct BarrierLoop<P> {
+    episodes: usize,
+    arrivals: Arrivals,
+    ranks: usize,
+    cpi: f64,
+    /// When the first rank began: the origin of all arrival times.
+    begin: OnceLock<u64>,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<P: Platform> BarrierLoop<P> {
+    pub(super) fn new(episodes: usize, arrivals: Arrivals, ranks: usize, cpi: f64) -> Self {
+        Self {
+            episodes,
+            arrivals,
+            ranks,
+            cpi,
+            begin: OnceLock::new(),
+            platform: PhantomData,
+        }
+    }
+
+    /// When `rank` is to arrive at an episode.
+    fn arrival(&self, begin: u64, episode: usize, rank: usize) -> u64 {
+        let period = REST + (REST_OF_EACH + APART) * self.ranks as u64;
+        let delay = match self.arrivals {
+            Arrivals::Loop => return 0,
+            Arrivals::Together => 0,
+            Arrivals::Apart => APART * rank as u64,
+        };
+        begin + period * (episode as u64 + 1) + delay
+    }
+}
+
+impl<P: Platform> Spmd for BarrierLoop<P> {
+    fn run(&self, rank: usize, wait: &mut dyn FnMut()) {
+        let begin = *self.begin.get_or_init(P::now);
+        for episode in 0..self.episodes {
+            pass_until::<P>(self.arrival(begin, episode, rank), self.cpi);
+            wait();
+        }
+    }
+
+    fn answer(&self) -> anyhow::Result<Option<String>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,31 @@
+//! What an isolated episode of the thesis's barrier costs by its own figures.
+
+use manycore_chip::config::Optical;
+
+/// All arrive at once: the messages travel side by side, and each controller
+/// moves those of all others one after the other.
+pub(in crate::study) fn together(optical: &Optical, cores: usize) -> u64 {
+    optical.transport + optical.controller * (cores as u64 - 1) + optical.check
+}
+
+/// Each arrives long after the one before: the others wait for one message,
+/// while the last, after its send of a cycle, takes those of all others out of
+/// its buffer.
+pub(in crate::study) fn apart(optical: &Optical, cores: usize) -> u64 {
+    together(optical, 2).max(1 + optical.check * (cores as u64 - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_chip::config::Config;
+
+    #[test]
+    fn the_thesis_own_figures() {
+        let optical = Config::preset("atac-64").unwrap().optical.unwrap();
+        assert_eq!(together(&optical, 64), 638);
+        assert_eq!(together(&optical, 1024), 10_238);
+        assert_eq!(apart(&optical, 2), 18);
+        assert_eq!(apart(&optical, 64), 190);
+    }
+}

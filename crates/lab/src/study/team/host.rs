@@ -1,0 +1,72 @@
+//! A run of a point, here or on a simulated machine.
+
+use super::log::Course;
+use super::point::{Point, Sample};
+use super::run::{Ran, run};
+use crate::study::trial::{Machines, Place, Trial};
+use anyhow::anyhow;
+use manycore::Native;
+use manycore::topology::Topology;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::Platform;
+
+impl Trial for Point {
+    type Outcome = Sample;
+
+    fn cores(&self) -> usize {
+        self.cores
+    }
+
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Sample, u64)> {
+        simulate(machines, self)
+    }
+
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Sample> {
+        measure(topology, pinned, self)
+    }
+}
+
+/// In cycles.
+fn simulate(machines: &Machines, point: &Point) -> anyhow::Result<(Sample, u64)> {
+    let chip = machines.build(point.machine, point.cores, &point.settings)?;
+    let place = Place::on_chip(&chip, point.cores);
+    let cpi = chip.0.core.cpi;
+    let program = || {
+        let ran = run::<Simulated>(&point.barrier, &place, point.program, cpi)?;
+        Course::audit(&ran.logs)?;
+        anyhow::Ok((Course::of(&ran.logs)?, ran.answer))
+    };
+    let ran = Simulation::new(&chip.0).run(program);
+    let ran = ran.map_err(|error| anyhow!("{error}"))?;
+    let (course, answer) = ran.value?;
+    let messages = ran.statistics.messages.map_or(0, |messages| messages.moved);
+    let sample = Sample {
+        messages,
+        // A copy: what was allocated in the simulated machine's memory keeps
+        // all of that.
+        output: answer.as_deref().map(str::to_owned),
+        ..sample(course)
+    };
+    Ok((sample, ran.statistics.hash))
+}
+
+/// In ns.
+fn measure(topology: &Topology, pinned: bool, point: &Point) -> anyhow::Result<Sample> {
+    let place = Place::on_host(topology, point.cores, pinned);
+    let Ran { logs, answer } = run::<Native>(&point.barrier, &place, point.program, 1.0)?;
+    let course = Course::of(&logs)?.scaled(1.0 / Native::ticks_per_ns());
+    Ok(Sample {
+        output: answer,
+        ..sample(course)
+    })
+}
+
+fn sample(course: Course) -> Sample {
+    Sample {
+        total: course.total,
+        episodes: course.episodes,
+        exit: course.exit,
+        messages: 0,
+        output: None,
+    }
+}

@@ -1,0 +1,25 @@
+//! The thesis's second program: PARSEC's streamcluster.
+
+use super::program::Spmd;
+use manycore_kernels::spmd::{Input, Streamcluster};
+use manycore_platform::Platform;
+
+impl<P: Platform> Spmd for Streamcluster<P> {
+    fn run(&self, rank: usize, wait: &mut dyn FnMut()) {
+        self.run(rank, wait);
+    }
+
+    fn answer(&self) -> anyhow::Result<Option<String>> {
+        let solution = self.solution()?;
+        solution.verify()?;
+        Ok(Some(format!("{:016x}", solution.hash())))
+    }
+}
+
+/// For a team of `ranks`.
+pub(super) fn streamcluster<P: Platform>(
+    input: Input,
+    ranks: usize,
+) -> anyhow::Result<Box<dyn Spmd>> {
+    Ok(Box::new(Streamcluster::<P>::new(input, ranks)?))
+}

@@ -1,0 +1,98 @@
+//! What is run, and what came of it.
+
+use super::program::Program;
+use crate::measure::statistics::{Spread, median};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A team on a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::study) struct Point {
+    /// Its number among the study's machines; natively there is one.
+    pub(in crate::study) machine: usize,
+    /// Changes to that machine, as for `--set`.
+    pub(in crate::study) settings: Vec<String>,
+    /// Members of the team; natively there may be more of them than CPUs.
+    pub(in crate::study) cores: usize,
+    pub(in crate::study) barrier: String,
+    pub(in crate::study) program: Program,
+}
+
+/// One run of it, in cycles or ns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::study) struct Sample {
+    /// From when the last member began until the last was done.
+    pub(in crate::study) total: f64,
+    pub(in crate::study) episodes: usize,
+    /// From the last arrival to the last departure, over episodes.
+    pub(in crate::study) exit: Spread,
+    /// Messages that a broadcast network carried to receivers.
+    pub(in crate::study) messages: u64,
+    /// A fingerprint of the program's verified answer, if it has one.
+    pub(in crate::study) output: Option<String>,
+}
+
+/// All runs of a point: medians, each with the range that most fall in.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::study) struct Summary {
+    pub(in crate::study) point: Point,
+    pub(in crate::study) runs: usize,
+    pub(in crate::study) total: Spread,
+    pub(in crate::study) episodes: usize,
+    /// Medians over runs.
+    pub(in crate::study) exit: Spread,
+    pub(in crate::study) messages: u64,
+    pub(in crate::study) output: Option<String>,
+}
+
+impl Summary {
+    /// Of at least one run.
+    pub(super) fn of(point: &Point, samples: &[&Sample]) -> Self {
+        let totals: Vec<f64> = samples.iter().map(|sample| sample.total).collect();
+        let exits = |of: fn(&Spread) -> f64| median(samples.iter().map(|sample| of(&sample.exit)));
+        let first = samples[0];
+        Self {
+            point: point.clone(),
+            runs: samples.len(),
+            total: Spread::of(&totals),
+            episodes: first.episodes,
+            exit: Spread {
+                p10: exits(|exit| exit.p10),
+                median: exits(|exit| exit.median),
+                p90: exits(|exit| exit.p90),
+            },
+            messages: first.messages,
+            output: first.output.clone(),
+        }
+    }
+
+    /// Time that an episode takes with all that is done between two.
+    pub(in crate::study) fn an_episode(&self) -> f64 {
+        self.total.median / self.episodes as f64
+    }
+
+    /// Whether its barrier used a broadcast network.
+    pub(in crate::study) fn broadcasts(&self) -> bool {
+        self.messages > 0
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            machine,
+            settings,
+            cores,
+            barrier,
+            program,
+        } = self;
+        write!(f, "{program}, {cores} cores, {barrier}")?;
+        if *machine > 0 {
+            write!(f, ", machine {machine}")?;
+        }
+        for setting in settings {
+            write!(f, ", {setting}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! The programs, by name.
+
+use super::barrier_loop::{Arrivals, BarrierLoop};
+use super::kernel;
+use crate::study::text::{parsed, shown};
+use manycore_kernels::spmd::Input;
+use manycore_platform::Platform;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a team runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::study) enum Program {
+    /// The thesis's: nothing but waiting, so many times.
+    Loop { episodes: usize, arrivals: Arrivals },
+    Streamcluster {
+        #[serde(serialize_with = "shown", deserialize_with = "parsed")]
+        input: Input,
+    },
+}
+
+/// A program that one team can run once.
+pub(super) trait Spmd: Send + Sync {
+    /// The part of `rank`; `wait` is the team's barrier.
+    fn run(&self, rank: usize, wait: &mut dyn FnMut());
+
+    /// After all ranks: a fingerprint of the answer, verified, if there is one.
+    fn answer(&self) -> anyhow::Result<Option<String>>;
+}
+
+impl Program {
+    /// The program for a team of `ranks` on cores that take `cpi` cycles an
+    /// instruction.
+    pub(super) fn prepare<P: Platform>(
+        self,
+        ranks: usize,
+        cpi: f64,
+    ) -> anyhow::Result<Box<dyn Spmd>> {
+        match self {
+            Self::Loop { episodes, arrivals } => Ok(Box::new(BarrierLoop::<P>::new(
+                episodes, arrivals, ranks, cpi,
+            ))),
+            Self::Streamcluster { input } => kernel::streamcluster::<P>(input, ranks),
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loop { episodes, arrivals } => write!(f, "{episodes} waits {arrivals}"),
+            Self::Streamcluster { input } => write!(f, "streamcluster {input}"),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Barriers compared at one program: who is faster, where, and by how much.
+
+use super::measured::Measured;
+use super::point::{Point, Summary};
+use crate::measure::statistics::Spread;
+use crate::report::figure::{self, Series};
+use crate::report::table::{Cell, Table};
+use crate::study::trial::Setup;
+use manycore_chip::config::Optical;
+
+/// The thesis's own barrier.
+pub(in crate::study) const CHANNEL: &str = "channel";
+/// What the thesis compared it with: a sense-reversing barrier, and glibc's.
+pub(in crate::study) const BASELINES: [&str; 2] = ["sense", "futex"];
+
+/// A study in which every barrier runs the same program.
+pub(in crate::study) trait Contest {
+    fn setup(&self) -> &Setup;
+
+    fn barriers(&self) -> &[String];
+
+    /// Of the machine asked for; ascending.
+    fn cores(&self) -> &[usize];
+
+    /// The program with a barrier on a machine.
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point;
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(in crate::study) struct Race<'a, C> {
+    pub(in crate::study) config: &'a C,
+    pub(in crate::study) measured: &'a Measured,
+}
+
+impl<C> Clone for Race<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Race<'_, C> {}
+
+impl<'a, C: Contest> Race<'a, C> {
+    /// A barrier on a machine.
+    pub(in crate::study) fn of(
+        self,
+        machine: usize,
+        cores: usize,
+        barrier: &str,
+    ) -> Option<&'a Summary> {
+        self.measured
+            .of(&self.config.entry(machine, cores, barrier))
+    }
+
+    /// The fastest of those that are `wanted`.
+    fn fastest(
+        self,
+        machine: usize,
+        cores: usize,
+        wanted: impl Fn(&Summary) -> bool,
+    ) -> Option<&'a Summary> {
+        let barriers = self.config.barriers().iter();
+        let all = barriers.filter_map(|barrier| self.of(machine, cores, barrier));
+        let all = all.filter(|summary| wanted(summary));
+        all.min_by(|a, b| a.total.median.total_cmp(&b.total.median))
+    }
+
+    /// The fastest through memory.
+    pub(in crate::study) fn software(self, machine: usize, cores: usize) -> Option<&'a Summary> {
+        self.fastest(machine, cores, |summary| !summary.broadcasts())
+    }
+
+    /// The fastest over a broadcast network, the thesis's left out.
+    pub(in crate::study) fn beyond(self, machine: usize, cores: usize) -> Option<&'a Summary> {
+        self.fastest(machine, cores, |summary| {
+            summary.broadcasts() && summary.point.barrier != CHANNEL
+        })
+    }
+
+    /// The broadcast network of the machine asked for.
+    pub(in crate::study) fn optical(self) -> Option<&'a Optical> {
+        self.config.setup().chip()?.0.optical.as_ref()
+    }
+
+    /// From how many cores on, as far as measured, something holds.
+    fn holds_from(self, holds: impl Fn(usize) -> Option<bool>) -> Option<usize> {
+        let mut from = None;
+        for &cores in self.config.cores() {
+            match holds(cores) {
+                Some(true) => from = from.or(Some(cores)),
+                _ => from = None,
+            }
+        }
+        from
+    }
+
+    /// Who is how fast on `at` cores, and who from how many cores on, a line
+    /// each; of times as `show` has them.
+    pub(in crate::study) fn in_short(self, at: usize, show: impl Fn(&Summary) -> String) -> String {
+        let mut text = String::new();
+        let mut say = |line: String| text += &(line + "\n");
+        let software = self.software(0, at);
+        if let Some(best) = software {
+            let (name, time) = (&best.point.barrier, show(best));
+            say(format!(
+                "{at} cores: {name} is the fastest through memory, {time}"
+            ));
+        }
+        if self.optical().is_none() {
+            return text;
+        }
+        if let Some(channel) = self.of(0, at, CHANNEL) {
+            let others = BASELINES.iter().filter_map(|name| self.of(0, at, name));
+            let gain = |other: &Summary| {
+                let times = other.total.median / channel.total.median;
+                format!(", {times:.2} times as fast as {}", other.point.barrier)
+            };
+            let gains: String = others.chain(software).map(gain).collect();
+            say(format!(
+                "{at} cores: the thesis's barrier takes {}{gains}",
+                show(channel)
+            ));
+        }
+        if let Some(beyond) = self.beyond(0, at) {
+            let (name, time) = (&beyond.point.barrier, show(beyond));
+            say(format!(
+                "{at} cores: {name}, which also broadcasts, takes {time}"
+            ));
+        }
+        let channel = |cores| Some(self.of(0, cores, CHANNEL)?.total.median);
+        let beats = |cores| {
+            let mut all = BASELINES.iter();
+            all.try_fold(true, |all, name| {
+                Some(all && channel(cores)? < self.of(0, cores, name)?.total.median)
+            })
+        };
+        if let Some(from) = self.holds_from(beats) {
+            say(format!(
+                "the thesis's barrier is faster than both it was compared with from {from} cores on"
+            ));
+        }
+        let beaten = |cores| Some(self.software(0, cores)?.total.median < channel(cores)?);
+        if let Some(from) = self.holds_from(beaten) {
+            say(format!(
+                "the best barrier through memory is faster than the thesis's from {from} cores on"
+            ));
+        }
+        text
+    }
+
+    /// A row a barrier, a column a core count, the least of each marked; above
+    /// them a row that is not measured.
+    pub(in crate::study) fn table(
+        self,
+        caption: String,
+        above: Option<(&str, &dyn Fn(usize) -> u64)>,
+        value: impl Fn(usize, &str) -> Option<f64>,
+    ) -> Table {
+        let (setup, counts) = (self.config.setup(), self.config.cores());
+        let (unit, barriers) = (setup.unit(), self.config.barriers());
+        let mut rows: Vec<Vec<Cell>> = barriers
+            .iter()
+            .map(|name| vec![Cell::new(&**name)])
+            .collect();
+        for &cores in counts {
+            let values: Vec<_> = barriers.iter().map(|name| value(cores, name)).collect();
+            let least = values
+                .iter()
+                .flatten()
+                .copied()
+                .fold(f64::INFINITY, f64::min);
+            for (row, value) in rows.iter_mut().zip(values) {
+                row.push(Cell {
+                    text: value.map_or("-".into(), |value| unit.show(value)),
+                    best: value == Some(least),
+                });
+            }
+        }
+        if let Some((name, value)) = above {
+            let of = counts
+                .iter()
+                .map(|&cores| Cell::new(value(cores).to_string()));
+            rows.insert(0, std::iter::once(Cell::new(name)).chain(of).collect());
+        }
+        let mut header = vec!["barrier".to_owned()];
+        header.extend(counts.iter().map(usize::to_string));
+        Table {
+            caption,
+            header,
+            rows,
+        }
+    }
+
+    /// A line a barrier against cores, as far as `most`.
+    pub(in crate::study) fn series(
+        self,
+        most: usize,
+        value: impl Fn(usize, &str) -> Option<Spread>,
+    ) -> Vec<Series> {
+        let barriers = self.config.barriers().iter();
+        let line = |name: &String| {
+            let cores = self.config.cores().iter().filter(|&&cores| cores <= most);
+            let point = |&cores: &usize| Some(point(cores, value(cores, name)?));
+            Series {
+                name: name.clone(),
+                points: cores.filter_map(point).collect(),
+                level: None,
+            }
+        };
+        barriers.map(line).collect()
+    }
+}
+
+/// A value over cores.
+pub(in crate::study) fn point(cores: usize, spread: Spread) -> figure::Point {
+    figure::Point {
+        x: cores as f64,
+        y: spread.median,
+        low: spread.p10,
+        high: spread.p90,
+    }
+}

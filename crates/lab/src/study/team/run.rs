@@ -1,0 +1,122 @@
+//! One run of a team: the same code natively and on a simulated machine.
+
+use super::log::Log;
+use super::program::{Program, Spmd};
+use crate::study::trial::Place;
+use anyhow::{Context, anyhow};
+use manycore::barrier::{Barrier, BarrierVisitor, with_barrier};
+use manycore_platform::{Platform, ThreadSpec};
+use std::sync::{Arc, Mutex};
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Ran {
+    /// One a rank.
+    pub(super) logs: Vec<Log>,
+    pub(super) answer: Option<String>,
+}
+
+/// Episodes that notes have room for without growing while they are timed.
+const ROOM: usize = 4096;
+
+/// Runs `program` on a team that meets at the barrier of this name; cores take
+/// `cpi` cycles an instruction.
+pub(super) fn run<P: Platform>(
+    barrier: &str,
+    place: &Place,
+    program: Program,
+    cpi: f64,
+) -> anyhow::Result<Ran> {
+    let team = Team {
+        place,
+        program,
+        cpi,
+    };
+    with_barrier::<P, _>(barrier, team)?
+}
+
+struct Team<'a> {
+    place: &'a Place,
+    program: Program,
+    cpi: f64,
+}
+
+/// What the members share.
+struct Shared<B> {
+    barrier: B,
+    program: Box<dyn Spmd>,
+    logs: Mutex<Vec<Option<Log>>>,
+}
+
+impl<P: Platform> BarrierVisitor<P> for Team<'_> {
+    type Output = anyhow::Result<Ran>;
+
+    fn visit<B: Barrier<P>>(self) -> Self::Output {
+        let ranks = self.place.cpus.len();
+        let shared = Arc::new(Shared {
+            barrier: B::new(&self.place.placement),
+            program: self.program.prepare::<P>(ranks, self.cpi)?,
+            logs: Mutex::new(vec![None; ranks]),
+        });
+        let spawned = usize::from(self.place.joined_by_caller)..ranks;
+        let mut threads = Vec::with_capacity(spawned.len());
+        for rank in spawned {
+            let shared = Arc::clone(&shared);
+            let spec = ThreadSpec {
+                name: format!("rank {rank}"),
+                cpus: self.place.cpus[rank].clone(),
+                ..ThreadSpec::default()
+            };
+            let body = Box::new(move || shared.member::<P>(rank));
+            // Those that have begun would wait for ever: without all of its
+            // ranks there is no team, and the process reports that and ends.
+            threads.push(P::spawn(spec, body).context("a rank's thread")?);
+        }
+        if self.place.joined_by_caller {
+            shared.member::<P>(0);
+        }
+        threads.into_iter().for_each(P::join);
+        let mut logs = shared
+            .logs
+            .lock()
+            .unwrap_or_else(|error| error.into_inner());
+        let logs = logs
+            .iter_mut()
+            .enumerate()
+            .map(|(rank, log)| log.take().ok_or_else(|| anyhow!("rank {rank} panicked")));
+        Ok(Ran {
+            logs: logs.collect::<anyhow::Result<_>>()?,
+            answer: shared.program.answer()?,
+        })
+    }
+}
+
+impl<B> Shared<B> {
+    /// What `rank` does.
+    fn member<P: Platform>(&self, rank: usize)
+    where
+        B: Barrier<P>,
+    {
+        let mut member = self.barrier.member(rank);
+        let mut waits = Vec::with_capacity(ROOM);
+        // Twice for nothing: after the first all are here, and lines have been
+        // touched; it is left one after the other, as they came, and the second
+        // in step.
+        for _ in 0..2 {
+            self.barrier.wait(&mut member);
+        }
+        let begin = P::now();
+        self.program.run(rank, &mut || {
+            let arrived = P::now();
+            self.barrier.wait(&mut member);
+            waits.push((arrived, P::now()));
+        });
+        let log = Log {
+            begin,
+            end: P::now(),
+            waits,
+        };
+        let mut logs = self.logs.lock().unwrap_or_else(|error| error.into_inner());
+        logs[rank] = Some(log);
+    }
+}

@@ -1,0 +1,40 @@
+//! The machines of a study.
+
+use crate::failure::bad_input;
+use crate::study::chip::Chip;
+use serde::Serialize;
+
+/// Simulated machines by number, the one asked for first; none is this host.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(in crate::study) struct Machines(pub(in crate::study) Vec<Chip>);
+
+impl Machines {
+    /// Machine `number` for a team of `cores`, with `settings`.
+    pub(in crate::study) fn build(
+        &self,
+        number: usize,
+        cores: usize,
+        settings: &[String],
+    ) -> anyhow::Result<Chip> {
+        let mut chip = self.0[number].sized(cores)?;
+        for setting in settings {
+            let changed = chip.0.set(setting);
+            changed.map_err(|error| bad_input(error.to_string()))?;
+        }
+        Ok(chip)
+    }
+
+    /// Whether this is the host.
+    pub(in crate::study) fn is_host(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What results call machine `number`.
+    pub(in crate::study) fn name(&self, number: usize) -> String {
+        match self.0.get(number) {
+            Some(chip) => chip.0.name.clone(),
+            None => crate::machine::cpu_model(),
+        }
+    }
+}

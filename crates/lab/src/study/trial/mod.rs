@@ -1,0 +1,43 @@
+//! Small programs, each with all that decides how it runs: simulated side by
+//! side on the host's cores, or natively in rounds.
+//!
+//! A study says what its trials are and what their outcomes mean
+//! ([`Question`]); journal, interruption, progress, hashes and origin are the
+//! same for all and are here.
+
+mod clock;
+mod experiment;
+mod machines;
+mod measure;
+mod place;
+mod prose;
+mod setup;
+
+pub(in crate::study) use clock::pass_until;
+pub(in crate::study) use experiment::{Answer, Inquiry, Question};
+pub(in crate::study) use machines::Machines;
+pub(in crate::study) use measure::{Measured, Runs};
+pub(in crate::study) use place::Place;
+pub(in crate::study) use prose::what;
+pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};
+
+use manycore::topology::Topology;
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt;
+
+/// A program and all that decides how it runs: a key of the journal.
+pub(in crate::study) trait Trial:
+    Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + DeserializeOwned + Send + Sync
+{
+    /// What comes of one run.
+    type Outcome: Clone + fmt::Debug + Serialize + DeserializeOwned + Send;
+
+    /// Those of most cores are simulated first: they take longest.
+    fn cores(&self) -> usize;
+
+    /// Runs it on a simulated machine; with the simulation's fingerprint.
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Self::Outcome, u64)>;
+
+    /// Runs it on this host, whose processors are `topology`.
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Self::Outcome>;
+}

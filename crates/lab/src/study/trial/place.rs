@@ -1,0 +1,90 @@
+//! Where the members of a team run.
+
+use crate::study::chip::Chip;
+use manycore::barrier::Placement;
+use manycore::topology::Topology;
+
+/// CPUs for each rank, and what a barrier is told of them.
+#[derive(Clone, Debug)]
+pub(in crate::study) struct Place {
+    /// Empty: anywhere.
+    pub(in crate::study) cpus: Vec<Vec<usize>>,
+    pub(in crate::study) placement: Placement,
+    /// The caller is rank 0.
+    pub(in crate::study) joined_by_caller: bool,
+}
+
+impl Place {
+    /// One rank a core, filling one core group after the other.
+    pub(in crate::study) fn on_chip(chip: &Chip, ranks: usize) -> Self {
+        let groups = (0..ranks).map(|rank| chip.group_of(rank)).collect();
+        Self {
+            cpus: (0..ranks).map(|rank| vec![chip.on_core(rank)]).collect(),
+            placement: Placement::grouped(groups),
+            // It is on core 0 already. Were there two threads, the clock of
+            // every core would tick until one of them sleeps, and once more,
+            // which a computation is interrupted by.
+            joined_by_caller: true,
+        }
+    }
+
+    /// One rank a usable CPU, near ones first, as long as there are any;
+    /// `pinned`, or wherever the system puts them.
+    pub(in crate::study) fn on_host(topology: &Topology, ranks: usize, pinned: bool) -> Self {
+        let order = topology.compact_order();
+        let cpus: Vec<usize> = order.iter().copied().cycle().take(ranks).collect();
+        let placement = match pinned {
+            true => Placement::grouped(groups(topology, &cpus)),
+            false => Placement::flat(ranks),
+        };
+        let bound = |&cpu: &usize| if pinned { vec![cpu] } else { Vec::new() };
+        Self {
+            cpus: cpus.iter().map(bound).collect(),
+            placement: placement.on_cores(ranks.min(order.len())),
+            joined_by_caller: false,
+        }
+    }
+}
+
+/// The core group of each CPU, numbered as they come.
+fn groups(topology: &Topology, cpus: &[usize]) -> Vec<usize> {
+    let mut seen = Vec::new();
+    let number = |&cpu: &usize| {
+        let mut all = topology.core_groups().iter();
+        let group = all.position(|group| group.cpus.contains(&cpu));
+        let known = seen.iter().position(|&known| known == group);
+        known.unwrap_or_else(|| {
+            seen.push(group);
+            seen.len() - 1
+        })
+    };
+    cpus.iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_chip::config::Config;
+
+    #[test]
+    fn core_groups_are_filled_one_after_the_other() {
+        let chip = Chip(Config::preset("kunpeng-920").unwrap());
+        let place = Place::on_chip(&chip, 33);
+        assert_eq!(place.cpus[32], [32]);
+        let placement = place.placement;
+        assert_eq!((placement.members(), placement.groups()), (33, 2));
+        assert_eq!((placement.group(31), placement.group(32)), (0, 1));
+    }
+
+    #[test]
+    fn more_ranks_than_cpus_share_them() {
+        let topology = Topology::detect();
+        let cpus = topology.usable().len();
+        let place = Place::on_host(&topology, cpus + 1, true);
+        assert!(place.placement.is_oversubscribed());
+        assert_eq!(place.cpus[0], place.cpus[cpus]);
+        let place = Place::on_host(&topology, cpus, false);
+        assert!(!place.placement.is_oversubscribed());
+        assert!(place.cpus.iter().all(Vec::is_empty));
+    }
+}

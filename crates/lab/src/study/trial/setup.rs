@@ -1,0 +1,155 @@
+//! What all such studies are asked.
+
+use super::machines::Machines;
+use crate::failure::bad_input;
+use crate::study::Request;
+use crate::study::chip::Chip;
+use crate::study::settings::Key;
+use crate::study::unit::Unit;
+use crate::world::World;
+use manycore::topology::Topology;
+use serde::Serialize;
+
+/// The settings of all of them.
+pub(in crate::study) const RUNS: Key = Key {
+    name: "runs",
+    meaning: "native runs of each cell [as many as there is time for]",
+};
+pub(in crate::study) const SECONDS: Key = Key {
+    name: "seconds",
+    meaning: "time for all native runs together [15; --full: 300]",
+};
+pub(in crate::study) const PIN: Key = Key {
+    name: "pin",
+    meaning: "native: yes, each thread to a CPU of its own while there are any, or no [yes]",
+};
+
+/// How often this host runs a trial; a simulated machine has no noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(in crate::study) struct Effort {
+    /// As many as there is time for.
+    pub(in crate::study) runs: Option<u64>,
+    pub(in crate::study) seconds: u64,
+    /// Each thread to a CPU of its own.
+    pub(in crate::study) pinned: bool,
+}
+
+/// Where and how a study measures, checked.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::study) struct Setup {
+    pub(in crate::study) study: &'static str,
+    pub(in crate::study) version: &'static str,
+    pub(in crate::study) world: &'static str,
+    /// This host's processor, or the simulated machine's name.
+    pub(in crate::study) machine: String,
+    /// Simulated machines, all of each, as TOML: the one asked for and those
+    /// that it is compared with.
+    pub(in crate::study) machines: Machines,
+    pub(in crate::study) seed: u64,
+    pub(in crate::study) effort: Effort,
+}
+
+impl Setup {
+    /// Of the machine asked for alone.
+    pub(in crate::study) fn new(study: &'static str, request: &Request) -> anyhow::Result<Self> {
+        request.counts_cores()?;
+        let machines = match &request.world {
+            World::Native => Machines::default(),
+            World::Simulated(machine) => Machines(vec![Chip((**machine).clone())]),
+        };
+        let set = &request.settings;
+        let simulated = !machines.is_host();
+        let known = [RUNS, SECONDS, PIN];
+        if let Some(key) = known
+            .iter()
+            .find(|key| simulated && set.text(key.name).is_some())
+        {
+            return Err(bad_input(format!(
+                "--set {}: a simulated machine has no noise; expected it with --on native",
+                key.name
+            )));
+        }
+        Ok(Self {
+            study,
+            version: env!("CARGO_PKG_VERSION"),
+            world: if simulated { "simulated" } else { "native" },
+            machine: machines.name(0),
+            seed: request.seed,
+            effort: Effort {
+                runs: set.number("runs", 1_000_000)?,
+                seconds: set
+                    .number("seconds", 1_000_000)?
+                    .unwrap_or(if request.full { 300 } else { 15 }),
+                pinned: match set.text("pin") {
+                    None | Some("yes") => true,
+                    Some("no") => false,
+                    Some(other) => {
+                        return Err(bad_input(format!(
+                            "--set pin: `{other}`; expected yes or no"
+                        )));
+                    }
+                },
+            },
+            machines,
+        })
+    }
+
+    pub(in crate::study) fn unit(&self) -> Unit {
+        match self.machines.is_host() {
+            true => Unit::Nanoseconds,
+            false => Unit::Cycles,
+        }
+    }
+
+    /// The machine asked for, if it is simulated.
+    pub(in crate::study) fn chip(&self) -> Option<&Chip> {
+        self.machines.0.first()
+    }
+
+    /// The core counts asked for, each possible; else powers of two: up to
+    /// `most` on a machine that grows, up to what another has, and on this
+    /// host until two share a CPU.
+    pub(in crate::study) fn cores(
+        &self,
+        request: &Request,
+        most: usize,
+    ) -> anyhow::Result<Vec<usize>> {
+        let mut counts: Vec<usize> = request.cores.iter().map(|count| count.get()).collect();
+        if counts.is_empty() {
+            let most = match self.chip() {
+                Some(chip) if chip.scales() => most,
+                Some(chip) => chip.cores(),
+                None => {
+                    let cpus = Topology::detect().usable().len();
+                    (2 * cpus).max(if request.full { 8 } else { 2 })
+                }
+            };
+            let doubled = std::iter::successors(Some(2), |count| Some(count * 2));
+            counts = doubled.take_while(|&count| count < most).collect();
+            counts.push(most.max(1));
+        }
+        counts.sort_unstable();
+        counts.dedup();
+        for &cores in &counts {
+            if let Some(chip) = self.chip() {
+                chip.sized(cores)?;
+            } else if cores > MOST_THREADS {
+                return Err(bad_input(format!(
+                    "--cores {cores}: expected at most {MOST_THREADS} threads"
+                )));
+            }
+        }
+        Ok(counts)
+    }
+
+    /// "simulated: atac-64" or "native".
+    pub(in crate::study) fn place(&self) -> String {
+        match self.machines.is_host() {
+            true => "native".to_owned(),
+            false => format!("simulated: {}", self.machine),
+        }
+    }
+}
+
+/// Native threads: what waits for each other shall fit into a machine.
+const MOST_THREADS: usize = 1024;

@@ -1,0 +1,174 @@
+//! `manycore study barrier`, on teams so small that a test can wait.
+
+use crate::{Bench, Run};
+use serde_json::Value;
+use std::fs;
+
+const SMALL: [&str; 8] = [
+    "study",
+    "barrier",
+    "--cores",
+    "2,8",
+    "--set",
+    "episodes=5",
+    "--set",
+    "beside=none",
+];
+
+fn small(bench: &Bench, more: &[&str]) -> Run {
+    bench.run(&[&SMALL[..], more].concat())
+}
+
+pub(crate) fn records(csv: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    reader.records().map(Result::unwrap).collect()
+}
+
+/// What one run's `NAME.meta.json` says.
+pub(crate) fn meta(bench: &Bench, study: &str) -> Value {
+    let path = bench.path(&format!("out/{study}.meta.json"));
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn the_thesis_barrier_costs_what_its_figures_say() {
+    let only = ["--only", "channel,sense", "--format", "csv"];
+    let csv = small(&Bench::new(), &only).ok().out();
+    let head =
+        "world,machine,cores,barrier,episodes,total_cycles,exit_latency_median,unit,arrivals,";
+    assert!(csv.starts_with(head), "{csv}");
+    let rows = records(&csv);
+    // Two sizes of two barriers, in a loop, together and apart.
+    assert_eq!(rows.len(), 2 * 2 * 3);
+    for row in &rows {
+        assert_eq!(
+            (&row[0], &row[1], &row[7]),
+            ("simulated", "atac-64", "cycles")
+        );
+        let (cores, exit): (f64, f64) = (row[2].parse().unwrap(), row[6].parse().unwrap());
+        let broadcasts = row[14].parse::<u64>().unwrap() > 0;
+        assert_eq!(broadcasts, &row[3] == "channel", "{row:?}");
+        if broadcasts {
+            let form = match &row[8] {
+                // Transport 5, controller 10 a message, check 3.
+                "loop" | "together" => 5.0 + 10.0 * (cores - 1.0) + 3.0,
+                // The last one's send, and its checks of all messages there.
+                _ => f64::max(18.0, 1.0 + 3.0 * (cores - 1.0)),
+            };
+            assert_eq!(exit, form, "{row:?}");
+        } else {
+            assert!(exit > 100.0, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
+    let run = |more: &[&str]| {
+        let bench = Bench::new();
+        let text = small(
+            &bench,
+            &[&["--only", "channel,dissemination"], more].concat(),
+        );
+        let (text, meta) = (text.ok().out(), meta(&bench, "barrier"));
+        let hash = meta["hash"].as_str().unwrap().to_owned();
+        assert!(text.contains(&hash), "{text}");
+        (hash, meta)
+    };
+    let (hash, first) = run(&[]);
+    assert_eq!(first["hashes"].as_object().unwrap().len(), 2 * 2 * 3);
+    let machine = first["config"]["machines"][0].as_str().unwrap();
+    assert!(machine.contains("controller = 10"), "{machine}");
+    let (again, second) = run(&[]);
+    assert_eq!((again, &second["hashes"]), (hash.clone(), &first["hashes"]));
+    assert_ne!(run(&["--set", "optical.controller=20"]).0, hash);
+}
+
+#[test]
+fn other_machines_get_the_network_too() {
+    let args = "study barrier --cores 4 --set episodes=3 --set beside=kunpeng-920";
+    let args: Vec<&str> = args.split(' ').collect();
+    let bench = Bench::new();
+    let text = bench.run(&args).ok().out();
+    for part in [
+        "What remains",
+        "atac-64-mesi",
+        "kunpeng-920-optical",
+        "closed form",
+        "4 cores: the thesis's barrier takes",
+        "out/barrier.csv",
+    ] {
+        assert!(text.contains(part), "{text}\nlacks {part}");
+    }
+    let svg = fs::read_to_string(bench.path("out/barrier.svg")).unwrap();
+    let svg = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = svg.descendants().filter_map(|node| node.text()).collect();
+    for part in ["cores", "cycles a wait", "dissemination"] {
+        assert!(texts.contains(&part), "{texts:?} lacks {part}");
+    }
+
+    // Without the network the thesis's barrier goes through memory.
+    let args = "study barrier --on kunpeng-920 --cores 4 --set episodes=3 --only channel \
+                --format csv";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let rows = records(&Bench::new().run(&args).ok().out());
+    assert!(rows.iter().all(|row| &row[14] == "0"), "{rows:?}");
+}
+
+#[test]
+fn this_host_is_measured() {
+    let args = "study barrier --on native --cores 2 --set runs=2 --set episodes=20 --format json";
+    for pin in [&[][..], &["--set", "pin=no"]] {
+        let args: Vec<&str> = args.split(' ').chain(pin.iter().copied()).collect();
+        let json: Value = serde_json::from_str(&Bench::new().run(&args).ok().out()).unwrap();
+        let rows = json["rows"].as_array().unwrap();
+        assert!(!rows.is_empty());
+        for row in rows {
+            assert_eq!((&row["unit"], &row["runs"]), (&"ns".into(), &2.into()));
+            assert!(row["total_cycles"].as_f64().unwrap() > 0.0, "{row}");
+        }
+        assert_eq!(json["meta"]["hash"], Value::Null);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_study_goes_on_where_it_was() {
+    let bench = Bench::new();
+    let args = "study barrier --cores 16,32,64 --only channel,sense --set episodes=1000 \
+                --set beside=none --format csv";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let (path, _) = crate::study::interrupted(&bench, &args);
+
+    // What it holds is kept: mark it, and find the mark in the results.
+    let text = fs::read_to_string(&path).unwrap();
+    let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    first["outcome"]["total"] = 123_456.0.into();
+    fs::write(&path, format!("{first}\n")).unwrap();
+    let rows = records(&bench.run(&args).ok().out());
+    assert_eq!(rows.len(), 3 * 2 * 3);
+    let marked: Vec<_> = rows.iter().filter(|row| &row[5] == "123456.0").collect();
+    assert_eq!(marked.len(), 1);
+    assert_eq!(Value::from(&marked[0][3]), first["trial"]["barrier"]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let bench = Bench::new();
+    let run = |args: &[&str]| bench.run(&[&["study", "barrier"], args].concat());
+    run(&["--only", "chanel"]).refused(&["--only", "`chanel`", "channel"]);
+    run(&["--threads", "2"]).refused(&["--threads", "--cores"]);
+    run(&["--on", "kunpeng-920", "--cores", "65"]).refused(&["--cores 65", "64 cores"]);
+    run(&["--cores", "100000"]).refused(&["--cores 100000"]);
+    run(&["--set", "seconds=3"]).refused(&["--set seconds", "--on native"]);
+    run(&["--set", "episodes=0"]).refused(&["--set episodes"]);
+    run(&["--set", "episode=3"]).refused(&["episode"]);
+    run(&["--set", "beside=atac-65"]).refused(&["--set beside", "atac-65"]);
+    run(&["--on", "native", "--set", "beside=kunpeng-920"]).refused(&["--set beside"]);
+    run(&["--on", "native", "--set", "pin=maybe"]).refused(&["--set pin", "yes or no"]);
+    bench
+        .run(&["study", "sleep", "--cores", "2"])
+        .refused(&["--cores", "--threads"]);
+    assert!(bench.names("").is_empty());
+}

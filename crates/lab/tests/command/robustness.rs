@@ -1,0 +1,98 @@
+//! `manycore study robustness` and `streamcluster`, on teams so small that a
+//! test can wait.
+
+use crate::Bench;
+use crate::barrier::{meta, records};
+
+#[test]
+fn a_slower_network_shows() {
+    let args = "study robustness --cores 4 --only loop,sense --set episodes=10 \
+                --set transport=200,20000 --set controller=20 --set check=30 --format csv";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let csv = Bench::new().run(&args).ok().out();
+    let head = "world,machine,cores,app,parameter,value,total_cycles,barrier,";
+    assert!(csv.starts_with(head), "{csv}");
+    let rows = records(&csv);
+    let total = |parameter: &str, value: &str| -> f64 {
+        let mut all = rows.iter();
+        let row = all.find(|row| (&row[4], &row[5]) == (parameter, value));
+        row.unwrap_or_else(|| panic!("{csv}"))[6].parse().unwrap()
+    };
+    // Each wait gets longer by what the message takes longer.
+    let own = total("transport", "5");
+    assert_eq!(total("transport", "20000") - own, 10.0 * 19_995.0);
+    assert_eq!(total("controller", "10"), own);
+    assert!(total("controller", "20") > own + 250.0);
+    assert!(total("check", "30") > own);
+    // The barrier that it is compared with, once.
+    let others = rows.iter().filter(|row| &row[4] == "none");
+    assert_eq!(
+        others.map(|row| row[7].to_owned()).collect::<Vec<_>>(),
+        ["sense"]
+    );
+}
+
+#[test]
+fn the_thesis_numbers_are_put_beside_each_other() {
+    let args = "study robustness --cores 64 --only loop,sense --set episodes=10 \
+                --set transport=200,20000 --set controller=200 --set check=3";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let bench = Bench::new();
+    let text = bench.run(&args).ok().out();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["638 cycles by the closed form", "adds 19995", "times sense"] {
+        assert!(words.contains(part), "{text}\nlacks {part}");
+    }
+    assert_eq!(
+        meta(&bench, "robustness")["hash"].as_str().unwrap().len(),
+        16
+    );
+}
+
+#[test]
+fn streamclusters_answer_is_everywhere_the_same() {
+    let run = |more: &str| {
+        let args = format!("study streamcluster --only channel,sense --format csv {more}");
+        let args: Vec<&str> = args.split_whitespace().collect();
+        let bench = Bench::new();
+        let csv = bench.run(&args).ok().out();
+        (csv, meta(&bench, "streamcluster")["hash"].clone())
+    };
+    let (csv, hash) = run("--cores 2,4");
+    let head =
+        "world,machine,cores,barrier,input,total_cycles,exit_latency_median,output_hash,unit,";
+    assert!(csv.starts_with(head), "{csv}");
+    let rows = records(&csv);
+    assert_eq!(rows.len(), 2 * 2);
+    assert!(
+        rows.iter()
+            .all(|row| row[7] == rows[0][7] && row[7].len() == 16),
+        "{csv}"
+    );
+    // PARSEC's own count.
+    assert!(rows.iter().all(|row| &row[9] == "1107"), "{csv}");
+    assert_eq!(run("--cores 2,4").1, hash);
+    let (native, _) = run("--cores 2 --on native --set runs=1");
+    let native = records(&native);
+    assert!(
+        native
+            .iter()
+            .all(|row| row[7] == rows[0][7] && &row[8] == "ns")
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let bench = Bench::new();
+    let run = |args: &str| {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        bench.run(&[&["study"], &args[..]].concat())
+    };
+    run("robustness --on native").refused(&["--on", "broadcast network", "atac-64"]);
+    run("robustness --on kunpeng-920").refused(&["--on", "atac-64"]);
+    run("robustness --cores 2,4").refused(&["--cores", "one number"]);
+    run("robustness --set check=x").refused(&["--set check", "`x`"]);
+    run("robustness --only lop").refused(&["--only", "`lop`"]);
+    run("streamcluster --set input=native").refused(&["--set input", "native", "simdev"]);
+    assert!(bench.names("").is_empty());
+}

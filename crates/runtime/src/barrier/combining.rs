@@ -1,0 +1,89 @@
+use super::node::Node;
+use super::{Barrier, Placement, Waiting};
+use manycore_platform::Platform;
+
+/// How many meet at a node, as a power of two. Four is what Mellor-Crummey and Scott
+/// recommend.
+const LOG_DEGREE: usize = 2;
+
+/// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991,
+/// algorithm 8): four meet at a node, the last to come goes on to the next one. Who comes last to
+/// the root lets the others go, and so down the tree, each the nodes it came through.
+///
+/// Each node is two lines, see [`SenseBarrier`](super::SenseBarrier); at most four
+/// write or read one.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::{Barrier, CombiningBarrier, Placement};
+///
+/// let barrier = CombiningBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct CombiningBarrier<P: Platform> {
+    /// The nodes of each level, the members' first.
+    levels: Vec<Box<[Node<P>]>>,
+    waiting: Waiting<P>,
+    members: usize,
+}
+
+/// A member of a [`CombiningBarrier`].
+#[derive(Debug)]
+pub struct CombiningMember {
+    rank: usize,
+    episode: u32,
+}
+
+impl<P: Platform> CombiningBarrier<P> {
+    /// The node to which a rank comes at a level.
+    #[inline]
+    fn node(&self, level: usize, rank: usize) -> &Node<P> {
+        &self.levels[level][rank >> (LOG_DEGREE * (level + 1))]
+    }
+}
+
+impl<P: Platform> Barrier<P> for CombiningBarrier<P> {
+    const NAME: &'static str = "combining";
+    type Member = CombiningMember;
+
+    fn new(placement: &Placement) -> Self {
+        let degree: usize = 1 << LOG_DEGREE;
+        let (members, mut levels) = (placement.members(), Vec::new());
+        let mut below = members;
+        while levels.is_empty() || below > 1 {
+            let nodes = below.div_ceil(degree);
+            let node = |at: usize| Node::new((below - degree * at).min(degree));
+            levels.push((0..nodes).map(node).collect());
+            below = nodes;
+        }
+        Self {
+            levels,
+            waiting: Waiting::new(placement),
+            members,
+        }
+    }
+
+    fn member(&self, rank: usize) -> CombiningMember {
+        assert!(rank < self.members, "rank {rank} of {}", self.members);
+        CombiningMember { rank, episode: 0 }
+    }
+
+    #[inline]
+    fn wait(&self, CombiningMember { rank, episode }: &mut CombiningMember) {
+        *episode = episode.wrapping_add(1);
+        let mut level = 0;
+        while level < self.levels.len() && self.node(level, *rank).is_last() {
+            level += 1;
+        }
+        if level < self.levels.len() {
+            self.node(level, *rank).wait(&self.waiting, *episode);
+        }
+        for level in (0..level).rev() {
+            self.node(level, *rank).release(&self.waiting, *episode);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How the members of a barrier wait, and how they are let go.
+
+use super::Placement;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+
+/// Waits first awake, then asleep; and releases by a plain store.
+///
+/// On cores of their own members spin, as the published barriers do; members that
+/// share cores let the others run. Either way only for the placement's patience:
+/// the operating system may have taken the core from whoever is waited for, and then
+/// a spinner is in the way.
+///
+/// # No wake-up is lost
+///
+/// Who sleeps adds itself to `sleepers`, passes a heavy fence, looks at the word, and
+/// only then sleeps. Who releases writes the word, passes a light fence, and looks at
+/// `sleepers`. By the contract of the two fences at least one sees the other's write:
+///
+/// * the sleeper sees the word changed, and does not sleep;
+/// * or the releaser sees a sleeper, and wakes whoever sleeps on the word. That
+///   wake-up follows the change, so it finds the sleeper in its bed, or the futex
+///   compares the word after the change and does not put it there.
+///
+/// So a release costs no read-modify-write and, where the kernel grants `membarrier`,
+/// no fence: what sleeping needs is paid for by those who sleep.
+pub(super) struct Waiting<P: Platform> {
+    /// Members of the barrier that sleep or are about to, on whatever word. A line
+    /// of its own: all read it at each release, and only sleepers write it.
+    sleepers: CachePadded<P::AtomicU32>,
+    /// How long one waits awake, in ticks.
+    patience: u64,
+    /// Members share cores.
+    yields: bool,
+}
+
+impl<P: Platform> Waiting<P> {
+    pub(super) fn new(placement: &Placement) -> Self {
+        // Asked once, that light fences are light from now on.
+        P::has_light_fences();
+        Self {
+            sleepers: CachePadded::new(P::AtomicU32::new(0)),
+            patience: P::duration_to_ticks(placement.patience()),
+            yields: placement.is_oversubscribed(),
+        }
+    }
+
+    /// Writes the word that others wait on.
+    #[inline]
+    pub(super) fn release(&self, word: &P::Futex, value: u32) {
+        // Release: what the releaser did, and knows of others, is seen by those who
+        // see the value.
+        word.store(value, Ordering::Release);
+        P::light_fence();
+        // Relaxed: the fences order it, see above.
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            wake::<P>(word);
+        }
+    }
+
+    /// Waits until the word holds another value, and acquires what its writer did.
+    #[inline]
+    pub(super) fn wait_while(&self, word: &P::Futex, value: u32) {
+        let seen = if self.yields {
+            word.load(Ordering::Acquire)
+        } else {
+            // One bout, for which the clock is not asked when to end it.
+            P::spin_while(word, value, 0)
+        };
+        if seen == value {
+            self.wait_long(word, value);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_long(&self, word: &P::Futex, value: u32) {
+        let until = P::now() + self.patience;
+        if self.yields {
+            while P::now() < until {
+                P::yield_now();
+                if word.load(Ordering::Acquire) != value {
+                    return;
+                }
+            }
+        } else if P::spin_while(word, value, until) != value {
+            return;
+        }
+        self.sleep_while(word, value);
+    }
+
+    /// Sleeps at once, if the word holds the value.
+    pub(super) fn sleep_while(&self, word: &P::Futex, value: u32) {
+        // Relaxed: ordered by the fence.
+        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        P::heavy_fence();
+        // Acquire: what the releaser did is seen.
+        while word.load(Ordering::Acquire) == value {
+            word.wait(value, None);
+        }
+        // Relaxed: a releaser that still counts this member makes one call too many.
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake<P: Platform>(word: &P::Futex) {
+    word.wake(u32::MAX);
+}
