@@ -1,4 +1,5 @@
-//! Ranges of tasks that are halved: a discipline of our own.
+//! Ranges of tasks that are halved: a discipline of our own. `README.md` argues why it is
+//! right, and says what it costs and which designs were worse.
 
 mod census;
 #[cfg(test)]
@@ -23,7 +24,36 @@ use ring::Ring;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Ranges.
+/// Tasks stay where they were put; a thief takes half of a victim's range of them with
+/// one compare-and-swap, whatever it holds, and others take half of that from it.
+///
+/// Over a broadcast network who has nothing says so, and who has taken something
+/// invites one of those to its own range, and one to its victim's. Elsewhere thieves look at
+/// all piles in turn, and sleep in the end.
+///
+/// The owner's side is first in, first out. While nobody is idle, it touches only lines of its own.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::barrier::Placement;
+/// use manycore::piles::{Discipline, Pile, RangeStealing, Task};
+///
+/// let discipline = RangeStealing::<Native>::new(&Placement::flat(2), 1);
+/// let done: u64 = std::thread::scope(|scope| {
+///     let work = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut pile = discipline.pile(rank);
+///             if rank == 0 {
+///                 pile.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(work).map(|worker| worker.join().unwrap()).iter().sum()
+/// });
+/// assert_eq!(done, 5050);
+/// ```
 pub struct RangeStealing<P: Platform>(Arc<Shared<P>>);
 
 /// A worker's end of a [`RangeStealing`].
