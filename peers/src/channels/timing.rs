@@ -55,7 +55,7 @@ pub fn entries() -> Vec<Entry> {
     }
     use Waiting::{Sleeps, Spins};
     vec![
-        entry::<peers::Manycore<true, { 16 << 10 }>>("manycore", Spins),
+        entry::<peers::Manycore<true, { 64 << 10 }>>("manycore", Spins),
         entry::<peers::Manycore<true, { 1 << 20 }>>("manycore-large", Spins),
         entry::<peers::Crossbeam<true>>("crossbeam", Spins),
         entry::<peers::Mpsc<true>>("mpsc", Spins),
@@ -63,7 +63,7 @@ pub fn entries() -> Vec<Entry> {
         entry::<peers::Tokio<true>>("tokio", Spins),
         entry::<peers::Disruptor<1>>("disruptor", Spins),
         entry::<peers::Disruptor<16>>("disruptor-by-16", Spins),
-        entry::<peers::Manycore<false, { 16 << 10 }>>("manycore", Sleeps),
+        entry::<peers::Manycore<false, { 64 << 10 }>>("manycore", Sleeps),
         entry::<peers::Manycore<false, { 1 << 20 }>>("manycore-large", Sleeps),
         entry::<peers::Crossbeam<false>>("crossbeam", Sleeps),
         entry::<peers::Mpsc<false>>("mpsc", Sleeps),

@@ -40,10 +40,10 @@ pub enum Slow {
 }
 
 impl Default for Settings {
-    /// 16 KiB, and senders that wait.
+    /// 64 KiB, and senders that wait.
     fn default() -> Self {
         Self {
-            capacity: 16 << 10,
+            capacity: 64 << 10,
             slow: Slow::Wait,
         }
     }
