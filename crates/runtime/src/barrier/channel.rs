@@ -1,6 +1,6 @@
 use super::opening::Opening;
 use super::{Barrier, Placement};
-use crate::channel::{Channel, Port};
+use crate::channel::{Channel, Port, Settings, Slow};
 use manycore_platform::Platform;
 
 /// The thesis's barrier (Park 2013, section 5.1): each member broadcasts that
@@ -20,6 +20,12 @@ pub struct ChannelBarrier<P: Platform> {
     others: usize,
 }
 
+/// Through memory: a member is two messages of 16 bytes ahead of another at most.
+const SETTINGS: Settings = Settings {
+    capacity: 256,
+    slow: Slow::Wait,
+};
+
 /// A member of a [`ChannelBarrier`].
 pub struct ChannelMember<P: Platform> {
     port: Port<P>,
@@ -33,7 +39,7 @@ impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
 
     fn new(placement: &Placement) -> Self {
         Self {
-            channel: Channel::over(),
+            channel: Channel::over_with(SETTINGS),
             opening: Opening::new(placement.members()),
             others: placement.members() - 1,
         }

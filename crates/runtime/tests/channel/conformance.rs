@@ -299,9 +299,11 @@ pub(crate) fn counting<P: Platform>(channel: Channel<P>, threads: usize, place: 
         for episode in 0..EPISODES {
             port.send(episode, 1, 0);
             port.send(episode, 2, 0);
-            // Who is ahead by an episode may be counted in the place of who is behind.
+            // Who is ahead is counted in the place of who is behind. It is not ahead by
+            // more than one, for it has counted, too; messages of who is behind may
+            // stay where they are for long.
             let last = port.receive().payload;
-            assert!(last.abs_diff(episode) <= 1, "{last} in {episode}");
+            assert!(last <= episode + 1, "{last} in {episode}");
         }
         assert!(port.try_receive().is_none());
         opened.arrive();

@@ -2,8 +2,8 @@
 
 use super::{meet, placement};
 use crate::barrier::{
-    Barrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, GroupedBarrier, McsBarrier,
-    Placement, SenseBarrier, SpinSleepBarrier, TournamentBarrier,
+    Barrier, ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, GroupedBarrier,
+    McsBarrier, Placement, SenseBarrier, SpinSleepBarrier, TournamentBarrier,
 };
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, TornCas, caught,
@@ -57,6 +57,14 @@ macro_rules! sleeps {
         assert!(fails::<Deaf, $barrier<_>>(2, 1).contains("deadlock"));
         assert!(fails::<Relaxed, $barrier<_>>(2, 1).contains("Causality violation"));
     };
+}
+
+/// Through memory, where its channel has loom tests of its own, with their faults: here few
+/// preemptions do.
+#[test]
+fn channel() {
+    check::<ChannelBarrier<_>>(2, 3, Some(2));
+    check::<ChannelBarrier<_>>(3, 3, Some(1));
 }
 
 #[test]
