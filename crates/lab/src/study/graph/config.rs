@@ -39,7 +39,11 @@ impl Config {
         };
         let cores = match setup.chip() {
             Some(chip) if request.cores.is_empty() && !request.full => {
-                vec![if chip.scales() { CORES } else { chip.cores() }]
+                let most = if chip.scales() { CORES } else { chip.cores() };
+                [most / 16, most / 4, most]
+                    .into_iter()
+                    .filter(|&cores| cores > 0)
+                    .collect()
             }
             _ => setup.cores(request, CORES)?,
         };
