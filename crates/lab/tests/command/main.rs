@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod barrier;
+mod graph;
 mod machine;
 mod model;
 mod robustness;
