@@ -1,6 +1,7 @@
 //! Machines and threads for the tests of whole programs.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod barrier;
 pub(crate) mod linear;
 pub(crate) mod program;
 

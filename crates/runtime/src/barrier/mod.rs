@@ -19,7 +19,7 @@
 //! | `default` | chosen by the placement | as `counted` |
 //!
 //! An isolated episode, all arriving in the same cycle:
-//! `cargo test --release -p manycore-chip --test barrier -- --ignored --nocapture`.
+//! `cargo run --release -p manycore-chip --example barriers`.
 //!
 //! Whoever waits long sleeps, in every one of them: none can keep the core from whom it
 //! waits for. `waiting.rs` has the protocol of those that are not about sleeping.

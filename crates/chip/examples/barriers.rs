@@ -1,0 +1,49 @@
+//! What an isolated episode of each barrier costs, all members arriving in one cycle:
+//! `cargo run --release -p manycore-chip --example barriers`. In a debug build, where the chip
+//! looks at all caches after each access, this takes an hour.
+//!
+//! Fails if one of those over the broadcast network that are to end the thesis's linear cost
+//! is not below all that go through memory.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use manycore::barrier::barriers;
+use manycore_chip::config::Config;
+use support::barrier::{BROADCAST, QUIET, isolated};
+use support::machine;
+
+fn main() {
+    for cores in [64, 256, 1_024] {
+        let machine = machine("atac-64", &[&format!("cores={cores}"), QUIET]);
+        let costs = costs(&machine, cores);
+        print("atac-64", cores, &costs);
+        let best = costs.iter().find(|(_, name)| !BROADCAST.contains(name));
+        let ours = (costs.iter()).filter(|(_, name)| BROADCAST[1..].contains(name));
+        for cost in ours {
+            assert!(Some(cost) < best, "{cost:?}, {best:?}");
+        }
+    }
+    // Through memory, in the core groups of machines that exist.
+    for name in ["kunpeng-920", "westmere-ex", "graviton2-64", "opteron-6172"] {
+        let machine = machine(name, &[QUIET]);
+        for members in [4, 16, machine.cores as usize] {
+            print(name, members, &costs(&machine, members));
+        }
+    }
+}
+
+/// Of all barriers, the least first.
+fn costs(machine: &Config, members: usize) -> Vec<(u64, &'static str)> {
+    let of = |name| (isolated(name, machine, members), name);
+    let mut costs: Vec<_> = barriers().into_iter().map(of).collect();
+    costs.sort_unstable();
+    costs
+}
+
+fn print(machine: &str, members: usize, costs: &[(u64, &str)]) {
+    println!("{machine}, {members} members, cycles:");
+    for (cost, name) in costs {
+        println!("  {name:14} {cost:9}");
+    }
+}
