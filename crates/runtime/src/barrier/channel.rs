@@ -20,11 +20,10 @@ pub struct ChannelBarrier<P: Platform> {
     others: usize,
 }
 
-/// Through memory: a member is two messages of 16 bytes ahead of another at most.
-const SETTINGS: Settings = Settings {
-    capacity: 256,
-    slow: Slow::Wait,
-};
+/// Through memory, bytes of a member's ring for each member: of 2N - 2 messages that another
+/// may have left where they are, of 16 bytes, and as much for what it keeps to itself of having
+/// read: who has no room waits, in the midst of arriving.
+const RING: usize = 128;
 
 /// A member of a [`ChannelBarrier`].
 pub struct ChannelMember<P: Platform> {
@@ -39,7 +38,10 @@ impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
 
     fn new(placement: &Placement) -> Self {
         Self {
-            channel: Channel::over_with(SETTINGS),
+            channel: Channel::over_with(Settings {
+                capacity: RING * placement.members(),
+                slow: Slow::Wait,
+            }),
             opening: Opening::new(placement.members()),
             others: placement.members() - 1,
         }
