@@ -25,6 +25,7 @@
 pub mod barrier;
 pub mod channel;
 pub mod cost;
+pub mod elastic;
 mod loops;
 pub mod piles;
 mod pool;

@@ -6,9 +6,17 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
+mod part;
+mod phase;
+mod program;
 mod streamcluster;
+mod worksharing;
 
+pub use part::{Alone, Member, Part};
+pub use phase::{Cost, Phase};
+pub use program::{Declaration, Program, Verified, WrongAnswer};
 pub use streamcluster::{
     Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
     Wrong,
 };
+pub use worksharing::{Looped, Ranked, Sums, Worksharing};

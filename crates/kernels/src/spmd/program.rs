@@ -1,0 +1,57 @@
+//! What the programs that meet at barriers have in common.
+
+use super::{Phase, Worksharing};
+use std::fmt;
+
+/// A program that is written once and is run by a team of ranks, or as parallel loops; once.
+///
+/// It owns its data, made from its class before it is timed. Between two phases it
+/// computes, on every rank, only what hangs on sums, which are the same for all.
+pub trait Program: Send + Sync {
+    /// The most grains of a phase whose items are summed.
+    fn grains(&self) -> usize;
+
+    /// Runs it. Each rank of a team calls this once; over loops one thread does.
+    fn run(&self, sharing: &mut dyn Worksharing);
+
+    /// After the run: what it found, if that is right.
+    ///
+    /// # Errors
+    ///
+    /// What was found, what was expected and how far it may be off.
+    fn verify(&self) -> Result<Verified, WrongAnswer>;
+}
+
+/// A right answer, in short, such as `zeta 8.5971775078648`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified(pub String);
+
+/// A wrong answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{what} is {found}; expected {expected}, within {tolerance}")]
+pub struct WrongAnswer {
+    /// What was checked.
+    pub what: String,
+    /// What it is.
+    pub found: f64,
+    /// What it should be.
+    pub expected: f64,
+    /// How far it may be off, in the terms of the program's specification.
+    pub tolerance: f64,
+}
+
+/// What one run of a program would do, of any size, without its data: what a simulated
+/// chip is told.
+pub trait Declaration: Send + Sync {
+    /// The phases that are repeated, one after the other, in one step of the program.
+    fn step(&self) -> Vec<Phase>;
+
+    /// How often they are.
+    fn steps(&self) -> usize;
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,5 @@
+//! Cores that come and go: how many this process may use now, and runtimes that follow.
+
+mod allotment;
+
+pub use allotment::{Allotment, Seen};
