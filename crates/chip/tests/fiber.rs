@@ -26,7 +26,7 @@ fn spawn(cpus: Vec<usize>, body: impl FnOnce() + Send + 'static) -> manycore_chi
 
 fn fiber(
     stacks: &Stacks<Simulated>,
-    body: impl FnOnce(&Suspender) + Send + 'static,
+    body: impl FnOnce(&Suspender<Simulated>) + Send + 'static,
 ) -> Movable<Simulated> {
     let fiber = Fiber::new(stacks.take().unwrap(), body);
     // SAFETY: the bodies here keep what they captured, and numbers; all of a simulation is on one
@@ -57,7 +57,7 @@ fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (
     let row = Arc::new(Mutex::new(std::collections::VecDeque::new()));
     for id in 1..=fibers {
         let sum = Arc::clone(&sum);
-        let body = move |suspender: &Suspender| {
+        let body = move |suspender: &Suspender<Simulated>| {
             let mine = (id * 16) as *const ();
             Simulated::set_slot(mine);
             // On the stack, where other cores' caches have it from.
@@ -309,6 +309,38 @@ fn a_run_ends_while_fibers_are_suspended_and_running() {
         Simulated::compute(1_000_000);
     };
     run(&machine("atac-64", &[]), program);
+}
+
+/// Fibers on one core whose stacks all end on pages push each other's frames out of a cache that
+/// has room for all of them; where they begin at different depths, they do not.
+#[test]
+fn colours_spare_the_caches() {
+    const FIBERS: usize = 48;
+    const ROUNDS: usize = 50;
+    let misses_with = |colours: usize| {
+        let program = move || {
+            let stacks = Stacks::<Simulated>::with_colours(STACK, colours);
+            let mut fibers: Vec<_> = (0..FIBERS)
+                .map(|_| {
+                    fiber(&stacks, |suspender| {
+                        loop {
+                            suspender.suspend();
+                        }
+                    })
+                })
+                .collect();
+            let mut turn = || fibers.iter_mut().for_each(|fiber| _ = fiber.resume());
+            turn();
+            let start = Simulated::now();
+            (0..ROUNDS).for_each(|_| turn());
+            (Simulated::now() - start) / (ROUNDS * FIBERS) as u64
+        };
+        run(&machine("atac-64", &[]), program).0
+    };
+    let (without, with) = (misses_with(1), misses_with(64));
+    println!("cycles a switch: {without} without colours, {with} with");
+    assert!(with < 100, "{with}");
+    assert!(without > 100, "{without}");
 }
 
 /// Stacks are memory of the machine: where they lie is the same in every run, in any order

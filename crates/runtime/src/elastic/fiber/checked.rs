@@ -16,7 +16,7 @@ const STACK: usize = 256 << 10;
 
 fn fiber<P: Platform>(
     stacks: &Stacks<P>,
-    body: impl FnOnce(&Suspender) + Send + 'static,
+    body: impl FnOnce(&Suspender<P>) + Send + 'static,
 ) -> Movable<P> {
     let fiber = Fiber::new(stacks.take().unwrap(), body);
     // SAFETY: the bodies here keep what they captured, and numbers; the models' thread-locals
@@ -74,7 +74,7 @@ fn either_goes_on<P: Platform>() {
     let stacks = Stacks::<P>::new(STACK);
     let counted = Arc::clone(&steps);
     // More steps than the threads have turns: it never ends while they share it.
-    let body = move |suspender: &Suspender| {
+    let body = move |suspender: &Suspender<P>| {
         let mine = 64 as *const ();
         P::set_slot(mine);
         for step in 0..2 * TURNS {

@@ -5,6 +5,7 @@ use super::stacks::FiberStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use manycore_platform::Platform;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::thread;
@@ -47,7 +48,7 @@ pub enum Progress {
 /// use manycore::Native;
 /// use manycore::elastic::fiber::{Fiber, Progress, Stacks, Suspender};
 ///
-/// fn wait_twice(suspender: &Suspender) {
+/// fn wait_twice(suspender: &Suspender<Native>) {
 ///     suspender.suspend();
 ///     suspender.suspend();
 /// }
@@ -61,9 +62,12 @@ pub enum Progress {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[repr(transparent)]
-pub struct Suspender(Yielder<(), ()>);
+pub struct Suspender<P: Platform> {
+    yielder: Yielder<(), ()>,
+    platform: PhantomData<fn() -> P>,
+}
 
-impl Suspender {
+impl<P: Platform> Suspender<P> {
     /// Puts the fiber aside: `resume` returns to who called it, and this returns when
     /// somebody calls it again, perhaps on another thread. A few nanoseconds where the
     /// stacks are in the cache.
@@ -71,7 +75,12 @@ impl Suspender {
     /// Does not return if the fiber is dropped instead.
     #[inline]
     pub fn suspend(&self) {
-        self.0.suspend(());
+        // For a simulator, which does not see the registers being saved. Natively this
+        // is nothing.
+        let mut registers = [0_u64; SAVED];
+        P::write(&mut registers);
+        self.yielder.suspend(());
+        P::read(&registers);
     }
 
     fn of(yielder: &Yielder<(), ()>) -> &Self {
@@ -79,6 +88,12 @@ impl Suspender {
         unsafe { &*ptr::from_ref(yielder).cast() }
     }
 }
+
+/// What a fiber keeps on its stack while it is suspended: two registers and the address
+/// to go on at, by the switch, and the four that its caller may have to save.
+const SAVED: usize = 7;
+/// Instructions from `resume` to the fiber and back.
+const SWITCH: u64 = 60;
 
 impl<P: Platform> Fiber<P> {
     /// A fiber that will run `body` on `stack`.
@@ -97,7 +112,7 @@ impl<P: Platform> Fiber<P> {
     /// assert_eq!(*payload.downcast_ref::<&str>().unwrap(), "a reason");
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn new(stack: FiberStack<P>, body: impl FnOnce(&Suspender) + 'static) -> Self {
+    pub fn new(stack: FiberStack<P>, body: impl FnOnce(&Suspender<P>) + 'static) -> Self {
         // SAFETY: the body borrows nothing, so it has no other fiber's suspender either:
         // those are borrowed from that fiber's stack.
         unsafe { Self::borrowing(stack, body) }
@@ -121,7 +136,7 @@ impl<P: Platform> Fiber<P> {
     /// assert_eq!(seen, 1);
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub unsafe fn borrowing(stack: FiberStack<P>, body: impl FnOnce(&Suspender)) -> Self {
+    pub unsafe fn borrowing(stack: FiberStack<P>, body: impl FnOnce(&Suspender<P>)) -> Self {
         let root = move |yielder: &Yielder<(), ()>, ()| {
             // Whoever resumes is told of a panic, and decides whether what it left
             // behind may still be looked at. This catches the unwinding of a fiber
@@ -162,6 +177,7 @@ impl<P: Platform> Fiber<P> {
     pub fn resume(&mut self) -> Progress {
         let coroutine = self.coroutine.as_mut().filter(|fiber| !fiber.done());
         let coroutine = coroutine.expect("a fiber that has ended is not resumed");
+        P::compute(SWITCH);
         let resumer = exchange::<P>(self.slot);
         // Does not unwind: the root has caught it.
         let result = coroutine.resume(());
@@ -205,8 +221,10 @@ impl<P: Platform> Fiber<P> {
     /// ```
     pub fn into_stack(mut self) -> FiberStack<P> {
         self.unwind();
-        let coroutine = self.coroutine.take();
-        coroutine.expect("only this takes it").into_stack()
+        let Some(coroutine) = self.coroutine.take() else {
+            unreachable!("only this takes it, and the fiber with it")
+        };
+        coroutine.into_stack()
     }
 
     fn unwind(&mut self) {
@@ -236,11 +254,11 @@ impl<P: Platform> Drop for Fiber<P> {
 }
 
 /// Puts the slot of who resumes a fiber back.
-struct Resumer<P: Platform>(*const (), std::marker::PhantomData<P>);
+struct Resumer<P: Platform>(*const (), PhantomData<P>);
 
 impl<P: Platform> Resumer<P> {
     fn away(fiber: *const ()) -> Self {
-        Self(exchange::<P>(fiber), std::marker::PhantomData)
+        Self(exchange::<P>(fiber), PhantomData)
     }
 }
 

@@ -11,7 +11,7 @@ fn stacks() -> Stacks<Native> {
     Stacks::new(64 << 10)
 }
 
-fn fiber(body: impl FnOnce(&Suspender) + 'static) -> Fiber<Native> {
+fn fiber(body: impl FnOnce(&Suspender<Native>) + 'static) -> Fiber<Native> {
     Fiber::new(stacks().take().unwrap(), body)
 }
 
@@ -93,13 +93,12 @@ fn one_that_never_began_drops_its_body() {
 fn dropping_a_suspended_one_unwinds_it() {
     let drops = Rc::new(Cell::new(0));
     let counts = [(); 3].map(|()| Counts(Rc::clone(&drops)));
-    fn deep(suspender: &Suspender, depth: u32, counts: Counts) {
+    fn deep(suspender: &Suspender<Native>, depth: u32, counts: Counts) {
         if depth > 0 {
-            deep(suspender, depth - 1, counts);
-        } else {
-            suspender.suspend();
-            unreachable!("it is never resumed");
+            return deep(suspender, depth - 1, counts);
         }
+        suspender.suspend();
+        unreachable!("it is never resumed, {}", counts.0.get());
     }
     let mut fiber = fiber(move |suspender| {
         let [first, second, third] = counts;
