@@ -194,6 +194,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// This thread's slot: a pointer the runtime keeps per thread, null at
     /// first. On a simulator that runs many threads on one host thread it is
     /// the simulated thread's.
+    ///
+    /// Natively a thread-local variable, and inlined. Code on a coroutine that changes
+    /// threads must not call this on either side of a suspension in one function: the
+    /// compiler may compute the variable's address once.
     fn slot() -> *const ();
 
     /// Sets this thread's slot.
