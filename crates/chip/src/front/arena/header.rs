@@ -220,7 +220,7 @@ pub(super) unsafe fn push(list: &mut *mut u8, block: *mut u8) {
 /// # Safety
 ///
 /// All on the list were put there by [`push`] and not touched since.
-pub(super) unsafe fn pop(list: &mut *mut u8) -> Option<*mut u8> {
+unsafe fn pop(list: &mut *mut u8) -> Option<*mut u8> {
     let block = NonNull::new(*list)?.as_ptr();
     // SAFETY: `push` left the address of the next there.
     *list = unsafe { block.cast::<*mut u8>().read() };

@@ -8,7 +8,7 @@ use corosensei::stack::{MIN_STACK_SIZE, StackPointer};
 use rustix::mm::{MprotectFlags, mprotect};
 
 use super::ArenaError;
-use super::header::{Header, Local, pop, push};
+use super::header::{Header, Local, push};
 
 /// Bytes below each stack that nobody may touch, and what stacks are aligned
 /// to: whole pages on any host, and the same on all.
@@ -48,9 +48,9 @@ impl Stack {
         Self::new(arena, |stacks| stacks.thread)
     }
 
-    /// Of at least `bytes`, and the size that a pool keeps.
+    /// Of at least `bytes`.
     pub(super) fn of_size(arena: NonNull<Header>, bytes: usize) -> Result<Self, ArenaError> {
-        Self::new(arena, |_| clamped(bytes).next_power_of_two() + GUARD)
+        Self::new(arena, |_| length_for(bytes))
     }
 
     fn new(
@@ -109,52 +109,47 @@ unsafe impl corosensei::stack::Stack for Stack {
     }
 }
 
-/// Sizes of stacks that a program asked for: powers of two from one guard to all of an
-/// arena.
-const SIZES: usize = (super::CAPACITY / GUARD).ilog2() as usize + 1;
-
-/// A size beyond an arena's ends in [`ArenaError::Full`].
-fn clamped(bytes: usize) -> usize {
-    bytes
+/// What a stack for `bytes` takes. A size beyond an arena's ends in [`ArenaError::Full`].
+fn length_for(bytes: usize) -> usize {
+    let usable = bytes
         .clamp(MIN_STACK_SIZE, super::CAPACITY)
-        .next_multiple_of(GUARD)
+        .next_multiple_of(GUARD);
+    usable + GUARD
 }
 
-/// The stacks of an arena that are free.
+/// The stacks of an arena that are free, of all sizes: a program has few.
 pub(super) struct Pool {
     /// Bytes of a simulated thread's stack, the guard included.
     thread: usize,
-    /// The word at the end of the thread's stack freed last; there, not at its start,
+    /// The word at the end of the stack freed last, which has the address of the one freed
+    /// before it; the word below has the stack's length. There, not at its start,
     /// since it is the end that the host has in memory.
     free: *mut u8,
-    /// The same of stacks of other sizes, the smallest first.
-    others: [*mut u8; SIZES],
 }
 
 impl Pool {
     pub(super) fn new(thread: usize) -> Self {
         Self {
-            thread: clamped(thread) + GUARD,
+            thread: length_for(thread),
             free: ptr::null_mut(),
-            others: [ptr::null_mut(); SIZES],
         }
     }
 
-    /// The free stacks of `length` bytes, which is the threads' or a power of two
-    /// and a guard.
-    fn list(&mut self, length: usize) -> &mut *mut u8 {
-        if length == self.thread {
-            &mut self.free
-        } else {
-            &mut self.others[((length - GUARD) / GUARD).ilog2() as usize]
-        }
-    }
-
+    /// The stack of `length` that was freed last.
     fn take(&mut self, length: usize) -> Option<NonNull<u8>> {
-        // SAFETY: the list holds the last words of free stacks, which are ours.
-        let word = unsafe { pop(self.list(length)) }?;
-        // SAFETY: the end of the stack whose last word this is.
-        NonNull::new(unsafe { word.add(WORD) })
+        let mut link: *mut *mut u8 = &raw mut self.free;
+        // SAFETY: `put` left the two words at the end of each stack on the list, which are
+        // ours, as the list's head is.
+        unsafe {
+            loop {
+                let word = NonNull::new(*link)?;
+                if word.cast::<usize>().sub(1).read() == length {
+                    *link = word.cast::<*mut u8>().read();
+                    return Some(word.add(WORD));
+                }
+                link = word.cast::<*mut u8>().as_ptr();
+            }
+        }
     }
 
     /// Puts a stack back.
@@ -164,9 +159,12 @@ impl Pool {
     /// `base` is the end of a stack of this arena, of `length` bytes, that nobody uses
     /// any more.
     pub(super) unsafe fn put(&mut self, base: NonNull<u8>, length: usize) {
-        // SAFETY: the last word of a stack is writable and aligned, since the
+        // SAFETY: the last words of a stack are writable and aligned, since the
         // stack's end is.
-        unsafe { push(self.list(length), base.as_ptr().sub(WORD)) };
+        unsafe {
+            base.cast::<usize>().sub(2).write(length);
+            push(&mut self.free, base.as_ptr().sub(WORD));
+        }
     }
 }
 
