@@ -63,6 +63,16 @@ impl<P: Platform> Stacks<P> {
     /// cost memory.
     ///
     /// Rust's own frames want some kilobytes, a panic's message some 16 KiB.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::Stacks;
+    /// use manycore_platform::Stack;
+    ///
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// assert!(stack.base().get() - stack.limit().get() >= 64 << 10);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new(bytes: usize) -> Self {
         Self::with_colours(bytes, COLOURS)
     }
@@ -97,6 +107,14 @@ impl<P: Platform> Stacks<P> {
     ///
     /// What the operating system, or the simulated one, says when there is no room for
     /// a new one.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::Stacks;
+    ///
+    /// // More than any machine has.
+    /// assert!(Stacks::<Native>::new(usize::MAX).take().is_err());
+    /// ```
     pub fn take(&self) -> io::Result<FiberStack<P>> {
         let index = match self.shelf.with(Shelf::take) {
             Ok(stack) => return Ok(stack),
@@ -110,6 +128,19 @@ impl<P: Platform> Stacks<P> {
     }
 
     /// Keeps a stack for the next fiber.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::Stacks;
+    /// use manycore_platform::Stack;
+    ///
+    /// let stacks = Stacks::<Native>::new(64 << 10);
+    /// let stack = stacks.take()?;
+    /// let base = stack.base();
+    /// stacks.put(stack);
+    /// assert_eq!(stacks.take()?.base(), base);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn put(&self, stack: FiberStack<P>) {
         self.shelf.with(|shelf| shelf.free.push(stack));
     }
