@@ -43,8 +43,8 @@ impl Npb {
         }
     }
 
-    /// The program, with the data of a class: from a millisecond for class S to half a
-    /// minute for C.
+    /// The program, with the data of a class: from a few milliseconds for class S to some
+    /// seconds for C.
     #[must_use]
     pub fn program<P: Platform>(self, class: Class) -> Box<dyn Program> {
         match self {

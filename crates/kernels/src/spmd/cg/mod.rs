@@ -70,7 +70,7 @@ struct End {
 const TOLERANCE: f64 = 1e-10;
 
 impl<P: Platform> Cg<P> {
-    /// With the matrix of this class: 0.1 s for class A, and 1.5 s and 500 MB for C.
+    /// With the matrix of this class: some 0.2 s for class A, and 7 s and 600 MB for C.
     #[must_use]
     #[expect(
         clippy::missing_panics_doc,

@@ -17,6 +17,9 @@ pub(super) const INNER: usize = 25;
 /// starts; the vector that is gathered from is taken to come once, as it fits into caches
 /// long after the matrix does not. The elements of the matrix were counted.
 ///
+/// In class S that makes 169 million instructions; the x86-64 code executes some 160
+/// million, by callgrind.
+///
 /// ```
 /// use manycore_kernels::spmd::{CgPhases, Class, Declaration};
 ///

@@ -40,6 +40,9 @@ impl Size {
 /// read comes once, one that is written comes and goes, whether it is also read or not.
 /// Series that are being transformed, and tables, are in caches.
 ///
+/// In class S that makes 232 million instructions. The x86-64 code, which has vectors of
+/// two but moves more, executes some 205 million, by callgrind.
+///
 /// ```
 /// use manycore_kernels::spmd::{Class, Declaration, FtPhases};
 ///
