@@ -106,7 +106,7 @@ fn npb() {
         .filter_map(|flag| flag.strip_prefix("-C").unwrap_or(flag).split_once('='))
         .filter(|(option, _)| *option == "target-cpu")
         .map(|(_, processor)| processor.to_owned())
-        .last();
+        .next_back();
     let target = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
     // What rustc takes if it is told nothing; elsewhere it is left to the compiler.
     let processor = processor.or((target == "x86_64").then(|| "x86-64".to_owned()));
