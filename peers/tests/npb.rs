@@ -16,10 +16,10 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn both_languages_verify() {
-    let output = npb(&["--rounds", "1", "--classes", "S,W"]);
+    let output = npb(&["--rounds", "1", "--classes", "S"]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    for row in ["cg S", "cg W", "ft S", "ft W"] {
+    for row in ["cg S", "ft S"] {
         let row = said.lines().find(|line| line.starts_with(row));
         let figures = row.expect(&said).split_whitespace().skip(2).take(4);
         for seconds in figures {
@@ -33,7 +33,7 @@ fn bad_input_is_told_of() {
     let bad = [
         (["--classes", "X"], "there are S, W, A, B, C"),
         (["--programs", "ep"], "there are cg, ft"),
-        (["--classes", "B"], "in C knows no class B"),
+        (["--classes", "B"], "there is no `B` in C"),
         (["--rounds", "0"], "--rounds"),
     ];
     for (arguments, message) in bad {

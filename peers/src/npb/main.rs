@@ -54,6 +54,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         println!("built without --release: Rust's figures mean little");
     }
+    for class in &arguments.classes {
+        ensure!(*class <= Class::A, "--classes: there is no `{class}` in C");
+    }
     let mut programs = foreign::programs();
     if !arguments.programs.is_empty() {
         for asked in &arguments.programs {
