@@ -3,18 +3,33 @@
 //!
 //! Each thread of the team runs the whole program on its part of the data, and
 //! says where all must have come before any goes on. Such a program knows no
-//! barrier: each rank is handed a closure that is one wait at whichever barrier
-//! is to be studied, natively or on a simulated chip.
+//! barrier: each rank is handed one wait at whichever barrier is to be studied,
+//! natively or on a simulated chip.
+//!
+//! [`Streamcluster`] is run by a team only. The others are each a [`Program`] of
+//! phases, written once for teams ([`Ranked`]) and for loops of a pool ([`Looped`]):
+//! those of the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
 
+mod cg;
+mod class;
+mod ft;
+mod npb;
 mod part;
 mod phase;
 mod program;
+mod randlc;
+mod shared;
 mod streamcluster;
 mod worksharing;
 
+pub use cg::{Cg, CgPhases};
+pub use class::{Class, UnknownClass};
+pub use ft::{Ft, FtPhases};
+pub use npb::{Npb, UnknownNpb};
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
 pub use program::{Declaration, Program, Verified, WrongAnswer};
+pub use shared::Shared;
 pub use streamcluster::{
     Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
     Wrong,
