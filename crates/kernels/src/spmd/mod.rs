@@ -6,10 +6,13 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
+pub mod canneal;
 mod part;
 mod phase;
 mod program;
 mod streamcluster;
+#[cfg(test)]
+mod testing;
 mod worksharing;
 
 pub use part::{Alone, Member, Part};
