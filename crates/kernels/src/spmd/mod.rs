@@ -7,17 +7,21 @@
 //! is to be studied, natively or on a simulated chip.
 
 pub mod canneal;
+mod class;
 mod part;
 mod phase;
 mod program;
+mod shared;
 mod streamcluster;
 #[cfg(test)]
 mod testing;
 mod worksharing;
 
+pub use class::{Class, UnknownClass};
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
 pub use program::{Declaration, Program, Verified, WrongAnswer};
+pub use shared::Shared;
 pub use streamcluster::{
     Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
     Wrong,
