@@ -22,11 +22,29 @@ pub trait Program: Send + Sync {
     fn verify(&self) -> Result<Verified, WrongAnswer>;
 }
 
-/// A right answer, in short, such as `zeta 8.5971775078648`.
+/// A right answer, in short.
+///
+/// ```
+/// use manycore_kernels::spmd::Verified;
+///
+/// assert_eq!(Verified("zeta 8.6".into()).to_string(), "zeta 8.6");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified(pub String);
 
 /// A wrong answer.
+///
+/// ```
+/// use manycore_kernels::spmd::WrongAnswer;
+///
+/// let wrong = WrongAnswer {
+///     what: "zeta".into(),
+///     found: 8.0,
+///     expected: 8.6,
+///     tolerance: 1e-10,
+/// };
+/// assert_eq!(wrong.to_string(), "zeta is 8; expected 8.6, within 0.0000000001");
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {found}; expected {expected}, within {tolerance}")]
 pub struct WrongAnswer {

@@ -20,6 +20,19 @@ use std::ops::Range;
 /// In a phase every item is in exactly one range that a body is called with. All calls
 /// are over, and what they wrote is visible, before the phase ends for anybody. Programs
 /// write memory that bodies share without any other protection.
+///
+/// ```
+/// use manycore_kernels::spmd::{Alone, Cost, Phase, Ranked, Sums, Worksharing};
+/// use manycore_platform::Native;
+///
+/// let sums = Sums::new(10);
+/// let mut alone = Alone;
+/// // SAFETY: the only rank, and the only one with these sums.
+/// let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
+/// let phase = Phase { name: "sum", items: 100, grain: 10, cost: Cost::default() };
+/// let sum = sharing.sum(&phase, &|items| items.map(|item| item as f64).sum());
+/// assert_eq!(sum, 4_950.0);
+/// ```
 pub unsafe trait Worksharing {
     /// Runs `body` for all items of the phase, in ranges of up to a grain that begin at
     /// multiples of it.
@@ -37,7 +50,7 @@ struct Partials(Vec<UnsafeCell<f64>>);
 // over, by the contract of `Worksharing`.
 unsafe impl Sync for Partials {}
 
-/// What the ranks of a team share to add up.
+/// What the ranks of a team share to add up; an example is at [`Worksharing`].
 pub struct Sums {
     /// Two sums take turns: a rank that is still reading the one has not passed the
     /// barrier at the end of the other.
@@ -55,7 +68,7 @@ impl Sums {
     }
 }
 
-/// A rank's share of each phase.
+/// A rank's share of each phase; an example is at [`Worksharing`].
 pub struct Ranked<'a, P> {
     part: &'a mut dyn Part,
     sums: &'a Sums,
@@ -125,6 +138,18 @@ unsafe impl<P: Platform> Worksharing for Ranked<'_, P> {
 }
 
 /// Phases as parallel loops of a pool.
+///
+/// ```
+/// use manycore::Pool;
+/// use manycore_kernels::spmd::{Cost, Looped, Phase, Worksharing};
+///
+/// let pool = Pool::builder().threads(2).build()?;
+/// let mut sharing = Looped::on(&pool);
+/// let phase = Phase { name: "sum", items: 100, grain: 10, cost: Cost::default() };
+/// let sum = sharing.sum(&phase, &|items| items.map(|item| item as f64).sum());
+/// assert_eq!((sum, sharing.phases()), (4_950.0, 1));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
 pub struct Looped<'a, P: Platform> {
     loops: Loop<'a, P>,
     sums: Sums,
@@ -186,5 +211,74 @@ unsafe impl<P: Platform> Worksharing for Looped<'_, P> {
         let sum = sum.sum();
         self.sums = sums;
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spmd::{Cost, Member};
+    use manycore::barrier::{Barrier, Placement, SenseBarrier};
+    use manycore_platform::Native;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    fn phase(items: usize, grain: usize) -> Phase {
+        Phase {
+            name: "test",
+            items,
+            grain,
+            cost: Cost::default(),
+        }
+    }
+
+    /// Runs `program` by so many ranks.
+    fn team(ranks: usize, grains: usize, program: impl Fn(&mut dyn Worksharing) + Sync) {
+        let barrier = SenseBarrier::<Native>::new(&Placement::flat(ranks));
+        let sums = Sums::new(grains);
+        std::thread::scope(|scope| {
+            for rank in 0..ranks {
+                let (barrier, sums, program) = (&barrier, &sums, &program);
+                scope.spawn(move || {
+                    // SAFETY: made for so many; each is made once, with the same sums.
+                    let mut member = unsafe { Member::new(barrier, rank, ranks) };
+                    // SAFETY: as above.
+                    let mut sharing = unsafe { Ranked::<Native>::new(&mut member, sums) };
+                    program(&mut sharing);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn every_item_is_run_once_in_grains() {
+        for (items, grain, ranks) in [(100, 7, 3), (5, 10, 4), (0, 1, 2), (64, 64, 5)] {
+            let runs: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
+            let body = |range: Range<usize>| {
+                assert!(range.start % grain == 0 && range.len() <= grain);
+                for item in range {
+                    runs[item].fetch_add(1, Relaxed);
+                }
+            };
+            team(ranks, 0, |sharing| {
+                sharing.share(&phase(items, grain), &body)
+            });
+            let pool = Pool::builder().threads(2).build().unwrap();
+            Looped::on(&pool).share(&phase(items, grain), &body);
+            assert!(runs.iter().all(|runs| runs.load(Relaxed) == 2));
+        }
+    }
+
+    #[test]
+    fn sums_are_the_same_to_the_bit_for_any_number_of_ranks() {
+        let phase = phase(1_000, 9);
+        let term = |items: Range<usize>| items.map(|item| 1.0 / (item as f64 + 1.0)).sum();
+        // Three in a row: two would not find a rank that is overtaken.
+        let all = |sharing: &mut dyn Worksharing| [(); 3].map(|()| sharing.sum(&phase, &term));
+        let pool = Pool::builder().threads(2).build().unwrap();
+        let right = all(&mut Looped::on(&pool));
+        assert_eq!(right[0], right[2]);
+        for ranks in [1, 2, 5] {
+            team(ranks, 112, |sharing| assert_eq!(all(sharing), right));
+        }
     }
 }
