@@ -6,6 +6,7 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
+pub mod barnes;
 pub mod canneal;
 mod class;
 mod part;
