@@ -112,7 +112,7 @@ impl FromStr for Input {
 /// ```
 /// use manycore_kernels::spmd::barnes::Problem;
 ///
-/// let problem = Problem::new(1_000)?.with_theta(0.5)?;
+/// let problem = Problem::new(1_000)?.with_seed(7);
 /// assert_eq!((problem.bodies(), problem.steps()), (1_000, 4));
 /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
 /// ```
@@ -132,15 +132,12 @@ pub struct Problem {
 /// use manycore_kernels::spmd::barnes::{InvalidProblem, Problem};
 /// assert_eq!(Problem::new(1), Err(InvalidProblem::Bodies(1)));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidProblem {
     /// Nothing attracts anything, or bodies cannot be told apart.
     #[error("there must be at least 2 bodies and at most 2^27, not {0}")]
     Bodies(usize),
-    /// Cells whose bodies may be anywhere around the one that they attract.
-    #[error("theta must be more than 0 and at most 1, not {0}")]
-    Theta(f64),
 }
 
 impl Problem {
@@ -167,26 +164,6 @@ impl Problem {
             bodies,
             ..Self::SPLASH
         })
-    }
-
-    /// With cells of this part of their distance taken as a whole.
-    ///
-    /// # Errors
-    ///
-    /// If theta is not more than 0 and at most 1.
-    ///
-    /// ```
-    /// use manycore_kernels::spmd::barnes::Problem;
-    /// let error = Problem::new(10)?.with_theta(1.5).unwrap_err();
-    /// assert_eq!(error.to_string(), "theta must be more than 0 and at most 1, not 1.5");
-    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
-    /// ```
-    pub fn with_theta(self, theta: f64) -> Result<Self, InvalidProblem> {
-        if theta > 0.0 && theta <= 1.0 {
-            Ok(Self { theta, ..self })
-        } else {
-            Err(InvalidProblem::Theta(theta))
-        }
     }
 
     /// With bodies at other places.

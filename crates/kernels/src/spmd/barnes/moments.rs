@@ -22,6 +22,7 @@ const AXES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2
 
 impl Moments {
     /// Of one body.
+    #[inline]
     pub(super) fn of_body(place: Vector, mass: f64, cost: u64) -> Self {
         Self {
             mass,

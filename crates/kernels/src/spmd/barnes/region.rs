@@ -54,6 +54,7 @@ impl Extent {
         greatest: [f64::NEG_INFINITY; 3],
     };
 
+    #[inline]
     pub(super) fn with(self, place: &Vector) -> Self {
         Self {
             least: std::array::from_fn(|axis| self.least[axis].min(place[axis])),

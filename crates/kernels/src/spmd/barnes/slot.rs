@@ -30,6 +30,7 @@ impl Node {
         }
     }
 
+    #[inline]
     fn of(word: u32) -> Self {
         match (word >> INDEX_BITS, word & IS_CELL) {
             (0, _) => Self::Nothing,

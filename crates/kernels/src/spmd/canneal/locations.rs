@@ -22,6 +22,7 @@ impl Place {
         self.y << X_BITS | self.x
     }
 
+    #[inline]
     fn of(word: u32) -> Self {
         let word = word & !TAKEN;
         Self {
@@ -31,6 +32,7 @@ impl Place {
     }
 
     /// The length of a wire, which runs along streets and avenues.
+    #[inline]
     pub(super) fn distance(self, to: Self) -> u64 {
         u64::from(self.x.abs_diff(to.x) + self.y.abs_diff(to.y))
     }

@@ -64,7 +64,6 @@ use std::ops::Range;
 /// // SAFETY: a team of one, whose sums nobody else has.
 /// program.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
 /// println!("{}", program.verify()?);
-/// assert!(program.cost() < program.cost_at_start());
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
 /// ```
 pub struct Canneal<P: Platform> {
