@@ -68,6 +68,31 @@ const DOUBLING: [f64; 4] = [61.0 / 3.0, 0.0, 22.7, 1.0 / 3.0];
 const CELLS: f64 = 0.05;
 const LEAVES: f64 = 0.31;
 
+/// Instructions, as x86-64 runs this program's loops: of the only item that makes the root;
+/// of a body put into the tree, and of each cell that it passes; of a body's part in the
+/// moments of leaves and cells.
+const ROOT: f64 = 150.0;
+const INSERT: f64 = 96.0;
+const LEVEL: f64 = 50.0;
+const MOMENTS: f64 = 354.0;
+/// Of a look at a cell or leaf; of opening one; of its pull as a whole; of a body's.
+const LOOK: f64 = 102.0;
+const OPEN: f64 = 101.0;
+const WHOLE: f64 = 82.0;
+const BODY: f64 = 44.0;
+/// Of moving a body; of finding the zone in which it is, and more for each level.
+const MOVE: f64 = 215.0;
+const FIND: f64 = 206.0;
+const FIND_LEVEL: f64 = 144.0;
+
+/// Bytes: lines of a cell; a leaf, its moments or a cell's; a body's place and mass, with
+/// its place in the order, and its cost; its motion.
+const CELL: f64 = 64.0;
+const LEAF: f64 = 48.0;
+const OF_NODE: f64 = 104.0;
+const POINT: f64 = 40.0;
+const MOTION: f64 = 48.0;
+
 impl Declared {
     /// One of the named sizes.
     #[must_use]
@@ -133,6 +158,7 @@ impl Declared {
     /// Those of a step.
     pub(super) fn phases(&self) -> [Phase; 4] {
         let bodies = self.problem.bodies;
+        let counts = self.counts();
         let phase = |name, items, grain, instructions, bytes| Phase {
             name,
             items,
@@ -142,16 +168,45 @@ impl Declared {
                 bytes,
             },
         };
+        let load = INSERT + LEVEL * counts.levels;
+        let moments = MOMENTS;
+        let opened = counts.looks - counts.wholes;
+        let forces = LOOK * counts.looks
+            + OPEN * opened
+            + WHOLE * counts.wholes
+            + BODY * counts.bodies
+            + MOVE
+            + FIND
+            + FIND_LEVEL * counts.levels;
+        // Bodies of a zone are near each other, and so is what they look at: it comes from
+        // memory once for a zone's neighbourhood, and is a body's own share of the tree, of
+        // which half is not in use by any neighbour.
+        let tree = CELLS * (CELL + OF_NODE) + LEAVES * (LEAF + OF_NODE);
         [
-            phase("barnes root", 1, 1, 150.0, 0.0),
-            phase("barnes load", bodies, 32, 150.0, 0.0),
-            phase("barnes moments", bodies, 32, 150.0, 0.0),
+            phase("barnes root", 1, 1, ROOT, 0.0),
+            // Its place and number, and what it puts where, read and written back.
+            phase(
+                "barnes load",
+                bodies,
+                32,
+                load,
+                POINT + 2.0 * (CELLS * CELL + LEAVES * LEAF),
+            ),
+            // A leaf's bodies, and the moments made.
+            phase(
+                "barnes moments",
+                bodies,
+                32,
+                moments,
+                POINT + tree + LEAVES * OF_NODE,
+            ),
             phase(
                 "barnes forces",
                 bodies.div_ceil(BODIES_A_ZONE),
                 1,
-                150.0,
-                0.0,
+                // The last zone is as large as the others, see `Barnes::forces`.
+                forces * bodies as f64 / bodies.div_ceil(BODIES_A_ZONE) as f64,
+                BODIES_A_ZONE as f64 * (tree + 2.0 * POINT + 2.0 * MOTION),
             ),
         ]
     }
