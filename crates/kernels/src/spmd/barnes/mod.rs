@@ -35,7 +35,7 @@
 //!   grains. In SPLASH's program the rank that makes a cell's moments waits until others
 //!   have made its children's; here whoever makes the last child's goes on with the cell.
 //!   So ranks can share a worker and be interrupted.
-//! * A zone has the cost of four bodies in the mean, so there are many for each rank: a
+//! * A zone has the cost of two bodies in the mean, so there are many for each rank: a
 //!   rank has a run of them, as it has of SPLASH's, and a pool shares them out.
 //! * A cell that the body is in is always opened. By the rule of distance alone it would
 //!   be taken as a whole if its centre of mass is far enough, and pull the body towards

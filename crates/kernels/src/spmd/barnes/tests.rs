@@ -18,10 +18,11 @@ fn of(bodies: usize) -> Problem {
 /// passed when the next tree is built; cells and leaves there are.
 fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let problem = program.problem;
-    // SAFETY: here, and below, nobody else has the program.
+    // SAFETY: nobody else has the program.
     let field = unsafe { program.field(problem.steps - 1) };
     let mut sum = Interactions::default();
     for body in 0..problem.bodies {
+        // SAFETY: as above.
         let (_, count) = unsafe { field.pull_on(body as u32) };
         sum.wholes += count.wholes;
         sum.bodies += count.bodies;
@@ -38,6 +39,7 @@ fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let is_leaf = |node: &&Node| matches!(node, Node::Leaf(_));
     let leaves = nodes.iter().filter(is_leaf).count();
     let mut levels = 0;
+    // SAFETY: as above.
     unsafe {
         program.root();
         let points = &program.points[problem.steps % 2];

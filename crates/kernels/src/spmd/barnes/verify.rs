@@ -153,15 +153,9 @@ impl<P: Platform> Barnes<P> {
         let time = problem.time * (problem.steps - 1) as f64;
         let pushed = time * errors.acceleration;
         let of_mean = DEVIATIONS / bodies.sqrt();
-        for axis in 0..3 {
+        for (axis, (found, start)) in momentum.iter().zip(self.momentum_at_start).enumerate() {
             let what = || format!("the momentum along axis {axis}");
-            let start = self.momentum_at_start[axis];
-            within(
-                what,
-                momentum[axis],
-                start,
-                of_mean * pushed * error + rounding,
-            )?;
+            within(what, *found, start, of_mean * pushed * error + rounding)?;
         }
         let energy = |step: usize| f64::from_bits(self.logs[step].energy.load(Relaxed));
         let (start, end) = (energy(0), energy(problem.steps - 1));

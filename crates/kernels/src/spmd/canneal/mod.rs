@@ -82,7 +82,18 @@ const SEED: u64 = 1;
 
 impl<P: Platform> Canneal<P> {
     /// One of PARSEC's inputs, with a netlist made for it.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::canneal::{Canneal, Input};
+    /// use manycore_platform::Native;
+    ///
+    /// assert_eq!(Canneal::<Native>::of(Input::Test).netlist().wires(), 30);
+    /// ```
     #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "PARSEC's inputs are neither empty nor too large"
+    )]
     pub fn of(input: Input) -> Self {
         let netlist = Netlist::generate(input.elements(), SEED);
         let netlist = netlist.expect("PARSEC's inputs are neither empty nor too large");
