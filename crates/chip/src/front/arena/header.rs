@@ -145,17 +145,18 @@ impl Header {
         }
     }
 
-    /// Frees a stack, the block that ends at `base`.
+    /// Frees a stack, the block of `length` that ends at `base`, from any thread. By
+    /// another than the arena's own, it is not used again.
     ///
     /// # Safety
     ///
     /// The stack is live and of this arena, and nothing refers to its memory.
-    pub(super) unsafe fn free_stack(this: NonNull<Self>, base: NonNull<u8>) {
+    pub(super) unsafe fn free_stack(this: NonNull<Self>, base: NonNull<u8>, length: usize) {
         // SAFETY: as in `free`.
         match unsafe { Self::local(this) } {
             Some(local) => {
                 // SAFETY: the caller gives up the stack.
-                unsafe { local.stacks.put(base) };
+                unsafe { local.stacks.put(base, length) };
                 local.live -= 1;
             }
             // SAFETY: the stack, which the caller gives up, holds a count of one.
@@ -219,7 +220,7 @@ pub(super) unsafe fn push(list: &mut *mut u8, block: *mut u8) {
 /// # Safety
 ///
 /// All on the list were put there by [`push`] and not touched since.
-pub(super) unsafe fn pop(list: &mut *mut u8) -> Option<*mut u8> {
+unsafe fn pop(list: &mut *mut u8) -> Option<*mut u8> {
     let block = NonNull::new(*list)?.as_ptr();
     // SAFETY: `push` left the address of the next there.
     *list = unsafe { block.cast::<*mut u8>().read() };
