@@ -41,6 +41,8 @@
 //! | program | what it asks of a barrier |
 //! |---|---|
 //! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
+//! | [`spmd::barnes::Barnes`] | four waits a step, after phases from nothing to most of the work, with locks in one |
+//! | [`spmd::canneal::Canneal`] | one wait a step, after moves that race with each other |
 //!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};

@@ -7,6 +7,9 @@ use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+/// A program, or why there is none.
+pub(crate) type Made = Result<Box<dyn Program>, String>;
+
 /// Who runs the program.
 struct Options {
     size: String,
@@ -17,11 +20,7 @@ struct Options {
 }
 
 /// Reads the command line, runs what `make` makes of a size, and reports.
-pub(crate) fn main(
-    name: &str,
-    size: &str,
-    make: impl Fn(&str) -> Result<Box<dyn Program>, String>,
-) -> ExitCode {
+pub(crate) fn main(name: &str, size: &str, make: impl Fn(&str) -> Made) -> ExitCode {
     match options(size).and_then(|options| report(&options, &make)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,10 +59,7 @@ fn count(flag: &str, value: &str) -> Result<usize, String> {
     }
 }
 
-fn report(
-    options: &Options,
-    make: &dyn Fn(&str) -> Result<Box<dyn Program>, String>,
-) -> Result<(), String> {
+fn report(options: &Options, make: &dyn Fn(&str) -> Made) -> Result<(), String> {
     let program = make(&options.size)?;
     let start = Instant::now();
     let phases = match options.loops {

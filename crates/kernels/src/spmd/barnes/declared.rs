@@ -83,8 +83,8 @@ const WHOLE: f64 = 82.0;
 const BODY: f64 = 32.0;
 /// Of moving a body; of finding the zone in which it is, and more for each level.
 const MOVE: f64 = 181.0;
-const FIND: f64 = 380.0;
-const FIND_LEVEL: f64 = 242.0;
+const FIND: f64 = 290.0;
+const FIND_LEVEL: f64 = 250.0;
 
 /// Bytes: lines of a cell; a leaf, its moments or a cell's; a body's place and mass, with
 /// its place in the order, and its cost; its motion.
