@@ -13,8 +13,8 @@ const BODIES_A_ZONE: usize = 2;
 /// dense core and a few bodies far out, and on the depth of the tree: as long as more
 /// bodies fill the halo, a doubling adds more than it does later, when each factor of
 /// eight adds one level to the tree everywhere and with it 61 cells, those around a body
-/// that are as large as their distance. So the counts are a table, and the law begins where
-/// the table ends.
+/// that are as large as their distance. So the counts are a table, and the law, which is
+/// what the last two doublings add, begins where the table ends.
 ///
 /// ```
 /// use manycore_kernels::spmd::Declaration;
@@ -102,6 +102,14 @@ impl Declared {
     }
 
     /// Any problem.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::barnes::{Declared, Problem};
+    ///
+    /// let [few, many] = [1_000, 1_000_000].map(|bodies| Problem::new(bodies).map(Declared::new));
+    /// assert!(5.0 * few?.wholes() < many?.wholes());
+    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
+    /// ```
     #[must_use]
     pub fn new(problem: Problem) -> Self {
         Self { problem }

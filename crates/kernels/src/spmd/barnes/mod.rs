@@ -119,7 +119,17 @@ struct Log<P: Platform> {
 }
 
 impl<P: Platform> Barnes<P> {
-    /// Bodies at their first places.
+    /// Bodies at their first places. Takes some 350 bytes a body.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::Program;
+    /// use manycore_kernels::spmd::barnes::{Barnes, Problem};
+    /// use manycore_platform::Native;
+    ///
+    /// let program = Barnes::<Native>::new(Problem::new(100)?);
+    /// assert!(program.verify().is_err()); // not yet moved
+    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
+    /// ```
     #[must_use]
     pub fn new(problem: Problem) -> Self {
         let bodies = problem.bodies;
@@ -154,6 +164,14 @@ impl<P: Platform> Barnes<P> {
     }
 
     /// Its phases.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::barnes::{Barnes, Declared, Input};
+    /// use manycore_platform::Native;
+    ///
+    /// let program = Barnes::<Native>::new(Input::Tiny.problem());
+    /// assert_eq!(program.declaration(), Declared::of(Input::Tiny));
+    /// ```
     #[must_use]
     pub fn declaration(&self) -> Declared {
         Declared::new(self.problem)
@@ -319,7 +337,7 @@ impl<P: Platform> Program for Barnes<P> {
     fn verify(&self) -> Result<Verified, WrongAnswer> {
         self.check().map(|(errors, energy)| {
             Verified(format!(
-                "accelerations off by {:.2e} of their mean square, energy {energy:.10}",
+                "accelerations off by {:.2e} of their root mean square, energy by {energy:.2e}",
                 errors.root_mean_square
             ))
         })

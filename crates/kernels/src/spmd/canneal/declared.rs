@@ -45,14 +45,16 @@ impl Declared {
     /// # Errors
     ///
     /// As [`Netlist::generate`].
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::canneal::{Declared, Schedule};
+    ///
+    /// let declared = Declared::generated(1_000_000, Schedule::new(1_000, 10.0, 2)?)?;
+    /// assert_eq!(declared.ends_a_move(), 12.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn generated(elements: usize, schedule: Schedule) -> Result<Self, InvalidNetlist> {
-        // The chip has room for any number.
-        Netlist::fits(elements, elements.min(2), elements.min(1 << 14)).or_else(|invalid| {
-            match invalid {
-                InvalidNetlist::Room { .. } => Ok(()),
-                invalid => Err(invalid),
-            }
-        })?;
+        Netlist::counts(elements)?;
         Ok(Self {
             elements,
             wires: generated_wires(elements),

@@ -132,6 +132,14 @@ impl<P: Platform> Canneal<P> {
     }
 
     /// Its phases.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::canneal::{Canneal, Declared, Input};
+    /// use manycore_platform::Native;
+    ///
+    /// let program = Canneal::<Native>::of(Input::SimDev);
+    /// assert_eq!(program.declaration(), Declared::of(Input::SimDev));
+    /// ```
     #[must_use]
     pub fn declaration(&self) -> Declared {
         Declared::with(&self.netlist, self.schedule)

@@ -9,6 +9,8 @@ use super::locations::{MOST_X, MOST_Y};
 ///
 /// let netlist = Netlist::generate(100, 1)?;
 /// assert_eq!((netlist.elements(), netlist.wires()), (100, 300));
+/// assert_eq!((netlist.size(), netlist.name(3)), ((10, 10), "e3"));
+/// assert_eq!(netlist.fanin(3).len(), 4);
 /// # Ok::<(), manycore_kernels::spmd::canneal::InvalidNetlist>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +77,7 @@ impl Netlist {
     ///
     /// For less than 2 elements, or more than 2^28.
     pub fn generate(elements: usize, seed: u64) -> Result<Self, InvalidNetlist> {
-        if !(2..=1 << 28).contains(&elements) {
-            return Err(InvalidNetlist::Elements(elements));
-        }
+        Self::counts(elements)?;
         let columns = (elements as f64).sqrt().ceil() as usize;
         let rows = elements.div_ceil(columns);
         let mut random = fastrand::Rng::with_seed(seed);
@@ -144,11 +144,18 @@ impl Netlist {
         })
     }
 
+    /// Whether there can be so many elements.
+    pub(super) fn counts(elements: usize) -> Result<(), InvalidNetlist> {
+        if (2..=1 << 28).contains(&elements) {
+            Ok(())
+        } else {
+            Err(InvalidNetlist::Elements(elements))
+        }
+    }
+
     /// Whether there can be so many elements on such a chip.
     pub(super) fn fits(elements: usize, columns: usize, rows: usize) -> Result<(), InvalidNetlist> {
-        if !(2..=1 << 28).contains(&elements) {
-            return Err(InvalidNetlist::Elements(elements));
-        }
+        Self::counts(elements)?;
         if !(1..=MOST_X as usize).contains(&columns) || !(1..=MOST_Y as usize).contains(&rows) {
             return Err(InvalidNetlist::Size(columns, rows));
         }
