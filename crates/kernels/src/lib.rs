@@ -43,6 +43,8 @@
 //! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
 //! | [`spmd::Cg`] | 76 waits an iteration, tens of microseconds to milliseconds apart, most for a sum |
 //! | [`spmd::Ft`] | three waits an iteration, far apart: what comes late waits long |
+//! | [`spmd::barnes::Barnes`] | four waits a step, after phases from nothing to most of the work, with locks in one |
+//! | [`spmd::canneal::Canneal`] | one wait a step, after moves that race with each other |
 //!
 //! ```
 //! use manycore_kernels::{Load, Tiny, audit};

@@ -10,6 +10,8 @@
 //! phases, written once for teams ([`Ranked`]) and for loops of a pool ([`Looped`]):
 //! those of the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
 
+pub mod barnes;
+pub mod canneal;
 mod cg;
 mod class;
 mod ft;
@@ -20,6 +22,8 @@ mod program;
 mod randlc;
 mod shared;
 mod streamcluster;
+#[cfg(test)]
+mod testing;
 mod worksharing;
 
 pub use cg::{Cg, CgPhases};

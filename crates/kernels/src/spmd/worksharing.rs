@@ -254,7 +254,7 @@ mod tests {
         for (items, grain, ranks) in [(100, 7, 3), (5, 10, 4), (0, 1, 2), (64, 64, 5)] {
             let runs: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
             let body = |range: Range<usize>| {
-                assert!(range.start % grain == 0 && range.len() <= grain);
+                assert!(range.start.is_multiple_of(grain) && range.len() <= grain);
                 for item in range {
                     runs[item].fetch_add(1, Relaxed);
                 }

@@ -1,0 +1,25 @@
+//! Barnes, natively: how long it takes, whether its answer is right, and how often its
+//! ranks meet.
+//!
+//! ```sh
+//! cargo run --release -p manycore-kernels --example barnes -- base --ranks 2
+//! cargo run --release -p manycore-kernels --example barnes -- 100000 --loops 2
+//! ```
+
+mod timing;
+
+use manycore::Native;
+use manycore_kernels::spmd::Program;
+use manycore_kernels::spmd::barnes::{Barnes, Input, Problem};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    timing::main("barnes", "base", |size| {
+        let problem = match (size.parse::<usize>(), size.parse::<Input>()) {
+            (Ok(bodies), _) => Problem::new(bodies).map_err(|error| error.to_string())?,
+            (_, Ok(input)) => input.problem(),
+            (_, Err(error)) => return Err(format!("{error}, or a number of bodies")),
+        };
+        Ok(Box::new(Barnes::<Native>::new(problem)) as Box<dyn Program>)
+    })
+}
