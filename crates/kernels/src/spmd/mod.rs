@@ -6,6 +6,7 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
+mod bt;
 mod class;
 mod part;
 mod phase;
@@ -14,6 +15,7 @@ mod shared;
 mod streamcluster;
 mod worksharing;
 
+pub use bt::{Bt, Norms};
 pub use class::{Class, UnknownClass};
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
