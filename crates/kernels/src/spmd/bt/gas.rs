@@ -10,7 +10,6 @@
 //! viscosity, conduction and diffusion ([`spread`]); mixed derivatives are left out
 //! (Bailey et al., "The NAS Parallel Benchmarks", RNR-94-007, section 4).
 
-use super::block::Block;
 use super::lanes::Real;
 
 /// What is conserved, at one point.
@@ -94,10 +93,15 @@ pub(super) fn spread<T: Real>(state: &State<T>, diffusion: f64) -> State<T> {
     ]
 }
 
-/// dE/dU times the first weight, and dV/dU times the second: what is not zero in them
-/// is what [`PATTERN`](super::block::PATTERN) says.
+/// dE/dU times the first weight, and dV/dU times the second: `entry` is called with row,
+/// column and both values wherever [`PATTERN`](super::block::PATTERN) says that they are
+/// not zero.
 #[inline(always)]
-pub(super) fn jacobians<T: Real>(state: &State<T>, weights: &Weights) -> (Block<T>, Block<T>) {
+pub(super) fn jacobians<T: Real>(
+    state: &State<T>,
+    weights: &Weights,
+    mut entry: impl FnMut(usize, usize, T, T),
+) {
     let Motion {
         volume,
         velocity: [u, v, w],
@@ -105,47 +109,40 @@ pub(super) fn jacobians<T: Real>(state: &State<T>, weights: &Weights) -> (Block<
         energy,
     } = Motion::of(state);
     let zero = T::of(0.0);
-
-    let f = weights.first;
-    let [fu, fv, fw] = [u * f, v * f, w * f];
-    let c = GAMMA - 1.0;
-    let enthalpy = energy * GAMMA - kinetic * c;
-    let carried = [
-        [zero, T::of(f), zero, zero, zero],
-        [
-            kinetic * (c * f) - u * fu,
-            fu * (2.0 - c),
-            fv * -c,
-            fw * -c,
-            T::of(c * f),
-        ],
-        [-(v * fu), fv, fu, zero, zero],
-        [-(w * fu), fw, zero, fu, zero],
-        [
-            fu * (kinetic * c - enthalpy),
-            enthalpy * f - u * fu * c,
-            v * fu * -c,
-            w * fu * -c,
-            fu * GAMMA,
-        ],
-    ];
-
-    let d = weights.diffusion * weights.second;
+    let own = T::of(weights.diffusion * weights.second);
+    let first = T::of(weights.first);
+    let [fu, fv, fw] = [u * first, v * first, w * first];
+    let gas = GAMMA - 1.0;
+    let enthalpy = energy * GAMMA - kinetic * gas;
     let g = volume * (VISCOSITY * weights.second);
     let [gu, gv, gw] = [u * g, v * g, w * g];
-    let own = T::of(d);
-    let spread = [
-        [own, zero, zero, zero, zero],
-        [gu * (-4.0 / 3.0), g * (4.0 / 3.0) + own, zero, zero, zero],
-        [-gv, zero, g + own, zero, zero],
-        [-gw, zero, zero, g + own, zero],
-        [
-            g * (kinetic * (2.0 * (CONDUCTION - 1.0)) - u * u * (1.0 / 3.0) - energy * CONDUCTION),
-            gu * (4.0 / 3.0 - CONDUCTION),
-            gv * (1.0 - CONDUCTION),
-            gw * (1.0 - CONDUCTION),
-            g * CONDUCTION + own,
-        ],
-    ];
-    (carried, spread)
+
+    entry(0, 0, zero, own);
+    entry(0, 1, first, zero);
+
+    entry(1, 0, kinetic * first * gas - u * fu, gu * (-4.0 / 3.0));
+    entry(1, 1, fu * (2.0 - gas), g * (4.0 / 3.0) + own);
+    entry(1, 2, fv * -gas, zero);
+    entry(1, 3, fw * -gas, zero);
+    entry(1, 4, T::of(weights.first * gas), zero);
+
+    entry(2, 0, -(v * fu), -gv);
+    entry(2, 1, fv, zero);
+    entry(2, 2, fu, g + own);
+
+    entry(3, 0, -(w * fu), -gw);
+    entry(3, 1, fw, zero);
+    entry(3, 3, fu, g + own);
+
+    let heat = kinetic * (2.0 * (CONDUCTION - 1.0)) - u * u * (1.0 / 3.0) - energy * CONDUCTION;
+    entry(4, 0, fu * (kinetic * gas - enthalpy), g * heat);
+    entry(
+        4,
+        1,
+        (enthalpy - u * u * gas) * first,
+        gu * (4.0 / 3.0 - CONDUCTION),
+    );
+    entry(4, 2, v * fu * -gas, gv * (1.0 - CONDUCTION));
+    entry(4, 3, w * fu * -gas, gw * (1.0 - CONDUCTION));
+    entry(4, 4, fu * GAMMA, g * CONDUCTION + own);
 }

@@ -170,11 +170,14 @@ impl Bundle {
     /// direction.
     #[inline(always)]
     pub(super) fn states(&self, point: usize, get: impl Fn(usize) -> f64) -> State<Lanes> {
-        let state = std::array::from_fn(|quantity| {
+        let mut states = [Lanes([0.0; LANES]); 5];
+        for (states, quantity) in states.iter_mut().zip(self.direction.order) {
             let offset = point * self.stride + quantity * self.quantity;
-            Lanes(self.starts.map(|start| get(start + offset)))
-        });
-        self.direction.turn(&state)
+            for (state, start) in states.0.iter_mut().zip(self.starts) {
+                *state = get(start + offset);
+            }
+        }
+        states
     }
 
     /// The other way round.
@@ -185,8 +188,7 @@ impl Bundle {
         states: &State<Lanes>,
         mut set: impl FnMut(usize, f64),
     ) {
-        let states = self.direction.turn(states);
-        for (quantity, state) in states.iter().enumerate() {
+        for (state, quantity) in states.iter().zip(self.direction.order) {
             let offset = point * self.stride + quantity * self.quantity;
             for (start, value) in self.starts.iter().zip(state.0) {
                 set(start + offset, value);

@@ -1,6 +1,5 @@
 //! Numbers, and several of them side by side.
 
-use std::array;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// What the equations are written over: [`Lanes`], and in tests numbers that count what
@@ -38,7 +37,9 @@ impl Lanes {
     /// Neighbours in memory.
     #[inline(always)]
     pub(super) fn load(values: &[f64]) -> Self {
-        Self(array::from_fn(|lane| values[..LANES][lane]))
+        let mut loaded = [0.0; LANES];
+        loaded.copy_from_slice(&values[..LANES]);
+        Self(loaded)
     }
 }
 
@@ -55,10 +56,11 @@ macro_rules! lanewise {
             type Output = Self;
 
             #[inline(always)]
-            fn $function(self, other: Self) -> Self {
-                Self(array::from_fn(|lane| {
-                    $operator::$function(self.0[lane], other.0[lane])
-                }))
+            fn $function(mut self, other: Self) -> Self {
+                for (value, other) in self.0.iter_mut().zip(other.0) {
+                    *value = $operator::$function(*value, other);
+                }
+                self
             }
         }
     };
@@ -73,8 +75,11 @@ impl Neg for Lanes {
     type Output = Self;
 
     #[inline(always)]
-    fn neg(self) -> Self {
-        Self(self.0.map(Neg::neg))
+    fn neg(mut self) -> Self {
+        for value in &mut self.0 {
+            *value = -*value;
+        }
+        self
     }
 }
 
@@ -83,6 +88,6 @@ impl Mul<f64> for Lanes {
 
     #[inline(always)]
     fn mul(self, factor: f64) -> Self {
-        Self(self.0.map(|value| value * factor))
+        self * Self::of(factor)
     }
 }

@@ -25,7 +25,7 @@ use reference::{TOLERANCE, reference};
 use residual::Residual;
 use std::marker::PhantomData;
 use std::ops::Range;
-use tridiagonal::solve;
+use tridiagonal::{Workspace, solve};
 
 /// The program.
 pub struct Bt<P: Platform> {
@@ -95,7 +95,7 @@ impl<P: Platform> Bt<P> {
         let direction = DIRECTIONS[0];
         // SAFETY: this phase writes nothing of the field.
         let field = unsafe { self.field.all() };
-        let mut rows = Vec::with_capacity(grid.inner());
+        let mut workspace = Workspace::new(grid.inner());
         let mut right = vec![[Lanes::of(0.0); 5]; grid.points];
         for first in lines.step_by(LANES) {
             for lane in 0..LANES {
@@ -121,7 +121,7 @@ impl<P: Platform> Bt<P> {
                 let _ = unsafe { change.write::<P>(grid.row(start)) };
             }
             solve(
-                grid.inner(),
+                &mut workspace,
                 &self.weights[0],
                 |point| bundle.states(point, |index| field[index]),
                 |point| right[point],
@@ -131,7 +131,6 @@ impl<P: Platform> Bt<P> {
                         unsafe { change.set(index, value) }
                     });
                 },
-                &mut rows,
             );
         }
     }
@@ -141,7 +140,7 @@ impl<P: Platform> Bt<P> {
         let Self { grid, change, .. } = self;
         // SAFETY: this phase writes nothing of the field.
         let field = unsafe { self.field.all() };
-        let mut rows = Vec::with_capacity(grid.inner());
+        let mut workspace = Workspace::new(grid.inner());
         for first in lines.step_by(LANES) {
             let bundle = grid.bundle(DIRECTIONS[1], first);
             bundle.runs(1..grid.points, |run| P::read(&field[run]));
@@ -150,7 +149,7 @@ impl<P: Platform> Bt<P> {
                 let _ = unsafe { change.write::<P>(run) };
             });
             solve(
-                grid.inner(),
+                &mut workspace,
                 &self.weights[1],
                 |point| bundle.states(point, |index| field[index]),
                 // SAFETY: see above; no reference is left.
@@ -161,7 +160,6 @@ impl<P: Platform> Bt<P> {
                         unsafe { change.set(index, value) }
                     });
                 },
-                &mut rows,
             );
         }
     }
@@ -171,7 +169,7 @@ impl<P: Platform> Bt<P> {
         let Self { grid, field, .. } = self;
         // SAFETY: this phase writes nothing of the change.
         let change = unsafe { self.change.all() };
-        let mut rows = Vec::with_capacity(grid.inner());
+        let mut workspace = Workspace::new(grid.inner());
         for first in lines.step_by(LANES) {
             let bundle = grid.bundle(DIRECTIONS[2], first);
             bundle.runs(1..grid.points - 1, |run| P::read(&change[run]));
@@ -180,7 +178,7 @@ impl<P: Platform> Bt<P> {
                 let _ = unsafe { field.write::<P>(run) };
             });
             solve(
-                grid.inner(),
+                &mut workspace,
                 &self.weights[2],
                 // SAFETY: see above; no reference is left. Nobody writes a line's ends.
                 |point| bundle.states(point, |index| unsafe { field.get(index) }),
@@ -191,7 +189,6 @@ impl<P: Platform> Bt<P> {
                         unsafe { field.set(index, field.get(index) + value) }
                     });
                 },
-                &mut rows,
             );
         }
     }

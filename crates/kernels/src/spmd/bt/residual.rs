@@ -30,15 +30,18 @@ pub(super) fn along<T: Real>(
     damping: &[T; 5],
 ) -> State<T> {
     let (last, next) = (flux(&states[1]), flux(&states[3]));
-    let [before, here, after] = [1, 2, 3].map(|i| spread(&states[i], weights.diffusion));
-    std::array::from_fn(|c| {
-        let mut sum = (last[c] - next[c]) * weights.first
+    let before = spread(&states[1], weights.diffusion);
+    let here = spread(&states[2], weights.diffusion);
+    let after = spread(&states[3], weights.diffusion);
+    let mut sums = [T::of(0.0); 5];
+    for (c, sum) in sums.iter_mut().enumerate() {
+        *sum = (last[c] - next[c]) * weights.first
             + (before[c] - here[c] - here[c] + after[c]) * weights.second;
         for (state, &factor) in states.iter().zip(damping) {
-            sum = sum + state[c] * factor;
+            *sum = *sum + state[c] * factor;
         }
-        sum
-    })
+    }
+    sums
 }
 
 /// Computes right sides on a grid, row by row.
@@ -101,7 +104,9 @@ impl Residual {
                     &across[axis - 1]
                 };
                 let added = direction.turn(&along(&states, &weights[axis], factors));
-                sum = std::array::from_fn(|c| sum[c] + added[c]);
+                for (sum, added) in sum.iter_mut().zip(added) {
+                    *sum = *sum + added;
+                }
             }
             found(*x, sum);
         }
@@ -119,7 +124,8 @@ fn neighbours(
     direction: Direction,
 ) -> [State<Lanes>; 5] {
     let here = grid.at(point);
-    std::array::from_fn(|i| {
+    let mut states = [[Lanes::of(0.0); 5]; 5];
+    for (i, state) in states.iter_mut().enumerate() {
         let there = if axis == 0 {
             // In memory before and after a row that is not on a face there are others.
             here + i - 2
@@ -127,7 +133,9 @@ fn neighbours(
             let moved = (point[axis] + i).clamp(2, grid.points + 1) - 2;
             here + moved * grid.stride(direction) - point[axis] * grid.stride(direction)
         };
-        let state = std::array::from_fn(|c| Lanes::load(&field[there + c * grid.quantity()..]));
-        direction.turn(&state)
-    })
+        for (quantity, value) in direction.turn(&[0, 1, 2, 3, 4]).iter().zip(state) {
+            *value = Lanes::load(&field[there + quantity * grid.quantity()..]);
+        }
+    }
+    states
 }

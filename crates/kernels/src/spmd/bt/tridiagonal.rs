@@ -7,81 +7,78 @@
 //!
 //! a row of blocks below, on and above the diagonal, and D is zero at both ends.
 
-use super::block::{Block, PATTERN, divide, minus_product, subtract_product};
+use super::block::{Block, Extended, divide, minus_product, subtract_product};
 use super::gas::{State, Weights, jacobians};
 use super::lanes::Real;
 
-/// A row after elimination: `D = right - above * D(next)`.
-#[derive(Clone, Copy)]
-pub(super) struct Row<T> {
-    above: Block<T>,
-    right: State<T>,
+/// What a line is solved in. A point's is, after elimination, how its difference follows
+/// from the next one's: `D = right - above * D(next)`, with `right` as the last column.
+pub(super) struct Workspace<T>(Vec<Extended<T>>);
+
+impl<T: Real> Workspace<T> {
+    /// For lines of so many inner points.
+    pub(super) fn new(inner: usize) -> Self {
+        Self(vec![[[T::of(0.0); 6]; 5]; inner])
+    }
 }
 
-/// What a point contributes to the rows of its neighbours and its own.
+/// The blocks that a point contributes to its own row and to the next, where they are
+/// not zero.
 #[derive(Clone, Copy)]
 struct Column<T> {
-    above: Block<T>,
     on: Block<T>,
     below: Block<T>,
 }
 
 impl<T: Real> Column<T> {
+    /// Also contributes to the row before.
     #[inline(always)]
-    fn of(state: &State<T>, weights: &Weights) -> Self {
-        let (carried, spread) = jacobians(state, weights);
-        let mut column = Self {
-            above: carried,
-            on: spread,
-            below: carried,
-        };
-        for row in 0..5 {
-            for &k in PATTERN[row] {
-                column.above[row][k] = carried[row][k] - spread[row][k];
-                column.below[row][k] = -(carried[row][k] + spread[row][k]);
-                column.on[row][k] = spread[row][k] + spread[row][k];
-            }
-            column.on[row][row] = column.on[row][row] + T::of(1.0);
-        }
-        column
+    fn set(&mut self, state: &State<T>, weights: &Weights, before: &mut Extended<T>) {
+        let one = T::of(1.0);
+        jacobians(state, weights, |row, column, carried, spread| {
+            before[row][column] = carried - spread;
+            self.below[row][column] = -(carried + spread);
+            let twice = spread + spread;
+            self.on[row][column] = if row == column { twice + one } else { twice };
+        });
     }
 }
 
-/// Solves a line of `inner` points, numbered from 1; `found` is called from the last to
-/// the first. `weights` are multiplied by the time step. `rows` is memory to work in.
+/// Solves a line of as many points as the workspace has, numbered from 1; `found` is
+/// called from the last to the first. `weights` are multiplied by the time step.
 #[inline(always)]
 pub(super) fn solve<T: Real>(
-    inner: usize,
+    Workspace(rows): &mut Workspace<T>,
     weights: &Weights,
     state: impl Fn(usize) -> State<T>,
-    mut right: impl FnMut(usize) -> State<T>,
+    right: impl Fn(usize) -> State<T>,
     mut found: impl FnMut(usize, &State<T>),
-    rows: &mut Vec<Row<T>>,
 ) {
-    rows.clear();
-    let column = |point| Column::of(&state(point), weights);
-    // The last three points take turns.
-    let mut columns = [column(1); 3];
-    for point in 1..=inner {
-        columns[(point + 1) % 3] = column(point + 1);
-        let mut on = columns[point % 3].on;
-        rows.push(Row {
-            above: columns[(point + 1) % 3].above,
-            right: right(point),
-        });
-        if let [.., last, row] = &mut rows[..] {
-            subtract_product(
-                (&mut on, &mut row.right),
-                &columns[(point + 2) % 3].below,
-                (&last.above, &last.right),
-            );
+    let zero = T::of(0.0);
+    let zeros = [[zero; 5]; 5];
+    // Those of the last three points, which take turns.
+    let mut columns = [Column {
+        on: zeros,
+        below: zeros,
+    }; 3];
+    columns[1].set(&state(1), weights, &mut [[zero; 6]; 5]);
+    for point in 1..=rows.len() {
+        let (before, rest) = rows.split_at_mut(point - 1);
+        let row = &mut rest[0];
+        *row = [[zero; 6]; 5];
+        for (extended, right) in row.iter_mut().zip(right(point)) {
+            extended[5] = right;
         }
-        let row = rows.last_mut().expect("just pushed");
-        divide(&mut on, &mut row.above, &mut row.right);
+        columns[(point + 1) % 3].set(&state(point + 1), weights, row);
+        let mut on = columns[point % 3].on;
+        if let Some(last) = before.last() {
+            subtract_product(&mut on, row, &columns[(point + 2) % 3].below, last);
+        }
+        divide(&mut on, row);
     }
-    let mut next = [T::of(0.0); 5];
+    let mut next = [zero; 5];
     for (index, row) in rows.iter().enumerate().rev() {
-        next = minus_product(&row.right, &row.above, &next);
+        next = minus_product(row, &next);
         found(index + 1, &next);
     }
 }
