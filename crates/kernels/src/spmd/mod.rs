@@ -7,16 +7,23 @@
 //! is to be studied, natively or on a simulated chip.
 
 mod bt;
+mod cg;
 mod class;
+mod ft;
+mod npb;
 mod part;
 mod phase;
 mod program;
+mod randlc;
 mod shared;
 mod streamcluster;
 mod worksharing;
 
-pub use bt::{Bt, Norms};
+pub use bt::{Bt, BtPhases, Norms};
+pub use cg::{Cg, CgPhases};
 pub use class::{Class, UnknownClass};
+pub use ft::{Ft, FtPhases};
+pub use npb::{Npb, UnknownNpb};
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
 pub use program::{Declaration, Program, Verified, WrongAnswer};

@@ -31,10 +31,10 @@ pub(super) fn exact(point: [f64; 3]) -> [f64; 5] {
     })
 }
 
-/// What a run begins with: the exact solution on the cube's faces, and inside what lies
-/// between them, by transfinite interpolation: one minus the product, over the
-/// directions, of one minus the linear interpolation between two opposite faces, where a
-/// product of interpolations is that of their values.
+/// What a run begins with: the exact solution on the cube's faces, and inside one minus
+/// the product, over the three directions, of one minus what lies linearly between two
+/// opposite faces. (A transfinite interpolation but for the products, which the benchmark
+/// takes of values, so that the field jumps at the faces.)
 pub(super) fn initial(point: [f64; 3]) -> [f64; 5] {
     let on_face = |&coordinate: &f64| coordinate == 0.0 || coordinate == 1.0;
     if point.iter().any(on_face) {

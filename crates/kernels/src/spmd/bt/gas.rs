@@ -34,7 +34,7 @@ pub(super) struct Weights {
 }
 
 /// Velocities and energy by mass.
-struct Motion<T> {
+pub(super) struct Motion<T> {
     /// Of a unit of mass.
     volume: T,
     velocity: [T; 3],
@@ -44,7 +44,7 @@ struct Motion<T> {
 
 impl<T: Real> Motion<T> {
     #[inline(always)]
-    fn of(state: &State<T>) -> Self {
+    pub(super) fn of(state: &State<T>) -> Self {
         let [density, along, across, other, energy] = *state;
         let volume = T::of(1.0) / density;
         let velocity = [along * volume, across * volume, other * volume];
@@ -60,9 +60,8 @@ impl<T: Real> Motion<T> {
 
 /// What flows past, E(U).
 #[inline(always)]
-pub(super) fn flux<T: Real>(state: &State<T>) -> State<T> {
+pub(super) fn flux<T: Real>(state: &State<T>, motion: &Motion<T>) -> State<T> {
     let [density, along, across, other, energy] = *state;
-    let motion = Motion::of(state);
     let u = motion.velocity[0];
     let pressure = (energy - density * motion.kinetic) * (GAMMA - 1.0);
     [
@@ -76,13 +75,11 @@ pub(super) fn flux<T: Real>(state: &State<T>) -> State<T> {
 
 /// What spreads, V(U).
 #[inline(always)]
-pub(super) fn spread<T: Real>(state: &State<T>, diffusion: f64) -> State<T> {
+pub(super) fn spread<T: Real>(state: &State<T>, motion: &Motion<T>, diffusion: f64) -> State<T> {
+    let [u, v, w] = motion.velocity;
     let Motion {
-        velocity: [u, v, w],
-        kinetic,
-        energy,
-        ..
-    } = Motion::of(state);
+        kinetic, energy, ..
+    } = *motion;
     let heat = kinetic * (1.0 - CONDUCTION) + u * u * (1.0 / 6.0) + energy * CONDUCTION;
     [
         state[0] * diffusion,

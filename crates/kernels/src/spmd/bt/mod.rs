@@ -12,6 +12,7 @@ mod residual;
 mod tests;
 mod tridiagonal;
 
+pub use phases::BtPhases;
 pub use reference::Norms;
 
 use super::{Class, Program, Shared, Verified, Worksharing, WrongAnswer};
@@ -20,7 +21,6 @@ use gas::Weights;
 use grid::{DIRECTIONS, Grid};
 use lanes::{LANES, Lanes, Real};
 use manycore_platform::Platform;
-use phases::phases;
 use reference::{TOLERANCE, reference};
 use residual::Residual;
 use std::marker::PhantomData;
@@ -237,7 +237,8 @@ impl<P: Platform> Program for Bt<P> {
     }
 
     fn run(&self, sharing: &mut dyn Worksharing) {
-        let [x, y, z] = phases(&self.grid);
+        let phases = BtPhases::of(self.class);
+        let [x, y, z] = [phases.first(), phases.second(), phases.third()];
         for _ in 0..self.steps {
             sharing.share(&x, &|lines| self.begin(lines));
             sharing.share(&y, &|lines| self.go_on(lines));

@@ -1,7 +1,7 @@
 //! The right side of the equations: what changes a point by the flow, and what the
 //! benchmark adds so that no wiggles grow.
 
-use super::gas::{State, Weights, flux, spread};
+use super::gas::{Motion, State, Weights, flux, spread};
 use super::grid::{DIRECTIONS, Direction, Grid};
 use super::lanes::{LANES, Lanes, Real};
 use std::ops::Range;
@@ -29,13 +29,16 @@ pub(super) fn along<T: Real>(
     weights: &Weights,
     damping: &[T; 5],
 ) -> State<T> {
-    let (last, next) = (flux(&states[1]), flux(&states[3]));
-    let before = spread(&states[1], weights.diffusion);
-    let here = spread(&states[2], weights.diffusion);
-    let after = spread(&states[3], weights.diffusion);
+    let [_, last, point, next, _] = states;
+    let motions = [last, point, next].map(Motion::of);
+    let into = flux(last, &motions[0]);
+    let out = flux(next, &motions[2]);
+    let before = spread(last, &motions[0], weights.diffusion);
+    let here = spread(point, &motions[1], weights.diffusion);
+    let after = spread(next, &motions[2], weights.diffusion);
     let mut sums = [T::of(0.0); 5];
     for (c, sum) in sums.iter_mut().enumerate() {
-        *sum = (last[c] - next[c]) * weights.first
+        *sum = (into[c] - out[c]) * weights.first
             + (before[c] - here[c] - here[c] + after[c]) * weights.second;
         for (state, &factor) in states.iter().zip(damping) {
             *sum = *sum + state[c] * factor;
