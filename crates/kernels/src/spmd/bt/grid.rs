@@ -73,6 +73,7 @@ impl Grid {
     }
 
     /// Points of a line without its ends.
+    #[inline]
     pub(super) fn inner(&self) -> usize {
         self.points - 2
     }
@@ -83,16 +84,19 @@ impl Grid {
     }
 
     /// From one point to the next.
+    #[inline]
     pub(super) fn stride(&self, direction: Direction) -> usize {
         [1, self.row, self.plane][direction.axis]
     }
 
     /// From one quantity of a point to the next.
+    #[inline]
     pub(super) fn quantity(&self) -> usize {
         self.points
     }
 
     /// The first quantity of a point.
+    #[inline]
     pub(super) fn at(&self, [x, y, z]: [usize; 3]) -> usize {
         z * self.plane + y * self.row + x
     }

@@ -24,13 +24,13 @@ impl Real for f64 {
 
 /// How many lines are solved side by side. Their number, an even one squared, is a
 /// multiple in every class.
-pub(super) const LANES: usize = 4;
+pub(super) const LANES: usize = 2;
 
 /// The same number of as many points. What is done to one is done to all, which
 /// compilers turn into vector instructions; and as each lane is computed as if it were
 /// alone, results do not hang on which points come together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(32))]
+#[repr(C, align(16))]
 pub(super) struct Lanes(pub(super) [f64; LANES]);
 
 impl Lanes {
