@@ -25,7 +25,7 @@ pub(super) struct Grid {
 pub(super) struct Direction {
     axis: usize,
     /// The quantities, that momentum first which is along.
-    order: [usize; 5],
+    pub(super) order: [usize; 5],
 }
 
 pub(super) const DIRECTIONS: [Direction; 3] = [
@@ -47,12 +47,6 @@ impl Direction {
     /// Diffusion along it.
     fn diffusion(self) -> f64 {
         [0.75, 0.75, 1.0][self.axis]
-    }
-
-    /// The state as it looks from this direction, and back.
-    #[inline(always)]
-    pub(super) fn turn<T: Copy>(self, state: &State<T>) -> State<T> {
-        self.order.map(|quantity| state[quantity])
     }
 }
 

@@ -17,7 +17,7 @@ const ROW: usize = 30;
 /// The phases of a time step of [`Bt`](super::Bt), which takes them from here as well.
 ///
 /// An item is a line through the cube. As many as are computed side by side make a
-/// grain: 5 us in class S, 30 in A, 80 in C.
+/// grain: about 2 us in class S, 20 in A, 50 in C.
 ///
 /// # How costs are counted
 ///

@@ -2,7 +2,7 @@
 //! benchmark adds so that no wiggles grow.
 
 use super::gas::{Motion, State, Weights, flux, spread};
-use super::grid::{DIRECTIONS, Direction, Grid};
+use super::grid::{DIRECTIONS, Grid};
 use super::lanes::{LANES, Lanes, Real};
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub(super) fn along<T: Real>(
     damping: &[T; 5],
 ) -> State<T> {
     let [_, last, point, next, _] = states;
-    let motions = [last, point, next].map(Motion::of);
+    let motions = [Motion::of(last), Motion::of(point), Motion::of(next)];
     let into = flux(last, &motions[0]);
     let out = flux(next, &motions[2]);
     let before = spread(last, &motions[0], weights.diffusion);
@@ -85,60 +85,54 @@ impl Residual {
         }
     }
 
-    /// The right side, without forcing, at all inner points of a row that is not on a face: `found` is
-    /// called with the first of several neighbours.
+    /// The right side, without forcing, at all inner points of a row that is not on a
+    /// face: `found` is called with the first of several neighbours.
     #[inline(always)]
     pub(super) fn row(
         &self,
         field: &[f64],
         [_, y, z]: [usize; 3],
-        mut found: impl FnMut(usize, State<Lanes>),
+        mut found: impl FnMut(usize, &State<Lanes>),
     ) {
         let Self { grid, weights, .. } = self;
         let across = [y, z].map(|point| damping(point, grid.points).map(Lanes::of));
+        let starts: [_; 3] = std::array::from_fn(|axis| self.neighbours([0, y, z], axis));
         for (x, factors) in &self.groups {
-            let point = [*x, y, z];
-            let mut sum = [Lanes::of(0.0); 5];
+            let mut sums = [Lanes::of(0.0); 5];
             for (axis, direction) in DIRECTIONS.into_iter().enumerate() {
-                let states = neighbours(grid, field, point, axis, direction);
+                let mut states = [[Lanes::of(0.0); 5]; 5];
+                for (state, start) in states.iter_mut().zip(starts[axis]) {
+                    for (value, quantity) in state.iter_mut().zip(direction.order) {
+                        // In memory before and after a row that is not on a face there are
+                        // others. What lies beyond its end is damped by nothing.
+                        let there = start + x - 2 + quantity * grid.quantity();
+                        *value = Lanes::load(&field[there..]);
+                    }
+                }
                 let factors = if axis == 0 {
                     factors
                 } else {
                     &across[axis - 1]
                 };
-                let added = direction.turn(&along(&states, &weights[axis], factors));
-                for (sum, added) in sum.iter_mut().zip(added) {
-                    *sum = *sum + added;
+                let added = along(&states, &weights[axis], factors);
+                for (added, quantity) in added.into_iter().zip(direction.order) {
+                    sums[quantity] = sums[quantity] + added;
                 }
             }
-            found(*x, sum);
+            found(*x, &sums);
         }
     }
-}
 
-/// The states of a group of points and of their neighbours up to two away. Beyond the
-/// end of a line is any number, which is not damped by.
-#[inline(always)]
-fn neighbours(
-    grid: &Grid,
-    field: &[f64],
-    point: [usize; 3],
-    axis: usize,
-    direction: Direction,
-) -> [State<Lanes>; 5] {
-    let here = grid.at(point);
-    let mut states = [[Lanes::of(0.0); 5]; 5];
-    for (i, state) in states.iter_mut().enumerate() {
-        let there = if axis == 0 {
-            // In memory before and after a row that is not on a face there are others.
-            here + i - 2
-        } else {
-            let moved = (point[axis] + i).clamp(2, grid.points + 1) - 2;
-            here + moved * grid.stride(direction) - point[axis] * grid.stride(direction)
-        };
-        for (quantity, value) in direction.turn(&[0, 1, 2, 3, 4]).iter().zip(state) {
-            *value = Lanes::load(&field[there + quantity * grid.quantity()..]);
-        }
+    /// Where the neighbours of a row's points are along an axis, and two more so that
+    /// none begins before the field. Those beyond the end of a line are anywhere.
+    fn neighbours(&self, row: [usize; 3], axis: usize) -> [usize; 5] {
+        std::array::from_fn(|i| {
+            if axis == 0 {
+                return self.grid.at(row) + i;
+            }
+            let mut other = row;
+            other[axis] = (row[axis] + i).clamp(2, self.grid.points + 1) - 2;
+            self.grid.at(other) + 2
+        })
     }
-    states
 }
