@@ -161,7 +161,7 @@ static void along_x(struct ft *ft, number *restrict to, int evolve)
 static void along(struct ft *ft, number *numbers, int axis, int swap)
 {
     int n = ft->sides[axis];
-    size_t stride = axis == 1 ? ft->sides[0] : (size_t)ft->sides[0] * ft->sides[1];
+    size_t stride = (size_t)ft->sides[0] * (axis == 1 ? 1 : ft->sides[1]);
     size_t all = (size_t)ft->sides[0] * ft->sides[1] * ft->sides[2];
     const struct fft *fft = &ft->ffts[axis];
     row *rows = ft->rows;

@@ -3,8 +3,12 @@
 //!
 //! Each thread of the team runs the whole program on its part of the data, and
 //! says where all must have come before any goes on. Such a program knows no
-//! barrier: each rank is handed a closure that is one wait at whichever barrier
-//! is to be studied, natively or on a simulated chip.
+//! barrier: each rank is handed one wait at whichever barrier is to be studied,
+//! natively or on a simulated chip.
+//!
+//! [`Streamcluster`] is run by a team only. The others are each a [`Program`] of
+//! phases, written once for teams ([`Ranked`]) and for loops of a pool ([`Looped`]):
+//! those of the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
 
 mod bt;
 mod cg;

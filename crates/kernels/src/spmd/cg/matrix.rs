@@ -15,6 +15,7 @@ pub(super) struct Matrix {
     /// All less than the number of rows.
     columns: Vec<u32>,
     values: Vec<f64>,
+    gathered: Gathered,
 }
 
 /// A random vector of few elements.
@@ -26,7 +27,8 @@ struct Sparse {
 impl Matrix {
     /// The matrix of RNR-94-007: `w_i x_i x_i'` summed over all rows i, where the weights
     /// fall geometrically from 1 to `RCOND`, and `RCOND - shift` added to the diagonal.
-    pub(super) fn new(size: &Size) -> Self {
+    /// Products will be of `grain` rows at a time.
+    pub(super) fn new(size: &Size, grain: usize) -> Self {
         let n = size.rows;
         let vectors = vectors(size);
         let ratio = RCOND.powf(1.0 / n as f64);
@@ -34,12 +36,9 @@ impl Matrix {
         let weights: Vec<f64> = weights.take(n).collect();
 
         // Which vectors have an element in a row: that is what a row is made of.
-        let mut members = Transposed::of(&vectors, n);
-        let mut matrix = Self {
-            starts: vec![0],
-            columns: Vec::new(),
-            values: Vec::new(),
-        };
+        let members = Transposed::of(&vectors, n);
+        let mut starts = vec![0];
+        let (mut all_columns, mut all_values) = (Vec::new(), Vec::new());
         let mut row_of = vec![0.0; n];
         let mut seen = vec![u32::MAX; n];
         let mut columns = Vec::new();
@@ -63,12 +62,16 @@ impl Matrix {
                 }
             }
             columns.sort_unstable();
-            matrix.columns.extend(&columns);
-            let values = columns.iter().map(|&column| row_of[column as usize]);
-            matrix.values.extend(values);
-            matrix.starts.push(matrix.columns.len() as u32);
+            all_columns.extend(&columns);
+            all_values.extend(columns.iter().map(|&column| row_of[column as usize]));
+            starts.push(all_columns.len() as u32);
         }
-        matrix
+        Self {
+            gathered: Gathered::new(grain, &starts, &all_columns),
+            starts,
+            columns: all_columns,
+            values: all_values,
+        }
     }
 
     /// Nonzero elements.
@@ -76,8 +79,7 @@ impl Matrix {
         self.values.len()
     }
 
-    /// Calls `each` with the numbers of rows and their products with `vector`. Of the
-    /// gathers from it the platform hears one for each change of line within a row.
+    /// Calls `each` with the numbers of a grain's rows and their products with `vector`.
     #[inline]
     pub(super) fn multiply<P: Platform>(
         &self,
@@ -91,34 +93,60 @@ impl Matrix {
         let entries = starts[0] as usize..starts[starts.len() - 1] as usize;
         P::read(&self.columns[entries.clone()]);
         P::read(&self.values[entries]);
+        self.gathered.announce::<P>(rows.start, vector);
         for (row, bounds) in rows.zip(starts.windows(2)) {
             let entries = bounds[0] as usize..bounds[1] as usize;
             let columns = &self.columns[entries.clone()];
             // SAFETY: columns are less than the number of rows, as none else is ever
             // put in, and the vector is as long as that.
-            unsafe {
-                announce::<P>(columns, vector);
-                each(row, dot(columns, &self.values[entries], vector));
-            }
+            each(row, unsafe { dot(columns, &self.values[entries], vector) });
         }
     }
 }
 
-/// # Safety
-///
-/// All columns are less than the vector's length.
-#[inline]
-unsafe fn announce<P: Platform>(columns: &[u32], vector: &[f64]) {
-    /// Numbers of 8 bytes in a line of 64.
-    const IN_A_LINE: u32 = 8;
-    let mut last = u32::MAX;
-    for &column in columns {
-        if column / IN_A_LINE != last {
-            last = column / IN_A_LINE;
-            let at = column as usize;
-            // SAFETY: by contract. Unchecked, so that nothing of this loop is left where
-            // `P::read` does nothing.
-            P::read(unsafe { vector.get_unchecked(at..at + 1) });
+/// What of a vector is gathered in each grain, for the platform to hear of: every line
+/// once, since those that come again within a grain are in the cache.
+struct Gathered {
+    grain: usize,
+    /// Where the lines of each grain start, and where the last grain's end.
+    starts: Vec<usize>,
+    /// The first element of each line.
+    elements: Vec<u32>,
+}
+
+impl Gathered {
+    fn new(grain: usize, starts: &[u32], columns: &[u32]) -> Self {
+        /// Numbers of 8 bytes in a line of 64.
+        const IN_A_LINE: usize = 8;
+        let rows = starts.len() - 1;
+        let mut seen = vec![usize::MAX; rows.div_ceil(IN_A_LINE)];
+        let mut gathered = Self {
+            grain,
+            starts: vec![0],
+            elements: Vec::new(),
+        };
+        for first in (0..rows).step_by(grain) {
+            let end = rows.min(first + grain);
+            for &column in &columns[starts[first] as usize..starts[end] as usize] {
+                let line = column as usize / IN_A_LINE;
+                if seen[line] != first {
+                    seen[line] = first;
+                    gathered.elements.push((line * IN_A_LINE) as u32);
+                }
+            }
+            gathered.starts.push(gathered.elements.len());
+        }
+        gathered
+    }
+
+    /// For the grain that begins with row `first`.
+    #[inline]
+    fn announce<P: Platform>(&self, first: usize, vector: &[f64]) {
+        let grain = first / self.grain;
+        for &element in &self.elements[self.starts[grain]..self.starts[grain + 1]] {
+            let element = element as usize;
+            // Nothing of this loop is left where `P::read` does nothing.
+            P::read(vector.get(element..element + 1).unwrap_or_default());
         }
     }
 }
@@ -173,7 +201,7 @@ impl Transposed {
         Self { starts, members }
     }
 
-    fn row(&mut self, row: usize) -> &[(u32, u32)] {
+    fn row(&self, row: usize) -> &[(u32, u32)] {
         &self.members[self.starts[row]..self.starts[row + 1]]
     }
 }
@@ -222,7 +250,7 @@ mod tests {
     #[test]
     fn it_is_symmetric_and_its_rows_are_in_order() {
         let size = Size::of(Class::S);
-        let matrix = Matrix::new(&size);
+        let matrix = Matrix::new(&size, 40);
         let mut dense = vec![0.0; size.rows * size.rows];
         for row in 0..size.rows {
             let entries = matrix.starts[row] as usize..matrix.starts[row + 1] as usize;
@@ -240,12 +268,15 @@ mod tests {
         }
         let vector: Vec<f64> = (0..size.rows).map(|i| 1.0 / (1.0 + i as f64)).collect();
         let mut rows = 0;
-        matrix.multiply::<Native>(0..size.rows, &vector, |row, product| {
-            let elements = &dense[row * size.rows..(row + 1) * size.rows];
-            let expected: f64 = elements.iter().zip(&vector).map(|(a, b)| a * b).sum();
-            assert!((product - expected).abs() < 1e-12);
-            rows += 1;
-        });
+        for first in (0..size.rows).step_by(40) {
+            matrix.multiply::<Native>(first..first + 40, &vector, |row, product| {
+                let elements = &dense[row * size.rows..(row + 1) * size.rows];
+                let expected: f64 = elements.iter().zip(&vector).map(|(a, b)| a * b).sum();
+                assert!((product - expected).abs() < 1e-12);
+                assert_eq!(row, rows);
+                rows += 1;
+            });
+        }
         assert_eq!(rows, size.rows);
     }
 
@@ -253,7 +284,7 @@ mod tests {
     fn as_many_elements_as_were_counted() {
         for class in [Class::S, Class::W] {
             let size = Size::of(class);
-            assert_eq!(Matrix::new(&size).entries(), size.entries);
+            assert_eq!(Matrix::new(&size, 1).entries(), size.entries);
         }
     }
 }

@@ -79,7 +79,7 @@ impl<P: Platform> Cg<P> {
     pub fn new(class: Class) -> Self {
         let phases = CgPhases::of(class);
         let size = phases.size;
-        let matrix = Matrix::new(&size);
+        let matrix = Matrix::new(&size, phases.product().grain);
         assert_eq!(matrix.entries(), size.entries, "what was declared");
         let vector = |value| Shared::from(vec![value; size.rows]);
         let grains = grains(&phases);
