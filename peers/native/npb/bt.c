@@ -289,7 +289,7 @@ static inline void residual(const struct bt *bt, const double *field, int y, int
         state sum = {0};
         for (int direction = 0; direction < 3; direction++) {
             struct weights w = weights(bt, direction, 1.0);
-            lanes factors[5];
+            lanes factors[5] = {0};
             double single[5];
             for (int lane = 0; lane < LANES; lane++) {
                 damping(single, direction == 0 ? x + lane : direction == 1 ? y : z, n);
