@@ -41,6 +41,19 @@ impl Lanes {
         loaded.copy_from_slice(&values[..LANES]);
         Self(loaded)
     }
+
+    /// Neighbours in memory, from the one with this index on.
+    ///
+    /// # Safety
+    ///
+    /// There are as many.
+    #[inline(always)]
+    pub(super) unsafe fn load_unchecked(values: &[f64], index: usize) -> Self {
+        debug_assert!(index + LANES <= values.len());
+        // SAFETY: they are there, by contract; numbers side by side are laid out as an array
+        // of them.
+        Self(unsafe { values.as_ptr().add(index).cast::<[f64; LANES]>().read() })
+    }
 }
 
 impl Real for Lanes {

@@ -94,32 +94,51 @@ impl Residual {
         [_, y, z]: [usize; 3],
         mut found: impl FnMut(usize, &State<Lanes>),
     ) {
-        let Self { grid, weights, .. } = self;
-        let across = [y, z].map(|point| damping(point, grid.points).map(Lanes::of));
+        let across = [y, z].map(|point| damping(point, self.grid.points).map(Lanes::of));
         let starts: [_; 3] = std::array::from_fn(|axis| self.neighbours([0, y, z], axis));
-        for (x, factors) in &self.groups {
+        for (x, along) in &self.groups {
             let mut sums = [Lanes::of(0.0); 5];
-            for (axis, direction) in DIRECTIONS.into_iter().enumerate() {
-                let mut states = [[Lanes::of(0.0); 5]; 5];
-                for (state, start) in states.iter_mut().zip(starts[axis]) {
-                    for (value, quantity) in state.iter_mut().zip(direction.order) {
-                        // In memory before and after a row that is not on a face there are
-                        // others. What lies beyond its end is damped by nothing.
-                        let there = start + x - 2 + quantity * grid.quantity();
-                        *value = Lanes::load(&field[there..]);
-                    }
-                }
-                let factors = if axis == 0 {
-                    factors
-                } else {
-                    &across[axis - 1]
-                };
-                let added = along(&states, &weights[axis], factors);
-                for (added, quantity) in added.into_iter().zip(direction.order) {
-                    sums[quantity] = sums[quantity] + added;
-                }
-            }
+            self.add::<0>(&mut sums, field, &starts[0].map(|start| start + x), along);
+            self.add::<1>(
+                &mut sums,
+                field,
+                &starts[1].map(|start| start + x),
+                &across[0],
+            );
+            self.add::<2>(
+                &mut sums,
+                field,
+                &starts[2].map(|start| start + x),
+                &across[1],
+            );
             found(*x, &sums);
+        }
+    }
+
+    /// Adds what one direction does, from neighbours that begin at these places plus two.
+    #[inline(always)]
+    fn add<const AXIS: usize>(
+        &self,
+        sums: &mut State<Lanes>,
+        field: &[f64],
+        neighbours: &[usize; 5],
+        damping: &[Lanes; 5],
+    ) {
+        let order = DIRECTIONS[AXIS].order;
+        let quantity = self.grid.quantity();
+        let mut states = [[Lanes::of(0.0); 5]; 5];
+        for (state, start) in states.iter_mut().zip(neighbours) {
+            // In memory before and after a row that is not on a face there are others. What
+            // lies beyond the row's end is damped by nothing.
+            let near = &field[start - 2..start - 2 + 4 * quantity + LANES];
+            for (value, index) in state.iter_mut().zip(order) {
+                // SAFETY: the last of the five quantities ends where `near` does.
+                *value = unsafe { Lanes::load_unchecked(near, index * quantity) };
+            }
+        }
+        let added = along(&states, &self.weights[AXIS], damping);
+        for (added, index) in added.into_iter().zip(order) {
+            sums[index] = sums[index] + added;
         }
     }
 
