@@ -91,7 +91,7 @@ pub struct Bt<P: Platform> {
 }
 
 impl<P: Platform> Bt<P> {
-    /// Of a class: 250 million bytes and some seconds for class C.
+    /// Of a class: half a gigabyte and some seconds for class C.
     ///
     /// ```
     /// use manycore_kernels::spmd::{Bt, Class};
