@@ -41,6 +41,7 @@
 //! | program | what it asks of a barrier |
 //! |---|---|
 //! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
+//! | [`spmd::Bt`] | three waits a step, far apart, with nothing to sum |
 //! | [`spmd::Cg`] | 76 waits an iteration, tens of microseconds to milliseconds apart, most for a sum |
 //! | [`spmd::Ft`] | three waits an iteration, far apart: what comes late waits long |
 //! | [`spmd::barnes::Barnes`] | four waits a step, after phases from nothing to most of the work, with locks in one |

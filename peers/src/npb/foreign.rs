@@ -31,6 +31,7 @@ macro_rules! programs {
 }
 
 programs! {
+    Bt: npb_bt,
     Cg: npb_cg,
     Ft: npb_ft,
 }

@@ -11,6 +11,7 @@
 //! those of the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
 
 pub mod barnes;
+mod bt;
 pub mod canneal;
 mod cg;
 mod class;
@@ -26,6 +27,7 @@ mod streamcluster;
 mod testing;
 mod worksharing;
 
+pub use bt::{Bt, BtPhases, Norms};
 pub use cg::{Cg, CgPhases};
 pub use class::{Class, UnknownClass};
 pub use ft::{Ft, FtPhases};

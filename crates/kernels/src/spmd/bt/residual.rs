@@ -1,0 +1,157 @@
+//! The right side of the equations: what changes a point by the flow, and what the
+//! benchmark adds so that no wiggles grow.
+
+use super::gas::{Motion, State, Weights, flux, spread};
+use super::grid::{DIRECTIONS, Grid};
+use super::lanes::{LANES, Lanes, Real};
+use std::ops::Range;
+
+/// Fourth differences are damped by so much: a quarter of the largest diffusion.
+const DAMPING: f64 = 0.25;
+
+/// The fourth difference at a point of a line, as factors of five neighbours, without
+/// what lies on the line's ends or beyond; `point` counts from 0 to `points - 1`.
+pub(super) fn damping(point: usize, points: usize) -> [f64; 5] {
+    let difference = match (point, points - 1 - point) {
+        (1, _) => [0.0, 0.0, 5.0, -4.0, 1.0],
+        (2, _) => [0.0, -4.0, 6.0, -4.0, 1.0],
+        (_, 1) => [1.0, -4.0, 5.0, 0.0, 0.0],
+        (_, 2) => [1.0, -4.0, 6.0, -4.0, 0.0],
+        _ => [1.0, -4.0, 6.0, -4.0, 1.0],
+    };
+    difference.map(|factor| -DAMPING * factor)
+}
+
+/// What one direction adds, from the states of five neighbours in line.
+#[inline(always)]
+pub(super) fn along<T: Real>(
+    states: &[State<T>; 5],
+    weights: &Weights,
+    damping: &[T; 5],
+) -> State<T> {
+    let [_, last, point, next, _] = states;
+    let motions = [Motion::of(last), Motion::of(point), Motion::of(next)];
+    let into = flux(last, &motions[0]);
+    let out = flux(next, &motions[2]);
+    let before = spread(last, &motions[0], weights.diffusion);
+    let here = spread(point, &motions[1], weights.diffusion);
+    let after = spread(next, &motions[2], weights.diffusion);
+    let mut sums = [T::of(0.0); 5];
+    for (c, sum) in sums.iter_mut().enumerate() {
+        *sum = (into[c] - out[c]) * weights.first
+            + (before[c] - here[c] - here[c] + after[c]) * weights.second;
+        for (state, &factor) in states.iter().zip(damping) {
+            *sum = *sum + state[c] * factor;
+        }
+    }
+    sums
+}
+
+/// Computes right sides on a grid, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct Residual {
+    grid: Grid,
+    weights: [Weights; 3],
+    /// Where groups of neighbours in a row begin, and the damping along the row. The
+    /// last group may overlap with the one before.
+    groups: Vec<(usize, [Lanes; 5])>,
+}
+
+impl Residual {
+    pub(super) fn new(grid: Grid) -> Self {
+        let last = grid.points - 1 - LANES;
+        let groups = (1..=grid.inner()).step_by(LANES).map(|first| {
+            let first = first.min(last);
+            let lanes: [_; LANES] = std::array::from_fn(|lane| damping(first + lane, grid.points));
+            let factors = std::array::from_fn(|i| Lanes(lanes.map(|factors| factors[i])));
+            (first, factors)
+        });
+        Self {
+            grid,
+            weights: DIRECTIONS.map(|direction| grid.weights(direction)),
+            groups: groups.collect(),
+        }
+    }
+
+    /// The rows that [`row`](Self::row) reads: those within two of it, in its plane and in
+    /// the planes before and after. As ranges of the field.
+    pub(super) fn reads(&self, [_, y, z]: [usize; 3], mut visit: impl FnMut(Range<usize>)) {
+        let near = |point: usize| point.saturating_sub(2)..(point + 3).min(self.grid.points);
+        for z in near(z).filter(|other| *other != z) {
+            visit(self.grid.row(self.grid.at([0, y, z])));
+        }
+        for y in near(y) {
+            visit(self.grid.row(self.grid.at([0, y, z])));
+        }
+    }
+
+    /// The right side, without forcing, at all inner points of a row that is not on a
+    /// face: `found` is called with the first of several neighbours.
+    #[inline(always)]
+    pub(super) fn row(
+        &self,
+        field: &[f64],
+        [_, y, z]: [usize; 3],
+        mut found: impl FnMut(usize, &State<Lanes>),
+    ) {
+        let across = [y, z].map(|point| damping(point, self.grid.points).map(Lanes::of));
+        let starts: [_; 3] = std::array::from_fn(|axis| self.neighbours([0, y, z], axis));
+        for (x, along) in &self.groups {
+            let mut sums = [Lanes::of(0.0); 5];
+            self.add::<0>(&mut sums, field, &starts[0].map(|start| start + x), along);
+            self.add::<1>(
+                &mut sums,
+                field,
+                &starts[1].map(|start| start + x),
+                &across[0],
+            );
+            self.add::<2>(
+                &mut sums,
+                field,
+                &starts[2].map(|start| start + x),
+                &across[1],
+            );
+            found(*x, &sums);
+        }
+    }
+
+    /// Adds what one direction does, from neighbours that begin at these places plus two.
+    #[inline(always)]
+    fn add<const AXIS: usize>(
+        &self,
+        sums: &mut State<Lanes>,
+        field: &[f64],
+        neighbours: &[usize; 5],
+        damping: &[Lanes; 5],
+    ) {
+        let order = DIRECTIONS[AXIS].order;
+        let quantity = self.grid.quantity();
+        let mut states = [[Lanes::of(0.0); 5]; 5];
+        for (state, start) in states.iter_mut().zip(neighbours) {
+            // In memory before and after a row that is not on a face there are others. What
+            // lies beyond the row's end is damped by nothing.
+            let near = &field[start - 2..start - 2 + 4 * quantity + LANES];
+            for (value, index) in state.iter_mut().zip(order) {
+                // SAFETY: the last of the five quantities ends where `near` does.
+                *value = unsafe { Lanes::load_unchecked(near, index * quantity) };
+            }
+        }
+        let added = along(&states, &self.weights[AXIS], damping);
+        for (added, index) in added.into_iter().zip(order) {
+            sums[index] = sums[index] + added;
+        }
+    }
+
+    /// Where the neighbours of a row's points are along an axis, and two more so that
+    /// none begins before the field. Those beyond the end of a line are anywhere.
+    fn neighbours(&self, row: [usize; 3], axis: usize) -> [usize; 5] {
+        std::array::from_fn(|i| {
+            if axis == 0 {
+                return self.grid.at(row) + i;
+            }
+            let mut other = row;
+            other[axis] = (row[axis] + i).clamp(2, self.grid.points + 1) - 2;
+            self.grid.at(other) + 2
+        })
+    }
+}
