@@ -42,7 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = Pool::builder().threads(ranks).build()?;
     let mut loops = Looped::on(&pool);
     let start = Instant::now();
-    program.run(&mut loops);
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut loops) };
     let time = start.elapsed();
     let ways = format!("loops on {ranks} threads");
     report(&*program, &ways, time, loops.phases())
@@ -145,7 +146,7 @@ impl BarrierVisitor<Native> for Team<'_> {
             part.member.meet("start");
             let start = Instant::now();
             // SAFETY: all are given these sums, and run this program.
-            program.run(&mut unsafe { Ranked::<Native>::new(&mut part, sums) });
+            unsafe { program.run(&mut Ranked::<Native>::new(&mut part, sums)) };
             (start.elapsed(), part.waits)
         };
         std::thread::scope(|scope| {

@@ -84,7 +84,7 @@ fn team(machine: &Config, program: Arc<dyn Program>, ranks: usize) {
             // SAFETY: a barrier of so many members, each rank made once.
             let mut member = unsafe { Member::<Simulated, _>::new(&*barrier, rank, ranks) };
             // SAFETY: the team's sums, and all run the same program.
-            program.run(&mut unsafe { Ranked::<Simulated>::new(&mut member, &sums) });
+            unsafe { program.run(&mut Ranked::<Simulated>::new(&mut member, &sums)) };
         };
         Simulated::spawn(spec, Box::new(body)).unwrap()
     };
@@ -101,7 +101,8 @@ fn pool(machine: &Config, program: &dyn Program, threads: usize) {
             (0..threads).map(|thread| vec![thread % cores]).collect(),
         )
         .unwrap();
-    program.run(&mut Looped::on(&pool));
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut Looped::on(&pool)) };
 }
 
 #[test]

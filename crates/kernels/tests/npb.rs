@@ -13,7 +13,7 @@ use std::ops::Range;
 fn alone(program: &dyn Program) {
     let (mut alone, sums) = (Alone, Sums::new(program.grains()));
     // SAFETY: a team of one, whose sums nobody else has.
-    program.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+    unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 }
 
 /// A team that meets at a barrier.
@@ -36,7 +36,7 @@ impl BarrierVisitor<Native> for Team<'_> {
                     // SAFETY: the barrier is for so many, and each is made once.
                     let mut member = unsafe { Member::new(barrier, rank, ranks) };
                     // SAFETY: all are given these sums, and run this program.
-                    program.run(&mut unsafe { Ranked::<Native>::new(&mut member, sums) });
+                    unsafe { program.run(&mut Ranked::<Native>::new(&mut member, sums)) };
                 });
             }
         });
@@ -70,7 +70,8 @@ fn runs_the_same<Q: Program>(make: impl Fn() -> Q, answer: impl Fn(&Q) -> Vec<u6
     let pool = Pool::builder().threads(2).build().unwrap();
     let program = make();
     let mut loops = Looped::on(&pool);
-    program.run(&mut loops);
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut loops) };
     program.verify().unwrap();
     assert_eq!(answer(&program), answer(&serial));
 }
@@ -192,7 +193,8 @@ fn what_is_run_is_what_was_declared() {
     let recorded = |npb: Npb, class| {
         let mut recorder = Recorder(Vec::new());
         let program = npb.program::<Native>(class);
-        program.run(&mut recorder);
+        // SAFETY: run once, by this thread, which looks at it when that is over.
+        unsafe { program.run(&mut recorder) };
         program.verify().unwrap();
         recorder.0
     };

@@ -34,7 +34,7 @@ impl BarrierVisitor<Simulated> for Team {
                 // SAFETY: the barrier is for so many, and each is made once.
                 let mut member = unsafe { Member::new(&*barrier, rank, ranks) };
                 // SAFETY: all are given these sums, and run this program.
-                program.run(&mut unsafe { Ranked::<Simulated>::new(&mut member, &sums) });
+                unsafe { program.run(&mut Ranked::<Simulated>::new(&mut member, &sums)) };
             };
             Simulated::spawn(spec, Box::new(body)).unwrap()
         };
@@ -84,7 +84,8 @@ fn by_loops(npb: Npb) {
         let pool: Pool<Simulated> = builder
             .build_on(machine.cores as usize, groups, cpus)
             .unwrap();
-        program.run(&mut Looped::on(&pool));
+        // SAFETY: run once, by this thread, which looks at it when that is over.
+        unsafe { program.run(&mut Looped::on(&pool)) };
     });
 }
 

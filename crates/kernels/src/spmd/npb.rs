@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// let cg = "cg".parse::<Npb>()?.program::<Native>(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
-/// cg.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+/// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// cg.verify()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

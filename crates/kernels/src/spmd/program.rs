@@ -12,7 +12,13 @@ pub trait Program: Send + Sync {
     fn grains(&self) -> usize;
 
     /// Runs it. Each rank of a team calls this once; over loops one thread does.
-    fn run(&self, sharing: &mut dyn Worksharing);
+    ///
+    /// # Safety
+    ///
+    /// All ranks of one team, or one thread over loops, and each once: bodies write the
+    /// program's data, which nothing but [`Worksharing`] protects. Nobody looks at the
+    /// program, to [verify](Self::verify) it, say, before all have returned.
+    unsafe fn run(&self, sharing: &mut dyn Worksharing);
 
     /// After the run: what it found, if that is right.
     ///
@@ -61,6 +67,11 @@ pub struct WrongAnswer {
 /// What one run of a program would do, of any size, without its data: what a simulated
 /// chip is told.
 pub trait Declaration: Send + Sync {
+    /// What is done once, before the first step.
+    fn before(&self) -> Vec<Phase> {
+        Vec::new()
+    }
+
     /// The phases that are repeated, one after the other, in one step of the program.
     fn step(&self) -> Vec<Phase>;
 

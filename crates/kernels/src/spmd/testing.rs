@@ -34,7 +34,8 @@ pub(super) fn alone(program: &dyn Program) -> Vec<Phase> {
         inner: &mut ranked,
         phases: vec![],
     };
-    program.run(&mut noting);
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut noting) };
     noting.phases
 }
 
@@ -54,7 +55,7 @@ impl BarrierVisitor<Native> for Team<'_> {
                     // SAFETY: a barrier of so many members, each rank made once.
                     let mut member = unsafe { Member::<Native, B>::new(barrier, rank, ranks) };
                     // SAFETY: the team's sums, and all run the same program.
-                    program.run(&mut unsafe { Ranked::<Native>::new(&mut member, sums) });
+                    unsafe { program.run(&mut Ranked::<Native>::new(&mut member, sums)) };
                 });
             }
         });
@@ -76,7 +77,8 @@ pub(super) fn with_barriers<T: Program>(ranks: usize, make: impl Fn() -> T) -> V
 pub(super) fn looped<T: Program>(threads: usize, make: impl Fn() -> T) -> T {
     let pool = Pool::builder().threads(threads).build().unwrap();
     let program = make();
-    program.run(&mut Looped::on(&pool));
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut Looped::on(&pool)) };
     program.verify().unwrap();
     program
 }

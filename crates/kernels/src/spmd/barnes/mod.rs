@@ -80,7 +80,7 @@ use walk::Field;
 /// let program = Barnes::<Native>::new(Input::Tiny.problem());
 /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
-/// program.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+/// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// println!("{}", program.verify()?);
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
 /// ```
@@ -291,7 +291,7 @@ impl<P: Platform> Program for Barnes<P> {
         forces.items.div_ceil(forces.grain)
     }
 
-    fn run(&self, sharing: &mut dyn Worksharing) {
+    unsafe fn run(&self, sharing: &mut dyn Worksharing) {
         let declared = self.declaration();
         let [root, load, moments, forces] = declared.phases();
         for (step, log) in self.logs.iter().enumerate() {

@@ -48,7 +48,7 @@ impl<P: Platform> Barnes<P> {
     /// let program = Barnes::<Native>::new(Problem::new(1_000)?);
     /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
     /// // SAFETY: a team of one, whose sums nobody else has.
-    /// program.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+    /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
     /// assert!(program.errors().median < 0.02);
     /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
     /// ```

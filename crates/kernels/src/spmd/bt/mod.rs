@@ -71,7 +71,7 @@ use tridiagonal::{Workspace, solve};
 /// let bt = Bt::<Native>::new(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(bt.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
-/// bt.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+/// unsafe { bt.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// assert_eq!(bt.verify()?.to_string(), "residual 1.703428371e-1");
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
 /// ```
@@ -116,7 +116,7 @@ impl<P: Platform> Bt<P> {
     /// let before = bt.norms().error;
     /// let (mut alone, sums) = (Alone, Sums::new(bt.grains()));
     /// // SAFETY: a team of one, whose sums nobody else has.
-    /// bt.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+    /// unsafe { bt.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
     /// // It is on the way to the exact solution.
     /// assert!(bt.norms().error[0] < before[0]);
     /// ```
@@ -313,7 +313,7 @@ impl<P: Platform> Program for Bt<P> {
         0
     }
 
-    fn run(&self, sharing: &mut dyn Worksharing) {
+    unsafe fn run(&self, sharing: &mut dyn Worksharing) {
         let phases = BtPhases::of(self.class);
         let [x, y, z] = [phases.first(), phases.second(), phases.third()];
         for _ in 0..self.steps {

@@ -11,7 +11,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 fn alone(program: &Bt<Native>) {
     let (mut alone, sums) = (Alone, Sums::new(0));
     // SAFETY: a team of one, whose sums nobody else has.
-    program.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+    unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 }
 
 #[test]

@@ -62,7 +62,7 @@ use std::ops::Range;
 /// let program = Canneal::<Native>::of(Input::SimDev);
 /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
-/// program.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+/// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// println!("{}", program.verify()?);
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
 /// ```
@@ -165,7 +165,7 @@ impl<P: Platform> Program for Canneal<P> {
         phase.items.div_ceil(phase.grain)
     }
 
-    fn run(&self, sharing: &mut dyn Worksharing) {
+    unsafe fn run(&self, sharing: &mut dyn Worksharing) {
         let phase = self.declaration().phase();
         for (step, made) in self.made.iter().enumerate() {
             let sum = sharing.sum(&phase, &|moves| self.moves(step, moves).made as f64);

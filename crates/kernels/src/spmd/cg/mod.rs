@@ -38,7 +38,7 @@ use std::marker::PhantomData;
 /// let cg = Cg::<Native>::new(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
-/// cg.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+/// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// assert_eq!(cg.verify()?.to_string(), "zeta 8.5971775078648");
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
 /// ```
@@ -243,7 +243,7 @@ impl<P: Platform> Program for Cg<P> {
         grains.into_iter().max().unwrap_or_default()
     }
 
-    fn run(&self, sharing: &mut dyn Worksharing) {
+    unsafe fn run(&self, sharing: &mut dyn Worksharing) {
         let mut scale = 1.0;
         for iteration in 0..self.phases.size.iterations {
             let rho = self.start(sharing, scale);

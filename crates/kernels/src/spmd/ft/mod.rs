@@ -30,7 +30,7 @@ mod reference;
 pub use phases::FtPhases;
 
 use super::randlc::Randlc;
-use super::{Class, Phase, Program, Shared, Verified, Worksharing, WrongAnswer};
+use super::{Class, Declaration, Phase, Program, Shared, Verified, Worksharing, WrongAnswer};
 use complex::Complex;
 use fft::{Fft, LANES, Row};
 use manycore_platform::Platform;
@@ -49,7 +49,7 @@ use std::ops::Range;
 /// let ft = Ft::<Native>::new(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(ft.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
-/// ft.run(&mut unsafe { Ranked::<Native>::new(&mut alone, &sums) });
+/// unsafe { ft.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// let verified = ft.verify()?.to_string();
 /// assert_eq!(verified, "checksum 554.2683411903 + 493.2597244941i");
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
@@ -277,7 +277,7 @@ impl<P: Platform> Program for Ft<P> {
         0
     }
 
-    fn run(&self, sharing: &mut dyn Worksharing) {
+    unsafe fn run(&self, sharing: &mut dyn Worksharing) {
         self.forward(sharing);
         for iteration in 0..self.phases.size.iterations {
             self.step(sharing, iteration);

@@ -64,14 +64,6 @@ impl FtPhases {
         Self { size }
     }
 
-    /// What is done before the first step: the transform of the initial state.
-    #[must_use]
-    pub fn before(&self) -> Vec<Phase> {
-        let names = ["ft along x", "ft along y", "ft along z"];
-        let phase = |axis: usize| self.along(axis, names[axis], 0.0, 32.0);
-        (0..3).map(phase).collect()
-    }
-
     /// Evolves the state, and transforms it back along x.
     pub(super) fn evolve(&self) -> Phase {
         // A factor is loaded and multiplied by the row's, and a number by both parts.
@@ -108,6 +100,13 @@ impl FtPhases {
 }
 
 impl Declaration for FtPhases {
+    /// The transform of the initial state.
+    fn before(&self) -> Vec<Phase> {
+        let names = ["ft along x", "ft along y", "ft along z"];
+        let phase = |axis: usize| self.along(axis, names[axis], 0.0, 32.0);
+        (0..3).map(phase).collect()
+    }
+
     fn step(&self) -> Vec<Phase> {
         vec![self.evolve(), self.back_along_y(), self.back_along_z()]
     }
