@@ -20,7 +20,10 @@ impl Group {
             let names = line.split(':').nth(1);
             names.is_some_and(|names| names.split(',').any(|name| name == "cpu"))
         };
-        let line = own.lines().find(of_cpu).context("no hierarchy of version 1 for `cpu`")?;
+        let line = own
+            .lines()
+            .find(of_cpu)
+            .context("no hierarchy of version 1 for `cpu`")?;
         let path = line.splitn(3, ':').nth(2).unwrap_or("/");
         let parent = Path::new("/sys/fs/cgroup/cpu").join(path.trim_start_matches('/'));
         let group = parent.join(format!("manycore-peers-{}", std::process::id()));
@@ -59,8 +62,13 @@ impl Group {
     /// When the kernel does not say.
     pub fn throttled(&self) -> Result<u64> {
         let stat = fs::read_to_string(self.0.join("cpu.stat"))?;
-        let line = stat.lines().find_map(|line| line.strip_prefix("nr_throttled "));
-        Ok(line.context("cpu.stat without nr_throttled")?.trim().parse()?)
+        let line = stat
+            .lines()
+            .find_map(|line| line.strip_prefix("nr_throttled "));
+        Ok(line
+            .context("cpu.stat without nr_throttled")?
+            .trim()
+            .parse()?)
     }
 }
 

@@ -29,7 +29,12 @@ struct Arguments {
     #[arg(long, default_value = "7")]
     rounds: NonZeroUsize,
     /// Quotas in CPUs, with commas
-    #[arg(long, value_delimiter = ',', value_name = "CPUS,...", default_value = "1.25,1.5,2")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "CPUS,...",
+        default_value = "1.25,1.5,2"
+    )]
     quotas: Vec<f64>,
     /// CPUs that the loops may use
     #[arg(long, default_value = "2")]

@@ -44,7 +44,12 @@ pub fn visit(name: &str, quota: f64, cpus: usize, time: Duration) -> Result<Visi
     let mut to = child.stdin.take().context("it has no input")?;
     writeln!(to, "go")?;
     let mut lines = BufReader::new(child.stdout.take().context("it has no output")?).lines();
-    let mut line = || lines.next().context("it ended early")?.context("its output");
+    let mut line = || {
+        lines
+            .next()
+            .context("it ended early")?
+            .context("its output")
+    };
     let threads = line()?;
     let before = group.throttled()?;
     let iterations_per_ms = line()?.parse()?;
@@ -70,7 +75,10 @@ pub fn answer(name: &str, cpus: usize, time: Duration) -> Result<()> {
     match name {
         "manycore" => {
             let watch = Watch::start()?;
-            let pool = Pool::builder().threads(cpus).follow(watch.allotment()).build()?;
+            let pool = Pool::builder()
+                .threads(cpus)
+                .follow(watch.allotment())
+                .build()?;
             measure("follows", time, || {
                 pool.parallel_for(0..ITERATIONS, |i| {
                     black_box(iteration(i));

@@ -1,8 +1,6 @@
 //! How many cores a runtime may use now: one word, read at every safe point.
 
-use manycore_platform::{
-    Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform,
-};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,12 +52,6 @@ impl Seen {
     #[must_use]
     pub fn cores(self) -> usize {
         (self.0 & CORES) as usize
-    }
-
-    /// Whether the worker of this number, from 0, might run then.
-    #[must_use]
-    pub fn allows(self, worker: usize) -> bool {
-        worker < self.cores()
     }
 }
 

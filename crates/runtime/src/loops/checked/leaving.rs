@@ -109,7 +109,9 @@ const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
 #[test]
 fn it_shrinks() {
     let (n, allowed, changes) = LEAVES_ONE;
-    loom_model(Some(3), move || sharded::<Loom>(n, 1, allowed, changes, None));
+    loom_model(Some(2), move || {
+        sharded::<Loom>(n, 1, allowed, changes, None)
+    });
     loom_model(Some(2), || sharded::<Loom>(4, 1, 2, &[1], None));
 }
 
@@ -147,7 +149,10 @@ fn each_mistake_is_caught() {
             });
         };
         let why = caught(model);
-        assert!(why.contains("lost") || why.contains("the end"), "{mistake:?}: {why}");
+        assert!(
+            why.contains("lost") || why.contains("the end"),
+            "{mistake:?}: {why}"
+        );
     }
 }
 
@@ -155,12 +160,14 @@ fn each_mistake_is_caught() {
 fn each_fault_is_caught() {
     let (n, allowed, changes) = LEAVES_ONE;
     let relaxed = || {
-        loom_model(Some(3), move || {
+        loom_model(Some(2), move || {
             sharded::<Faulty<Loom, Relaxed>>(n, 1, allowed, changes, None);
         })
     };
+    // Iterations that the caller overlooks, or a nudge that the helper does.
     let why = caught(relaxed);
-    assert!(why.contains("lost") || why.contains("the end"), "{why}");
+    let found = ["lost", "the end", "deadlock"];
+    assert!(found.iter().any(|it| why.contains(it)), "{why}");
     let torn = || {
         loom_model(Some(2), move || {
             sharded::<Faulty<Loom, TornCas>>(n, 1, allowed, changes, None);
