@@ -23,7 +23,7 @@ mod order;
 mod sysfs;
 
 pub use affinity::{Affinity, AffinityError, ParseAffinityError};
-pub(crate) use cgroup::{Groups, Quota};
+pub(crate) use cgroup::{Counters, Groups, Quota};
 pub(crate) use sysfs::{CpuSet, Tree};
 
 use std::collections::BTreeMap;

@@ -255,7 +255,7 @@ impl State {
             self.sources.read_files();
             self.follow_quota(Instant::now());
         }
-        self.keep_pace();
+        self.keep_pace(tick % FILES == 0);
     }
 
     /// Obeys a larger quota at once, and a smaller one when it has lasted.
@@ -269,11 +269,12 @@ impl State {
         }
     }
 
-    fn keep_pace(&mut self) {
+    /// `all`: looks also how often the quota has run out.
+    fn keep_pace(&mut self, all: bool) {
         let cpus = self.sources.cpus();
         match self.quota {
             Some(quota) if quota.cpus < cpus as f64 => {
-                let usage = self.sources.usage(&quota);
+                let usage = self.sources.usage(&quota, all);
                 self.paced = Some(self.pace.workers(quota.cpus, quota.period, usage));
             }
             _ if self.paced.is_some() => (self.pace, self.paced) = (Pace::new(), None),
@@ -291,7 +292,7 @@ impl State {
 
     /// The cores there are at first.
     fn cores(&mut self) -> usize {
-        self.keep_pace();
+        self.keep_pace(true);
         self.capped()
     }
 }

@@ -1,7 +1,7 @@
 //! What is looked at: the affinity mask, the cpuset, the quota, and what was used.
 
 use super::pace::Usage;
-use crate::topology::{CpuSet, Groups, Quota, Tree, affinity_mask};
+use crate::topology::{Counters, CpuSet, Groups, Quota, Tree, affinity_mask};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ pub(super) struct Sources {
     mask: Option<CpuSet>,
     cpuset: Option<CpuSet>,
     quota: Option<Quota>,
+    /// Whether the group with the quota says what it has used.
+    counts_usage: bool,
     began: Instant,
 }
 
@@ -38,6 +40,7 @@ impl Sources {
             mask: None,
             cpuset: None,
             quota: None,
+            counts_usage: false,
             began: Instant::now(),
         };
         sources.find();
@@ -81,9 +84,15 @@ impl Sources {
         self.quota
     }
 
-    /// What was used of `quota`, and how often it ran out: one file or two.
-    pub(super) fn usage(&self, quota: &Quota) -> Usage {
-        let counters = self.groups.counters(Tree(&self.root), quota);
+    /// What was used of `quota`. How often it ran out, which is in a file, is read if
+    /// `all` is asked for, or if what was used is in the same file.
+    pub(super) fn usage(&mut self, quota: &Quota, all: bool) -> Usage {
+        let counters = if all || self.counts_usage {
+            self.groups.counters(Tree(&self.root), quota)
+        } else {
+            Counters::default()
+        };
+        self.counts_usage = counters.usage.is_some();
         Usage {
             now: self.began.elapsed(),
             used: counters.usage.unwrap_or_else(used_by_this_process),
