@@ -34,7 +34,7 @@ fn pool(
     builder.build_on(cores, groups, places).unwrap()
 }
 
-/// Runs a loop, in which `before` is called once at about the middle, and checks that
+/// Runs a loop, in whose first third `middle` is called once, and checks that
 /// each iteration ran once. Returns the cycles it took.
 fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + Sync) -> u64 {
     let ran: Vec<Count> = (0..64).map(|_| Count::new(0)).collect();
@@ -45,7 +45,7 @@ fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + S
         }
         Simulated::compute(INSTRUCTIONS);
         // Few lines are written, so that this is no benchmark of counting.
-        if i % (ITERATIONS / 40) == 0 {
+        if i.is_multiple_of(ITERATIONS / 40) {
             ran[i / (ITERATIONS / 40)].fetch_add(1, Relaxed);
         }
     });

@@ -248,23 +248,22 @@ impl State {
     /// Reads what is due in this tick, and sets the pace.
     fn look(&mut self, tick: u32) {
         self.sources.read_mask();
-        if tick % GROUPS == 0 {
+        if tick.is_multiple_of(GROUPS) {
             self.sources.find();
         }
-        if tick % FILES == 0 {
+        if tick.is_multiple_of(FILES) {
             self.sources.read_files();
             self.follow_quota(Instant::now());
         }
-        self.keep_pace(tick % FILES == 0);
+        self.keep_pace(tick.is_multiple_of(FILES));
     }
 
     /// Obeys a larger quota at once, and a smaller one when it has lasted.
     fn follow_quota(&mut self, now: Instant) {
         let (old, new) = (self.quota, self.sources.quota());
         let cpus = |quota: Option<Quota>| quota.map_or(f64::INFINITY, |quota| quota.cpus);
-        if cpus(new) >= cpus(old) {
-            (self.quota, self.smaller_since) = (new, None);
-        } else if now.duration_since(*self.smaller_since.get_or_insert(now)) >= HOLD {
+        let mut lasted = || now.duration_since(*self.smaller_since.get_or_insert(now));
+        if cpus(new) >= cpus(old) || lasted() >= HOLD {
             (self.quota, self.smaller_since) = (new, None);
         }
     }

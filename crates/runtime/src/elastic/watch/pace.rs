@@ -145,7 +145,7 @@ mod tests {
             let (mut pace, mut workers, mut next) = (Pace::new(), 1, 0);
             let (mut used, mut throttled) = (0.0, 0);
             for now in 0..seconds * 1_000_000 {
-                if (now + phase) % self.period == 0 {
+                if (now + phase).is_multiple_of(self.period) {
                     (self.left, self.stopped) = (self.quota, false);
                 }
                 if now == 1_000_000 {
@@ -194,11 +194,11 @@ mod tests {
         assert!(used > 1.42, "{used}");
     }
 
-    /// Two workers all the time, which is what there would be without it.
+    /// The kernel of these tests does throttle: half a CPU that others use is more than
+    /// the margin.
     #[test]
-    fn the_model_throttles() {
+    fn a_pace_without_regard_to_others_throttles() {
         let mut kernel = Kernel::new(1.5, 100_000);
-        // Seen as if the quota were more than two workers use.
         kernel.others = 0.5;
         let (_, throttled) = kernel.run(2, 0);
         assert!(throttled > 0);

@@ -112,13 +112,13 @@ fn it_shrinks() {
     loom_model(Some(2), move || {
         sharded::<Loom>(n, 1, allowed, changes, None)
     });
-    loom_model(Some(2), || sharded::<Loom>(4, 1, 2, &[1], None));
+    loom_model(Some(1), || sharded::<Loom>(4, 1, 2, &[1], None));
 }
 
 #[test]
 fn it_grows_and_shrinks_and_grows() {
     for changes in [&[1, 2][..], &[2, 1, 2]] {
-        loom_model(Some(2), move || sharded::<Loom>(3, 1, 1, changes, None));
+        loom_model(Some(1), move || sharded::<Loom>(3, 1, 1, changes, None));
     }
 }
 
