@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 /// How often the affinity mask is read, and the pace set.
-const TICK: Duration = Duration::from_millis(1);
+const TICK: Duration = Duration::from_millis(2);
 /// How often the files of the control groups are read, in ticks.
 const FILES: u32 = 10;
 /// How often the groups themselves are looked up, in ticks.
-const GROUPS: u32 = 100;
+const GROUPS: u32 = 50;
 /// How long a smaller quota must last before it is obeyed. A larger one is at once, and
 /// so is what takes CPUs away.
 const HOLD: Duration = Duration::from_millis(50);
@@ -29,9 +29,9 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// | what | read | when it grows | when it shrinks |
 /// |---|---|---|---|
-/// | affinity mask of the watch's own thread | each ms | at once | at once |
-/// | cpuset of the control group, v1 and v2 | each 10 ms; the mask shows it sooner | at once | at once |
-/// | CPU quota, v1 and v2, of any level | each 10 ms | at once | if it lasts 50 ms |
+/// | affinity mask of the watch's own thread | each 2 ms | at once | at once |
+/// | cpuset of the control group, v1 and v2 | each 20 ms; the mask shows it sooner | at once | at once |
+/// | CPU quota, v1 and v2, of any level | each 20 ms | at once | if it lasts 50 ms |
 /// | [`cap`](Self::cap) | when called | at once | at once |
 ///
 /// The process may also be moved to another group, which is noticed within 100 ms.
@@ -56,7 +56,7 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Cost
 ///
-/// A thread, `manycore-watch`, that runs for some microseconds each millisecond.
+/// A thread, `manycore-watch`, that runs for some 50 us each 2 ms.
 ///
 /// ```
 /// use manycore::Pool;

@@ -23,8 +23,11 @@ const MOST_MARGIN: f64 = 0.25;
 /// What it grows by when the kernel has throttled, and shrinks by in a second.
 const BACK_OFF: f64 = 0.01;
 const RECOVERY: f64 = 0.0005;
-/// Half the band of `debt`, in periods of one CPU: 1 ms of 100.
-const BAND: f64 = 0.01;
+/// How far `debt` may go before the number of workers changes, in periods of one CPU.
+const BAND: f64 = 0.003;
+/// What is saved up at most, in periods of one CPU: more than what is left unused
+/// between two looks at a steady pace, so that none of that is lost.
+const CREDIT: f64 = 0.015;
 
 /// What has been used of what may be.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +64,7 @@ impl Pace {
     /// Workers from now until the next call, at least one, for a quota of `cpus` in each
     /// `period`. To be called several times in `period`/20.
     pub(super) fn workers(&mut self, cpus: f64, period: Duration, usage: Usage) -> usize {
-        let band = BAND * period.as_secs_f64();
+        let (band, credit) = (BAND * period.as_secs_f64(), CREDIT * period.as_secs_f64());
         if let Some(last) = self.last {
             let seconds = usage.now.saturating_sub(last.now).as_secs_f64();
             let used = usage.used.saturating_sub(last.used).as_secs_f64();
@@ -75,7 +78,7 @@ impl Pace {
             // What was not used in time is lost, as the kernel has it. What was used
             // beyond is paid back, though not for ever: the kernel has forgotten it.
             let most = cpus * period.as_secs_f64();
-            self.debt = (self.debt + used - rate * seconds).clamp(-band, most);
+            self.debt = (self.debt + used - rate * seconds).clamp(-credit, most);
         }
         // A count that was not read this time is compared the next.
         let throttled = usage
@@ -84,7 +87,7 @@ impl Pace {
         self.last = Some(Usage { throttled, ..usage });
         if self.debt >= band {
             self.many = false;
-        } else if self.debt <= -0.9 * band {
+        } else if self.debt <= -band {
             self.many = true;
         }
         let rate = self.rate(cpus);
@@ -93,7 +96,7 @@ impl Pace {
         }
         // If the smaller number does not pay it back, because others use the time, a
         // still smaller one does.
-        let deeper = ((self.debt / band) as usize).saturating_sub(1) / 3;
+        let deeper = (self.debt / (2.0 * credit)) as usize;
         (rate.floor() as usize).saturating_sub(deeper).max(1)
     }
 
@@ -158,7 +161,7 @@ mod tests {
                         throttled: Some(self.throttled),
                     };
                     workers = pace.workers(cpus, Duration::from_micros(self.period), usage);
-                    next += 1_000 + rng.u64(..=self.late);
+                    next += 2_000 + rng.u64(..=self.late);
                 }
                 if self.stopped {
                     continue;

@@ -14,6 +14,8 @@ pub(super) struct Sources {
     groups: Groups,
     mask: Option<CpuSet>,
     cpuset: Option<CpuSet>,
+    /// CPUs that both leave.
+    cpus: usize,
     quota: Option<Quota>,
     /// Whether the group with the quota says what it has used.
     counts_usage: bool,
@@ -39,6 +41,7 @@ impl Sources {
             groups: Groups::default(),
             mask: None,
             cpuset: None,
+            cpus: 1,
             quota: None,
             counts_usage: false,
             began: Instant::now(),
@@ -57,7 +60,11 @@ impl Sources {
     /// Reads this thread's mask: one system call.
     pub(super) fn read_mask(&mut self) {
         if self.here {
-            self.mask = affinity_mask();
+            let mask = affinity_mask();
+            if self.mask != mask {
+                self.mask = mask;
+                self.count_cpus();
+            }
         }
     }
 
@@ -66,10 +73,10 @@ impl Sources {
         let tree = Tree(&self.root);
         self.cpuset = self.groups.cpuset(tree);
         self.quota = self.groups.quota(tree);
+        self.count_cpus();
     }
 
-    /// CPUs that mask and cpuset leave; where neither says anything, all there are.
-    pub(super) fn cpus(&self) -> usize {
+    fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
             // One of the two is older: the mask is read more often.
             (Some(mask), Some(set)) if mask.is_disjoint(set) => mask.len(),
@@ -77,7 +84,12 @@ impl Sources {
             (Some(set), None) | (None, Some(set)) => set.len(),
             (None, None) => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        both.max(1)
+        self.cpus = both.max(1);
+    }
+
+    /// CPUs that mask and cpuset leave; where neither says anything, all there are.
+    pub(super) fn cpus(&self) -> usize {
+        self.cpus
     }
 
     pub(super) fn quota(&self) -> Option<Quota> {
