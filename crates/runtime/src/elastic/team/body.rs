@@ -4,8 +4,10 @@ use super::Site;
 use super::exchange::Exchange;
 use super::words::STOP;
 use crate::elastic::Allotment;
+use crate::elastic::fiber::Stacks;
 use manycore_platform::{Atomic, Native, Ordering, Platform};
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a rank has stopped.
 ///
@@ -97,6 +99,7 @@ pub struct Turn<'a, P: Platform = Native> {
     pub(super) opening: &'a P::Futex,
     pub(super) allotment: &'a Allotment<P>,
     pub(super) exchange: &'a Exchange,
+    pub(super) stacks: &'a Arc<Stacks<P>>,
 }
 
 impl<P: Platform> Turn<'_, P> {

@@ -5,6 +5,7 @@ use super::run::Settings;
 use super::{Policy, Team};
 use crate::BuildError;
 use crate::elastic::Allotment;
+use crate::elastic::fiber::Stacks;
 use manycore_platform::{Native, Platform, ThreadSpec};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_micros(20);
 /// A cut: two switches, and the queue between them as lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
+
+/// Of a rank; only what it touches is memory.
+const STACK_SIZE: usize = 512 << 10;
 
 /// How to make a [`Team`].
 ///
@@ -29,6 +33,7 @@ pub struct TeamBuilder<P: Platform = Native> {
     allotment: Allotment<P>,
     cpus: Vec<Vec<usize>>,
     name: String,
+    stack_size: usize,
     settings: Settings,
 }
 
@@ -39,6 +44,7 @@ impl<P: Platform> TeamBuilder<P> {
             allotment,
             cpus: vec![],
             name: "team".into(),
+            stack_size: STACK_SIZE,
             settings: Settings {
                 policy: Policy::default(),
                 patience: PATIENCE,
@@ -59,6 +65,14 @@ impl<P: Platform> TeamBuilder<P> {
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// The size of a [`Stackful`](super::Stackful) rank's stack in bytes, 512 KiB by default; only
+    /// pages that it touches cost memory.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes;
         self
     }
 
@@ -101,6 +115,7 @@ impl<P: Platform> TeamBuilder<P> {
         let mut team = Team {
             crew: Arc::new(Crew::new(self.allotment, patience)),
             threads: Vec::with_capacity(self.workers - 1),
+            stacks: Arc::new(Stacks::new(self.stack_size)),
             settings: self.settings,
         };
         for worker in 1..self.workers {

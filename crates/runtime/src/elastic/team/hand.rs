@@ -214,6 +214,7 @@ impl<'a, P: Platform> Hand<'a, P> {
             opening: &run.opening.word,
             allotment: &run.allotment,
             exchange: &run.exchange,
+            stacks: &run.stacks,
         };
         self.switches += 1;
         // SAFETY: the body lives until the run is over, which it is not before this rank has

@@ -16,20 +16,27 @@ mod hand;
 mod plan;
 mod planner;
 mod policy;
+mod rank;
 mod rank_cell;
+mod rank_local;
 mod report;
 mod run;
 mod site;
+mod stackful;
 mod words;
 
 pub use body::{Body, Step, Turn};
 pub use builder::TeamBuilder;
 pub use cursor::Cursor;
 pub use policy::Policy;
+pub use rank::Rank;
+pub use rank_local::RankLocal;
 pub use report::Report;
 pub use site::Site;
+pub use stackful::Stackful;
 
 use super::Allotment;
+use super::fiber::Stacks;
 use crate::BuildError;
 use crew::Crew;
 use hand::Hand;
@@ -77,6 +84,7 @@ use std::sync::Arc;
 pub struct Team<P: Platform = Native> {
     crew: Arc<Crew<P>>,
     threads: Vec<P::Thread>,
+    stacks: Arc<Stacks<P>>,
     settings: Settings,
 }
 
@@ -128,8 +136,9 @@ impl<P: Platform> Team<P> {
             .iter_mut()
             .map(|body| &raw mut **body as *mut (dyn Body<P> + '_));
         let allotment = self.crew.allotment().clone();
+        let stacks = Arc::clone(&self.stacks);
         // SAFETY: they are dropped below, when the run is over.
-        let run = unsafe { Run::new(pointers, self.workers(), allotment, &self.settings) };
+        let run = unsafe { Run::new(pointers, self.workers(), allotment, stacks, &self.settings) };
         let run = Arc::new(run);
         if run.workers() > 1 {
             self.crew.call(&run);

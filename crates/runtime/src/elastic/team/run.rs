@@ -6,10 +6,12 @@ use super::rank_cell::{RankCell, wake_all};
 use super::words::{Episode, OVER, PARKED, STOP};
 use super::{Body, Policy, Report, Site};
 use crate::elastic::Allotment;
+use crate::elastic::fiber::Stacks;
 use crate::pool::lock::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::any::Any;
 use std::cell::UnsafeCell;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Of `arrived`: the low half counts the ranks that have arrived, the high half those of them
@@ -59,6 +61,7 @@ pub(super) struct Run<P: Platform> {
     pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
     pub(super) allotment: Allotment<P>,
     pub(super) exchange: Exchange,
+    pub(super) stacks: Arc<Stacks<P>>,
     /// What the run has failed with.
     failure: Lock<P, Option<Payload>>,
     /// Workers that may take part.
@@ -88,6 +91,7 @@ impl<P: Platform> Run<P> {
         bodies: impl ExactSizeIterator<Item = *mut (dyn Body<P> + 'a)>,
         workers: usize,
         allotment: Allotment<P>,
+        stacks: Arc<Stacks<P>>,
         settings: &Settings,
     ) -> Self {
         let ranks = bodies.len();
@@ -125,6 +129,7 @@ impl<P: Platform> Run<P> {
             tallies: (0..workers).map(tally).collect(),
             allotment,
             exchange: Exchange::new(ranks),
+            stacks,
             failure: Lock::new(None),
             workers,
             patience: P::duration_to_ticks(settings.patience),

@@ -35,8 +35,9 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
     let pointers = bodies
         .iter_mut()
         .map(|body| &raw mut *body as *mut (dyn Body<P> + '_));
+    let stacks = std::sync::Arc::new(crate::elastic::fiber::Stacks::new(1 << 16));
     // SAFETY: they are dropped below, after the run.
-    let run = unsafe { Run::new(pointers, 2, allotment.clone(), &settings(policy)) };
+    let run = unsafe { Run::new(pointers, 2, allotment.clone(), stacks, &settings(policy)) };
     team::<P>(2, |worker| {
         loop {
             let cores = allotment.seen();
