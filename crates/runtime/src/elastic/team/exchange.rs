@@ -17,7 +17,10 @@ struct Slot {
 }
 
 #[repr(align(64))]
-struct Bytes([MaybeUninit<u8>; ROOM]);
+struct Bytes {
+    /// Only ever used by its address.
+    _room: [MaybeUninit<u8>; ROOM],
+}
 
 /// Two slots a rank, which take turns: one for even intervals, one for odd.
 ///
@@ -40,7 +43,9 @@ impl Exchange {
         let slot = |_| {
             CachePadded::new(UnsafeCell::new(Slot {
                 label: None,
-                bytes: Bytes([MaybeUninit::uninit(); ROOM]),
+                bytes: Bytes {
+                    _room: [MaybeUninit::uninit(); ROOM],
+                },
             }))
         };
         let set = || (0..ranks).map(slot).collect();

@@ -7,7 +7,7 @@ use super::planner::Way;
 use super::rank_cell::NOWHERE;
 use super::run::Run;
 use super::words::{Episode, OVER, PARKED};
-use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a worker leaves a run.
@@ -140,6 +140,7 @@ impl<'a, P: Platform> Hand<'a, P> {
 
     fn put_back(&mut self, episode: Episode, rank: usize) {
         self.cuts += 1;
+        self.keep_tally();
         self.run.ranks[rank].put_back(episode);
         self.run.tell_sleepers();
     }
@@ -185,7 +186,7 @@ impl<'a, P: Platform> Hand<'a, P> {
         let ranks = &self.run.ranks;
         let start = start % ranks.len();
         let mut order = (start..ranks.len()).chain(0..start);
-        order.find(|&rank| ranks[rank].claim(episode))
+        order.find(|&rank| ranks[rank].claim_of_others(episode))
     }
 
     /// Gives a rank that it has claimed a turn, of `budget` ticks if somebody is to have it
@@ -262,14 +263,20 @@ impl<'a, P: Platform> Hand<'a, P> {
         if self.arrived == 0 {
             return false;
         }
-        let tally = &self.run.tallies[self.worker];
-        // Relaxed: published by the announcement.
-        tally.switches.store(self.switches, Ordering::Relaxed);
-        tally.cuts.store(self.cuts, Ordering::Relaxed);
-        tally.migrations.store(self.migrations, Ordering::Relaxed);
+        self.keep_tally();
         let (arrived, done) = (self.arrived, self.done);
         (self.arrived, self.done) = (0, 0);
         self.run.announce(arrived, done, self.site, episode)
+    }
+
+    /// Writes down what it has done.
+    fn keep_tally(&self) {
+        let tally = &self.run.tallies[self.worker];
+        // Relaxed: published by what follows, an announcement or a rank that is put
+        // back, whose next claimer goes on to announce it.
+        tally.switches.store(self.switches, Ordering::Relaxed);
+        tally.cuts.store(self.cuts, Ordering::Relaxed);
+        tally.migrations.store(self.migrations, Ordering::Relaxed);
     }
 
     /// Waits for the next episode; runs what others have not come to, or were to leave.
@@ -282,13 +289,19 @@ impl<'a, P: Platform> Hand<'a, P> {
         let mut seen = episode.opening();
         loop {
             seen = P::spin_while(word, seen, until.min(now + pause));
+            now = P::now();
             if seen & OVER != 0 || Episode::of(seen) != episode {
                 return Then::Next;
             }
             if !self.may_run() {
                 return Then::Leaves;
             }
-            if let Some(rank) = self.claim_from(episode, self.own_end()) {
+            let found = if now < until {
+                self.claim_from(episode, self.own_end())
+            } else {
+                self.sleep(episode)
+            };
+            if let Some(rank) = found {
                 self.clock = P::now();
                 let goes_on = self.run_rank(episode, rank, None);
                 if self.announce(episode) {
@@ -302,13 +315,6 @@ impl<'a, P: Platform> Hand<'a, P> {
                 (pause, until) = (0, now + patience);
                 continue;
             }
-            now = P::now();
-            if now >= until {
-                self.sleep(episode);
-                now = P::now();
-                // A rank may have been put back, which somebody else has now.
-                until = now;
-            }
             pause = (2 * pause).clamp(politeness, LONGEST * politeness);
         }
     }
@@ -319,24 +325,28 @@ impl<'a, P: Platform> Hand<'a, P> {
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
     }
 
-    /// Sleeps until the next episode or until a rank is put back, if there is none to claim.
+    /// Claims a rank that nobody runs; if there is none, sleeps until the next episode or until
+    /// one is put back.
     ///
     /// # No wake-up is lost
     ///
     /// See `README.md`: PARKED, fence, look, sleep against put back, fence, look for
     /// PARKED; and against the opening, which swaps the word.
-    fn sleep(&self, episode: Episode) {
+    #[cold]
+    fn sleep(&self, episode: Episode) -> Option<usize> {
         let word = &self.run.opening.word;
         // Relaxed: ordered by the fence against the look below, and by the word's own
         // history against the opening.
         let before = word.fetch_or(PARKED, Ordering::Relaxed);
         if before & OVER != 0 || Episode::of(before) != episode {
-            return;
+            return None;
         }
         P::fence_after_rmw();
-        if self.run.ranks.iter().any(|rank| rank.is_ready(episode)) {
-            return;
+        let found = self.claim_from(episode, self.own_end());
+        // If there is one PARKED stays, and costs somebody a call that wakes nobody.
+        if found.is_none() {
+            Futex::wait(word, before | PARKED, None);
         }
-        manycore_platform::Futex::wait(word, before | PARKED, None);
+        found
     }
 }

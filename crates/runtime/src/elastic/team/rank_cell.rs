@@ -45,8 +45,8 @@ impl<P: Platform> RankCell<P> {
 
     /// Whether it can be claimed; a look.
     #[inline]
-    pub(super) fn is_ready(&self, episode: Episode) -> bool {
-        // Relaxed: the claim decides, and who falls asleep has a fence before it.
+    fn is_ready(&self, episode: Episode) -> bool {
+        // Relaxed: the claim decides; and who is about to sleep has a fence before the look.
         self.word.load(Ordering::Relaxed) == episode.ready()
     }
 
@@ -54,12 +54,17 @@ impl<P: Platform> RankCell<P> {
     #[inline]
     pub(super) fn claim(&self, episode: Episode) -> bool {
         let (ready, running) = (episode.ready(), episode.running());
-        // Acquire pairs with the release of who has cut it. Looked at first: a failed
-        // exchange takes the line from its owner.
-        self.is_ready(episode)
-            && (self.word)
-                .compare_exchange(ready, running, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+        // Acquire pairs with the release of who has cut it.
+        (self.word)
+            .compare_exchange(ready, running, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// The same for one that is not this worker's by plan: looked at first, because an exchange
+    /// that fails takes the line from who has it.
+    #[inline]
+    pub(super) fn claim_of_others(&self, episode: Episode) -> bool {
+        self.is_ready(episode) && self.claim(episode)
     }
 
     /// What the claimer has.

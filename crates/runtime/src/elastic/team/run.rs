@@ -39,7 +39,7 @@ pub(super) struct Opening<P: Platform> {
     pub(super) schedule: Schedule<P>,
 }
 
-/// What a worker has done; its own line, written by it before it announces arrivals.
+/// What a worker has done; its own line, written by it before it gives ranks out of its hands.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) cuts: P::AtomicU64,

@@ -12,8 +12,6 @@ use manycore_check::{
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
 
-const RANKS: usize = 3;
-
 fn settings(policy: Policy) -> Settings {
     Settings {
         policy,
@@ -29,9 +27,10 @@ fn run<'a, P: Platform, B: Body<P> + 'a>(
     policy: Policy,
     allotment: &Allotment<P>,
     returns: bool,
+    ranks: usize,
     body: impl FnMut(usize) -> B,
 ) -> Result<Report, Payload> {
-    let mut bodies: Vec<B> = (0..RANKS).map(body).collect();
+    let mut bodies: Vec<B> = (0..ranks).map(body).collect();
     let pointers = bodies
         .iter_mut()
         .map(|body| &raw mut *body as *mut (dyn Body<P> + '_));
@@ -74,8 +73,8 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(per_episode: u32, episodes: u32) -> Self {
-        let row = || (0..RANKS).map(|_| Plain::new(0)).collect::<Vec<_>>();
+    fn new(ranks: usize, per_episode: u32, episodes: u32) -> Self {
+        let row = || (0..ranks).map(|_| Plain::new(0)).collect::<Vec<_>>();
         Self {
             own: row(),
             shared: (0..episodes).map(|_| row()).collect(),
@@ -99,11 +98,11 @@ impl Memory {
 }
 
 /// All ranks are cut `cuts` times in each of so many episodes.
-fn episodes<P: Platform>(policy: Policy, cuts: u32, times: u32) {
-    let books = Books::new(RANKS, cuts + 1, times);
-    let memory = Memory::new(cuts + 1, times);
+fn episodes<P: Platform>(policy: Policy, ranks: usize, cuts: u32, times: u32) {
+    let books = Books::new(ranks, cuts + 1, times);
+    let memory = Memory::new(ranks, cuts + 1, times);
     let allotment = Allotment::<P>::new(2);
-    let report = run(policy, &allotment, false, |_| {
+    let report = run(policy, &allotment, false, ranks, |_| {
         walker(&books, |turn: &Turn<'_, P>, step| {
             memory.step(turn.rank(), step)
         })
@@ -113,38 +112,38 @@ fn episodes<P: Platform>(policy: Policy, cuts: u32, times: u32) {
     assert_eq!(report.episodes, u64::from(times));
     assert_eq!(
         report.switches,
-        u64::from((cuts + 1) * times) * RANKS as u64
+        u64::from((cuts + 1) * times) * ranks as u64
     );
     // Those that were not cut for another are no cuts.
-    assert!(report.cuts <= u64::from(cuts * times) * RANKS as u64);
+    assert!(report.cuts <= u64::from(cuts * times) * ranks as u64);
 }
 
 #[test]
 fn two_episodes() {
-    loom_model(Some(2), || episodes::<Loom>(Policy::Wrap, 0, 2));
+    loom_model(Some(2), || episodes::<Loom>(Policy::Wrap, 3, 0, 2));
 }
 
 #[test]
 fn with_cuts() {
-    loom_model(Some(1), || episodes::<Loom>(Policy::Wrap, 1, 2));
+    loom_model(Some(1), || episodes::<Loom>(Policy::Wrap, 3, 1, 2));
 }
 
 /// The second interval is run in turns.
 #[test]
 fn in_turns() {
-    loom_model(Some(1), || episodes::<Loom>(Policy::RoundRobin, 1, 2));
+    loom_model(Some(1), || episodes::<Loom>(Policy::RoundRobin, 3, 1, 2));
 }
 
 /// A worker is taken away in the first episode, in the midst of rank 2, and, if somebody
 /// gives it back, comes again in the second.
-fn leaves<P: Platform>(gives_back: bool, times: u32) {
-    let books = Books::new(RANKS, 2, times);
+fn leaves<P: Platform>(ranks: usize, gives_back: bool, times: u32) {
+    let books = Books::new(ranks, 2, times);
     let allotment = Allotment::<P>::new(2);
-    let result = run(Policy::Fifo, &allotment, gives_back, |_| {
+    let result = run(Policy::Fifo, &allotment, gives_back, ranks, |_| {
         walker(&books, |turn: &Turn<'_, P>, step| {
             match (turn.rank(), step) {
-                (2, 0) => allotment.set(1),
-                (2, 1) if gives_back => allotment.set(2),
+                (rank, 0) if rank + 1 == ranks => allotment.set(1),
+                (rank, 1) if rank + 1 == ranks && gives_back => allotment.set(2),
                 _ => (),
             }
         })
@@ -155,12 +154,12 @@ fn leaves<P: Platform>(gives_back: bool, times: u32) {
 
 #[test]
 fn a_worker_leaves() {
-    loom_model(Some(2), || leaves::<Loom>(false, 1));
+    loom_model(Some(2), || leaves::<Loom>(3, false, 1));
 }
 
 #[test]
 fn a_worker_leaves_and_comes_back() {
-    loom_model(Some(1), || leaves::<Loom>(true, 2));
+    loom_model(Some(1), || leaves::<Loom>(3, true, 2));
 }
 
 /// A rank fails in the midst of the first interval; nobody passes the barrier.
@@ -168,7 +167,7 @@ fn a_worker_leaves_and_comes_back() {
 fn a_rank_panics() {
     loom_model(Some(2), || {
         let allotment = Allotment::<Loom>::new(2);
-        let result = run(Policy::Fifo, &allotment, false, |_| {
+        let result = run(Policy::Fifo, &allotment, false, 3, |_| {
             let mut step = 0;
             move |turn: &Turn<'_, Loom>| {
                 step += 1;
@@ -188,7 +187,7 @@ fn a_rank_panics() {
 fn ranks_that_do_not_meet() {
     loom_model(Some(2), || {
         let allotment = Allotment::<Loom>::new(2);
-        let result = run(Policy::Fifo, &allotment, false, |_| {
+        let result = run(Policy::Fifo, &allotment, false, 3, |_| {
             |turn: &Turn<'_, Loom>| match turn.rank() {
                 0 => Step::Arrived(super::Site::named("nobody else")),
                 _ => Step::Done,
@@ -211,13 +210,13 @@ fn fails<F: Fault>(model: fn()) -> String {
 #[test]
 fn each_fault_is_caught() {
     fn cut<F: Fault>() {
-        episodes::<Faulty<Loom, F>>(Policy::Fifo, 1, 1);
+        episodes::<Faulty<Loom, F>>(Policy::Fifo, 3, 1, 1);
     }
     fn meet<F: Fault>() {
-        episodes::<Faulty<Loom, F>>(Policy::Fifo, 0, 2);
+        episodes::<Faulty<Loom, F>>(Policy::Fifo, 3, 0, 2);
     }
     fn leave<F: Fault>() {
-        leaves::<Faulty<Loom, F>>(false, 1);
+        leaves::<Faulty<Loom, F>>(3, false, 1);
     }
     // An arrival is lost.
     assert!(fails::<TornAdd>(meet::<TornAdd>).contains("deadlock"));
@@ -230,4 +229,34 @@ fn each_fault_is_caught() {
     assert!(fails::<Relaxed>(cut::<Relaxed>).contains("Causality violation"));
     // Who leaves puts its rank back, and does not see who falls asleep.
     assert!(fails::<NoFence>(leave::<NoFence>).contains("deadlock"));
+}
+
+#[test]
+fn explore() {
+    let var = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|v| v.parse::<usize>().ok())
+    };
+    let Some(what) = var("X_WHAT") else { return };
+    let ranks = var("X_RANKS").unwrap_or(2);
+    let cuts = var("X_CUTS").unwrap_or(0) as u32;
+    let times = var("X_TIMES").unwrap_or(1) as u32;
+    let bound = var("X_BOUND");
+    type F<T> = Faulty<Loom, T>;
+    loom_model(bound, move || match what {
+        0 => episodes::<Loom>(Policy::Fifo, ranks, cuts, times),
+        1 => episodes::<Loom>(Policy::Wrap, ranks, cuts, times),
+        2 => episodes::<Loom>(Policy::RoundRobin, ranks, cuts, times),
+        3 => leaves::<Loom>(ranks, false, times),
+        4 => leaves::<Loom>(ranks, true, times),
+        10 => episodes::<F<TornAdd>>(Policy::Fifo, ranks, cuts, times),
+        11 => episodes::<F<TornCas>>(Policy::Fifo, ranks, cuts, times),
+        12 => episodes::<F<TornSwap>>(Policy::Fifo, ranks, cuts, times),
+        13 => episodes::<F<Deaf>>(Policy::Fifo, ranks, cuts, times),
+        14 => episodes::<F<Relaxed>>(Policy::Fifo, ranks, cuts, times),
+        15 => leaves::<F<NoFence>>(ranks, false, times),
+        16 => leaves::<F<Relaxed>>(ranks, false, times),
+        _ => leaves::<F<Deaf>>(ranks, false, times),
+    });
 }
