@@ -130,3 +130,121 @@ fn wrap_reaches_the_bound() {
         }
     }
 }
+
+/// What ranks have to do differs, from rank to rank and from site to site.
+#[test]
+fn unequal_ranks_and_phases() {
+    let machine = machine("e5-2640x2", &[]);
+    let micros = |rank: usize, interval: u64| match interval % 3 {
+        0 => 100,
+        1 => 60 + 10 * rank as u64,
+        _ => 400 - 20 * rank as u64,
+    };
+    for cores in [13, 6] {
+        let run = Simulation::new(&machine).limit(1 << 40).run(|| {
+            const ROUNDS: usize = 10;
+            let mut team = Team::builder(16, Allotment::new(cores))
+                .cpus((0..16).map(|worker| vec![worker]).collect())
+                .build()
+                .unwrap();
+            let per_us = per_us(&machine);
+            let ends = Starts(Cell::new(vec![]));
+            let program = |rank: &mut Rank<Simulated>| {
+                for _ in 0..ROUNDS {
+                    for (interval, site) in ["first", "second", "third"].into_iter().enumerate() {
+                        for _ in 0..micros(rank.rank(), interval as u64) {
+                            Simulated::compute(per_us);
+                            rank.pause();
+                        }
+                        rank.barrier_at(site);
+                        if rank.rank() == 0 {
+                            ends.push();
+                        }
+                    }
+                }
+            };
+            // SAFETY: numbers and shared references are on the stack.
+            team.run(RANKS, |_| unsafe { Stackful::new(program) });
+            ends.0.take()
+        });
+        let ends = run.unwrap_or_else(|error| panic!("{cores}: {error}")).value;
+        let ideal = |interval| {
+            let each: Vec<u64> = (0..RANKS).map(|rank| micros(rank, interval)).collect();
+            let sum = each.iter().sum::<u64>() as f64 / cores as f64;
+            sum.max(*each.iter().max().unwrap() as f64)
+        };
+        // Two rounds to learn in; then rounds are whole.
+        let taken = (ends[ends.len() - 1] - ends[5]) as f64 / (machine.ghz * 1e3);
+        let ideal = (0..3).map(ideal).sum::<f64>() * (ends.len() / 3 - 2) as f64;
+        let ratio = taken / ideal;
+        println!("{cores} cores: {ratio:.4} of the ideal");
+        assert!(ratio <= 1.05, "{cores} cores: {ratio}");
+    }
+}
+
+/// Turns come close too, whole ranks do not.
+#[test]
+fn the_other_policies() {
+    let machine = machine("e5-2640x2", &[]);
+    let ratio = |policy| {
+        let (taken, _) = intervals(&machine, policy, 15, 12, |_, _| 500);
+        mean(&taken[2..]) / (16.0 / 15.0 * 500.0 * machine.ghz * 1e3)
+    };
+    let (fifo, turns, wrap) = (
+        ratio(Policy::Fifo),
+        ratio(Policy::RoundRobin),
+        ratio(Policy::Wrap),
+    );
+    println!("fifo {fifo:.4}, turns {turns:.4}, wrap {wrap:.4}");
+    // By the closed form 2 / (16/15) = 1.875, and 14 cores have to be woken for the next one.
+    assert!((1.87..1.92).contains(&fifo), "{fifo}");
+    assert!(wrap < turns && turns < 1.2, "{wrap}, {turns}");
+}
+
+/// Cores are taken away and given back in the midst of intervals: each interval takes what its
+/// cores can do, and the next one is planned for those there are.
+#[test]
+fn cores_come_and_go() {
+    let machine = machine("e5-2640x2", &[]);
+    let run = Simulation::new(&machine).limit(1 << 40).run(|| {
+        let allotment = Allotment::new(15);
+        let mut team = Team::builder(16, allotment.clone())
+            .cpus((0..16).map(|worker| vec![worker]).collect())
+            .build()
+            .unwrap();
+        let per_us = per_us(&machine);
+        let ends = Starts(Cell::new(vec![]));
+        let program = |rank: &mut Rank<Simulated>| {
+            for step in 0..40 {
+                for micros in 0..400 {
+                    if rank.rank() == 0 && micros == 200 && step % 10 == 9 {
+                        allotment.set([8, 16, 5, 15][step / 10]);
+                    }
+                    Simulated::compute(per_us);
+                    rank.pause();
+                }
+                rank.barrier();
+                if rank.rank() == 0 {
+                    ends.push();
+                }
+            }
+        };
+        // SAFETY: numbers and shared references are on the stack.
+        let report = team.run(RANKS, |_| unsafe { Stackful::new(program) });
+        assert_eq!(report.episodes, 41);
+        ends.0.take()
+    });
+    let ends = run.unwrap_or_else(|error| panic!("{error}")).value;
+    let taken: Vec<f64> = ends
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]) as f64 / (machine.ghz * 1e3))
+        .collect();
+    for (quarter, cores) in [15, 8, 16, 5].into_iter().enumerate() {
+        let ideal = RANKS as f64 * 400.0 / cores as f64;
+        // From the second interval after the change to the last before the next one.
+        for interval in &taken[10 * quarter + 1..10 * quarter + 8] {
+            let ratio = interval / ideal;
+            assert!(ratio <= 1.05, "{cores} cores: {ratio}, {taken:?}");
+        }
+    }
+}

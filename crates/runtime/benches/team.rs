@@ -148,13 +148,16 @@ fn switches(rounds: usize) {
     let mut samples: [Vec<f64>; 6] = Default::default();
     for _ in 0..rounds {
         let [a, b, c, d, e, f] = &mut samples;
-        a.push(empty(&mut alone, 64, 2_000) / 64.0);
-        b.push(empty_stackful(&mut alone, 64, 2_000) / 64.0);
-        c.push(empty(&mut both, 64, 2_000));
-        d.push(empty_stackful(&mut both, 64, 2_000));
+        // Short ones: a neighbour that takes the core spoils one of them.
+        for _ in 0..20 {
+            a.push(empty(&mut alone, 64, 200) / 64.0);
+            b.push(empty_stackful(&mut alone, 64, 200) / 64.0);
+            c.push(empty(&mut both, 64, 200));
+            d.push(empty_stackful(&mut both, 64, 200));
+            f.push(empty_stackful(&mut both, WORKERS, 500));
+        }
         #[cfg(target_os = "linux")]
         e.push(posix(64, 50));
-        f.push(empty_stackful(&mut both, WORKERS, 5_000));
     }
     let names = [
         "a switch, state machines, 64 on 1 worker",

@@ -117,9 +117,7 @@ unsafe impl<P: Platform> Part for Rank<P> {
 #[cfg(test)]
 mod tests {
     use super::Part;
-    use crate::spmd::{
-        Cost, Phase, Program, Ranked, Sums, Verified, Worksharing, WrongAnswer,
-    };
+    use crate::spmd::{Cost, Phase, Program, Ranked, Sums, Verified, Worksharing, WrongAnswer};
     use manycore::elastic::{Allotment, Policy, Rank, Stackful, Team};
     use manycore_chip::config::Config;
     use manycore_chip::{Simulated, Simulation};

@@ -236,9 +236,13 @@ impl<'a, P: Platform> Hand<'a, P> {
             }
             Ok(Step::Arrived(site)) => {
                 self.site = site;
+                inner.site = Some(site);
                 false
             }
-            Ok(Step::Done) => true,
+            Ok(Step::Done) => {
+                inner.site = None;
+                true
+            }
             Err(payload) => {
                 run.fail(payload);
                 true

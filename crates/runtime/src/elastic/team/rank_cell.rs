@@ -1,7 +1,7 @@
 //! What the team has of each rank.
 
-use super::Body;
 use super::words::Episode;
+use super::{Body, Site};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
@@ -23,6 +23,8 @@ pub(super) struct Inner<P: Platform> {
     pub(super) worker: usize,
     /// It has not begun this interval.
     pub(super) is_fresh: bool,
+    /// The barrier that it is at; `None` if it is done.
+    pub(super) site: Option<Site>,
 }
 
 // SAFETY: `Inner` is handed out as its fields say, and a `Body` is `Send`.
@@ -39,6 +41,7 @@ impl<P: Platform> RankCell<P> {
                 took: 0,
                 worker: NOWHERE,
                 is_fresh: true,
+                site: None,
             }),
         }
     }

@@ -206,6 +206,11 @@ impl<P: Platform> Run<P> {
         *episodes += 1;
         let size = self.ranks.len();
         if done > 0 && done < size && !self.has_failed() {
+            let mut sites = self.ranks.iter().map(|rank| {
+                // SAFETY: as above.
+                unsafe { rank.inner() }.site
+            });
+            let site = sites.find_map(|site| site).unwrap_or(site);
             let why = format!(
                 "{done} of {size} ranks have ended, and the others wait for them at {site}"
             );

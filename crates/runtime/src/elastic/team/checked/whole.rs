@@ -1,7 +1,7 @@
 //! Whole teams under shuttle: threads, runs one after the other, workers that come and go.
 
 use super::{Books, walker};
-use crate::elastic::{Allotment, Policy, Site, Step, Team, Turn};
+use crate::elastic::{Allotment, Policy, Rank, Site, Stackful, Step, Team, Turn};
 use manycore_check::{Deaf, Faulty, Shuttle, TornAdd, caught, shuttle_pct, shuttle_random};
 use manycore_platform::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,6 +92,31 @@ fn a_panic_reaches_the_caller_and_the_team_goes_on() {
         let books = Books::new(4, 2, 2);
         team.run(4, |_| walker(&books, |_: &Turn<'_, Shuttle>, _| ()));
         books.all_ran();
+    };
+    shuttle_random(200, model);
+    shuttle_pct(200, 3, model);
+}
+
+/// Ranks on stacks, which go on wherever there is a worker.
+#[test]
+fn stackful_ranks() {
+    let model = || {
+        let mut team = team::<Shuttle>(3, 2, Policy::Wrap);
+        let allotment = team.allotment().clone();
+        let books = Books::new(4, 1, 4);
+        let program = |rank: &mut Rank<Shuttle>| {
+            for round in 0..3 {
+                books.step(rank.rank());
+                allotment.set([3, 1, 2][(rank.rank() + round) % 3]);
+                rank.pause();
+                assert_eq!(rank.sum(rank.rank() as f64), 6.0);
+            }
+            books.step(rank.rank());
+        };
+        // SAFETY: numbers and shared references are on the stack.
+        let report = team.run(4, |_| unsafe { Stackful::new(program) });
+        books.all_ran();
+        assert_eq!(report.episodes, 4);
     };
     shuttle_random(200, model);
     shuttle_pct(200, 3, model);
