@@ -137,10 +137,10 @@ fn interval(team: &mut Team, ranks: usize, micros: u64, steps: u64, episodes: u6
     start.elapsed().as_nanos() as f64 / 1e3 / episodes as f64
 }
 
-/// Lower quartile, median and upper quartile.
-fn quartiles(samples: &mut [f64]) -> [f64; 3] {
+/// The least, lower quartile, median and upper quartile.
+fn quartiles(samples: &mut [f64]) -> [f64; 4] {
     samples.sort_by(f64::total_cmp);
-    [1, 2, 3].map(|quarter| samples[quarter * (samples.len() - 1) / 4])
+    [0, 1, 2, 3].map(|quarter| samples[quarter * (samples.len() - 1) / 4])
 }
 
 fn switches(rounds: usize) {
@@ -168,13 +168,13 @@ fn switches(rounds: usize) {
         "a barrier, stacks, 2 on 2 workers",
     ];
     println!(
-        "{:45} {:>10} {:>10} {:>10}  ns",
-        "", "quartile", "median", "quartile"
+        "{:45} {:>8} {:>8} {:>8} {:>8}  ns",
+        "", "least", "quartile", "median", "quartile"
     );
     for (name, samples) in names.into_iter().zip(&mut samples) {
         if !samples.is_empty() {
-            let [low, median, high] = quartiles(samples);
-            println!("{name:45} {low:10.0} {median:10.0} {high:10.0}");
+            let [least, low, median, high] = quartiles(samples);
+            println!("{name:45} {least:8.0} {low:8.0} {median:8.0} {high:8.0}");
         }
     }
 }
@@ -203,7 +203,7 @@ fn ratios(rounds: usize) {
                 }
             }
             let cells = samples.each_mut().map(|samples| {
-                let [low, median, high] = quartiles(samples);
+                let [_, low, median, high] = quartiles(samples);
                 format!("{median:.3} ({low:.3}-{high:.3})")
             });
             let [fifo, turns, wrap] = cells;
