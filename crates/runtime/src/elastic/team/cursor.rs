@@ -9,20 +9,22 @@ use std::ops::Range;
 /// ```
 /// use manycore::elastic::{Allotment, Cursor, Step, Team, Turn};
 ///
-/// let mut team: Team = Team::new(1, Allotment::new(1))?;
-/// let mut squares = vec![0; 100];
-/// team.run(1, |_| {
-///     let (mut cursor, squares) = (Cursor::new(0..100, 8), &mut squares);
+/// let mut team: Team = Team::new(2, Allotment::new(2))?;
+/// let mut numbers = vec![7; 300];
+/// let mut shares = numbers.chunks_mut(100);
+/// team.run(3, |_| {
+///     let share = shares.next().unwrap();
+///     let mut cursor = Cursor::new(0..100, 8);
 ///     move |turn: &Turn<'_>| {
-///         let over = cursor.go_on(turn, |block| {
-///             for i in block {
-///                 squares[i] = i * i;
+///         let is_over = cursor.go_on(turn, |block| {
+///             for number in &mut share[block] {
+///                 *number *= *number;
 ///             }
 ///         });
-///         if over { Step::Done } else { Step::Cut }
+///         if is_over { Step::Done } else { Step::Cut }
 ///     }
 /// });
-/// assert_eq!(squares[99], 9_801);
+/// assert_eq!(numbers, [49; 300]);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
