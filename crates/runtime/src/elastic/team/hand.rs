@@ -307,7 +307,7 @@ impl<'a, P: Platform> Hand<'a, P> {
             };
             if let Some(rank) = found {
                 self.clock = P::now();
-                let goes_on = self.run_rank(episode, rank, None);
+                let goes_on = self.help(episode, rank);
                 if self.announce(episode) {
                     return Then::Next;
                 }
@@ -320,6 +320,22 @@ impl<'a, P: Platform> Hand<'a, P> {
                 continue;
             }
             pause = (2 * pause).clamp(politeness, LONGEST * politeness);
+        }
+    }
+
+    /// Runs a rank of others that it has claimed, and all that it finds then. `false` if the
+    /// worker has to go.
+    ///
+    /// They are announced together: none can be missed before the last of them has arrived.
+    fn help(&mut self, episode: Episode, mut rank: usize) -> bool {
+        loop {
+            if !self.run_rank(episode, rank, None) || !self.may_run() {
+                return false;
+            }
+            match self.claim_from(episode, rank + 1) {
+                Some(next) => rank = next,
+                None => return true,
+            }
         }
     }
 
