@@ -1,4 +1,8 @@
 //! Cores that come and go: how many this process may use now, and runtimes that follow.
+//!
+//! An [`Allotment`] is that number. A [`Watch`] keeps it at what the system leaves this
+//! process; a pool follows it ([`Builder::follow`](crate::Builder::follow)), and so does a
+//! [`Team`] of a fixed number of ranks.
 //! `README.md` beside this file says where the number comes from, and argues that no
 //! job is lost when it changes.
 
@@ -6,7 +10,11 @@ mod allotment;
 #[cfg(test)]
 mod checked;
 pub mod fiber;
+pub mod team;
 mod watch;
 
 pub use allotment::{Allotment, Seen};
+pub use team::{
+    Body, Cursor, Policy, Rank, RankLocal, Report, Site, Stackful, Step, Team, TeamBuilder, Turn,
+};
 pub use watch::{Limits, Watch};

@@ -221,7 +221,11 @@ impl Shared {
             tick = tick.wrapping_add(1);
             state.look(tick);
             self.publish(&state);
-            let pause = if state.paced.is_some() { PACED } else { UNPACED };
+            let pause = if state.paced.is_some() {
+                PACED
+            } else {
+                UNPACED
+            };
             let waited = self.stops.wait_timeout(state, pause);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
