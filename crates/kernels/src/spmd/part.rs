@@ -161,7 +161,7 @@ mod tests {
             ITEMS.div_ceil(16)
         }
 
-        fn run(&self, sharing: &mut dyn Worksharing) {
+        unsafe fn run(&self, sharing: &mut dyn Worksharing) {
             for step in 0..STEPS {
                 sharing.share(&phase("squares"), &|items| {
                     for item in items {
@@ -201,7 +201,8 @@ mod tests {
             }
             // SAFETY: all ranks have these sums, and run the same program.
             let mut sharing = unsafe { Ranked::<P>::new(rank, &sums) };
-            program.run(&mut sharing);
+            // SAFETY: all ranks of the team, once each.
+            unsafe { program.run(&mut sharing) };
         };
         // SAFETY: references to what is shared, and numbers, are on the stack; the lock is
         // not held across a barrier.
