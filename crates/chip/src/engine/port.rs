@@ -56,6 +56,9 @@ pub(crate) struct Port {
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
     pub(crate) tick_armed: bool,
+    /// When the core last looked for threads that wait elsewhere, as it does
+    /// periodically.
+    pub(crate) balanced: u64,
     /// What the core waits for in `Missing`.
     pub(crate) request: Option<Request>,
 }
@@ -79,6 +82,7 @@ impl Port {
             interrupted: 0,
             waking: false,
             tick_armed: false,
+            balanced: 0,
             request: None,
         }
     }
