@@ -351,7 +351,7 @@ fn a_heavy_fence_interrupts_who_runs() {
 /// few rounds of periodic balancing: such a core never becomes idle anew.
 #[test]
 fn idle_cores_find_what_waits_elsewhere() {
-    let machine = machine("e5-2640x2");
+    let machine = machine("e5-2640x2", &[]);
     let cycles = (0.05 * machine.ghz * 1e9) as u64;
     let program = |threads: usize| {
         let work = (cycles as f64 / machine.core.cpi) as u64;

@@ -1,6 +1,6 @@
 //! What the cores did all the time: the poster's figure 2.
 
-use manycore_chip::{Activity, Report};
+use manycore_chip::{Activity, Breakdown};
 use serde::{Deserialize, Serialize};
 
 /// Time of the cores that the program was given, together, in ns.
@@ -17,33 +17,40 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of a simulated machine's first cores; it has no devices.
-    pub(super) fn of_cores(report: &Report, cores: usize, ghz: f64) -> Self {
+    /// What its parts are called, in the poster's order.
+    pub(super) const PARTS: [&'static str; 4] = ["user", "system", "idle", "I/O"];
+
+    /// Of simulated cores until `now`; they have no devices.
+    pub(super) fn of_cores(cores: &[Breakdown], now: u64, ghz: f64) -> Self {
+        let ns = |cycles: u64| cycles as f64 / ghz;
         let mut account = Self::default();
-        for core in &report.cores[..cores] {
+        for core in cores {
             for (activity, cycles) in core.iter() {
                 let kind = match activity {
                     Activity::Idle => &mut account.idle,
                     Activity::Futex | Activity::Switch => &mut account.system,
                     _ => &mut account.user,
                 };
-                *kind += cycles as f64 / ghz;
+                *kind += ns(cycles);
             }
+            // It is charged for when it ends.
+            account.idle += ns(now.saturating_sub(core.sum()));
         }
         account
     }
 
-    pub(super) fn sum(&self) -> f64 {
-        self.user + self.system + self.idle + self.io
+    /// Since then.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            user: self.user - before.user,
+            system: self.system - before.system,
+            idle: (self.idle - before.idle).max(0.0),
+            io: self.io - before.io,
+        }
     }
 
-    /// Shares, in the poster's order.
-    pub(super) fn parts(&self) -> [(&'static str, f64); 4] {
-        [
-            ("user", self.user),
-            ("system", self.system),
-            ("idle", self.idle),
-            ("I/O", self.io),
-        ]
+    /// In the poster's order.
+    pub(super) fn parts(&self) -> [f64; 4] {
+        [self.user, self.system, self.idle, self.io]
     }
 }

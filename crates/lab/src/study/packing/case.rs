@@ -2,7 +2,6 @@
 
 use super::account::Account;
 use super::declared::Declared;
-use super::host::Usage;
 use super::load::Load;
 use super::mode::Mode;
 use super::run::{Ran, run};
@@ -43,11 +42,11 @@ pub(super) struct Case {
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Outcome {
-    /// From the first rank's begin to the last one's end.
+    /// From when it had settled to its end.
     pub(super) time_ns: f64,
-    /// Barriers that a rank passed.
+    /// Barriers that a rank passed in this time.
     pub(super) barriers: usize,
-    /// When, if the cores change meanwhile.
+    /// When, from the first on, if the cores change meanwhile.
     pub(super) passed_ns: Vec<f64>,
     pub(super) account: Account,
     /// The verified answer.
@@ -55,9 +54,13 @@ pub(super) struct Outcome {
 }
 
 impl Case {
-    /// At the start.
-    pub(super) fn cores(&self) -> usize {
-        self.turns[0].cores
+
+    /// Barriers until it counts: from the first on if the cores change.
+    pub(super) fn unsettled(&self) -> usize {
+        match self.turns.len() {
+            1 => self.load.unsettled(),
+            _ => 0,
+        }
     }
 
     fn most_cores(&self) -> usize {
@@ -72,7 +75,7 @@ impl Case {
                 intervals,
             } => {
                 let work = vec![benchmark.interval_ns() * per_ns; self.threads];
-                Declared::intervals(&work, intervals)
+                Declared::intervals(&work, self.unsettled() + intervals)
             }
             Load::Sweep {
                 ns,
@@ -87,21 +90,23 @@ impl Case {
                 let work: Vec<f64> = (0..self.threads)
                     .map(|rank| share(rank) * ns as f64 * per_ns)
                     .collect();
-                Declared::intervals(&work, intervals)
+                Declared::intervals(&work, self.unsettled() + intervals)
             }
         }
     }
 
-    fn outcome(&self, ran: &Ran, per_ns: f64, account: Account) -> Outcome {
-        let ns = |ticks: u64| ticks as f64 / per_ns;
+    fn outcome(&self, ran: &Ran, per_ns: f64) -> Outcome {
+        let passed = &ran.notes.passed;
+        let (first, last) = (passed[0], passed[passed.len() - 1]);
+        let ns = |&at: &u64| (at - first) as f64 / per_ns;
         Outcome {
-            time_ns: ns(ran.time),
-            barriers: ran.passed.len(),
+            time_ns: ns(&last),
+            barriers: passed.len() - 1,
             passed_ns: match self.turns.len() {
                 1 => Vec::new(),
-                _ => ran.passed.iter().map(|&at| ns(at)).collect(),
+                _ => passed.iter().map(ns).collect(),
             },
-            account,
+            account: ran.notes.account,
             // A copy: what was allocated in a simulated machine's memory keeps all of
             // that.
             answer: ran.answer.as_str().to_owned(),
@@ -125,17 +130,14 @@ impl Trial for Case {
         let simulated = Simulation::new(&chip.0).run(program);
         let simulated = simulated.map_err(|error| anyhow!("{error}"))?;
         let (ran, statistics) = (simulated.value?, simulated.statistics);
-        let account = Account::of_cores(&statistics.report, most, chip.0.ghz);
-        Ok((self.outcome(&ran, chip.0.ghz, account), statistics.hash))
+        Ok((self.outcome(&ran, chip.0.ghz), statistics.hash))
     }
 
     fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<Outcome> {
-        let cpus = topology.compact_order();
+        let cpus = &topology.compact_order()[..self.most_cores()];
         let program = Arc::new(self.prepare::<Native>(1.0));
-        let before = Usage::now();
-        let ran = run::<Native>(self, program, &cpus)?;
-        let account = Usage::now().since(&before, self.cores());
-        Ok(self.outcome(&ran, Native::ticks_per_ns(), account))
+        let ran = run::<Native>(self, program, cpus)?;
+        Ok(self.outcome(&ran, Native::ticks_per_ns()))
     }
 }
 

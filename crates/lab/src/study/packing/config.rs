@@ -4,6 +4,7 @@ use super::benchmark::Benchmark;
 use super::case::{Case, Turn};
 use super::load::Load;
 use super::mode::Mode;
+use super::variation::{Variation, variations};
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::trial::Setup;
@@ -32,6 +33,11 @@ const NATIVE_SWEEP: [&[u64]; 2] = [&[50, 300], &[20, 50, 100, 300, 1_000, 6_000]
 const SKEW: u32 = 20;
 /// Natively a run lasts some ms.
 const NATIVE_RUN_US: u64 = 20_000;
+
+/// How many cores the program of the timeline has, one after the other, in shares of all.
+const COURSE: [usize; 5] = [16, 15, 7, 12, 16];
+/// For how long each of them.
+const TURN_NS: u64 = 1_000_000_000;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
@@ -130,6 +136,64 @@ impl Config {
         loads
     }
 
+    /// The programs of the timeline, a coarse and a fine one, each long enough for all turns
+    /// if no core were ever idle.
+    pub(super) fn timed(&self) -> Vec<Load> {
+        let timed = |&benchmark: &Benchmark| {
+            let cores: usize = COURSE.iter().sum();
+            let work = TURN_NS as f64 * cores as f64 / COURSE[0] as f64;
+            Load::Interval {
+                benchmark,
+                intervals: (work / benchmark.interval_ns()).ceil() as usize,
+            }
+        };
+        let timed_ones = [Benchmark::Bt, Benchmark::Cg];
+        let asked = timed_ones
+            .iter()
+            .filter(|one| self.benchmarks.contains(one));
+        match self.has_course() {
+            true => asked.map(timed).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether the machine has the poster's cores, and the programs its threads.
+    fn has_course(&self) -> bool {
+        let enough = self
+            .setup
+            .chip()
+            .is_some_and(|chip| chip.cores() >= COURSE[0]);
+        enough && self.threads.contains(&THREADS) && self.cores.contains(&THREADS)
+    }
+
+    /// A program whose cores change.
+    pub(super) fn course(&self, load: Load, mode: Mode) -> Case {
+        let turn = |(at, &cores): (usize, &usize)| Turn {
+            at_ns: at as u64 * TURN_NS,
+            cores,
+        };
+        Case {
+            turns: COURSE.iter().enumerate().map(turn).collect(),
+            ..self.case(load, THREADS, COURSE[0], mode)
+        }
+    }
+
+    /// How sensitive packing is to the operating system's settings.
+    pub(super) fn variations(&self) -> Vec<Variation> {
+        match self.setup.chip() {
+            Some(chip) if self.modes.contains(&Mode::Tp) => variations(&chip.0.os),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A program under such a setting.
+    pub(super) fn varied(&self, load: Load, threads: usize, mode: Mode, of: &Variation) -> Case {
+        Case {
+            settings: of.settings.clone(),
+            ..self.case(load, threads, self.swept_cores(threads), mode)
+        }
+    }
+
     /// Cores of the sweep: one fewer than threads, as the poster's figure 2, or all that
     /// there are.
     pub(super) fn swept_cores(&self, threads: usize) -> usize {
@@ -147,11 +211,22 @@ impl Config {
                     cases.extend(modes.map(|&mode| self.case(load, threads, cores, mode)));
                 }
             }
+            for variation in self.variations() {
+                for load in self.programs() {
+                    for mode in [Mode::Tr, Mode::Tp] {
+                        cases.push(self.varied(load, threads, mode, &variation));
+                    }
+                }
+            }
             for load in self.swept() {
                 let cores = self.swept_cores(threads);
                 let modes = self.modes.iter();
                 cases.extend(modes.map(|&mode| self.case(load, threads, cores, mode)));
             }
+        }
+        for load in self.timed() {
+            let modes = self.modes.iter().filter(|mode| mode.follows());
+            cases.extend(modes.map(|&mode| self.course(load, mode)));
         }
         cases
     }

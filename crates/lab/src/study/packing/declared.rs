@@ -46,11 +46,6 @@ impl<W: World> Declared<W> {
         }
     }
 
-    /// Barriers that it has.
-    pub(super) fn barriers(&self) -> usize {
-        self.steps * self.phases.len()
-    }
-
     fn items(&self) -> u64 {
         let items = self.phases.iter().map(|timed| timed.phase.items as u64);
         self.steps as u64 * items.sum::<u64>()

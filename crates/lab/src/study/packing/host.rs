@@ -1,43 +1,22 @@
 //! What this host's kernel says that the process used.
 
 use super::account::Account;
+use std::sync::OnceLock;
 use std::time::Instant;
 
-/// So far.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Usage {
-    at: Instant,
-    user: f64,
-    system: f64,
-    io: f64,
-}
-
-impl Usage {
-    pub(super) fn now() -> Self {
-        let [user, system] = processor();
-        Self {
-            at: Instant::now(),
-            user,
-            system,
-            io: block_io(),
-        }
-    }
-
-    /// Of so many cores since then: what they did not do for the process, they idled.
-    /// That is wrong by what others ran on them.
-    pub(super) fn since(&self, before: &Self, cores: usize) -> Account {
-        let all = (self.at - before.at).as_nanos() as f64 * cores as f64;
-        let (user, system, io) = (
-            self.user - before.user,
-            self.system - before.system,
-            self.io - before.io,
-        );
-        Account {
-            user,
-            system,
-            io,
-            idle: (all - user - system - io).max(0.0),
-        }
+/// Of so many cores since some time in the past: what they did not do for the process, they
+/// idled. That is wrong by what others ran on them.
+pub(super) fn account(cores: usize) -> Account {
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    let origin = ORIGIN.get_or_init(Instant::now);
+    let [user, system] = processor();
+    let io = block_io();
+    let all = origin.elapsed().as_nanos() as f64 * cores as f64;
+    Account {
+        user,
+        system,
+        io,
+        idle: all - user - system - io,
     }
 }
 
@@ -81,9 +60,9 @@ mod tests {
 
     #[test]
     fn work_is_user_time_and_idle_is_what_is_left() {
-        let before = Usage::now();
-        while Usage::now().user <= before.user {}
-        let account = Usage::now().since(&before, 1000);
+        let before = super::account(1000);
+        while account(1).user <= before.user {}
+        let account = account(1000).since(&before);
         assert!(account.user > 0.0 && account.idle > account.user);
     }
 }

@@ -47,23 +47,38 @@ impl Load {
         }
     }
 
-    /// What a rank computes from the begin to the end, in the mean.
-    pub(super) fn work_ns(&self) -> f64 {
+    /// Barriers that are passed before anything is counted: threads start where they can,
+    /// and the system needs some rounds of balancing to spread them.
+    pub(super) fn unsettled(&self) -> usize {
+        /// Longer than that takes.
+        const SETTLED_NS: f64 = 4e8;
+        const MOST: f64 = 200.0;
+        let ns = match *self {
+            Self::Interval { benchmark, .. } => benchmark.interval_ns(),
+            Self::Sweep { ns, .. } => ns as f64,
+        };
+        (SETTLED_NS / ns).ceil().min(MOST) as usize
+    }
+
+    /// What a rank computes between two barriers, in the mean, if that is all it is.
+    pub(super) fn interval_ns(&self) -> Option<f64> {
         match *self {
-            Self::Interval {
-                benchmark,
-                intervals,
-            } => benchmark.interval_ns() * intervals as f64,
-            Self::Sweep { ns, intervals, .. } => ns as f64 * intervals as f64,
+            Self::Interval { benchmark, .. } => Some(benchmark.interval_ns()),
+            Self::Sweep { ns, .. } => Some(ns as f64),
+        }
+    }
+
+    /// In percent, how far its ranks are from their mean.
+    pub(super) fn skew(&self) -> u32 {
+        match *self {
+            Self::Interval { .. } => 0,
+            Self::Sweep { skew, .. } => skew,
         }
     }
 
     /// What the longest rank computes, the mean being 1.
     pub(super) fn longest(&self) -> f64 {
-        match self {
-            Self::Interval { .. } => 1.0,
-            Self::Sweep { skew, .. } => 1.0 + f64::from(*skew) / 100.0,
-        }
+        1.0 + f64::from(self.skew()) / 100.0
     }
 }
 

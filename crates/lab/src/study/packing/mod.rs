@@ -8,15 +8,18 @@ mod case;
 mod closed_form;
 mod config;
 mod declared;
+mod figure;
 mod host;
 mod keys;
 mod load;
 mod mode;
 mod noted;
+mod prose;
 mod results;
 mod rows;
 mod run;
 mod tables;
+mod variation;
 mod world;
 
 use super::Study;
@@ -53,13 +56,39 @@ impl Question for Config {
             config: self,
             measured,
         };
-        let blocks = tables::all(results).into_iter().map(Block::Table);
+        let figures = [
+            ("", figure::ratios(results), figure::RATIOS),
+            (
+                "breakdown.svg",
+                figure::breakdown(results),
+                figure::BREAKDOWN,
+            ),
+            ("timeline.svg", figure::timeline(results), figure::TIMELINE),
+            ("sweep.svg", Some(figure::sweep(results)), figure::SWEEP),
+        ];
+        let mut blocks = vec![Block::Paragraph(prose::what(results))];
+        let (mut first, mut more) = (None, Vec::new());
+        for (ending, svg, caption) in figures {
+            let Some(svg) = svg else { continue };
+            blocks.push(Block::Figure {
+                svg: svg.clone(),
+                caption: caption.into(),
+            });
+            // The study's own figure is the first there is.
+            match first {
+                None => first = Some(svg),
+                Some(_) => more.push((ending, svg)),
+            }
+        }
+        blocks.extend(tables::all(results).into_iter().map(Block::Table));
+        blocks.extend(prose::findings(results).into_iter().map(Block::Paragraph));
         Answer {
             title: "Thread packing",
-            blocks: blocks.collect(),
-            summary: String::new(),
+            blocks,
+            summary: prose::summary(results),
             rows: rows::rows(results),
-            svg: String::new(),
+            svg: first.unwrap_or_default(),
+            more,
         }
     }
 }

@@ -1,38 +1,75 @@
 //! When each phase was over.
 
+use super::account::Account;
+use super::world::World;
 use manycore_kernels::spmd::{Phase, Worksharing};
-use manycore_platform::Platform;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Shares as another does, and notes when.
-pub(super) struct Noted<'a, P> {
-    inner: &'a mut dyn Worksharing,
-    times: &'a mut Vec<u64>,
-    platform: PhantomData<fn() -> P>,
+/// What was noted, from when the program had settled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notes {
+    /// When it began and when each barrier was passed, in ticks.
+    pub(super) passed: Vec<u64>,
+    /// What the cores did meanwhile.
+    pub(super) account: Account,
 }
 
-impl<'a, P: Platform> Noted<'a, P> {
-    /// Notes end up in `times`, in ticks.
-    pub(super) fn new(inner: &'a mut dyn Worksharing, times: &'a mut Vec<u64>) -> Self {
-        Self {
+/// Shares as another does, and notes when.
+pub(super) struct Noted<'a, W> {
+    inner: &'a mut dyn Worksharing,
+    /// Barriers until the program has settled.
+    unsettled: usize,
+    cores: usize,
+    begin: Account,
+    passed: Vec<u64>,
+    world: PhantomData<fn() -> W>,
+}
+
+impl<'a, W: World> Noted<'a, W> {
+    /// Notes begin after so many barriers, and are of so many cores.
+    pub(super) fn new(inner: &'a mut dyn Worksharing, unsettled: usize, cores: usize) -> Self {
+        let mut this = Self {
             inner,
-            times,
-            platform: PhantomData,
+            unsettled: unsettled + 1,
+            cores,
+            begin: Account::default(),
+            passed: Vec::new(),
+            world: PhantomData,
+        };
+        this.pass();
+        this
+    }
+
+    fn pass(&mut self) {
+        self.unsettled = self.unsettled.saturating_sub(1);
+        if self.unsettled == 0 {
+            if self.passed.is_empty() {
+                self.begin = W::account(self.cores);
+            }
+            self.passed.push(W::now());
+        }
+    }
+
+    /// After the program.
+    pub(super) fn finish(self) -> Notes {
+        Notes {
+            account: W::account(self.cores).since(&self.begin),
+            passed: self.passed,
         }
     }
 }
 
 // SAFETY: whoever it stands before is one.
-unsafe impl<P: Platform> Worksharing for Noted<'_, P> {
+unsafe impl<W: World> Worksharing for Noted<'_, W> {
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
         self.inner.share(phase, body);
-        self.times.push(P::now());
+        self.pass();
     }
 
     fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
         let sum = self.inner.sum(phase, body);
-        self.times.push(P::now());
+        self.pass();
         sum
     }
 }

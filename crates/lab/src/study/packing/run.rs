@@ -2,7 +2,7 @@
 
 use super::case::{Case, Turn};
 use super::mode::Mode;
-use super::noted::Noted;
+use super::noted::{Noted, Notes};
 use super::world::World;
 use anyhow::{Context, anyhow, bail};
 use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
@@ -11,13 +11,10 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, ThreadSpec};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What came of it, in ticks.
+/// What came of it.
 #[derive(Debug)]
 pub(super) struct Ran {
-    /// From when the first rank began until the last had ended.
-    pub(super) time: u64,
-    /// When a rank had passed each barrier, from the begin.
-    pub(super) passed: Vec<u64>,
+    pub(super) notes: Notes,
     /// The verified answer.
     pub(super) answer: String,
 }
@@ -35,10 +32,8 @@ pub(super) fn run<W: World>(
     };
     let books = with_barrier::<W, _>(&case.barrier, team)??;
     let Verified(answer) = program.verify().map_err(|wrong| anyhow!("{wrong}"))?;
-    let begin = books.begin.unwrap_or(books.end);
     Ok(Ran {
-        time: books.end - begin,
-        passed: books.passed.iter().map(|&at| at - begin).collect(),
+        notes: books.notes,
         answer,
     })
 }
@@ -46,9 +41,8 @@ pub(super) fn run<W: World>(
 /// What the ranks write down, outside of simulated time.
 #[derive(Default)]
 struct Books {
-    begin: Option<u64>,
-    end: u64,
-    passed: Vec<u64>,
+    /// Rank 0's.
+    notes: Notes,
     /// Ranks that have come to the end.
     done: usize,
 }
@@ -64,6 +58,10 @@ struct Packed<'a> {
 struct Team<W: World, B> {
     barrier: B,
     size: usize,
+    /// Barriers until it has settled.
+    unsettled: usize,
+    /// The most that it is given.
+    cores: usize,
     program: Arc<dyn Program>,
     sums: Sums,
     books: Mutex<Books>,
@@ -82,6 +80,8 @@ impl<W: World> BarrierVisitor<W> for Packed<'_> {
         let team = Arc::new(Team::<W, B> {
             barrier: B::new(&placement),
             size,
+            unsettled: case.unsettled(),
+            cores: cpus.len(),
             sums: Sums::new(self.program.grains()),
             program: self.program,
             books: Mutex::default(),
@@ -121,19 +121,20 @@ impl<W: World, B: Barrier<W>> Team<W, B> {
         let mut part = unsafe { Member::<W, B>::new(&self.barrier, rank, self.size) };
         // Once for nothing: after it all are here.
         part.meet("begin");
-        let begin = W::now();
-        let mut passed = Vec::new();
         // SAFETY: all ranks are given the team's.
         let mut ranked = unsafe { Ranked::<W>::new(&mut part, &self.sums) };
-        let mut noted = Noted::<W>::new(&mut ranked, &mut passed);
-        self.program.run(&mut noted);
-        let end = W::now();
-        let mut books = self.books();
-        books.begin = Some(books.begin.map_or(begin, |first| first.min(begin)));
-        books.end = books.end.max(end);
-        books.done += 1;
+        let mut notes = None;
         if rank == 0 {
-            books.passed = passed;
+            let mut noted = Noted::<W>::new(&mut ranked, self.unsettled, self.cores);
+            self.program.run(&mut noted);
+            notes = Some(noted.finish());
+        } else {
+            self.program.run(&mut ranked);
+        }
+        let mut books = self.books();
+        books.done += 1;
+        if let Some(notes) = notes {
+            books.notes = notes;
         }
         drop(books);
         // Release: nobody relies on it, `join` orders what was written.

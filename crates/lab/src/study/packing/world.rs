@@ -1,5 +1,7 @@
 //! What this study needs of a machine beside what a program needs.
 
+use super::account::Account;
+use super::host;
 use manycore::Native;
 use manycore_chip::Simulated;
 use manycore_kernels::opaque_additions;
@@ -18,6 +20,9 @@ pub(super) trait World: Platform {
 
     /// Where another thread may run from now on.
     fn confine(thread: &Self::Thread, cpus: &[usize]) -> io::Result<()>;
+
+    /// What so many cores have done since some time in the past.
+    fn account(cores: usize) -> Account;
 }
 
 impl World for Simulated {
@@ -32,6 +37,15 @@ impl World for Simulated {
 
     fn confine(thread: &Self::Thread, cpus: &[usize]) -> io::Result<()> {
         Self::set_affinity(*thread, cpus)
+    }
+
+    /// The machine's first ones.
+    fn account(cores: usize) -> Account {
+        Account::of_cores(
+            &Self::accounts()[..cores],
+            Self::now(),
+            Self::ticks_per_ns(),
+        )
     }
 }
 
@@ -56,5 +70,9 @@ impl World for Native {
 
     fn confine(_: &Self::Thread, _: &[usize]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn account(cores: usize) -> Account {
+        host::account(cores)
     }
 }
