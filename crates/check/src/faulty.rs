@@ -225,6 +225,7 @@ impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     type Futex = FaultyCell<P::Futex, F>;
     type Thread = P::Thread;
     type Broadcast = P::Broadcast;
+    type Stack = P::Stack;
 
     fn fence(order: Ordering) {
         if !F::NO_FENCE {
@@ -310,5 +311,9 @@ impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
 
     fn set_slot(value: *const ()) {
         P::set_slot(value);
+    }
+
+    fn stack(bytes: usize) -> io::Result<Self::Stack> {
+        P::stack(bytes)
     }
 }

@@ -5,7 +5,7 @@ use crate::cells::{Cell, impl_cells, impl_word};
 use ::loom::sync::{Condvar, Mutex, atomic};
 use ::loom::thread;
 use manycore_platform::{
-    Atomic, AtomicInteger, Futex, NoBroadcast, Ordering, Platform, ThreadSpec,
+    Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
 };
 use std::collections::VecDeque;
 use std::io;
@@ -194,6 +194,7 @@ impl Platform for Loom {
     type Futex = LoomFutex;
     type Thread = LoomThread;
     type Broadcast = NoBroadcast;
+    type Stack = <Native as Platform>::Stack;
 
     fn fence(order: Ordering) {
         atomic::fence(order);
@@ -278,5 +279,9 @@ impl Platform for Loom {
 
     fn set_slot(value: *const ()) {
         SLOT.with(|slot| slot.set(value));
+    }
+
+    fn stack(bytes: usize) -> io::Result<Self::Stack> {
+        Native::stack(bytes)
     }
 }

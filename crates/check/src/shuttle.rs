@@ -6,7 +6,7 @@ use ::shuttle::rand::{Rng, thread_rng};
 use ::shuttle::sync::{Condvar, Mutex, atomic};
 use ::shuttle::thread;
 use manycore_platform::{
-    Atomic, AtomicInteger, Futex, NoBroadcast, Ordering, Platform, ThreadSpec,
+    Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
 };
 use std::collections::VecDeque;
 use std::io;
@@ -131,6 +131,7 @@ impl Platform for Shuttle {
     type Futex = ShuttleFutex;
     type Thread = ShuttleThread;
     type Broadcast = NoBroadcast;
+    type Stack = <Native as Platform>::Stack;
 
     fn fence(order: Ordering) {
         atomic::fence(order);
@@ -214,5 +215,9 @@ impl Platform for Shuttle {
 
     fn set_slot(value: *const ()) {
         SLOT.with(|slot| slot.set(value));
+    }
+
+    fn stack(bytes: usize) -> io::Result<Self::Stack> {
+        Native::stack(bytes)
     }
 }

@@ -62,5 +62,5 @@ pub use engine::{Messages, SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
 pub use front::fiber::{
     Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, OpticalNetwork, Run, Simulated,
-    SimulatedThread, Simulation,
+    SimulatedThread, Simulation, Stack,
 };

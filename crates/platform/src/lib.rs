@@ -27,6 +27,7 @@ mod native;
 
 pub use atomic::{Atomic, AtomicInteger, Futex};
 pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message, NoBroadcast};
+pub use corosensei::stack::Stack;
 pub use crossbeam_utils::CachePadded;
 pub use native::{Native, NativeThread};
 pub use std::sync::atomic::Ordering;
@@ -94,6 +95,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     type Thread: Send + Sync;
     /// The hardware that broadcasts.
     type Broadcast: Broadcast;
+    /// Memory that a coroutine runs on, given back when it is dropped, by whatever thread.
+    type Stack: Stack + Send + 'static;
 
     /// An atomic fence.
     fn fence(order: Ordering);
@@ -195,6 +198,26 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// Sets this thread's slot.
     fn set_slot(value: *const ());
+
+    /// A stack for a coroutine, of at least `bytes` that can be used, with a guard
+    /// below them. A page of it costs memory once it is touched.
+    ///
+    /// Natively that is some 10 us, in system calls and page faults: keep stacks. On a
+    /// simulator it is memory of the simulated machine, since the addresses of what
+    /// lies on a stack decide which lines and sets of the caches it takes.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says when there is no room for it.
+    ///
+    /// ```
+    /// use manycore_platform::{Native, Platform, Stack};
+    ///
+    /// let stack = Native::stack(64 << 10).unwrap();
+    /// assert!(stack.base().get() - stack.limit().get() > 64 << 10);
+    /// assert!(Native::stack(usize::MAX).is_err());
+    /// ```
+    fn stack(bytes: usize) -> io::Result<Self::Stack>;
 
     /// Charges the core with `instructions` of private work. A no-op natively:
     /// there the work itself takes the time.

@@ -28,6 +28,7 @@ impl Platform for Counted {
     type Futex = <Native as Platform>::Futex;
     type Thread = <Native as Platform>::Thread;
     type Broadcast = <Native as Platform>::Broadcast;
+    type Stack = <Native as Platform>::Stack;
 
     fn fence(order: Ordering) {
         Native::fence(order);
@@ -89,6 +90,10 @@ impl Platform for Counted {
     }
     fn set_slot(value: *const ()) {
         Native::set_slot(value);
+    }
+
+    fn stack(bytes: usize) -> io::Result<Self::Stack> {
+        Native::stack(bytes)
     }
     fn compute(instructions: u64) {
         INSTRUCTIONS.set(INSTRUCTIONS.get() + instructions);

@@ -12,6 +12,7 @@ mod futex;
 mod thread;
 
 use crate::{Atomic, NoBroadcast, Ordering, Platform, ThreadSpec};
+use corosensei::stack::DefaultStack;
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic;
@@ -47,6 +48,7 @@ impl Platform for Native {
     type Futex = atomic::AtomicU32;
     type Thread = NativeThread;
     type Broadcast = NoBroadcast;
+    type Stack = DefaultStack;
 
     #[inline(always)]
     fn fence(order: Ordering) {
@@ -163,5 +165,14 @@ impl Platform for Native {
     #[inline(always)]
     fn set_slot(value: *const ()) {
         SLOT.set(value);
+    }
+
+    fn stack(bytes: usize) -> io::Result<DefaultStack> {
+        // More than any address space has; the sum with the guard must not overflow.
+        if bytes > isize::MAX as usize / 2 {
+            let what = format!("a stack of {bytes} bytes");
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, what));
+        }
+        DefaultStack::new(bytes)
     }
 }

@@ -16,7 +16,6 @@ pub(crate) mod policy;
 pub mod published;
 mod registry;
 
-#[cfg(test)]
 pub(crate) use events::EventCount;
 pub(crate) use idle::{Idle, Woken};
 pub(crate) use latch::Latch;

@@ -145,17 +145,18 @@ impl Header {
         }
     }
 
-    /// Frees a stack, the block that ends at `base`.
+    /// Frees a stack, the block of `length` that ends at `base`, from any thread. By
+    /// another than the arena's own, it is not used again.
     ///
     /// # Safety
     ///
     /// The stack is live and of this arena, and nothing refers to its memory.
-    pub(super) unsafe fn free_stack(this: NonNull<Self>, base: NonNull<u8>) {
+    pub(super) unsafe fn free_stack(this: NonNull<Self>, base: NonNull<u8>, length: usize) {
         // SAFETY: as in `free`.
         match unsafe { Self::local(this) } {
             Some(local) => {
                 // SAFETY: the caller gives up the stack.
-                unsafe { local.stacks.put(base) };
+                unsafe { local.stacks.put(base, length) };
                 local.live -= 1;
             }
             // SAFETY: the stack, which the caller gives up, holds a count of one.

@@ -33,7 +33,7 @@ use std::ptr::{self, NonNull};
 pub(crate) use address::AddressMap;
 pub use allocator::Allocator;
 use header::Header;
-pub(crate) use stack::Stack;
+pub use stack::Stack;
 
 /// Bytes of address space each arena reserves, of which only those touched cost
 /// memory. A power of two, and what every arena is aligned to, so that the low
@@ -76,7 +76,12 @@ impl Arena {
 
     /// A stack for a simulated thread: the one freed last, or a new one.
     pub(crate) fn stack(&self) -> Result<Stack, ArenaError> {
-        Stack::new(self.header)
+        Stack::of_thread(self.header)
+    }
+
+    /// A stack of at least `bytes`, for a coroutine of the program's own.
+    pub(crate) fn stack_of(&self, bytes: usize) -> Result<Stack, ArenaError> {
+        Stack::of_size(self.header, bytes)
     }
 }
 

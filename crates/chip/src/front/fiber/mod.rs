@@ -10,6 +10,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use super::arena::Stack;
 pub use cells::{Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 pub use messages::OpticalNetwork;
 pub use platform::{Simulated, SimulatedThread};

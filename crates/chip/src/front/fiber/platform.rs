@@ -1,6 +1,6 @@
 //! `Simulated`: the platform whose machine is the simulated one.
 
-use super::super::arena;
+use super::super::arena::{self, Stack};
 use super::body::Fiber;
 use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 use super::context::{in_order, suspend, with, with_inside};
@@ -71,6 +71,7 @@ impl Platform for Simulated {
     type Futex = Cell32;
     type Thread = SimulatedThread;
     type Broadcast = super::messages::OpticalNetwork;
+    type Stack = Stack;
 
     fn fence(order: Ordering) {
         // Weaker fences cost nothing on a machine that keeps its order.
@@ -146,7 +147,7 @@ impl Platform for Simulated {
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<SimulatedThread> {
         with(Engine::enter_kernel_to_spawn);
         in_order();
-        let stack = run::stack().map_err(io::Error::other)?;
+        let stack = run::thread_stack().map_err(io::Error::other)?;
         with(|engine, core| {
             let fiber = Box::new(Fiber::new(stack, body));
             let thread = engine.spawn(core, spec.name.as_str().to_owned(), fiber, &spec.cpus);
@@ -178,6 +179,14 @@ impl Platform for Simulated {
 
     fn set_slot(value: *const ()) {
         with_inside(|engine, core| engine.set_slot(core, value));
+    }
+
+    /// Takes a system call, and what touching the new memory takes. One that was given
+    /// back is handed out again; which one, and where it lies, is the same in every run.
+    fn stack(bytes: usize) -> io::Result<Stack> {
+        with(Engine::enter_kernel);
+        in_order();
+        run::stack(bytes).map_err(io::Error::other)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Running a program on a simulated machine.
 
-use super::super::arena::{self, AddressMap, Arena, Stack};
+use super::super::arena::{self, AddressMap, Arena, ArenaError, Stack};
 use super::body::Fiber;
 use super::context::Entered;
 use crate::account::{Labels, Trace};
@@ -88,14 +88,24 @@ thread_local! {
     static ARENA: Cell<*const Arena> = const { Cell::new(ptr::null()) };
 }
 
-/// A stack in the memory of the machine that this host thread simulates.
-pub(super) fn stack() -> Result<Stack, String> {
+/// A simulated thread's stack, in the memory of the machine that this host thread
+/// simulates.
+pub(super) fn thread_stack() -> Result<Stack, String> {
+    in_arena(Arena::stack)
+}
+
+/// A stack of at least `bytes` for a coroutine of the program's own.
+pub(super) fn stack(bytes: usize) -> Result<Stack, String> {
+    in_arena(|arena| arena.stack_of(bytes))
+}
+
+fn in_arena(take: impl FnOnce(&Arena) -> Result<Stack, ArenaError>) -> Result<Stack, String> {
     let arena = ARENA.get();
     // SAFETY: set by `run` while its arena lives; called by simulated code
     // only, which runs inside of `run`.
     let arena = unsafe { arena.as_ref() };
     let arena = arena.ok_or("no simulation runs")?;
-    super::platform::outside(|| arena.stack().map_err(|error| error.to_string()))
+    super::platform::outside(|| take(arena).map_err(|error| error.to_string()))
 }
 
 impl Simulation {

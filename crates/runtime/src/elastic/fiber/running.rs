@@ -1,0 +1,269 @@
+//! A fiber, from its first resumption to its end.
+
+use super::fiber_slot::exchange;
+use super::stacks::FiberStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use manycore_platform::Platform;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::thread;
+
+/// Code with a stack of its own, which can be put aside in the middle of a call.
+///
+/// It does nothing until it is resumed. See the [module](super) for what happens
+/// when it is dropped, and for moving it to another thread.
+pub struct Fiber<P: Platform> {
+    /// None once its stack has been taken out.
+    coroutine: Option<Running<P>>,
+    /// The platform's slot, while the fiber does not run.
+    slot: *const (),
+}
+
+type Running<P> = Coroutine<(), (), thread::Result<()>, FiberStack<P>>;
+
+/// How far a fiber has come.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::elastic::fiber::{Fiber, Progress, Stacks};
+///
+/// let stack = Stacks::<Native>::new(64 << 10).take()?;
+/// let mut fiber = Fiber::new(stack, |_| ());
+/// assert!(matches!(fiber.resume(), Progress::Ended(Ok(()))));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Progress {
+    /// It waits to be resumed.
+    Suspended,
+    /// Its body has returned, or panicked with this payload.
+    Ended(thread::Result<()>),
+}
+
+/// What a fiber's body suspends itself with.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore::elastic::fiber::{Fiber, Progress, Stacks, Suspender};
+///
+/// fn wait_twice(suspender: &Suspender<Native>) {
+///     suspender.suspend();
+///     suspender.suspend();
+/// }
+/// let stack = Stacks::<Native>::new(64 << 10).take()?;
+/// let mut fiber = Fiber::new(stack, wait_twice);
+/// let mut resumptions = 1;
+/// while let Progress::Suspended = fiber.resume() {
+///     resumptions += 1;
+/// }
+/// assert_eq!(resumptions, 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[repr(transparent)]
+pub struct Suspender<P: Platform> {
+    yielder: Yielder<(), ()>,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<P: Platform> Suspender<P> {
+    /// Puts the fiber aside: `resume` returns to who called it, and this returns when
+    /// somebody calls it again, perhaps on another thread. A few nanoseconds where the
+    /// stacks are in the cache.
+    ///
+    /// Does not return if the fiber is dropped instead.
+    #[inline]
+    pub fn suspend(&self) {
+        // For a simulator, which does not see the registers being saved. Natively this
+        // is nothing.
+        let mut registers = [0_u64; SAVED];
+        P::write(&mut registers);
+        self.yielder.suspend(());
+        P::read(&registers);
+    }
+
+    fn of(yielder: &Yielder<(), ()>) -> &Self {
+        // SAFETY: a transparent wrapper of the same type, for the same time.
+        unsafe { &*ptr::from_ref(yielder).cast() }
+    }
+}
+
+/// What a fiber keeps on its stack while it is suspended: two registers and the address
+/// to go on at, by the switch, and the four that its caller may have to save.
+const SAVED: usize = 7;
+/// Instructions from `resume` to the fiber and back.
+const SWITCH: u64 = 60;
+
+impl<P: Platform> Fiber<P> {
+    /// A fiber that will run `body` on `stack`.
+    ///
+    /// A large `body` takes room from the stack, to which it is moved.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::{Fiber, Progress, Stacks};
+    ///
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// let mut fiber = Fiber::new(stack, |_| panic!("a reason"));
+    /// let Progress::Ended(Err(payload)) = fiber.resume() else {
+    ///     panic!("it should have panicked")
+    /// };
+    /// assert_eq!(*payload.downcast_ref::<&str>().unwrap(), "a reason");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn new(stack: FiberStack<P>, body: impl FnOnce(&Suspender<P>) + 'static) -> Self {
+        // SAFETY: the body borrows nothing, so it has no other fiber's suspender either:
+        // those are borrowed from that fiber's stack.
+        unsafe { Self::borrowing(stack, body) }
+    }
+
+    /// The same for a body that borrows.
+    ///
+    /// # Safety
+    ///
+    /// What `body` borrows lives until the fiber has ended or is dropped; for ever, if
+    /// it is forgotten. It calls no [`Suspender`] but its own.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::{Fiber, Stacks};
+    ///
+    /// let mut seen = 0;
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// // SAFETY: the fiber is dropped by the end of the statement, before `seen`.
+    /// unsafe { Fiber::borrowing(stack, |_| seen += 1) }.resume();
+    /// assert_eq!(seen, 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub unsafe fn borrowing(stack: FiberStack<P>, body: impl FnOnce(&Suspender<P>)) -> Self {
+        let root = move |yielder: &Yielder<(), ()>, ()| {
+            // Whoever resumes is told of a panic, and decides whether what it left
+            // behind may still be looked at. This catches the unwinding of a fiber
+            // that is dropped too, whose payload nobody sees.
+            catch_unwind(AssertUnwindSafe(|| body(Suspender::of(yielder))))
+        };
+        // SAFETY: what the body borrows lives as long as the coroutine, says the caller.
+        let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, root) };
+        Self {
+            coroutine: Some(coroutine),
+            slot: ptr::null(),
+        }
+    }
+
+    /// Goes on with the fiber, on this thread, until it suspends itself or ends.
+    ///
+    /// While it runs it has a platform's slot of its own, null at first.
+    ///
+    /// # Panics
+    ///
+    /// If it has ended.
+    ///
+    /// ```
+    /// use manycore::elastic::fiber::{Fiber, Progress, Stacks, slot};
+    /// use manycore::{Native, Platform};
+    ///
+    /// let mut fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |suspender| {
+    ///     Native::set_slot(8 as *const ());
+    ///     suspender.suspend();
+    ///     assert_eq!(slot::<Native>(), 8 as *const ());
+    /// });
+    /// fiber.resume();
+    /// assert!(slot::<Native>().is_null());
+    /// assert!(matches!(fiber.resume(), Progress::Ended(Ok(()))));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[inline]
+    pub fn resume(&mut self) -> Progress {
+        let coroutine = self.coroutine.as_mut().filter(|fiber| !fiber.done());
+        let coroutine = coroutine.expect("a fiber that has ended is not resumed");
+        P::compute(SWITCH);
+        let resumer = exchange::<P>(self.slot);
+        // Does not unwind: the root has caught it.
+        let result = coroutine.resume(());
+        self.slot = exchange::<P>(resumer);
+        match result {
+            CoroutineResult::Yield(()) => Progress::Suspended,
+            CoroutineResult::Return(result) => Progress::Ended(result),
+        }
+    }
+
+    /// Whether its body has returned or panicked.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::{Fiber, Stacks};
+    ///
+    /// let mut fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |_| ());
+    /// assert!(!fiber.has_ended());
+    /// fiber.resume();
+    /// assert!(fiber.has_ended());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn has_ended(&self) -> bool {
+        self.coroutine.as_ref().is_none_or(Coroutine::done)
+    }
+
+    /// Its stack, for another. A fiber that has not ended is unwound first, as when it
+    /// is dropped.
+    ///
+    /// ```
+    /// use manycore::Native;
+    /// use manycore::elastic::fiber::{Fiber, Stacks};
+    ///
+    /// let stacks = Stacks::<Native>::new(64 << 10);
+    /// let mut first = Fiber::new(stacks.take()?, |_| ());
+    /// first.resume();
+    /// stacks.put(first.into_stack());
+    /// // The same memory.
+    /// let second = Fiber::new(stacks.take()?, |_| ());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn into_stack(mut self) -> FiberStack<P> {
+        self.unwind();
+        let Some(coroutine) = self.coroutine.take() else {
+            unreachable!("only this takes it, and the fiber with it")
+        };
+        coroutine.into_stack()
+    }
+
+    fn unwind(&mut self) {
+        let Some(coroutine) = self.coroutine.as_mut().filter(|fiber| !fiber.done()) else {
+            return;
+        };
+        // Destructors on the stack run as the fiber. The guard, since that of a body that
+        // never began may panic.
+        let _resumer = Resumer::<P>::away(self.slot);
+        coroutine.force_unwind();
+    }
+}
+
+impl<P: Platform> fmt::Debug for Fiber<P> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Fiber")
+            .field("has_ended", &self.has_ended())
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> Drop for Fiber<P> {
+    fn drop(&mut self) {
+        self.unwind();
+    }
+}
+
+/// Puts the slot of who resumes a fiber back.
+struct Resumer<P: Platform>(*const (), PhantomData<P>);
+
+impl<P: Platform> Resumer<P> {
+    fn away(fiber: *const ()) -> Self {
+        Self(exchange::<P>(fiber), PhantomData)
+    }
+}
+
+impl<P: Platform> Drop for Resumer<P> {
+    fn drop(&mut self) {
+        exchange::<P>(self.0);
+    }
+}

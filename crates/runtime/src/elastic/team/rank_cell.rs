@@ -1,0 +1,102 @@
+//! What the team has of each rank.
+
+use super::Body;
+use super::words::Episode;
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use std::cell::UnsafeCell;
+
+/// Nobody has run it.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+/// A rank: its word, and what belongs to who has claimed it.
+pub(super) struct RankCell<P: Platform> {
+    word: P::AtomicU32,
+    inner: UnsafeCell<Inner<P>>,
+}
+
+/// What the claimer of a rank has; and, when all have arrived, who completes the episode.
+pub(super) struct Inner<P: Platform> {
+    pub(super) body: *mut (dyn Body<P> + 'static),
+    /// Ticks it has had in this interval.
+    pub(super) took: u64,
+    /// The worker that it was on last.
+    pub(super) worker: usize,
+    /// It has not begun this interval.
+    pub(super) is_fresh: bool,
+}
+
+// SAFETY: `Inner` is handed out as its fields say, and a `Body` is `Send`.
+unsafe impl<P: Platform> Sync for RankCell<P> {}
+// SAFETY: as above.
+unsafe impl<P: Platform> Send for RankCell<P> {}
+
+impl<P: Platform> RankCell<P> {
+    pub(super) fn new(body: *mut (dyn Body<P> + 'static)) -> Self {
+        Self {
+            word: P::AtomicU32::new(Episode::FIRST.ready()),
+            inner: UnsafeCell::new(Inner {
+                body,
+                took: 0,
+                worker: NOWHERE,
+                is_fresh: true,
+            }),
+        }
+    }
+
+    /// Whether it can be claimed; a look.
+    #[inline]
+    pub(super) fn is_ready(&self, episode: Episode) -> bool {
+        // Relaxed: the claim decides, and who falls asleep has a fence before it.
+        self.word.load(Ordering::Relaxed) == episode.ready()
+    }
+
+    /// Claims it, if nobody has and it has not arrived.
+    #[inline]
+    pub(super) fn claim(&self, episode: Episode) -> bool {
+        let (ready, running) = (episode.ready(), episode.running());
+        // Acquire pairs with the release of who has cut it. Looked at first: a failed
+        // exchange takes the line from its owner.
+        self.is_ready(episode)
+            && (self.word)
+                .compare_exchange(ready, running, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// What the claimer has.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed the rank and not given it back; or it completes the episode and
+    /// has not opened the next.
+    #[allow(clippy::mut_from_ref, reason = "the contract gives it to one alone")]
+    #[inline]
+    pub(super) unsafe fn inner(&self) -> &mut Inner<P> {
+        // SAFETY: by the contract nobody else has it.
+        unsafe { &mut *self.inner.get() }
+    }
+
+    /// Gives it back in the midst of an interval, for others to claim. The caller then looks
+    /// whether somebody sleeps: what follows this is after it for all.
+    pub(super) fn put_back(&self, episode: Episode) {
+        // Release publishes what the rank did to the next claimer. A read-modify-write with
+        // its fence, because a look at the opening word comes after it, see `README.md`.
+        self.word.swap(episode.ready(), Ordering::Release);
+        P::fence_after_rmw();
+    }
+
+    /// It has arrived, and can be claimed in the next episode.
+    #[inline]
+    pub(super) fn arrive(&self, episode: Episode) {
+        // Relaxed: it is claimed again only by who has acquired the next opening, and
+        // that follows the caller's announcement of the arrival, which is a release. A
+        // plain store: nobody else writes the word of a claimed rank.
+        self.word.store(episode.next().ready(), Ordering::Relaxed);
+    }
+}
+
+/// Wakes all who sleep on the word.
+#[cold]
+#[inline(never)]
+pub(super) fn wake_all<P: Platform>(word: &P::Futex) {
+    word.wake(u32::MAX);
+}
