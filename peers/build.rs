@@ -29,6 +29,7 @@ fn main() {
         .warnings(true)
         .file("native/tasks.c")
         .compile("peers_tasks");
+    npb();
 
     // The newest clang first: its runtime comes with it.
     let clangs = (14..=25).rev().map(|version| format!("clang-{version}"));
@@ -94,6 +95,47 @@ fn main() {
             Err(why) => println!("cargo::rustc-env=PEERS_MISSING_{}={why}", glue.name),
         }
     }
+}
+
+/// The programs of NPB in C: one file a program. They are compiled for the processor that
+/// the Rust code is for, and as there products and sums are not contracted.
+fn npb() {
+    let rust_flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let processor = rust_flags
+        .split('\x1f')
+        .filter_map(|flag| flag.strip_prefix("-C").unwrap_or(flag).split_once('='))
+        .filter(|(option, _)| *option == "target-cpu")
+        .map(|(_, processor)| processor.to_owned())
+        .last();
+    let target = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
+    // What rustc takes if it is told nothing; elsewhere it is left to the compiler.
+    let processor = processor.or((target == "x86_64").then(|| "x86-64".to_owned()));
+    let mut flags = vec!["-ffp-contract=off".to_owned()];
+    flags.extend(processor.map(|processor| format!("-march={processor}")));
+
+    let sources = std::fs::read_dir("native/npb").expect("it is part of the sources");
+    let sources = sources.map(|entry| entry.expect("it can be read").path());
+    let mut build = cc::Build::new();
+    build
+        .opt_level(3)
+        .debug(false)
+        .warnings(true)
+        .files(sources.filter(|path| path.extension().is_some_and(|it| it == "c")));
+    for flag in &flags {
+        build.flag(flag);
+    }
+    build.compile("peers_npb");
+    println!("cargo::rustc-link-lib=m");
+    let compiler = build.get_compiler().to_command().arg("--version").output();
+    let version = compiler.map_or_else(
+        |error| error.to_string(),
+        |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+    );
+    println!(
+        "cargo::rustc-env=PEERS_NPB_COMPILER={}, -O3 {}",
+        one_line(&version),
+        flags.join(" ")
+    );
 }
 
 /// The system's TBB, or the one that the usual variable `TBBROOT` points to.

@@ -6,15 +6,26 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
+mod cg;
+mod class;
+mod ft;
+mod npb;
 mod part;
 mod phase;
 mod program;
+mod randlc;
+mod shared;
 mod streamcluster;
 mod worksharing;
 
+pub use cg::{Cg, CgPhases};
+pub use class::{Class, UnknownClass};
+pub use ft::{Ft, FtPhases};
+pub use npb::{Npb, UnknownNpb};
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
 pub use program::{Declaration, Program, Verified, WrongAnswer};
+pub use shared::Shared;
 pub use streamcluster::{
     Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
     Wrong,

@@ -1,0 +1,290 @@
+//! The matrix: a sum of products of sparse random vectors with themselves.
+
+use super::size::Size;
+use crate::spmd::randlc::Randlc;
+use manycore_platform::Platform;
+use std::ops::Range;
+
+/// The condition number's reciprocal.
+const RCOND: f64 = 0.1;
+
+/// Rows one after the other, each with its nonzero elements in the order of columns.
+pub(super) struct Matrix {
+    /// Where each row starts, and where the last ends.
+    starts: Vec<u32>,
+    /// All less than the number of rows.
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    gathered: Gathered,
+}
+
+/// A random vector of few elements.
+struct Sparse {
+    places: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Matrix {
+    /// The matrix of RNR-94-007: `w_i x_i x_i'` summed over all rows i, where the weights
+    /// fall geometrically from 1 to `RCOND`, and `RCOND - shift` added to the diagonal.
+    /// Products will be of `grain` rows at a time.
+    pub(super) fn new(size: &Size, grain: usize) -> Self {
+        let n = size.rows;
+        let vectors = vectors(size);
+        let ratio = RCOND.powf(1.0 / n as f64);
+        let weights = std::iter::successors(Some(1.0), |weight| Some(weight * ratio));
+        let weights: Vec<f64> = weights.take(n).collect();
+
+        // Which vectors have an element in a row: that is what a row is made of.
+        let members = Transposed::of(&vectors, n);
+        let mut starts = vec![0];
+        let (mut all_columns, mut all_values) = (Vec::new(), Vec::new());
+        let mut row_of = vec![0.0; n];
+        let mut seen = vec![u32::MAX; n];
+        let mut columns = Vec::new();
+        for row in 0..n as u32 {
+            columns.clear();
+            for &(vector, at) in members.row(row as usize) {
+                let Sparse { places, values } = &vectors[vector as usize];
+                let scale = weights[vector as usize] * values[at as usize];
+                for (&column, &value) in places.iter().zip(values) {
+                    let mut value = value * scale;
+                    if column == row && vector == row {
+                        value = value + RCOND - size.shift;
+                    }
+                    if seen[column as usize] == row {
+                        row_of[column as usize] += value;
+                    } else {
+                        seen[column as usize] = row;
+                        row_of[column as usize] = value;
+                        columns.push(column);
+                    }
+                }
+            }
+            columns.sort_unstable();
+            all_columns.extend(&columns);
+            all_values.extend(columns.iter().map(|&column| row_of[column as usize]));
+            starts.push(all_columns.len() as u32);
+        }
+        Self {
+            gathered: Gathered::new(grain, &starts, &all_columns),
+            starts,
+            columns: all_columns,
+            values: all_values,
+        }
+    }
+
+    /// Nonzero elements.
+    pub(super) fn entries(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Calls `each` with the numbers of a grain's rows and their products with `vector`.
+    #[inline]
+    pub(super) fn multiply<P: Platform>(
+        &self,
+        rows: Range<usize>,
+        vector: &[f64],
+        mut each: impl FnMut(usize, f64),
+    ) {
+        assert!(vector.len() + 1 >= self.starts.len());
+        let starts = &self.starts[rows.start..=rows.end];
+        P::read(starts);
+        let entries = starts[0] as usize..starts[starts.len() - 1] as usize;
+        P::read(&self.columns[entries.clone()]);
+        P::read(&self.values[entries]);
+        self.gathered.announce::<P>(rows.start, vector);
+        for (row, bounds) in rows.zip(starts.windows(2)) {
+            let entries = bounds[0] as usize..bounds[1] as usize;
+            let columns = &self.columns[entries.clone()];
+            // SAFETY: columns are less than the number of rows, as none else is ever
+            // put in, and the vector is as long as that.
+            each(row, unsafe { dot(columns, &self.values[entries], vector) });
+        }
+    }
+}
+
+/// What of a vector is gathered in each grain, for the platform to hear of: every line
+/// once, since those that come again within a grain are in the cache.
+struct Gathered {
+    grain: usize,
+    /// Where the lines of each grain start, and where the last grain's end.
+    starts: Vec<usize>,
+    /// The first element of each line.
+    elements: Vec<u32>,
+}
+
+impl Gathered {
+    fn new(grain: usize, starts: &[u32], columns: &[u32]) -> Self {
+        /// Numbers of 8 bytes in a line of 64.
+        const IN_A_LINE: usize = 8;
+        let rows = starts.len() - 1;
+        let mut seen = vec![usize::MAX; rows.div_ceil(IN_A_LINE)];
+        let mut gathered = Self {
+            grain,
+            starts: vec![0],
+            elements: Vec::new(),
+        };
+        for first in (0..rows).step_by(grain) {
+            let end = rows.min(first + grain);
+            for &column in &columns[starts[first] as usize..starts[end] as usize] {
+                let line = column as usize / IN_A_LINE;
+                if seen[line] != first {
+                    seen[line] = first;
+                    gathered.elements.push((line * IN_A_LINE) as u32);
+                }
+            }
+            gathered.starts.push(gathered.elements.len());
+        }
+        gathered
+    }
+
+    /// For the grain that begins with row `first`.
+    #[inline]
+    fn announce<P: Platform>(&self, first: usize, vector: &[f64]) {
+        let grain = first / self.grain;
+        for &element in &self.elements[self.starts[grain]..self.starts[grain + 1]] {
+            let element = element as usize;
+            // Nothing of this loop is left where `P::read` does nothing.
+            P::read(vector.get(element..element + 1).unwrap_or_default());
+        }
+    }
+}
+
+/// Four sums side by side: one alone would wait for each of its additions.
+///
+/// # Safety
+///
+/// All columns are less than the vector's length.
+#[inline]
+unsafe fn dot(columns: &[u32], values: &[f64], vector: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (columns, last_columns) = columns.as_chunks::<4>();
+    let (values, last_values) = values.as_chunks::<4>();
+    // SAFETY: by contract.
+    let at = |column: u32| unsafe { *vector.get_unchecked(column as usize) };
+    for (columns, values) in columns.iter().zip(values) {
+        for lane in 0..4 {
+            sums[lane] += values[lane] * at(columns[lane]);
+        }
+    }
+    for (&column, value) in last_columns.iter().zip(last_values) {
+        sums[0] += value * at(column);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// For each row the vectors that have an element there, in their order, and which of
+/// their elements it is.
+struct Transposed {
+    starts: Vec<usize>,
+    members: Vec<(u32, u32)>,
+}
+
+impl Transposed {
+    fn of(vectors: &[Sparse], rows: usize) -> Self {
+        let mut starts = vec![0; rows + 1];
+        let places = || vectors.iter().flat_map(|vector| &vector.places);
+        places().for_each(|&place| starts[place as usize + 1] += 1);
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![(0, 0); starts[rows]];
+        for (number, vector) in vectors.iter().enumerate() {
+            for (at, &place) in vector.places.iter().enumerate() {
+                let next = &mut next[place as usize];
+                members[*next] = (number as u32, at as u32);
+                *next += 1;
+            }
+        }
+        Self { starts, members }
+    }
+
+    fn row(&self, row: usize) -> &[(u32, u32)] {
+        &self.members[self.starts[row]..self.starts[row + 1]]
+    }
+}
+
+/// One vector a row: `nonzeros` random elements at random places, and a half at its own.
+fn vectors(size: &Size) -> Vec<Sparse> {
+    let mut random = Randlc::new();
+    // The program draws one before the matrix is made.
+    random.draw();
+    let places = size.rows.next_power_of_two() as f64;
+    let vector = |row: usize| {
+        let mut vector = Sparse {
+            places: Vec::with_capacity(size.nonzeros + 1),
+            values: Vec::with_capacity(size.nonzeros + 1),
+        };
+        while vector.places.len() < size.nonzeros {
+            let value = random.draw();
+            let place = (random.draw() * places) as u32;
+            if (place as usize) < size.rows && !vector.places.contains(&place) {
+                vector.places.push(place);
+                vector.values.push(value);
+            }
+        }
+        match vector
+            .places
+            .iter()
+            .position(|&place| place as usize == row)
+        {
+            Some(at) => vector.values[at] = 0.5,
+            None => {
+                vector.places.push(row as u32);
+                vector.values.push(0.5);
+            }
+        }
+        vector
+    };
+    (0..size.rows).map(vector).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spmd::Class;
+    use manycore_platform::Native;
+
+    #[test]
+    fn it_is_symmetric_and_its_rows_are_in_order() {
+        let size = Size::of(Class::S);
+        let matrix = Matrix::new(&size, 40);
+        let mut dense = vec![0.0; size.rows * size.rows];
+        for row in 0..size.rows {
+            let entries = matrix.starts[row] as usize..matrix.starts[row + 1] as usize;
+            assert!(matrix.columns[entries.clone()].is_sorted_by(|a, b| a < b));
+            for entry in entries {
+                dense[row * size.rows + matrix.columns[entry] as usize] = matrix.values[entry];
+            }
+        }
+        for row in 0..size.rows {
+            for column in 0..row {
+                let (here, there) = (row * size.rows + column, column * size.rows + row);
+                let difference: f64 = dense[here] - dense[there];
+                assert!(difference.abs() <= 1e-15, "({row}, {column})");
+            }
+        }
+        let vector: Vec<f64> = (0..size.rows).map(|i| 1.0 / (1.0 + i as f64)).collect();
+        let mut rows = 0;
+        for first in (0..size.rows).step_by(40) {
+            matrix.multiply::<Native>(first..first + 40, &vector, |row, product| {
+                let elements = &dense[row * size.rows..(row + 1) * size.rows];
+                let expected: f64 = elements.iter().zip(&vector).map(|(a, b)| a * b).sum();
+                assert!((product - expected).abs() < 1e-12);
+                assert_eq!(row, rows);
+                rows += 1;
+            });
+        }
+        assert_eq!(rows, size.rows);
+    }
+
+    #[test]
+    fn as_many_elements_as_were_counted() {
+        for class in [Class::S, Class::W] {
+            let size = Size::of(class);
+            assert_eq!(Matrix::new(&size, 1).entries(), size.entries);
+        }
+    }
+}

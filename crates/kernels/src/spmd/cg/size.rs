@@ -1,0 +1,42 @@
+//! How large a problem is, by class.
+
+use crate::spmd::Class;
+
+/// A class' matrix and what is asked of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    /// Rows and columns.
+    pub(super) rows: usize,
+    /// Nonzero elements of each random vector that the matrix is made of.
+    pub(super) nonzeros: usize,
+    /// Iterations of the power method.
+    pub(super) iterations: usize,
+    /// What is taken off the diagonal.
+    pub(super) shift: f64,
+    /// The last zeta.
+    pub(super) zeta: f64,
+    /// Nonzero elements of the matrix: they follow from the random numbers, and were
+    /// counted by making it.
+    pub(super) entries: usize,
+}
+
+impl Size {
+    /// The constants of RNR-94-007, and NPB's zetas.
+    pub(super) fn of(class: Class) -> Self {
+        let (rows, nonzeros, iterations, shift, zeta, entries) = match class {
+            Class::S => (1_400, 7, 15, 10.0, 8.597_177_507_864_8, 78_148),
+            Class::W => (7_000, 8, 15, 12.0, 10.362_595_087_124, 508_402),
+            Class::A => (14_000, 11, 15, 20.0, 17.130_235_054_029, 1_853_104),
+            Class::B => (75_000, 13, 75, 60.0, 22.712_745_482_631, 13_708_072),
+            Class::C => (150_000, 15, 75, 110.0, 28.973_605_592_845, 36_121_058),
+        };
+        Self {
+            rows,
+            nonzeros,
+            iterations,
+            shift,
+            zeta,
+            entries,
+        }
+    }
+}

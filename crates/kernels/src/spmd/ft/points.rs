@@ -1,0 +1,48 @@
+//! The numbers that are summed to check the state.
+
+use super::fft::LANES;
+use super::phases::Size;
+
+/// How many there are.
+pub(super) const POINTS: usize = 1_024;
+
+/// Which of the points each item of the last phase takes.
+pub(super) struct Points {
+    /// Where the points of each item start, and where the last item's end.
+    starts: Vec<u32>,
+    points: Vec<Point>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Point {
+    /// Which of the sum's, from 0.
+    pub(super) number: usize,
+    /// Where it is in the box.
+    pub(super) at: usize,
+}
+
+impl Points {
+    /// Point j of 1 to 1,024 is at (j, 3j, 5j), modulo the sides.
+    pub(super) fn new(size: &Size) -> Self {
+        let [nx, ny, nz] = size.sides;
+        let item_of = |at: usize| at % (nx * ny) / LANES;
+        let point = |j: usize| Point {
+            number: j - 1,
+            at: j % nx + nx * (3 * j % ny + ny * (5 * j % nz)),
+        };
+        let mut points: Vec<Point> = (1..=POINTS).map(point).collect();
+        points.sort_by_key(|point| item_of(point.at));
+        let mut starts = vec![0; nx * ny / LANES + 1];
+        for point in &points {
+            starts[item_of(point.at) + 1] += 1;
+        }
+        for item in 1..starts.len() {
+            starts[item] += starts[item - 1];
+        }
+        Self { starts, points }
+    }
+
+    pub(super) fn of(&self, item: usize) -> &[Point] {
+        &self.points[self.starts[item] as usize..self.starts[item + 1] as usize]
+    }
+}

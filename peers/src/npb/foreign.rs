@@ -1,0 +1,69 @@
+//! The programs in C.
+
+use crate::processor_seconds;
+use anyhow::{Result, ensure};
+use manycore_kernels::spmd::{Class, Npb};
+use std::ffi::{c_char, c_void};
+
+/// As in `native/npb/npb.h`.
+#[repr(C)]
+pub struct Exported {
+    make: extern "C" fn(class: c_char) -> *mut c_void,
+    run: unsafe extern "C" fn(data: *mut c_void),
+    error: unsafe extern "C" fn(data: *const c_void) -> f64,
+    drop: unsafe extern "C" fn(data: *mut c_void),
+}
+
+/// The list, and the one place to add to: a program is a file in `native/npb`, which
+/// exports this name.
+macro_rules! programs {
+    ($($npb:ident: $exported:ident,)*) => {
+        unsafe extern "C" {
+            $(static $exported: Exported;)*
+        }
+
+        /// Those that there are in C.
+        pub fn programs() -> Vec<(Npb, Program)> {
+            // SAFETY: constants of the type that the header says.
+            unsafe { vec![$((Npb::$npb, Program { npb: Npb::$npb, exported: &$exported })),*] }
+        }
+    };
+}
+
+programs! {
+    Cg: npb_cg,
+    Ft: npb_ft,
+}
+
+/// A program in C.
+pub struct Program {
+    npb: Npb,
+    exported: &'static Exported,
+}
+
+impl Program {
+    /// Seconds that a verified run takes.
+    pub fn run(&self, class: Class) -> Result<f64> {
+        let Self { npb, exported } = self;
+        let letter = class.name().as_bytes()[0];
+        let data = (exported.make)(letter as c_char);
+        ensure!(!data.is_null(), "{npb} in C knows no class {class}");
+        let start = processor_seconds();
+        // SAFETY: the data of this program, run once.
+        unsafe { (exported.run)(data) };
+        let time = processor_seconds() - start;
+        // SAFETY: as above; nothing uses the data any more.
+        let error = unsafe {
+            let error = (exported.error)(data);
+            (exported.drop)(data);
+            error
+        };
+        // Not if it is no number either.
+        let right = error <= 1.0;
+        ensure!(
+            right,
+            "{npb} {class} in C is off by {error} times what it may be"
+        );
+        Ok(time)
+    }
+}
