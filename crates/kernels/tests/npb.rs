@@ -4,8 +4,8 @@
 use manycore::Pool;
 use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
 use manycore_kernels::spmd::{
-    Alone, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Looped, Member, Npb, Phase, Program,
-    Ranked, Sums, Worksharing,
+    Alone, Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Looped, Member, Npb,
+    Phase, Program, Ranked, Sums, Worksharing,
 };
 use manycore_platform::Native;
 use std::ops::Range;
@@ -79,6 +79,14 @@ fn bits(numbers: impl IntoIterator<Item = f64>) -> Vec<u64> {
     numbers.into_iter().map(f64::to_bits).collect()
 }
 
+fn bt(class: Class) {
+    let answer = |bt: &Bt<Native>| {
+        let norms = bt.norms();
+        bits(norms.residual.into_iter().chain(norms.error))
+    };
+    runs_the_same(|| Bt::<Native>::new(class), answer);
+}
+
 fn cg(class: Class) {
     let answer = |cg: &Cg<Native>| bits(cg.zetas().into_iter().chain(cg.residuals()));
     runs_the_same(|| Cg::<Native>::new(class), answer);
@@ -87,6 +95,11 @@ fn cg(class: Class) {
 fn ft(class: Class) {
     let answer = |ft: &Ft<Native>| bits(ft.checksums().into_iter().flat_map(|(re, im)| [re, im]));
     runs_the_same(|| Ft::<Native>::new(class), answer);
+}
+
+#[test]
+fn bt_of_class_s_whoever_runs_it() {
+    bt(Class::S);
 }
 
 #[test]
@@ -184,6 +197,8 @@ fn what_is_run_is_what_was_declared() {
         recorder.0
     };
     let steps = |declared: &dyn Declaration| declared.step().repeat(declared.steps());
+    let bt = BtPhases::of(Class::S);
+    assert_eq!(recorded(Npb::Bt, Class::S), steps(&bt));
     for class in [Class::S, Class::W] {
         assert_eq!(recorded(Npb::Cg, class), steps(&CgPhases::of(class)));
         let ft = FtPhases::of(class);

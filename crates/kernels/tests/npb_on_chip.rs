@@ -90,6 +90,16 @@ fn by_loops(npb: Npb) {
 }
 
 #[test]
+fn bt_by_ranks() {
+    by_ranks(Npb::Bt);
+}
+
+#[test]
+fn bt_by_loops() {
+    by_loops(Npb::Bt);
+}
+
+#[test]
 fn cg_by_ranks() {
     by_ranks(Npb::Cg);
 }

@@ -6,6 +6,7 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
+mod bt;
 mod cg;
 mod class;
 mod ft;
@@ -18,6 +19,7 @@ mod shared;
 mod streamcluster;
 mod worksharing;
 
+pub use bt::{Bt, BtPhases, Norms};
 pub use cg::{Cg, CgPhases};
 pub use class::{Class, UnknownClass};
 pub use ft::{Ft, FtPhases};

@@ -1,6 +1,6 @@
 //! The programs of the NAS parallel benchmarks, by name.
 
-use super::{Cg, CgPhases, Class, Declaration, Ft, FtPhases, Program};
+use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Program};
 use manycore_platform::Platform;
 use std::fmt;
 use std::str::FromStr;
@@ -20,6 +20,8 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Npb {
+    /// [`Bt`]: the flow of a gas through a cube.
+    Bt,
     /// [`Cg`]: the largest eigenvalue of a sparse matrix.
     Cg,
     /// [`Ft`]: Fourier transforms of a box.
@@ -28,7 +30,7 @@ pub enum Npb {
 
 impl Npb {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Cg, Self::Ft];
+    pub const ALL: [Self; 3] = [Self::Bt, Self::Cg, Self::Ft];
 
     /// The name in commands and reports.
     ///
@@ -38,6 +40,7 @@ impl Npb {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Bt => "bt",
             Self::Cg => "cg",
             Self::Ft => "ft",
         }
@@ -48,6 +51,7 @@ impl Npb {
     #[must_use]
     pub fn program<P: Platform>(self, class: Class) -> Box<dyn Program> {
         match self {
+            Self::Bt => Box::new(Bt::<P>::new(class)),
             Self::Cg => Box::new(Cg::<P>::new(class)),
             Self::Ft => Box::new(Ft::<P>::new(class)),
         }
@@ -62,6 +66,7 @@ impl Npb {
     #[must_use]
     pub fn declaration(self, class: Class) -> Box<dyn Declaration> {
         match self {
+            Self::Bt => Box::new(BtPhases::of(class)),
             Self::Cg => Box::new(CgPhases::of(class)),
             Self::Ft => Box::new(FtPhases::of(class)),
         }
@@ -80,7 +85,7 @@ impl fmt::Display for Npb {
 /// use manycore_kernels::spmd::Npb;
 ///
 /// let error = "ep".parse::<Npb>().unwrap_err();
-/// assert!(error.to_string().starts_with("no program of NPB is called `ep`; there are cg, ft"));
+/// assert!(error.to_string().starts_with("no program of NPB is called `ep`; there are bt, cg, ft"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no program of NPB is called `{0}`; there are {list}", list = Npb::ALL.map(Npb::name).join(", "))]

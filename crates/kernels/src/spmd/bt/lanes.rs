@@ -1,0 +1,93 @@
+//! Numbers, and several of them side by side.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// What the equations are written over: [`Lanes`], and in tests numbers that count what
+/// is done to them, or that know a derivative.
+pub(super) trait Real:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Mul<f64, Output = Self>
+{
+    fn of(value: f64) -> Self;
+}
+
+impl Real for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+}
+
+/// How many lines are solved side by side. Their number, an even one squared, is a
+/// multiple in every class.
+pub(super) const LANES: usize = 2;
+
+/// The same number of as many points. What is done to one is done to all, which
+/// compilers turn into vector instructions; and as each lane is computed as if it were
+/// alone, results do not hang on which points come together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(16))]
+pub(super) struct Lanes(pub(super) [f64; LANES]);
+
+impl Lanes {
+    /// Neighbours in memory.
+    #[inline(always)]
+    pub(super) fn load(values: &[f64]) -> Self {
+        let mut loaded = [0.0; LANES];
+        loaded.copy_from_slice(&values[..LANES]);
+        Self(loaded)
+    }
+}
+
+impl Real for Lanes {
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        Self([value; LANES])
+    }
+}
+
+macro_rules! lanewise {
+    ($operator:ident, $function:ident) => {
+        impl $operator for Lanes {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $function(mut self, other: Self) -> Self {
+                for (value, other) in self.0.iter_mut().zip(other.0) {
+                    *value = $operator::$function(*value, other);
+                }
+                self
+            }
+        }
+    };
+}
+
+lanewise!(Add, add);
+lanewise!(Sub, sub);
+lanewise!(Mul, mul);
+lanewise!(Div, div);
+
+impl Neg for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn neg(mut self) -> Self {
+        for value in &mut self.0 {
+            *value = -*value;
+        }
+        self
+    }
+}
+
+impl Mul<f64> for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, factor: f64) -> Self {
+        self * Self::of(factor)
+    }
+}

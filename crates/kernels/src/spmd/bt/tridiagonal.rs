@@ -1,0 +1,84 @@
+//! The implicit equations of a line.
+//!
+//! The step that a direction takes is implicit in it: with f and g the [`Weights`] times
+//! the time step and D the difference that is looked for, at every inner point
+//!
+//! D + f (E' D)(next) - f (E' D)(last) - g ((V' D)(next) - 2 V' D + (V' D)(last)) = right side,
+//!
+//! a row of blocks below, on and above the diagonal, and D is zero at both ends.
+
+use super::block::{Block, Extended, divide, minus_product, subtract_product};
+use super::gas::{State, Weights, jacobians};
+use super::lanes::Real;
+
+/// What a line is solved in. A point's is, after elimination, how its difference follows
+/// from the next one's: `D = right - above * D(next)`, with `right` as the last column.
+pub(super) struct Workspace<T>(Vec<Extended<T>>);
+
+impl<T: Real> Workspace<T> {
+    /// For lines of so many inner points.
+    pub(super) fn new(inner: usize) -> Self {
+        Self(vec![[[T::of(0.0); 6]; 5]; inner])
+    }
+}
+
+/// The blocks that a point contributes to its own row and to the next, where they are
+/// not zero.
+#[derive(Clone, Copy)]
+struct Column<T> {
+    on: Block<T>,
+    below: Block<T>,
+}
+
+impl<T: Real> Column<T> {
+    /// Also contributes to the row before.
+    #[inline(always)]
+    fn set(&mut self, state: &State<T>, weights: &Weights, before: &mut Extended<T>) {
+        let one = T::of(1.0);
+        jacobians(state, weights, |row, column, carried, spread| {
+            before[row][column] = carried - spread;
+            self.below[row][column] = -(carried + spread);
+            let twice = spread + spread;
+            self.on[row][column] = if row == column { twice + one } else { twice };
+        });
+    }
+}
+
+/// Solves a line of as many points as the workspace has, numbered from 1; `found` is
+/// called from the last to the first. `weights` are multiplied by the time step.
+#[inline(always)]
+pub(super) fn solve<T: Real>(
+    Workspace(rows): &mut Workspace<T>,
+    weights: &Weights,
+    state: impl Fn(usize) -> State<T>,
+    right: impl Fn(usize) -> State<T>,
+    mut found: impl FnMut(usize, &State<T>),
+) {
+    let zero = T::of(0.0);
+    let zeros = [[zero; 5]; 5];
+    // Those of the last three points, which take turns.
+    let mut columns = [Column {
+        on: zeros,
+        below: zeros,
+    }; 3];
+    columns[1].set(&state(1), weights, &mut [[zero; 6]; 5]);
+    for point in 1..=rows.len() {
+        let (before, rest) = rows.split_at_mut(point - 1);
+        let row = &mut rest[0];
+        *row = [[zero; 6]; 5];
+        for (extended, right) in row.iter_mut().zip(right(point)) {
+            extended[5] = right;
+        }
+        columns[(point + 1) % 3].set(&state(point + 1), weights, row);
+        let mut on = columns[point % 3].on;
+        if let Some(last) = before.last() {
+            subtract_product(&mut on, row, &columns[(point + 2) % 3].below, last);
+        }
+        divide(&mut on, row);
+    }
+    let mut next = [zero; 5];
+    for (index, row) in rows.iter().enumerate().rev() {
+        next = minus_product(row, &next);
+        found(index + 1, &next);
+    }
+}
