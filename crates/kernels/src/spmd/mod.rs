@@ -8,6 +8,8 @@
 
 mod bt;
 mod cg;
+pub mod barnes;
+pub mod canneal;
 mod class;
 mod ft;
 mod npb;
@@ -17,6 +19,8 @@ mod program;
 mod randlc;
 mod shared;
 mod streamcluster;
+#[cfg(test)]
+mod testing;
 mod worksharing;
 
 pub use bt::{Bt, BtPhases, Norms};

@@ -1,0 +1,99 @@
+//! Where the bodies are at first: two spheres of Plummer's model.
+
+use super::region::Vector;
+
+/// The second sphere is the first, moved by this along each axis.
+const OFFSET: f64 = 4.0;
+/// The outermost of the mass, which is very far out, is left out.
+const MASS_CUT: f64 = 0.999;
+
+/// A body's place and velocity.
+pub(super) type Start = (Vector, Vector);
+
+/// So many bodies, of the same mass, in units in which the mass of all, and the constant
+/// of gravity, are 1.
+///
+/// A sphere's place and velocity distributions are those of S. J. Aarseth, M. Henon and
+/// R. Wielen, "A comparison of numerical methods for the study of star cluster dynamics"
+/// (1974), its scale is 3 pi / 16, and it is in equilibrium by itself, as it would be with
+/// half of the mass.
+pub(super) fn spheres(bodies: usize, seed: u64) -> Vec<Start> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let first = bodies.div_ceil(2);
+    let mut sphere: Vec<Start> = (0..first).map(|_| one(&mut random)).collect();
+    // Its centre, and its momentum, are brought to nothing.
+    for axis in 0..3 {
+        let count = first as f64;
+        let place = sphere.iter().map(|it| it.0[axis]).sum::<f64>() / count;
+        let velocity = sphere.iter().map(|it| it.1[axis]).sum::<f64>() / count;
+        for body in &mut sphere {
+            body.0[axis] -= place;
+            body.1[axis] -= velocity;
+        }
+    }
+    let moved = |&(place, velocity): &Start| (place.map(|it| it + OFFSET), velocity);
+    let second: Vec<Start> = sphere[..bodies - first].iter().map(moved).collect();
+    sphere.extend(second);
+    sphere
+}
+
+fn one(random: &mut fastrand::Rng) -> Start {
+    const SCALE: f64 = 3.0 * std::f64::consts::PI / 16.0;
+    let within = loop {
+        let part = random.f64() * MASS_CUT;
+        if part > 0.0 {
+            break part;
+        }
+    };
+    // The sphere within which that part of the mass is.
+    let radius = 1.0 / (within.powf(-2.0 / 3.0) - 1.0).sqrt();
+    // Velocities, as a part of that of escape, by rejection.
+    let part = loop {
+        let part = random.f64();
+        let density = part.powi(2) * (1.0 - part.powi(2)).powf(3.5);
+        if random.f64() * 0.1 < density {
+            break part;
+        }
+    };
+    let speed = part * std::f64::consts::SQRT_2 * (1.0 + radius * radius).powf(-0.25);
+    let place = direction(random).map(|it| it * radius * SCALE);
+    // Half the mass moves by the root of a half.
+    let velocity = direction(random).map(|it| it * speed * (0.5 / SCALE).sqrt());
+    (place, velocity)
+}
+
+/// Any direction is as likely as any other.
+fn direction(random: &mut fastrand::Rng) -> Vector {
+    loop {
+        let vector: Vector = std::array::from_fn(|_| 2.0 * random.f64() - 1.0);
+        let square: f64 = vector.iter().map(|it| it * it).sum();
+        if square > 1e-6 && square <= 1.0 {
+            return vector.map(|it| it / square.sqrt());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_spheres_with_plummers_radius() {
+        let bodies = spheres(20_001, 1);
+        assert_eq!(bodies.len(), 20_001);
+        for (&(one, velocity), &(other, same)) in bodies.iter().zip(&bodies[10_001..]) {
+            assert!((0..3).all(|axis| (other[axis] - one[axis] - OFFSET).abs() < 1e-12));
+            assert_eq!(velocity, same);
+        }
+        let length = |it: &Vector| it.iter().map(|it| it * it).sum::<f64>().sqrt();
+        let mut radii: Vec<f64> = bodies[..10_001].iter().map(|it| length(&it.0)).collect();
+        radii.sort_by(f64::total_cmp);
+        // Half of the mass is within 1.3048 of the scale; a hundredth for 10,001 bodies.
+        let median = radii[5_000] / (3.0 * std::f64::consts::PI / 16.0);
+        assert!((median - 1.3048).abs() < 0.04, "{median}");
+        // Twice the kinetic energy is the potential's, of 3 pi / 32 m^2 / a, m = 1/2.
+        let kinetic = bodies[..10_001].iter().map(|it| length(&it.1).powi(2));
+        let twice = kinetic.sum::<f64>() / 20_001.0;
+        assert!((twice - 0.125).abs() < 0.005, "{twice}");
+    }
+}

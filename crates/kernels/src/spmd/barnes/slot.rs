@@ -1,0 +1,237 @@
+//! A place in a cell for one of its eight children, and the lock on it.
+
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use std::time::Duration;
+
+/// What is in an eighth of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    Nothing,
+    Leaf(u32),
+    Cell(u32),
+}
+
+/// Somebody changes what is here.
+const HELD: u32 = 1;
+/// Somebody sleeps until it is done.
+const AWAITED: u32 = 2;
+const IS_CELL: u32 = 4;
+/// Then come the bits of the index, plus one: 0 is nothing.
+const INDEX_BITS: u32 = 3;
+/// Nodes that can be told apart.
+pub(super) const MOST_NODES: usize = 1 << 28;
+
+impl Node {
+    fn word(self) -> u32 {
+        match self {
+            Self::Nothing => 0,
+            Self::Leaf(index) => (index + 1) << INDEX_BITS,
+            Self::Cell(index) => (index + 1) << INDEX_BITS | IS_CELL,
+        }
+    }
+
+    fn of(word: u32) -> Self {
+        match (word >> INDEX_BITS, word & IS_CELL) {
+            (0, _) => Self::Nothing,
+            (index, 0) => Self::Leaf(index - 1),
+            (index, _) => Self::Cell(index - 1),
+        }
+    }
+}
+
+/// How long one spins before one sleeps: sections take a tenth of a microsecond, or one
+/// where a leaf is split.
+const SPIN: Duration = Duration::from_micros(5);
+
+/// A node, and the lock that guards it and, if it is a leaf, the leaf.
+///
+/// A cell stays where it is while the tree is built: who finds one goes on into it, and
+/// needs no lock. Who finds a leaf, or nothing, holds the slot while it changes that.
+///
+/// # Nobody waits for ever
+///
+/// A slot is held for one section of [`Tree::insert`](super::tree::Tree::insert), without
+/// a safe point in it: a rank is interrupted only between grains, and then holds nothing.
+/// Nobody holds two. So whoever holds a slot that is waited for runs, or can be run by the
+/// operating system, and leaves it.
+///
+/// No wake-up is lost: a sleeper has set `AWAITED` while the slot was held, and falls
+/// asleep only if the word is still the same, which the futex compares in the same step.
+/// The holder leaves by a swap, so it sees the bit, or the sleeper's setting it has failed.
+pub(super) struct Slot<P: Platform>(P::Futex);
+
+/// What one finds.
+pub(super) enum Entered<'a, P: Platform> {
+    /// To go on into.
+    Cell(u32),
+    /// Nothing or a leaf, which nobody else will touch until it is left.
+    Held(Held<'a, P>),
+}
+
+/// A slot that is held. To be left by [`leave`](Self::leave).
+pub(super) struct Held<'a, P: Platform> {
+    slot: &'a Slot<P>,
+    pub(super) node: Node,
+}
+
+impl<P: Platform> Slot<P> {
+    pub(super) fn new() -> Self {
+        Self(Atomic::new(0))
+    }
+
+    /// What is there, when nobody changes it: the tree has been built.
+    #[inline]
+    pub(super) fn get(&self) -> Node {
+        // Relaxed: there was a barrier since.
+        Node::of(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Puts a node into a slot that nobody else knows yet.
+    pub(super) fn put(&self, node: Node) {
+        // Relaxed: whoever publishes the slot's cell does so with release.
+        self.0.store(node.word(), Ordering::Relaxed);
+    }
+
+    /// Takes hold of what is there, unless it is a cell.
+    pub(super) fn enter(&self) -> Entered<'_, P> {
+        loop {
+            // Acquire: what the cell was filled with is seen.
+            let word = self.0.load(Ordering::Acquire);
+            if word & IS_CELL != 0 {
+                let Node::Cell(index) = Node::of(word) else {
+                    unreachable!("the bit says so");
+                };
+                return Entered::Cell(index);
+            }
+            if word & HELD != 0 {
+                self.wait(word);
+                continue;
+            }
+            // Acquire: what the last holder did to the leaf is seen. Relaxed if it fails:
+            // we look again.
+            let taken =
+                (self.0).compare_exchange(word, word | HELD, Ordering::Acquire, Ordering::Relaxed);
+            if taken.is_ok() {
+                return Entered::Held(Held {
+                    slot: self,
+                    node: Node::of(word),
+                });
+            }
+        }
+    }
+
+    /// Waits while the slot is as it was: `word`, held.
+    fn wait(&self, word: u32) {
+        let until = P::now() + P::duration_to_ticks(SPIN);
+        if P::spin_while(&self.0, word, until) != word {
+            return;
+        }
+        // Relaxed: what is seen here is looked at again in any case.
+        let marked = word | AWAITED;
+        let marks = (self.0).compare_exchange(word, marked, Ordering::Relaxed, Ordering::Relaxed);
+        if marks.is_ok() {
+            self.0.wait(marked, None);
+        }
+    }
+}
+
+impl<P: Platform> Held<'_, P> {
+    /// Leaves this in the slot.
+    pub(super) fn leave(self, node: Node) {
+        // Release: what was done to the leaf, or the new cell, is seen by who enters.
+        let before = self.slot.0.swap(node.word(), Ordering::Release);
+        if before & AWAITED != 0 {
+            self.slot.0.wake(u32::MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_check::{Deaf, Faulty, Loom, Plain, Relaxed, TornCas, caught};
+    use manycore_check::{loom_model, shuttle_pct, shuttle_random, team};
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_word_says_which_node() {
+        for index in [0, 1, MOST_NODES as u32 - 2] {
+            for node in [Node::Nothing, Node::Leaf(index), Node::Cell(index)] {
+                assert_eq!(Node::of(node.word()), node);
+                assert_eq!(Node::of(node.word() | HELD | AWAITED), node);
+            }
+        }
+    }
+
+    /// Each thread adds one to the leaf, who finds nothing makes it, and the one that finds
+    /// it full makes it a cell, into which the others go on.
+    fn one_at_a_time<P: Platform>(threads: usize, full: u32) {
+        let slot = Slot::<P>::new();
+        let (leaf, cell) = (Plain::new(0_u32), Plain::new(0_u32));
+        let went_on = P::AtomicU32::new(0);
+        team::<P>(threads, |_| match slot.enter() {
+            Entered::Cell(index) => {
+                assert_eq!((index, cell.read()), (7, full), "a cell half made");
+                let before = went_on.swap(1, Ordering::Relaxed);
+                assert!(before == 0 || threads > full as usize + 2);
+            }
+            Entered::Held(held) => {
+                let count = leaf.read();
+                assert_eq!(held.node == Node::Nothing, count == 0);
+                if count == full {
+                    cell.write(count);
+                    held.leave(Node::Cell(7));
+                } else {
+                    leaf.write(count + 1);
+                    held.leave(Node::Leaf(3));
+                }
+            }
+        });
+        assert_eq!(leaf.read(), full.min(threads as u32), "one is lost");
+    }
+
+    #[test]
+    fn two_in_every_interleaving() {
+        loom_model(None, || one_at_a_time::<Loom>(2, 2));
+        loom_model(None, || one_at_a_time::<Loom>(2, 1));
+    }
+
+    #[test]
+    fn three_in_most_interleavings() {
+        loom_model(Some(2), || one_at_a_time::<Loom>(3, 3));
+        loom_model(Some(2), || one_at_a_time::<Loom>(3, 1));
+    }
+
+    #[test]
+    fn faults_of_the_platform_are_caught() {
+        let relaxed = || one_at_a_time::<Faulty<Loom, Relaxed>>(2, 2);
+        assert!(caught(|| loom_model(None, relaxed)).contains("Causality violation"));
+        let deaf = || one_at_a_time::<Faulty<Loom, Deaf>>(2, 2);
+        assert!(caught(|| loom_model(None, deaf)).contains("deadlock"));
+        let torn = || one_at_a_time::<Faulty<Loom, TornCas>>(2, 2);
+        caught(|| loom_model(None, torn));
+    }
+
+    #[test]
+    fn many_at_random() {
+        use manycore_check::Shuttle;
+        let model = || {
+            let slot = Slot::<Shuttle>::new();
+            let inside = Mutex::new(0);
+            team::<Shuttle>(4, |_| {
+                for _ in 0..3 {
+                    let Entered::Held(held) = slot.enter() else {
+                        panic!("nobody makes a cell");
+                    };
+                    let count = *inside.lock().unwrap();
+                    Shuttle::yield_now();
+                    *inside.lock().unwrap() = count + 1;
+                    held.leave(Node::Leaf(count));
+                }
+            });
+            assert_eq!(slot.get(), Node::Leaf(11));
+        };
+        shuttle_random(500, model);
+        shuttle_pct(500, 3, model);
+    }
+}

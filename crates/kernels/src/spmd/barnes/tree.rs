@@ -1,0 +1,555 @@
+//! The tree of cells: bodies are put into it by all ranks at once, and its moments are
+//! made from the leaves up, without anybody waiting.
+
+use super::moments::Moments;
+use super::region::{Region, Vector};
+use super::slot::{Entered, Node, Slot};
+use crate::spmd::Shared;
+use manycore_platform::Ordering::{AcqRel, Relaxed};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Platform};
+
+/// Bodies that a leaf has at most: SPLASH's number.
+pub(super) const LEAF: usize = 10;
+
+/// The cell that is the whole.
+pub(super) const ROOT: u32 = 0;
+
+/// A cube that is divided, because more than a leaf's bodies are in it.
+#[repr(align(64))]
+struct Cell<P: Platform> {
+    children: [Slot<P>; 8],
+    /// Children that are something; then, those of them whose moments are not made.
+    pending: P::AtomicU32,
+    parent: P::AtomicU32,
+}
+
+/// Bodies of a cube that is not divided.
+#[derive(Clone, Copy)]
+struct Leaf {
+    bodies: [u32; LEAF],
+    /// None: there is no such leaf.
+    len: u32,
+    parent: u32,
+}
+
+impl Leaf {
+    const NONE: Self = Self {
+        bodies: [0; LEAF],
+        len: 0,
+        parent: 0,
+    };
+
+    fn bodies(&self) -> &[u32] {
+        &self.bodies[..self.len as usize]
+    }
+}
+
+/// A place with its mass, side by side for those who only look.
+pub(super) type Point = [f64; 4];
+
+pub(super) fn place(point: &Point) -> Vector {
+    [point[0], point[1], point[2]]
+}
+
+/// The cells, the leaves, and their moments.
+///
+/// What the tree is in the end hangs only on the bodies: a cube is divided if, and only
+/// if, more than [`LEAF`] of them are in it. In which order they came, and which rank
+/// divided it, only shows in the numbers of cells and leaves and in the order within
+/// leaves, which is made anew: moments are the same to the bit for any number of ranks.
+///
+/// # Who may touch what
+///
+/// While the tree is built, a leaf belongs to who holds the slot it is in, and a cell that
+/// is being made to who makes it. A leaf has the number of a body in it: two leaves have
+/// no body in common, so no two have the same number. When moments are made, a leaf
+/// belongs to the rank that has the body of that number; a cell to the rank that was the
+/// last to be done with one of its children. Then all is read only.
+pub(super) struct Tree<P: Platform> {
+    cells: Box<[Cell<P>]>,
+    leaves: Shared<Leaf>,
+    of_cells: Shared<Moments>,
+    of_leaves: Shared<Moments>,
+    used: Box<CachePadded<P::AtomicU32>>,
+}
+
+impl<P: Platform> Tree<P> {
+    /// For so many bodies.
+    ///
+    /// There are half as many cells, and some. A cell of a random model has two or more
+    /// bodies for each of its children, and there are about 13 bodies a cell. If bodies are
+    /// so close that it takes more cells to part them, some find no room in the tree, and
+    /// the program's answer is wrong for want of them, which verifying it tells.
+    pub(super) fn new(bodies: usize) -> Self {
+        Self::with_cells(bodies, bodies / 2 + 64)
+    }
+
+    fn with_cells(bodies: usize, cells: usize) -> Self {
+        let cell = |_| Cell {
+            children: std::array::from_fn(|_| Slot::new()),
+            pending: Atomic::new(0),
+            parent: Atomic::new(0),
+        };
+        let tree = Self {
+            cells: (0..cells).map(cell).collect(),
+            leaves: Shared::from(vec![Leaf::NONE; bodies]),
+            of_cells: Shared::from(vec![Moments::default(); cells]),
+            of_leaves: Shared::from(vec![Moments::default(); bodies]),
+            used: Box::new(CachePadded::new(Atomic::new(1))),
+        };
+        P::name(&*tree.cells, "barnes cells");
+        P::name(&**tree.used, "barnes cells used");
+        tree
+    }
+
+    /// Empties it; by one rank, while nobody else uses it.
+    ///
+    /// # Safety
+    ///
+    /// As it says.
+    pub(super) unsafe fn clear(&self) {
+        let root = &self.cells[ROOT as usize];
+        root.children
+            .iter()
+            .for_each(|slot| slot.put(Node::Nothing));
+        root.pending.store(0, Relaxed);
+        // Were there no body.
+        // SAFETY: the caller's.
+        unsafe { self.of_cells.set(ROOT as usize, Moments::default()) };
+        self.used.store(1, Relaxed);
+    }
+
+    /// Puts a body into the tree, whose whole is `region`. How many cells it has looked
+    /// into; `None`, if it found no room, see [`new`](Self::new).
+    ///
+    /// # Safety
+    ///
+    /// While the tree is built, when nobody else puts this body into it, or writes
+    /// `points`.
+    pub(super) unsafe fn insert(
+        &self,
+        points: &Shared<Point>,
+        region: Region,
+        body: u32,
+    ) -> Option<usize> {
+        // SAFETY: nobody writes points. A leaf of this number can only be left over from
+        // the last tree: a leaf of this one has bodies that are in it already.
+        let own = unsafe {
+            self.leaves.set(body as usize, Leaf::NONE);
+            place(&points.read::<P>(body as usize..body as usize + 1)[0])
+        };
+        let (mut at, mut region, mut levels) = (ROOT, region, 1);
+        loop {
+            let octant = region.octant(&own);
+            let cell = &self.cells[at as usize];
+            at = match cell.children[octant].enter() {
+                Entered::Cell(below) => below,
+                Entered::Held(held) => match held.node {
+                    Node::Leaf(leaf) => {
+                        // SAFETY: the leaf is this rank's, as its slot is.
+                        let full = unsafe { self.push(leaf, body) };
+                        if full.is_ok() {
+                            held.leave(Node::Leaf(leaf));
+                            return Some(levels);
+                        }
+                        // SAFETY: as above.
+                        match unsafe { self.divide(points, leaf, at, region.part(octant)) } {
+                            Some(below) => {
+                                held.leave(Node::Cell(below));
+                                below
+                            }
+                            None => {
+                                held.leave(Node::Leaf(leaf));
+                                return None;
+                            }
+                        }
+                    }
+                    _ => {
+                        // SAFETY: no other leaf has the number of this body.
+                        unsafe { self.begin(body, at) };
+                        held.leave(Node::Leaf(body));
+                        // Relaxed: a count, which is read after a barrier.
+                        cell.pending.fetch_add(1, Relaxed);
+                        return Some(levels);
+                    }
+                },
+            };
+            region = region.part(octant);
+            levels += 1;
+        }
+    }
+
+    /// A leaf with one body, whose number it has.
+    ///
+    /// # Safety
+    ///
+    /// This rank put the body into the tree, or holds the slot of the leaf in which it was.
+    unsafe fn begin(&self, body: u32, parent: u32) {
+        let mut leaf = Leaf {
+            len: 1,
+            parent,
+            ..Leaf::NONE
+        };
+        leaf.bodies[0] = body;
+        // SAFETY: the caller's.
+        let at = unsafe { self.leaves.write::<P>(body as usize..body as usize + 1) };
+        at[0] = leaf;
+    }
+
+    /// Puts a body into a leaf, if that has room.
+    ///
+    /// # Safety
+    ///
+    /// This rank holds the leaf's slot, or nobody else knows the leaf.
+    unsafe fn push(&self, leaf: u32, body: u32) -> Result<(), Full> {
+        // SAFETY: the caller's.
+        let leaf = unsafe { &mut self.leaves.write::<P>(leaf as usize..leaf as usize + 1)[0] };
+        let len = leaf.len as usize;
+        *leaf.bodies.get_mut(len).ok_or(Full)? = body;
+        leaf.len += 1;
+        Ok(())
+    }
+
+    /// Makes a cell of a full leaf, in this region; `None`, if there is no more room.
+    ///
+    /// # Safety
+    ///
+    /// This rank holds the leaf's slot, and nobody writes `points`.
+    unsafe fn divide(
+        &self,
+        points: &Shared<Point>,
+        leaf: u32,
+        parent: u32,
+        region: Region,
+    ) -> Option<u32> {
+        // Relaxed: a number for each. It does not go far above the number of cells, as a
+        // rank adds one for a body at most when there are no more.
+        let new = self.used.fetch_add(1, Relaxed);
+        let cell = self.cells.get(new as usize)?;
+        // Nobody knows the cell until the slot is left.
+        cell.children
+            .iter()
+            .for_each(|slot| slot.put(Node::Nothing));
+        cell.parent.store(parent, Relaxed);
+        let mut children = 0;
+        // SAFETY: the slot is this rank's, and so are the leaf, which is no more, and the
+        // leaves that have its bodies' numbers: those are in no other leaf.
+        unsafe {
+            let old = self.leaves.get(leaf as usize);
+            self.leaves.set(leaf as usize, Leaf::NONE);
+            for &body in old.bodies() {
+                let point = &points.read::<P>(body as usize..body as usize + 1)[0];
+                let slot = &cell.children[region.octant(&place(point))];
+                match slot.get() {
+                    Node::Leaf(leaf) => {
+                        let pushed = self.push(leaf, body);
+                        debug_assert!(pushed.is_ok(), "no more than there were");
+                    }
+                    _ => {
+                        self.begin(body, new);
+                        slot.put(Node::Leaf(body));
+                        children += 1;
+                    }
+                }
+            }
+        }
+        cell.pending.store(children, Relaxed);
+        Some(new)
+    }
+
+    /// Makes the moments of the leaf that has this number, if there is one, and of all
+    /// cells of which this is the last to be done.
+    ///
+    /// Nobody waits: of the ranks that are done with a cell's children one is the last, and
+    /// that one goes on with the cell; the others are done here. So each cell is made, once:
+    /// by induction from the leaves up all its children are, and the count of those that
+    /// are not, which each takes one from, is taken to nothing by exactly one.
+    ///
+    /// # Safety
+    ///
+    /// After the tree is built, once for each body; nobody writes `points` or `costs`.
+    pub(super) unsafe fn raise(&self, points: &Shared<Point>, costs: &Shared<u32>, body: u32) {
+        let index = body as usize;
+        // SAFETY: the leaf of this number is this rank's.
+        let leaf = unsafe { &mut self.leaves.write::<P>(index..index + 1)[0] };
+        if leaf.len == 0 {
+            return;
+        }
+        let bodies = &mut leaf.bodies[..leaf.len as usize];
+        // So that sums are the same whoever came first.
+        bodies.sort_unstable();
+        let mut parts = [Moments::default(); LEAF];
+        for (part, &body) in parts.iter_mut().zip(&*bodies) {
+            let body = body as usize;
+            // SAFETY: nobody writes them.
+            let (point, cost) = unsafe {
+                let point = points.read::<P>(body..body + 1)[0];
+                (point, costs.read::<P>(body..body + 1)[0])
+            };
+            *part = Moments::of_body(place(&point), point[3], u64::from(cost));
+        }
+        let moments = Moments::of_parts(&parts[..bodies.len()]);
+        // SAFETY: as the leaf.
+        unsafe { self.of_leaves.write::<P>(index..index + 1)[0] = moments };
+        self.done(leaf.parent);
+    }
+
+    /// A child of the cell is done; if it was the last, the cell is made, and so on up.
+    fn done(&self, mut at: u32) {
+        loop {
+            let cell = &self.cells[at as usize];
+            // Release: who is the last sees this child's moments, and acquire: the last
+            // sees all, as the count is only ever taken from by read-modify-writes, each of
+            // which carries on what those before it released.
+            if cell.pending.fetch_sub(1, AcqRel) != 1 {
+                return;
+            }
+            let mut parts = [Moments::default(); 8];
+            let mut count = 0;
+            for slot in &cell.children {
+                let node = slot.get();
+                if node != Node::Nothing {
+                    // SAFETY: made, and seen, as above.
+                    parts[count] = *unsafe { self.moments(node) };
+                    count += 1;
+                }
+            }
+            let moments = Moments::of_parts(&parts[..count]);
+            let index = at as usize;
+            // SAFETY: this rank was the last.
+            unsafe { self.of_cells.write::<P>(index..index + 1)[0] = moments };
+            if at == ROOT {
+                return;
+            }
+            // Relaxed: written when the tree was built.
+            at = cell.parent.load(Relaxed);
+        }
+    }
+
+    /// The moments of a node that is something.
+    ///
+    /// # Safety
+    ///
+    /// They have been made, and nobody writes them.
+    ///
+    /// # Panics
+    ///
+    /// If it is nothing.
+    #[inline]
+    pub(super) unsafe fn moments(&self, node: Node) -> &Moments {
+        let (all, index) = match node {
+            Node::Cell(cell) => (&self.of_cells, cell as usize),
+            Node::Leaf(leaf) => (&self.of_leaves, leaf as usize),
+            Node::Nothing => unreachable!("nothing has no moments"),
+        };
+        // SAFETY: the caller's.
+        unsafe { &all.read::<P>(index..index + 1)[0] }
+    }
+
+    /// What is in each eighth of a cell, after the tree is built.
+    #[inline]
+    pub(super) fn children(&self, cell: u32) -> impl Iterator<Item = (usize, Node)> {
+        let children = self.cells[cell as usize].children.iter();
+        children
+            .map(Slot::get)
+            .enumerate()
+            .filter(|&(_, node)| node != Node::Nothing)
+    }
+
+    /// The bodies of a leaf, in order.
+    ///
+    /// # Safety
+    ///
+    /// After moments have been made.
+    #[inline]
+    pub(super) unsafe fn bodies(&self, leaf: u32) -> &[u32] {
+        let leaf = leaf as usize;
+        // SAFETY: nobody writes leaves then.
+        unsafe { self.leaves.read::<P>(leaf..leaf + 1)[0].bodies() }
+    }
+
+    /// Cells in use.
+    pub(super) fn cells(&self) -> usize {
+        (self.used.load(Relaxed) as usize).min(self.cells.len())
+    }
+}
+
+/// A leaf has no room.
+#[derive(Debug)]
+struct Full;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_check::{Faulty, Loom, Plain, Shuttle, TornAdd, caught, loom_model, team};
+    use manycore_check::{shuttle_pct, shuttle_random};
+    use manycore_platform::Native;
+
+    const WHOLE: Region = Region {
+        centre: [0.0; 3],
+        half: 1.0,
+    };
+
+    fn points(bodies: usize) -> Shared<Point> {
+        let mut random = fastrand::Rng::with_seed(8);
+        let mut near = || 0.9 * random.f64().powi(3);
+        Shared::from(
+            (0..bodies)
+                .map(|_| [near(), -near(), near(), 1.0])
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    /// All that hangs on bodies only: octants, bodies and moments, from the root down.
+    fn describe<P: Platform>(tree: &Tree<P>, node: Node, out: &mut Vec<(Vec<u32>, Moments)>) {
+        // SAFETY: all is done.
+        let moments = unsafe { *tree.moments(node) };
+        match node {
+            Node::Leaf(leaf) => {
+                // SAFETY: as above.
+                out.push((unsafe { tree.bodies(leaf) }.to_vec(), moments));
+            }
+            Node::Cell(cell) => {
+                let octants = tree.children(cell).map(|(octant, _)| octant as u32);
+                out.push((octants.collect(), moments));
+                for (_, child) in tree.children(cell) {
+                    describe(tree, child, out);
+                }
+            }
+            Node::Nothing => unreachable!(),
+        }
+    }
+
+    /// Builds a tree: `apart` bodies one after the other, and the others by a team, each
+    /// rank every so many.
+    fn built<P: Platform>(bodies: usize, apart: usize, ranks: usize) -> Vec<(Vec<u32>, Moments)> {
+        let points = points(bodies);
+        let costs = Shared::from(vec![3; bodies]);
+        let tree = Tree::<P>::with_cells(bodies, bodies + 8);
+        // SAFETY: phases are one after the other, and each body is given to one rank.
+        unsafe {
+            tree.clear();
+            for body in 0..apart {
+                tree.insert(&points, WHOLE, body as u32).unwrap();
+            }
+            let mine =
+                |rank: usize, from: usize| (from..bodies).filter(move |it| it % ranks == rank);
+            team::<P>(ranks, |rank| {
+                for body in mine(rank, apart) {
+                    tree.insert(&points, WHOLE, body as u32).unwrap();
+                }
+            });
+            team::<P>(ranks, |rank| {
+                for body in mine(rank, 0) {
+                    tree.raise(&points, &costs, body as u32);
+                }
+            });
+        }
+        let mut described = vec![];
+        describe(&tree, Node::Cell(ROOT), &mut described);
+        described
+    }
+
+    #[test]
+    fn the_tree_is_divided_where_there_are_many() {
+        let tree = built::<Native>(1_000, 1_000, 1);
+        let all = &tree[0].1;
+        assert_eq!((all.bodies, all.cost, all.mass), (1_000, 3_000, 1_000.0));
+        let mut bodies: Vec<u32> = vec![];
+        for (list, moments) in &tree {
+            let divided = moments.bodies as usize > LEAF;
+            assert_eq!(
+                divided,
+                list.len() != moments.bodies as usize || list.is_empty()
+            );
+            if !divided {
+                bodies.extend(list);
+            }
+        }
+        bodies.sort_unstable();
+        assert!(bodies.into_iter().eq(0..1_000));
+    }
+
+    #[test]
+    fn it_is_the_same_for_any_team() {
+        let alone = built::<Native>(3_000, 0, 1);
+        for ranks in [2, 3, 7] {
+            for _ in 0..5 {
+                assert!(built::<Native>(3_000, 0, ranks) == alone, "{ranks} ranks");
+            }
+        }
+    }
+
+    #[test]
+    fn in_every_interleaving_of_two_that_split_a_leaf() {
+        let alone = built::<Native>(11, 11, 1);
+        loom_model(Some(2), move || {
+            assert!(built::<Loom>(11, 9, 2) == alone, "another tree");
+        });
+        let alone = built::<Native>(12, 12, 1);
+        loom_model(Some(1), move || {
+            assert!(built::<Loom>(12, 10, 2) == alone, "another tree");
+        });
+    }
+
+    #[test]
+    fn in_many_schedules_of_three() {
+        let alone = built::<Native>(40, 0, 1);
+        let expected = alone.clone();
+        shuttle_random(200, move || {
+            assert!(built::<Shuttle>(40, 0, 3) == expected, "another tree");
+        });
+        shuttle_pct(200, 4, move || {
+            assert!(built::<Shuttle>(40, 0, 3) == alone, "another tree");
+        });
+    }
+
+    #[test]
+    fn torn_counts_are_caught() {
+        let alone = built::<Native>(11, 11, 1);
+        let torn = move || {
+            assert!(
+                built::<Faulty<Loom, TornAdd>>(11, 9, 2) == alone,
+                "another tree"
+            );
+        };
+        caught(|| loom_model(Some(2), torn));
+    }
+
+    /// The ascent by itself, where plain memory is watched: two leaves of a cell, and the
+    /// last to be done reads what both have written.
+    fn the_last_goes_up<P: Platform>() {
+        let pending = P::AtomicU32::new(3);
+        let leaves = [Plain::new(0), Plain::new(0), Plain::new(0)];
+        let cell = Plain::new(0);
+        team::<P>(3, |rank| {
+            leaves[rank].write(1 << rank);
+            if pending.fetch_sub(1, AcqRel) == 1 {
+                cell.write(leaves.iter().map(Plain::read).sum());
+            }
+        });
+        assert_eq!(cell.read(), 0b111);
+    }
+
+    #[test]
+    fn whoever_is_last_sees_all() {
+        loom_model(None, the_last_goes_up::<Loom>);
+        let relaxed = the_last_goes_up::<Faulty<Loom, manycore_check::Relaxed>>;
+        assert!(caught(|| loom_model(None, relaxed)).contains("Causality violation"));
+    }
+
+    #[test]
+    fn bodies_that_cannot_be_parted_find_no_room() {
+        let points = Shared::from(vec![[0.5, 0.5, 0.5, 1.0]; LEAF + 1]);
+        let tree = Tree::<Native>::with_cells(LEAF + 1, 100);
+        // SAFETY: one rank.
+        let room = unsafe {
+            tree.clear();
+            std::array::from_fn::<_, { LEAF + 1 }, _>(|body| {
+                tree.insert(&points, WHOLE, body as u32).is_some()
+            })
+        };
+        assert_eq!(room.iter().filter(|&&it| !it).count(), 1);
+        assert_eq!(tree.cells(), 100);
+    }
+}

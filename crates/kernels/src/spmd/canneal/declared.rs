@@ -1,0 +1,108 @@
+//! What a run of canneal does, without its netlist.
+
+use super::netlist::{InvalidNetlist, Netlist, generated_wires};
+use super::{Input, Schedule};
+use crate::spmd::{Cost, Declaration, Phase};
+
+/// Instructions of a move, but for what it asks of wires: two random numbers, a
+/// temperature's exponential for a move uphill, an exchange of places.
+const MOVE: f64 = 90.0;
+/// Instructions for an end of a wire: the two lengths it has, before and after.
+const END: f64 = 26.0;
+/// A word that is somewhere at random costs a line.
+const LINE: f64 = 64.0;
+
+/// The phases of canneal for a netlist of some size.
+///
+/// ```
+/// use manycore_kernels::spmd::Declaration;
+/// use manycore_kernels::spmd::canneal::{Declared, Input};
+///
+/// let native = Declared::of(Input::Native);
+/// assert_eq!((native.steps(), native.step()[0].items), (6_000, 15_000));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Declared {
+    elements: usize,
+    wires: usize,
+    schedule: Schedule,
+}
+
+impl Declared {
+    /// With a generated netlist of the input's size.
+    #[must_use]
+    pub fn of(input: Input) -> Self {
+        Self {
+            elements: input.elements(),
+            wires: generated_wires(input.elements()),
+            schedule: input.schedule(),
+        }
+    }
+
+    /// With a generated netlist of so many elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Netlist::generate`].
+    pub fn generated(elements: usize, schedule: Schedule) -> Result<Self, InvalidNetlist> {
+        // The chip has room for any number.
+        Netlist::fits(elements, elements.min(2), elements.min(1 << 14)).or_else(|invalid| {
+            match invalid {
+                InvalidNetlist::Room { .. } => Ok(()),
+                invalid => Err(invalid),
+            }
+        })?;
+        Ok(Self {
+            elements,
+            wires: generated_wires(elements),
+            schedule,
+        })
+    }
+
+    /// With this netlist.
+    pub(super) fn with(netlist: &Netlist, schedule: Schedule) -> Self {
+        Self {
+            elements: netlist.elements(),
+            wires: netlist.wires(),
+            schedule,
+        }
+    }
+
+    /// Ends of wires that a move looks at: those at two elements, drawn from all with the
+    /// same chance, and each wire ends at two.
+    #[must_use]
+    pub fn ends_a_move(&self) -> f64 {
+        4.0 * self.wires as f64 / self.elements as f64
+    }
+
+    /// All moves of a step.
+    pub(super) fn phase(&self) -> Phase {
+        let swaps = self.schedule.swaps();
+        let ends = self.ends_a_move();
+        // Of each of two elements: the bounds of its list, half a line of the list for
+        // every eight ends and a line to begin with, its place, read and written back; and
+        // the place of who is at the other end of each wire.
+        let lines = 2.0 * (1.0 + 1.0 + 2.0) + ends / 16.0 + ends;
+        Phase {
+            name: "canneal moves",
+            items: swaps,
+            // Some 0.1 us to 1 us each; and there are grains for sixteen ranks if there
+            // are moves.
+            grain: (swaps / 16).clamp(1, 16),
+            cost: Cost {
+                instructions: MOVE + END * ends,
+                bytes: LINE * lines,
+            },
+        }
+    }
+}
+
+impl Declaration for Declared {
+    fn step(&self) -> Vec<Phase> {
+        vec![self.phase()]
+    }
+
+    fn steps(&self) -> usize {
+        self.schedule.steps()
+    }
+}

@@ -1,0 +1,89 @@
+//! Is every element still somewhere, and are the wires no longer than they were?
+
+use super::locations::Place;
+use super::{Canneal, Netlist, WrongAnswer};
+use manycore_platform::Platform;
+
+/// Standard deviations that the wires may be longer by after the run. By chance alone it
+/// happens to one placement in 10^15.
+const DEVIATIONS: f64 = 8.0;
+
+impl<P: Platform> Canneal<P> {
+    /// How long the wires are together, in columns and rows.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        let places: Vec<Place> = (0..self.netlist.elements())
+            .map(|element| self.locations.of(element))
+            .collect();
+        self.netlist.length(&places)
+    }
+
+    /// How long they were before the run.
+    #[must_use]
+    pub fn cost_at_start(&self) -> u64 {
+        self.netlist.length(&self.start)
+    }
+
+    /// Whether places are a permutation of those before the run, and the wires no longer
+    /// than random placements explain.
+    pub(super) fn check(&self) -> Result<(), WrongAnswer> {
+        let mut places: Vec<Option<Place>> = self.locations.all().collect();
+        places.sort();
+        let mut start: Vec<_> = self.start.iter().copied().map(Some).collect();
+        start.sort();
+        let lost = (0..start.len()).filter(|&it| places.binary_search(&start[it]).is_err());
+        let lost = lost.count();
+        if lost > 0 || places != start {
+            return Err(WrongAnswer {
+                what: "the number of places that an element has lost".into(),
+                found: lost as f64,
+                expected: 0.0,
+                tolerance: 0.0,
+            });
+        }
+        let (found, expected) = (self.cost() as f64, self.cost_at_start() as f64);
+        let tolerance = DEVIATIONS * self.netlist.deviation();
+        if found > expected + tolerance {
+            return Err(WrongAnswer {
+                what: "the routing cost".into(),
+                found,
+                expected,
+                tolerance,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Netlist {
+    fn length(&self, places: &[Place]) -> u64 {
+        let length = |element: usize| -> u64 {
+            let wires = self.fanin.get(element).iter();
+            wires
+                .map(|&from| places[element].distance(places[from as usize]))
+                .sum()
+        };
+        (0..self.elements()).map(length).sum()
+    }
+
+    /// The most that the difference of the lengths of two random placements can deviate
+    /// from nothing, as a standard deviation.
+    ///
+    /// At any temperature long wires are less likely than by chance, so annealing, which
+    /// begins at a placement by chance, is expected to end at no longer one, and differs
+    /// by no more than two placements by chance do. A wire between two random places of
+    /// `X` columns and `Y` rows has a variance of `(X^2 + Y^2) / 18`. Two wires covary
+    /// only if they share an element, and then by no more than that. So the variance of
+    /// all is at most that of one times the pairs of wires, in either order and each with
+    /// itself, which share an element: an element with `d` ends of wires has `d (d - 1)`
+    /// such pairs of two.
+    fn deviation(&self) -> f64 {
+        let wire = (f64::from(self.columns).powi(2) + f64::from(self.rows).powi(2)) / 18.0;
+        let shared = |element| {
+            let ends = self.neighbours.get(element).len() as f64;
+            ends * (ends - 1.0)
+        };
+        let pairs: f64 = (0..self.elements()).map(shared).sum();
+        (2.0 * wire * (self.wires() as f64 + pairs)).sqrt()
+    }
+}
