@@ -72,7 +72,7 @@ pub(crate) fn run<P: Platform>(pool: &Shared<P>, start: usize, n: usize, body: B
     match known {
         Some(each) if n as f32 * each < launch.post_ticks() => launch.run_short(each),
         Some(each) => launch.post(0, each),
-        None if n <= FEW * pool.threads => launch.post(0, 0.0),
+        None if n <= FEW * pool.allowed() => launch.post(0, 0.0),
         None => launch.run_unknown(),
     }
 }
@@ -172,13 +172,14 @@ impl<P: Platform> Launch<'_, P> {
         } else {
             Wake::Always
         };
-        let measured = if n <= FEW_BLOCKS * pool.threads {
+        let threads = pool.allowed();
+        let measured = if n <= FEW_BLOCKS * threads {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
             let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.threads);
             let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
-            ticks as f32 * pool.threads.min(n) as f32 / n as f32
+            ticks as f32 * threads.min(n) as f32 / n as f32
         } else {
             let measured = P::AtomicU32::new(0);
             let adaptive = Adaptive {
@@ -186,6 +187,7 @@ impl<P: Platform> Launch<'_, P> {
                     pool.board.slot(slot.index()).shards(pool.threads),
                     n,
                     context.rank,
+                    threads,
                 ),
                 guess: each,
                 claim: pool.claim_ticks,
@@ -287,6 +289,10 @@ impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
         }
         None
     }
+
+    fn abandon(self) -> bool {
+        self.own.abandon()
+    }
 }
 
 /// How fast one participant goes, and so how many iterations make a block.
@@ -340,7 +346,7 @@ pub(crate) fn measure_claim<P: Platform>() -> u64 {
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
         let measured = P::AtomicU32::new(0);
-        let ranges = Ranges::new(&shards, CLAIMS, 0);
+        let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
         // Iterations believed to be endless are claimed one by one.
         let pace = Pace {
             ticks: f32::MAX,

@@ -44,7 +44,7 @@ pub(super) fn run<P: Platform>(
         claim_ns: pool.claim_ticks as f64 / f64::from(pool.ticks_per_ns),
         handoff_ns: HANDOFF_NS,
         wake_ns: LAUNCH_NS,
-        ..Machine::new(pool.threads, pool.core_groups)
+        ..Machine::new(pool.allowed(), pool.core_groups)
     };
     let task = Task::new(f64::from(each / pool.ticks_per_ns));
     let block = best_block(&machine, &task, n - sample);

@@ -2,7 +2,8 @@
 //! and the caller's way through a posted loop.
 
 use super::partition::{Claims, Partition};
-use crate::pool::{Context, Job, Shared};
+use crate::elastic::Allotment;
+use crate::pool::{Context, Job, Part, Shared, Waited};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::Any;
 use std::ops::Range;
@@ -62,7 +63,7 @@ impl<'a> Body<'a> {
 /// and its neighbour: the caller's stores here must reach the helper, and the
 /// fewer lines they are on, the sooner it starts.
 #[repr(C, align(128))]
-struct Frame<'a, P: Platform, S: Partition> {
+pub(super) struct Frame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
     /// Index of the partition's iteration 0.
     start: usize,
@@ -70,13 +71,61 @@ struct Frame<'a, P: Platform, S: Partition> {
     /// Set when a body has panicked: claim no more. Read once a block, from a
     /// line that is otherwise only read.
     stop: P::AtomicBool,
+    /// What helpers follow, if anything.
+    allotment: Option<&'a Allotment<P>>,
+    /// Set when a helper has left iterations of its own; read by the caller when it
+    /// has found no more work.
+    abandoned: P::AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<P: Platform, S: Partition> Frame<'_, P, S> {
-    /// Claims and runs blocks until nothing is left. A panic of the body stops
-    /// the loop and is kept for the caller.
-    fn take_part(&self, rank: usize) {
+impl<'a, P: Platform, S: Partition> Frame<'a, P, S> {
+    pub(super) fn new(
+        body: Body<'a>,
+        start: usize,
+        partition: S,
+        allotment: Option<&'a Allotment<P>>,
+    ) -> Self {
+        Self {
+            body,
+            start,
+            partition,
+            stop: P::AtomicBool::new(false),
+            allotment,
+            abandoned: P::AtomicBool::new(false),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// A helper's part: until nothing is left, or the allotment does not allow it.
+    pub(super) fn help(&self, rank: usize) -> Part {
+        let Some(allotment) = self.allotment else {
+            return self.take_part(rank, always);
+        };
+        let allowed = || allotment.allows(rank);
+        if !allowed() {
+            return Part::Left;
+        }
+        self.take_part(rank, allowed)
+    }
+
+    /// The caller's part, which is always allowed.
+    pub(super) fn call(&self, rank: usize) {
+        let _ = self.take_part(rank, always);
+    }
+
+    /// Whether a helper has left iterations of its own since this was asked last. It
+    /// says so before it leaves: who asks once more when all have left misses none.
+    pub(super) fn is_abandoned(&self) -> bool {
+        // Looking first spares the line. Acquire pairs with the release in `abandon`:
+        // the iterations are found where they were left.
+        self.abandoned.load(Ordering::Relaxed) && self.abandoned.swap(false, Ordering::Acquire)
+    }
+
+    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. A
+    /// panic of the body stops the loop and is kept for the caller.
+    #[inline(always)]
+    fn take_part(&self, rank: usize, allowed: impl Fn() -> bool) -> Part {
         let work = || {
             let mut claims = self.partition.claims(rank);
             while let Some(block) = claims.next() {
@@ -86,11 +135,16 @@ impl<P: Platform, S: Partition> Frame<'_, P, S> {
                 }
                 self.body
                     .run(rank, self.start + block.start..self.start + block.end);
+                if !allowed() {
+                    return self.abandon(claims);
+                }
             }
+            Part::Done
         };
         // Unwind safety: the frame's own state is atomics, and what the body
         // broke the caller learns of by the panic it gets.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+        let worked = catch_unwind(AssertUnwindSafe(work));
+        worked.unwrap_or_else(|payload| {
             self.stop.store(true, Ordering::Relaxed);
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
             let later = match &mut *first {
@@ -108,8 +162,26 @@ impl<P: Platform, S: Partition> Frame<'_, P, S> {
                 let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
                 std::mem::forget(dropped);
             }
-        }
+            Part::Done
+        })
     }
+
+    /// Leaves what is left to others, and says so if they may have overlooked it.
+    #[cold]
+    fn abandon(&self, claims: impl Claims) -> Part {
+        if !claims.abandon() {
+            return Part::Left;
+        }
+        // Release pairs with the acquire in `is_abandoned`: who sees the flag sees
+        // this helper's shard as it has left it, or as thieves have since.
+        self.abandoned.store(true, Ordering::Release);
+        Part::Abandoned
+    }
+}
+
+/// For who follows no allotment, and for the caller.
+fn always() -> bool {
+    true
 }
 
 /// Whether a posted loop wakes a sleeper, when there is one.
@@ -151,21 +223,15 @@ impl<P: Platform> Shared<P> {
         partition: S,
         wake: Wake,
     ) -> u64 {
-        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) {
+        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Part {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
             // the gate is closed and empty; the caller of this is inside.
-            unsafe { (*frame.cast::<Frame<'_, P, S>>()).take_part(rank) }
+            unsafe { (*frame.cast::<Frame<'_, P, S>>()).help(rank) }
         }
         let helpers = (self.threads - 1)
             .min(iterations.len().saturating_sub(1))
             .max(1);
-        let frame = Frame::<P, S> {
-            body,
-            start: iterations.start,
-            partition,
-            stop: P::AtomicBool::new(false),
-            panic: Mutex::new(None),
-        };
+        let frame = Frame::<P, S>::new(body, iterations.start, partition, self.allotment());
         P::name(&frame.partition, "loop: claims");
         let job = Job {
             frame: std::ptr::from_ref(&frame).cast(),
@@ -194,8 +260,21 @@ impl<P: Platform> Shared<P> {
         // From here to the end of `wait` nothing may unwind past the frame:
         // `take_part` catches what the body throws, the rest does not panic.
         let inside = context.inside(slot);
-        inside.enter(|| frame.take_part(context.rank));
-        self.wait(slot, context.rank);
+        loop {
+            inside.enter(|| frame.call(context.rank));
+            let waited = self.wait(slot, context.rank, &|| frame.is_abandoned());
+            if waited == Waited::Over {
+                break;
+            }
+            // As at first, but for those that are inside still: it is the same loop.
+            self.board.slot(slot).gate().open();
+            if self.idle.events.post() > 0 {
+                self.idle.events.wake(u32::MAX);
+            }
+            if self.alarm.sleepers() > 0 {
+                self.wake(context.rank, 1);
+            }
+        }
         let ended = P::now();
         self.idle.loop_ended(started, ended);
         let panic = frame

@@ -21,4 +21,14 @@ pub(crate) trait Claims {
     /// The next block for this participant, never empty; `None` when nothing
     /// is left that it could take.
     fn next(&mut self) -> Option<Range<usize>>;
+
+    /// The participant leaves before the end, between two blocks. Whether it leaves
+    /// iterations behind that others may have looked for in vain before they were
+    /// there; not so where all claim from the same words.
+    fn abandon(self) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
 }

@@ -213,7 +213,7 @@ pub(crate) fn drive<P: Platform>(
         Partitioner::Adaptive => adaptive::run(pool, start, n, body),
         Partitioner::Static => {
             run(pool, start, n, body, None, |_| {
-                Static::<P>::new(n, pool.threads)
+                Static::<P>::new(n, pool.allowed())
             });
         }
         Partitioner::FixedBlock(Block::Size(block)) => {
@@ -223,12 +223,12 @@ pub(crate) fn drive<P: Platform>(
         }
         Partitioner::Guided => {
             run(pool, start, n, body, None, |_| {
-                Guided::<P>::new(n, pool.threads)
+                Guided::<P>::new(n, pool.allowed())
             });
         }
         Partitioner::Factoring => {
             run(pool, start, n, body, None, |_| {
-                Factoring::<P>::new(n, pool.threads)
+                Factoring::<P>::new(n, pool.allowed())
             });
         }
         Partitioner::Sharded(Block::Size(block)) => {
@@ -237,6 +237,7 @@ pub(crate) fn drive<P: Platform>(
                     pool.board.slot(place.slot).shards(pool.threads),
                     n,
                     place.rank,
+                    pool.allowed(),
                 ),
                 block,
             });

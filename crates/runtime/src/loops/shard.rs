@@ -75,6 +75,19 @@ impl<P: Platform> Shard<P> {
         left(self.word.fetch_or(OWNED, Ordering::Relaxed)).0
     }
 
+    /// The owner leaves before the end: thieves may take all. It may come again, and
+    /// [`own`](Self::own) what is left. Returns how much it leaves.
+    #[inline]
+    pub(crate) fn disown(&self) -> u64 {
+        left(self.word.fetch_and(!OWNED, Ordering::Relaxed)).0
+    }
+
+    /// Whether there is something in it.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left().0 == 0
+    }
+
     /// Claims up to `count` units from below. Only the owner calls this, with
     /// a `count` between 1 and what its last claim, fill or [`own`](Self::own)
     /// left.

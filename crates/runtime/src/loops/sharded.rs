@@ -39,13 +39,21 @@ pub(crate) struct Ranges<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
-    /// Fills the shards; `caller` is the rank of the thread that does.
-    pub(crate) fn new(shards: &'a Shards<P>, n: usize, caller: usize) -> Self {
+    /// Fills the shards of the ranks below `allowed`, and that of the `caller`, the
+    /// rank of the thread that does; who is allowed later steals.
+    pub(crate) fn new(shards: &'a Shards<P>, n: usize, caller: usize, allowed: usize) -> Self {
         let unit = (n as u64).div_ceil(MAX_UNITS).max(1);
         let units = (n as u64).div_ceil(unit) as usize;
+        let shares = allowed + usize::from(caller >= allowed);
         for (rank, shard) in shards.0.iter().enumerate() {
-            let share = share_of(units, shards.0.len(), rank);
-            shard.fill(share.start as u64..share.end as u64, rank == caller);
+            let index = if rank == caller { rank.min(allowed) } else { rank };
+            if index < allowed || rank == caller {
+                let share = share_of(units, shares, index);
+                shard.fill(share.start as u64..share.end as u64, rank == caller);
+            } else if !shard.is_empty() {
+                // Left by a loop that a panic has ended.
+                shard.fill(0..0, false);
+            }
         }
         Self {
             shards: &shards.0,
@@ -144,6 +152,11 @@ impl<P: Platform> Own<'_, P> {
         false
     }
 
+    /// Leaves the own range to the others; whether there is something in it.
+    pub(crate) fn abandon(self) -> bool {
+        self.ranges.shards[self.rank].disown() > 0
+    }
+
     fn iterations(&self, units: &Range<u64>) -> Range<usize> {
         let unit = self.ranges.unit;
         let end = (u128::from(units.end) * u128::from(unit)).min(self.ranges.n as u128);
@@ -186,5 +199,9 @@ impl<P: Platform> Claims for ShardedClaims<'_, P> {
                 return None;
             }
         }
+    }
+
+    fn abandon(self) -> bool {
+        self.own.abandon()
     }
 }

@@ -12,9 +12,22 @@ pub(crate) struct Job {
     /// The loop's frame on its caller's stack.
     pub(crate) frame: *const (),
     /// Takes part in the loop at `frame` as the given rank.
-    pub(crate) run: unsafe fn(*const (), usize),
+    pub(crate) run: unsafe fn(*const (), usize) -> Part,
     /// No more than this many helpers are of use.
     pub(crate) helpers: u32,
+}
+
+/// How a helper's part in a loop came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Part {
+    /// Nothing is left that it could claim.
+    Done,
+    /// It is not allowed any more. What is left is where all look for it.
+    Left,
+    /// As `Left`, but some of what is left was its own, and others may have looked
+    /// for work before it was. The frame says so to the caller.
+    Abandoned,
 }
 
 /// One place for a posted loop. The pool owns it and keeps it until its

@@ -127,6 +127,8 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         for (index, job) in jobs.enumerate() {
             self.send(index, job);
         }
+        // Those of them that stand aside.
+        self.shared.nudge();
         let sits = Context::worker_of(self).is_some_and(|worker| worker.known.index == 0);
         if !sits && !self.workers[0].mailbox.is_empty() && !self.seat.is_taken() {
             self.need_own();

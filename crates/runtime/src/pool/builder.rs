@@ -2,6 +2,7 @@
 
 use super::crew::{Crew, PanicHandler, Plan, STACK_CAPACITY};
 use super::{Context, Pool};
+use crate::elastic::Allotment;
 use crate::sleep::{Nearest, Sleep};
 use crate::topology::{Affinity, AffinityError, Topology};
 use manycore_platform::{Native, Platform, ThreadSpec};
@@ -46,6 +47,7 @@ pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
     dedicated: bool,
     adopts: bool,
     panic_handler: Option<PanicHandler>,
+    allotment: Option<Allotment<P>>,
     kind: PhantomData<fn() -> (P, S)>,
 }
 
@@ -153,7 +155,12 @@ impl<S: Sleep<Native>> Builder<Native, S> {
     /// ```
     pub fn build(&self) -> Result<Pool<Native, S>, BuildError> {
         let machine = Topology::detect();
-        let threads = check(self.threads.unwrap_or_else(|| machine.default_threads()))?;
+        // Who follows an allotment must be able to use all that it may ever be.
+        let default = || match self.allotment {
+            Some(_) => machine.cpus().len(),
+            None => machine.default_threads(),
+        };
+        let threads = check(self.threads.unwrap_or_else(default))?;
         let cpus = self.affinity.assign(&machine, threads)?;
         let cores = machine.default_threads();
         let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
@@ -213,6 +220,7 @@ impl<P: Platform> Builder<P> {
             dedicated: false,
             adopts: false,
             panic_handler: None,
+            allotment: None,
             kind: PhantomData,
         }
     }
@@ -246,6 +254,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
             dedicated: self.dedicated,
             adopts: self.adopts,
             panic_handler: self.panic_handler.clone(),
+            allotment: self.allotment.clone(),
             kind: PhantomData,
         }
     }
@@ -330,6 +339,56 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
         self
     }
 
+    /// Has the pool follow an allotment: worker `w` runs while that allows `w`, and
+    /// otherwise is parked, without using its core.
+    ///
+    /// The caller of a loop, a `join` or a scope from outside is worker 0 and always
+    /// runs. A worker that is no longer allowed leaves
+    ///
+    /// * a loop after the block that it is running; the others share what it had left;
+    /// * a job when that has ended. A job that waits for others, in a `join` or a scope,
+    ///   or that has called a loop of its own, goes on until it has ended, with those
+    ///   only: it takes no stranger's job any more.
+    ///
+    /// What it has spawned and not begun the others run; what is sent to it, as by
+    /// [`broadcast`](Pool::broadcast), it runs itself, and parks again. A worker that is
+    /// allowed again is woken at once, and helps with a loop in progress.
+    ///
+    /// While one core is allowed the pool is as one of one thread: a job that
+    /// blocks until another has begun may then block until the allotment grows.
+    /// The end of the pool does not wait for that: its workers all take part in it.
+    ///
+    /// The threads should be bound to nothing, or to cores that they keep: the
+    /// allotment says how many run, not where.
+    ///
+    /// # Cost
+    ///
+    /// A worker reads the allotment's word once a block, from its cache while nothing
+    /// changes; `join` and a pool that follows nothing do not.
+    ///
+    /// ```
+    /// use manycore::Pool;
+    /// use manycore::elastic::Allotment;
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let allotment = Allotment::new(1);
+    /// let pool = Pool::builder().threads(3).follow(&allotment).build()?;
+    /// let sum = AtomicUsize::new(0);
+    /// pool.parallel_for(0..1_000, |i| {
+    ///     if i == 500 {
+    ///         allotment.set(3); // two more from here
+    ///     }
+    ///     sum.fetch_add(i, Relaxed);
+    /// });
+    /// assert_eq!(sum.into_inner(), 499_500);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn follow(mut self, allotment: &Allotment<P>) -> Self {
+        self.allotment = Some(allotment.clone());
+        self
+    }
+
     /// The most `join`s that may be open inside one another on one thread before
     /// deeper ones are no longer offered to thieves (about a million by default);
     /// 24 bytes of address space each.
@@ -347,7 +406,8 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
     }
 
     /// The threads that run a loop, its caller counted; by default as many as
-    /// the cores that the affinity mask and the cgroup quota leave.
+    /// the cores that the affinity mask and the cgroup quota leave, or, of a pool that
+    /// [follows](Self::follow) an allotment, as the machine has.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
@@ -432,6 +492,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
             adopted: self.adopts,
             cores,
             spin_budget: self.spin_budget,
+            allotment: self.allotment.clone(),
         });
         crew.name();
         // Dropped on an error below, which ends the workers made so far.

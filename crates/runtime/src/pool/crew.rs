@@ -3,7 +3,8 @@
 use super::mailbox::Mailbox;
 use super::queue::Queue;
 use super::seat::Seat;
-use super::{Cores, Shared};
+use super::{Cores, Shared, is_oversubscribed};
+use crate::elastic::Allotment;
 use crate::sleep::policy::Setup;
 use crate::sleep::{Idle, Latch, Sleep};
 use crate::steal::JobStack;
@@ -88,7 +89,7 @@ unsafe impl<P: Platform, S: Sync> Sync for Worker<P, S> {}
 unsafe impl<P: Platform, S: Send> Send for Worker<P, S> {}
 
 /// How a crew is made.
-pub(super) struct Plan {
+pub(super) struct Plan<P: Platform> {
     /// The core group of each thread.
     pub(super) groups: Vec<u32>,
     pub(super) stack_capacity: u32,
@@ -97,16 +98,18 @@ pub(super) struct Plan {
     pub(super) adopted: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
+    pub(super) allotment: Option<Allotment<P>>,
 }
 
 impl<P: Platform, S: Sleep<P>> Crew<P, S> {
-    pub(super) fn new(plan: Plan) -> Arc<Self> {
+    pub(super) fn new(plan: Plan<P>) -> Arc<Self> {
         // Asks for light fences that are light, before the first is used.
         P::heavy_fence();
         let threads = plan.groups.len();
         // Who spins where threads outnumber cores may keep the one it waits for
         // from running.
-        let spin_budget = if threads > plan.cores.cores {
+        let follows = plan.allotment.as_ref();
+        let spin_budget = if is_oversubscribed(threads, plan.cores, follows) {
             Duration::ZERO
         } else {
             plan.spin_budget
@@ -136,6 +139,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                     idle,
                     Arc::<S>::clone(&sleep),
                     Weak::<Self>::clone(crew),
+                    plan.allotment,
                 ),
                 workers: (0..threads).map(worker).collect(),
                 sleep,
@@ -190,6 +194,8 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 self.sleep.notify(worker.known.index);
             }
         }
+        // After the release above: who stands aside sees it.
+        self.shared.nudge();
     }
 }
 

@@ -139,8 +139,9 @@ impl<P: Platform> Gate<P> {
 
     /// Takes back [`await_last`](Self::await_last).
     pub(crate) fn awaited_no_more(&self) {
-        // Relaxed: nobody is inside who would read it. Who joins the next loop comes
-        // after it in the count's history, since the slot's release does.
+        // Relaxed: who joins the next loop comes after it in the count's history, since
+        // the slot's release does. Who is inside still, because the caller goes back
+        // into the loop, may see it once more and wake somebody in vain.
         self.count.fetch_and(!AWAITED, Ordering::Relaxed);
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 impl<P: Platform, S: Sleep<P>> Splits<P> for Crew<P, S> {
     fn split(&self, body: Body<'_>, range: Range<usize>) {
-        let budget = Budget::new(self.workers.len());
+        let budget = Budget::new(self.shared.allowed());
         self.enter(|worker, migrated| {
             self.halve(worker, &FnContext::new(migrated), budget, body, range);
         });

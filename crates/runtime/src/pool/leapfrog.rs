@@ -24,7 +24,7 @@
 
 use super::crew::{Crew, Worker};
 use super::queue::Job;
-use super::search::{Found, Look};
+use super::search::{Found, Look, Waits};
 use super::seat::NAP;
 use super::worker::Context;
 use crate::sleep::{Latch, Sleep};
@@ -67,27 +67,26 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         let outer = self.state.waits_for.load(Ordering::Relaxed);
         // Release: who follows finds this worker's stack and slots set up.
         self.state.waits_for.store(index + 1, Ordering::Release);
-        self.wait_for(latch, Some(index), |worker, patient| {
+        self.wait_for(latch, Waits::ForJob(index), |worker, patient| {
             worker.leapfrog(index, patient)
         });
         self.state.waits_for.store(outer, Ordering::Release);
         self.stack.retire(index);
     }
 
-    /// Runs what `find` finds until `latch` is set. `waits_for`: the stolen job
-    /// whose latch it is; `None`: the worker may take anything. `find` learns
-    /// whether it should be patient with owners that do not answer.
+    /// Runs what `find` finds until `latch` is set, which is that of what it `waits`
+    /// for. `find` learns whether it should be patient with owners that do not answer.
     pub(super) fn wait_for(
         &self,
         latch: &Latch<P>,
-        waits_for: Option<u32>,
+        waits: Waits,
         find: impl Fn(&Self, bool) -> Option<Found>,
     ) {
         let sleep = self.sleep();
         let me = self.known.index;
         let scan = Look {
             worker: self,
-            waits_for,
+            waits,
         };
         let mut idle = sleep.start_looking(me);
         let elsewhere = Context::is_elsewhere(&self.crew().shared);

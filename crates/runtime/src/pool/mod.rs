@@ -2,6 +2,7 @@
 //! thread waits for its own loop while helping inside it.
 
 mod anywhere;
+mod aside;
 mod board;
 mod broadcast;
 mod builder;
@@ -29,7 +30,10 @@ pub use anywhere::{
     in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
     yield_local, yield_now,
 };
-pub(crate) use board::Job;
+pub(crate) use board::{Job, Part};
+#[cfg(test)]
+pub(crate) use gate::Gate;
+pub(crate) use wait::Waited;
 pub use broadcast::BroadcastContext;
 pub(crate) use builder::Cores;
 pub use builder::{BuildError, Builder};
@@ -38,6 +42,7 @@ pub use scope::{Scope, ScopeFifo};
 pub(crate) use worker::Context;
 pub use yields::Yield;
 
+use crate::elastic::Allotment;
 use crate::loops::{self, Loop, Partitioner, Sites, Splits};
 use crate::sleep::policy::Alarm;
 use crate::sleep::{Idle, Nearest, Sleep};
@@ -56,6 +61,10 @@ use std::sync::{Arc, OnceLock, Weak};
 ///
 /// Idle workers spin for a moment, then sleep; after 100 ms without loops they
 /// cost nothing.
+///
+/// A pool may [follow](Builder::follow) an [`Allotment`](crate::elastic::Allotment) of
+/// cores: its threads are then the most there will ever be, and as many of them run as
+/// are allowed now.
 ///
 /// ```
 /// use manycore::Pool;
@@ -95,6 +104,8 @@ pub(crate) struct Shared<P: Platform> {
     /// Per rank, each on a line of its own that only its worker writes.
     ranks: Box<[CachePadded<Rank<P>>]>,
     terminating: P::AtomicBool,
+    /// What the pool follows, if anything.
+    allotment: Option<Allotment<P>>,
 }
 
 struct Rank<P: Platform> {
@@ -187,8 +198,9 @@ impl<P: Platform> Shared<P> {
         idle: Arc<Idle<P>>,
         alarm: Arc<dyn Alarm<P>>,
         crew: Weak<dyn Splits<P>>,
+        allotment: Option<Allotment<P>>,
     ) -> Self {
-        let oversubscribed = threads > cores.cores;
+        let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
         Self {
             threads,
             core_groups: cores.groups,
@@ -207,6 +219,7 @@ impl<P: Platform> Shared<P> {
                 .map(|_| CachePadded::new(Rank::new()))
                 .collect(),
             terminating: P::AtomicBool::new(false),
+            allotment,
         }
     }
 
@@ -238,6 +251,16 @@ impl<P: Platform> Shared<P> {
             .iter()
             .any(|rank| !rank.busy.load(Ordering::Relaxed))
     }
+}
+
+/// Whether more threads may run at once than there are cores for them. Not in a pool
+/// that follows an allotment: that is what it follows it for.
+fn is_oversubscribed<P: Platform>(
+    threads: usize,
+    cores: Cores,
+    allotment: Option<&Allotment<P>>,
+) -> bool {
+    allotment.is_none() && threads > cores.cores
 }
 
 impl<P: Platform> Rank<P> {

@@ -125,11 +125,37 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     }
 }
 
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Whether it may take strangers' jobs while it waits in one of its own. If the
+    /// allotment does not allow it, it should come to its end instead; the pool's end
+    /// needs everybody.
+    pub(super) fn takes_anything(&self) -> bool {
+        !self.must_stand_aside()
+    }
+}
+
+/// What a worker that looks for work waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// Nothing but work.
+    Idle,
+    /// A scope's end: it may take anything, or, if it is not allowed to run, what it
+    /// has spawned itself.
+    ForScope,
+    /// The stolen job at this index.
+    ForJob(u32),
+}
+
 /// What worker `worker` looks at once more before it sleeps.
 pub(super) struct Look<'a, P: Platform, S> {
     pub(super) worker: &'a Worker<P, S>,
-    /// The stolen job it waits for; `None`: it may take anything.
-    pub(super) waits_for: Option<u32>,
+    pub(super) waits: Waits,
+}
+
+impl<P: Platform, S: Sleep<P>> Look<'_, P, S> {
+    fn sent(&self) -> bool {
+        !self.worker.mailbox.is_empty() || !self.worker.crew().handed_in.is_empty()
+    }
 }
 
 impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
@@ -137,19 +163,21 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
         let crew = self.worker.crew();
         self.seen() != crew.shared.idle.events.seen()
             || !crew.injector.is_empty()
-            || !crew.handed_in.is_empty()
-            || !self.worker.mailbox.is_empty()
+            || self.sent()
             || crew.shared.is_terminating()
     }
 
     fn anything(&self) -> bool {
-        match self.waits_for {
-            None => self.injected() || self.worker.crew().holds_jobs(),
-            Some(index) => {
-                !self.worker.mailbox.is_empty()
-                    || !self.worker.crew().handed_in.is_empty()
-                    || self.worker.sees_descendant(index)
+        let worker = self.worker;
+        match self.waits {
+            // Not in bed, where no growth of the allotment wakes it.
+            Waits::Idle if worker.must_stand_aside() => true,
+            // Without the event count: loops are no business of its.
+            Waits::ForScope if !worker.takes_anything() => {
+                self.sent() || !worker.spawned.is_empty() || worker.crew().shared.is_terminating()
             }
+            Waits::Idle | Waits::ForScope => self.injected() || worker.crew().holds_jobs(),
+            Waits::ForJob(index) => self.sent() || worker.sees_descendant(index),
         }
     }
 
@@ -158,6 +186,10 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
     }
 
     fn is_free(&self) -> bool {
-        self.waits_for.is_none()
+        match self.waits {
+            Waits::Idle => true,
+            Waits::ForScope => self.worker.takes_anything(),
+            Waits::ForJob(_) => false,
+        }
     }
 }

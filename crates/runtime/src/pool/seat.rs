@@ -76,6 +76,11 @@ impl<P: Platform> Seat<P> {
         self.state.load(Ordering::Relaxed) != FREE
     }
 
+    /// Whether the pool's own thread was started.
+    pub(super) fn has_own(&self) -> bool {
+        self.own.with(|own| own.is_some())
+    }
+
     fn leave(&self) {
         // Release publishes the worker's cells to who takes the seat next.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {
@@ -94,10 +99,10 @@ impl<P: Platform, S: Sleep<P>> Drop for Sitting<'_, P, S> {
     fn drop(&mut self) {
         self.0.seat.leave();
         self.0.read_mail();
-        // Jobs that stay behind. Other workers were told of them; if there is none,
-        // and nobody sits here by now, who will come by this on leaving, the pool
-        // needs a thread.
-        let alone = self.0.workers.len() == 1;
+        // Jobs that stay behind. Other workers were told of them; if there is none that
+        // may run, and nobody sits here by now, who will come by this on leaving, the
+        // pool needs a thread. The fence in `leave` is O1 of `aside.rs`.
+        let alone = self.0.has_one_worker();
         if alone && !self.0.workers[0].spawned.is_empty() && !self.0.seat.is_taken() {
             self.0.need_own();
         }
@@ -208,7 +213,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// Puts a job where everybody looks who waits in this pool, in whatever way:
     /// this thread, which is no worker, blocks until it has run.
     pub(super) fn hand_in_job(&self, job: Job) {
-        if self.workers.len() == 1 {
+        if self.has_one_worker() {
             self.need_own();
         }
         self.handed_in.push(job);
@@ -256,6 +261,10 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
             self.need_own();
         }
         self.inject(job);
+        // After the fence in `inject`: O2 of `aside.rs`.
+        if self.has_one_worker() {
+            self.need_own();
+        }
     }
 
     /// Puts a job where any worker finds it.

@@ -12,8 +12,19 @@ const LOOKS: u32 = 64;
 /// How long to look before going to sleep.
 const PATIENCE: Duration = Duration::from_micros(100);
 
+/// What a caller's wait came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Waited {
+    /// All helpers have left, and none comes in any more.
+    Over,
+    /// A helper had to leave some of its iterations. Others may still be inside.
+    Abandoned,
+}
+
 impl<P: Platform> Shared<P> {
-    /// Closes the gate of `slot` and waits until it is empty.
+    /// Closes the gate of `slot` and waits until it is empty, or until a helper
+    /// `is_abandoned` tells of has left work behind.
     ///
     /// While it waits the thread helps, as `rank`, with loops posted from
     /// inside this one, and with no others: those it must wait for anyway,
@@ -29,11 +40,28 @@ impl<P: Platform> Shared<P> {
     /// If it came first, the look sees the gate empty. If it came second, it
     /// saw AWAITED, and posts after that; the count then differs from the one
     /// read, or the sleeper is counted and woken (`EventCount`'s argument).
-    pub(crate) fn wait(&self, slot: usize, rank: usize) {
+    ///
+    /// Who abandons work posts in any case, after it has set the flag and left: a
+    /// caller that read the count after that post sees the flag, and one that read it
+    /// before does not sleep through it.
+    pub(crate) fn wait(
+        &self,
+        slot: usize,
+        rank: usize,
+        is_abandoned: &dyn Fn() -> bool,
+    ) -> Waited {
         let gate = self.board.slot(slot).gate();
         gate.close();
+        // Once the gate was seen empty: who leaves work says so before it leaves.
+        let over = || {
+            if is_abandoned() {
+                Waited::Abandoned
+            } else {
+                Waited::Over
+            }
+        };
         if gate.is_empty() {
-            return;
+            return over();
         }
         let mut deadline = None;
         let mut awaited = false;
@@ -43,7 +71,7 @@ impl<P: Platform> Shared<P> {
                     if awaited {
                         gate.awaited_no_more();
                     }
-                    return;
+                    return over();
                 }
                 P::relax();
             }
@@ -51,6 +79,12 @@ impl<P: Platform> Shared<P> {
                 P::yield_now();
             }
             let seen = self.idle.events.seen();
+            if is_abandoned() {
+                if awaited {
+                    gate.awaited_no_more();
+                }
+                return Waited::Abandoned;
+            }
             if self.help_descendants(slot, rank) {
                 deadline = None;
                 continue;
@@ -74,11 +108,14 @@ impl<P: Platform> Shared<P> {
         }
     }
 
+    /// Whether the thread could help with a loop inside the one in slot `ancestor`,
+    /// and did. One that is not allowed to run leaves that to others.
     fn help_descendants(&self, ancestor: usize, rank: usize) -> bool {
-        self.board.inviting(0).any(|slot| {
-            // Asked again inside, where the answer is exact.
-            self.board.descends(slot, ancestor)
-                && self.help(slot, rank, None, |slot| self.board.descends(slot, ancestor))
-        })
+        self.allows(rank)
+            && self.board.inviting(0).any(|slot| {
+                // Asked again inside, where the answer is exact.
+                self.board.descends(slot, ancestor)
+                    && self.help(slot, rank, None, |slot| self.board.descends(slot, ancestor))
+            })
     }
 }

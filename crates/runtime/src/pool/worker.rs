@@ -2,10 +2,11 @@
 //! loops; and the loop in which a worker spends its life.
 
 use super::Shared;
+use super::board::Part;
 use super::crew::{Crew, Worker};
 use super::gate::Left;
 use super::leapfrog::PATIENCE;
-use super::search::Look;
+use super::search::{Look, Waits};
 use crate::sleep::policy::Policy;
 use crate::sleep::{Latch, Nearest, Sleep, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -200,12 +201,18 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         let latch = &self.state.end;
         let scan = Look {
             worker: self,
-            waits_for: None,
+            waits: Waits::Idle,
         };
         let mut last = me;
         let mut misses = 0;
         let mut idle = sleep.start_looking(me);
         loop {
+            if self.must_stand_aside() {
+                sleep.work_found(me, idle);
+                self.stand_aside();
+                idle = sleep.start_looking(me);
+                misses = 0;
+            }
             // Read before looking: a post after this cannot be slept through.
             self.state.seen.set(shared.idle.events.seen());
             // Worker 0 has the rank of the callers of loops.
@@ -247,7 +254,8 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     }
 
     /// Waits for the end of a scope, running whatever comes, to a bounded depth:
-    /// beyond it only what this worker has spawned itself.
+    /// beyond it, or if the allotment does not allow this worker, only what it has
+    /// spawned itself.
     pub(super) fn wait_in_scope(&self, latch: &Latch<P>) {
         /// Strangers' jobs on top of each other on one waiting stack.
         const DEPTH: u32 = 8;
@@ -256,8 +264,8 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         }
         let depth = self.state.depth.get();
         self.state.depth.set(depth + 1);
-        self.wait_for(latch, None, |worker, patient| {
-            if depth < DEPTH {
+        self.wait_for(latch, Waits::ForScope, |worker, patient| {
+            if depth < DEPTH && worker.takes_anything() {
                 return worker.find_any(patient);
             }
             worker.find_own().or_else(|| worker.find_left())
@@ -330,9 +338,17 @@ impl<P: Platform> Shared<P> {
             // SAFETY: inside the gate the frame is alive and ready, and `rank`
             // is ours alone in this loop: a worker's is its own, and the only
             // visitor that helps is the poster of an ancestor (`Loop::wait`).
-            context.enter(|| unsafe { (job.run)(job.frame, rank) });
-            // Nothing is left to claim, so nobody else need come.
-            self.tell(gate.leave_closed());
+            match context.enter(|| unsafe { (job.run)(job.frame, rank) }) {
+                // Nothing is left to claim, so nobody else need come.
+                Part::Done => self.tell(gate.leave_closed()),
+                Part::Left => self.tell(gate.leave()),
+                Part::Abandoned => {
+                    // Whatever the gate says, the caller must look: `wait`. Of the
+                    // frame nothing may be touched any more.
+                    let _ = gate.leave();
+                    self.tell(Left::LastAwaited);
+                }
+            }
         } else {
             self.tell(gate.leave());
         }

@@ -2,6 +2,7 @@
 //! set of CPUs. Versions 1 and 2, and both at once (systemd's hybrid layout).
 
 use super::sysfs::{CpuSet, Tree};
+use std::time::Duration;
 
 /// What a process may use.
 #[derive(Debug, Default, PartialEq)]
@@ -22,68 +23,147 @@ struct Mount<'a> {
     options: &'a str,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Version {
     One,
     Two,
 }
 
-pub(super) fn read(tree: Tree) -> Limits {
-    let mut limits = Limits::default();
-    let (Some(groups), Some(mounts)) = (
-        tree.text("proc/self/cgroup"),
-        tree.text("proc/self/mountinfo"),
-    ) else {
-        return limits;
-    };
-    let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
-    for line in groups.lines() {
-        // hierarchy-id:controllers:path; version 2 is `0::path`.
-        let mut fields = line.splitn(3, ':');
-        let (Some(id), Some(controllers), Some(path)) =
-            (fields.next(), fields.next(), fields.next())
-        else {
-            continue;
-        };
-        if id == "0" && controllers.is_empty() {
-            let levels = levels(&mounts, Version::Two, "", path);
-            limits.add_quota(&levels, |level| quota_v2(tree, level));
-            limits.add_cpuset(&levels, tree, &["cpuset.cpus.effective"]);
-        }
-        for controller in controllers.split(',') {
-            let levels = levels(&mounts, Version::One, controller, path);
-            match controller {
-                "cpu" => limits.add_quota(&levels, |level| quota_v1(tree, level)),
-                "cpuset" => {
-                    limits.add_cpuset(&levels, tree, &["cpuset.effective_cpus", "cpuset.cpus"]);
-                }
-                _ => {}
-            }
-        }
-    }
-    limits
+/// Where the limits of this process are written. Good until it is moved to another
+/// group, or its group goes.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Groups {
+    /// The groups whose share of CPU time counts, each inside the next.
+    quotas: Vec<(Version, String)>,
+    /// For each hierarchy with sets of CPUs the files that may hold the one that
+    /// counts, the first that exists does.
+    cpusets: Vec<Vec<String>>,
 }
 
-impl Limits {
-    /// Every level of the hierarchy limits what is below: the smallest counts.
-    fn add_quota(&mut self, levels: &[String], quota: impl Fn(&str) -> Option<f64>) {
-        for found in levels.iter().filter_map(|level| quota(level)) {
-            self.quota = Some(self.quota.map_or(found, |quota| quota.min(found)));
+/// The share of CPU time that counts: the least of those around the process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Quota {
+    pub(crate) cpus: f64,
+    /// How often it is granted anew.
+    pub(crate) period: Duration,
+    /// Of which group of [`Groups`].
+    group: usize,
+}
+
+/// What a group with a quota has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Counters {
+    /// CPU time, if it is counted for this very group.
+    pub(crate) usage: Option<Duration>,
+    /// Periods in which the quota ran out.
+    pub(crate) throttled: Option<u64>,
+}
+
+impl Groups {
+    pub(crate) fn find(tree: Tree) -> Self {
+        let mut found = Self::default();
+        let (Some(groups), Some(mounts)) = (
+            tree.text("proc/self/cgroup"),
+            tree.text("proc/self/mountinfo"),
+        ) else {
+            return found;
+        };
+        let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
+        for line in groups.lines() {
+            // hierarchy-id:controllers:path; version 2 is `0::path`.
+            let mut fields = line.splitn(3, ':');
+            let (Some(id), Some(controllers), Some(path)) =
+                (fields.next(), fields.next(), fields.next())
+            else {
+                continue;
+            };
+            if id == "0" && controllers.is_empty() {
+                let levels = levels(&mounts, Version::Two, "", path);
+                found.add_cpuset(&levels, &["cpuset.cpus.effective"]);
+                found.add_quotas(Version::Two, levels);
+            }
+            for controller in controllers.split(',') {
+                let levels = levels(&mounts, Version::One, controller, path);
+                match controller {
+                    "cpu" => found.add_quotas(Version::One, levels),
+                    "cpuset" => {
+                        found.add_cpuset(&levels, &["cpuset.effective_cpus", "cpuset.cpus"]);
+                    }
+                    _ => {}
+                }
+            }
         }
+        found
+    }
+
+    fn add_quotas(&mut self, version: Version, levels: Vec<String>) {
+        self.quotas
+            .extend(levels.into_iter().map(|level| (version, level)));
     }
 
     /// The innermost level that has a set: the kernel keeps it inside those
     /// further out.
-    fn add_cpuset(&mut self, levels: &[String], tree: Tree, names: &[&str]) {
+    fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
         let files = levels
             .iter()
             .flat_map(|level| names.iter().map(move |name| format!("{level}/{name}")));
-        if let Some(found) = files.into_iter().find_map(|file| tree.cpus(&file)) {
-            self.cpuset = Some(match self.cpuset.take() {
-                Some(set) => &set & &found,
-                None => found,
-            });
+        self.cpusets.push(files.collect());
+    }
+
+    /// Every level of the hierarchy limits what is below: the smallest quota counts.
+    pub(crate) fn quota(&self, tree: Tree) -> Option<Quota> {
+        let quota = |(group, (version, level)): (usize, &(Version, String))| {
+            let (cpus, period) = match version {
+                Version::One => quota_v1(tree, level),
+                Version::Two => quota_v2(tree, level),
+            }?;
+            Some(Quota {
+                cpus,
+                period,
+                group,
+            })
+        };
+        let quotas = self.quotas.iter().enumerate().filter_map(quota);
+        quotas.min_by(|a, b| a.cpus.total_cmp(&b.cpus))
+    }
+
+    pub(crate) fn cpuset(&self, tree: Tree) -> Option<CpuSet> {
+        let first = |files: &Vec<String>| files.iter().find_map(|file| tree.cpus(file));
+        let sets = self.cpusets.iter().filter_map(first);
+        sets.reduce(|all, set| &all & &set)
+    }
+
+    /// What the group of `quota` has used.
+    pub(crate) fn counters(&self, tree: Tree, quota: &Quota) -> Counters {
+        let Some((version, level)) = self.quotas.get(quota.group) else {
+            return Counters::default();
+        };
+        let stat = tree.text(&format!("{level}/cpu.stat")).unwrap_or_default();
+        let number = |name: &str| {
+            let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
+            let (_, value) = lines.find(|(key, _)| *key == name)?;
+            value.trim().parse::<u64>().ok()
+        };
+        Counters {
+            usage: match version {
+                Version::Two => number("usage_usec").map(Duration::from_micros),
+                // Only where both controllers are mounted together.
+                Version::One => {
+                    let text = tree.text(&format!("{level}/cpuacct.usage"));
+                    text.and_then(|text| text.trim().parse().ok())
+                        .map(Duration::from_nanos)
+                }
+            },
+            throttled: number("nr_throttled"),
         }
+    }
+}
+
+pub(super) fn read(tree: Tree) -> Limits {
+    let groups = Groups::find(tree);
+    Limits {
+        quota: groups.quota(tree).map(|quota| quota.cpus),
+        cpuset: groups.cpuset(tree),
     }
 }
 
@@ -140,20 +220,22 @@ fn levels(mounts: &[Mount], version: Version, controller: &str, path: &str) -> V
 }
 
 /// `cpu.max`: quota and period in microseconds; a quota of `max` is none.
-fn quota_v2(tree: Tree, level: &str) -> Option<f64> {
+fn quota_v2(tree: Tree, level: &str) -> Option<(f64, Duration)> {
     let text = tree.text(&format!("{level}/cpu.max"))?;
     let (quota, period) = text.trim().split_once(' ')?;
     share(quota, period)
 }
 
 /// Two files; a quota of -1 is none.
-fn quota_v1(tree: Tree, level: &str) -> Option<f64> {
+fn quota_v1(tree: Tree, level: &str) -> Option<(f64, Duration)> {
     let quota = tree.text(&format!("{level}/cpu.cfs_quota_us"))?;
     let period = tree.text(&format!("{level}/cpu.cfs_period_us"))?;
     share(&quota, &period)
 }
 
-fn share(quota: &str, period: &str) -> Option<f64> {
+/// CPUs, and the period.
+fn share(quota: &str, period: &str) -> Option<(f64, Duration)> {
     let microseconds = |text: &str| text.trim().parse::<u64>().ok().filter(|&us| us > 0);
-    Some(microseconds(quota)? as f64 / microseconds(period)? as f64)
+    let (quota, period) = (microseconds(quota)?, microseconds(period)?);
+    Some((quota as f64 / period as f64, Duration::from_micros(period)))
 }

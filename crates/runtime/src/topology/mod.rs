@@ -23,10 +23,12 @@ mod order;
 mod sysfs;
 
 pub use affinity::{Affinity, AffinityError, ParseAffinityError};
+pub(crate) use cgroup::{Groups, Quota};
+pub(crate) use sysfs::{CpuSet, Tree};
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use sysfs::{CpuSet, Facts, Tree};
+use sysfs::Facts;
 
 /// A logical CPU: what the operating system schedules a thread on.
 ///
@@ -119,7 +121,7 @@ pub enum Distance {
 /// The machine as this process sees it. See the [module](self).
 ///
 /// Plain data, taken once: it does not follow CPUs that go offline or a quota
-/// that changes.
+/// that changes, as a [`Watch`](crate::elastic::Watch) does.
 ///
 /// ```
 /// use manycore::topology::Topology;
@@ -349,13 +351,13 @@ fn equal_cpus(mask: Option<&CpuSet>) -> BTreeMap<usize, Facts> {
 /// the machine has more CPUs than the library's set has bits (then `/proc`
 /// knows).
 #[cfg(target_os = "linux")]
-fn affinity_mask() -> Option<CpuSet> {
+pub(crate) fn affinity_mask() -> Option<CpuSet> {
     let mask = rustix::thread::sched_getaffinity(None).ok()?;
     let set = 0..rustix::thread::CpuSet::MAX_CPU;
     Some(set.filter(|&cpu| mask.is_set(cpu)).collect())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn affinity_mask() -> Option<CpuSet> {
+pub(crate) fn affinity_mask() -> Option<CpuSet> {
     None
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// A set of CPU numbers.
-pub(super) type CpuSet = BTreeSet<usize>;
+pub(crate) type CpuSet = BTreeSet<usize>;
 
 /// The files of a system, below some root: `/`, or a tree made for a test.
 #[derive(Clone, Copy)]
-pub(super) struct Tree<'a>(pub(super) &'a Path);
+pub(crate) struct Tree<'a>(pub(crate) &'a Path);
 
 impl Tree<'_> {
     pub(super) fn text(self, path: &str) -> Option<String> {

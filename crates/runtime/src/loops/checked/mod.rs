@@ -2,6 +2,7 @@
 //! when, each iteration is handed out once.
 
 mod counters;
+mod leaving;
 mod moves;
 mod shard;
 

@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: usize) {
     let shards = Shards::<P>::new(threads);
     let partition = Sharded {
-        ranges: Ranges::new(&shards, n, 0),
+        ranges: Ranges::new(&shards, n, 0, threads),
         block: NonZeroUsize::new(block).unwrap(),
     };
     each_once::<P, _>(&partition, n, participants);

@@ -1,6 +1,6 @@
 //! A slot has one holder, and who joins its loop finds that loop's job.
 
-use crate::pool::board::{Board, Job};
+use crate::pool::board::{Board, Job, Part};
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
 use manycore_platform::Platform;
 
@@ -21,7 +21,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
                 // SAFETY: between `join` and `leave`.
                 let found = unsafe { door.job() };
                 // SAFETY: inside the gate the frame is alive.
-                unsafe { (found.run)(found.frame, rank) };
+                let _ = unsafe { (found.run)(found.frame, rank) };
                 assert_eq!(job.read(), found.helpers);
                 let _ = door.gate().leave_closed();
             }
@@ -37,6 +37,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
                 // SAFETY: the frame above, which lives until the gate is empty.
                 let alive = unsafe { (*frame.cast::<Plain<bool>>()).read() };
                 assert!(alive, "joined a loop that is over");
+                Part::Done
             },
             helpers: id,
         };

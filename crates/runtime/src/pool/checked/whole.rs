@@ -21,7 +21,7 @@ fn pool_on<P: Platform>(threads: usize, cores: usize) -> Pool<P> {
         .expect("a model makes its threads")
 }
 
-fn partitioners() -> [Partitioner; 10] {
+pub(super) fn partitioners() -> [Partitioner; 10] {
     let two = Block::size(2);
     [
         Partitioner::Static,
@@ -40,26 +40,26 @@ fn partitioners() -> [Partitioner; 10] {
 /// Counts the runs of each iteration of one loop, which must be between the
 /// loop's start and its return. The standard library's atomics: keeping the
 /// books is no step of the model.
-struct Tally {
+pub(super) struct Tally {
     runs: Vec<AtomicU32>,
     over: AtomicBool,
 }
 
 impl Tally {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         Self {
             runs: (0..n).map(|_| AtomicU32::new(0)).collect(),
             over: AtomicBool::new(false),
         }
     }
 
-    fn ran(&self, i: usize) {
+    pub(super) fn ran(&self, i: usize) {
         assert!(!self.over.load(Ordering::Relaxed), "{i} ran after the loop");
         let before = self.runs[i].fetch_add(1, Ordering::Relaxed);
         assert_eq!(before, 0, "iteration {i} ran twice");
     }
 
-    fn assert_each_once(&self) {
+    pub(super) fn assert_each_once(&self) {
         self.over.store(true, Ordering::Relaxed);
         for (i, runs) in self.runs.iter().enumerate() {
             assert_eq!(runs.load(Ordering::Relaxed), 1, "iteration {i}");
@@ -88,9 +88,14 @@ impl<P: Platform> Meeting<P> {
         }
     }
 
-    pub(super) fn attend(&self) {
+    /// Arrives without waiting for the others.
+    pub(super) fn arrive(&self) {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         self.arrived.wake(u32::MAX);
+    }
+
+    pub(super) fn attend(&self) {
+        self.arrive();
         loop {
             let arrived = self.arrived.load(Ordering::Acquire);
             if arrived >= self.expected {

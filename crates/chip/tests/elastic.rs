@@ -1,0 +1,133 @@
+//! Runtimes that follow an allotment, on the chip.
+
+mod support;
+
+use manycore::elastic::Allotment;
+use manycore::{Builder, Partitioner, Pool};
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
+use std::cell::RefCell;
+use support::machine;
+
+type Count = <Simulated as Platform>::AtomicU32;
+
+/// Iterations of a loop, and instructions of one.
+const ITERATIONS: usize = 16_800;
+const INSTRUCTIONS: u64 = 2_000;
+/// Loops that are timed after each change; the one in which it happens is not.
+const LOOPS: usize = 3;
+
+/// A pool of `threads` on as many cores, which follows `allotment`, if any.
+fn pool(
+    machine: &Config,
+    threads: usize,
+    allotment: Option<&Allotment<Simulated>>,
+) -> Pool<Simulated> {
+    let builder = Builder::<Simulated>::on_platform();
+    let builder = match allotment {
+        Some(allotment) => builder.follow(allotment),
+        None => builder,
+    };
+    let (cores, groups) = (machine.cores as usize, machine.groups() as usize);
+    let places = (0..threads).map(|thread| vec![thread]).collect();
+    builder.build_on(cores, groups, places).unwrap()
+}
+
+/// Runs a loop, in which `before` is called once at about the middle, and checks that
+/// each iteration ran once. Returns the cycles it took.
+fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + Sync) -> u64 {
+    let ran: Vec<Count> = (0..64).map(|_| Count::new(0)).collect();
+    let start = Simulated::now();
+    pool.with(partitioner).parallel_for(0..ITERATIONS, |i| {
+        if i == ITERATIONS / 3 {
+            middle();
+        }
+        Simulated::compute(INSTRUCTIONS);
+        // Few lines are written, so that this is no benchmark of counting.
+        if i % (ITERATIONS / 40) == 0 {
+            ran[i / (ITERATIONS / 40)].fetch_add(1, Relaxed);
+        }
+    });
+    let took = Simulated::now() - start;
+    let counts = ran.iter().map(|count| count.load(Relaxed)).collect::<Vec<_>>();
+    assert!(counts[..40].iter().all(|&count| count == 1), "{counts:?}");
+    took
+}
+
+/// Cycles of the loops of a pool of exactly so many threads.
+fn of_exactly(machine: &Config, threads: usize, partitioner: Partitioner) -> Vec<u64> {
+    let times = RefCell::new(vec![]);
+    Simulation::new(machine)
+        .limit(1 << 40)
+        .run(|| {
+            let pool = pool(machine, threads, None);
+            timed(&pool, partitioner, || ());
+            for _ in 0..LOOPS {
+                times.borrow_mut().push(timed(&pool, partitioner, || ()));
+            }
+        })
+        .unwrap();
+    times.into_inner()
+}
+
+/// A pool of 16 threads whose allotment changes within a loop takes as long for each
+/// further one as a pool that was made with so many threads, to 3%.
+#[test]
+fn a_pool_follows_its_allotment() {
+    let machine = machine("e5-2640x2", &[]);
+    for partitioner in ["adaptive", "sharded=8", "guided"] {
+        let partitioner: Partitioner = partitioner.parse().unwrap();
+        let times = RefCell::new(vec![]);
+        Simulation::new(&machine)
+            .limit(1 << 40)
+            .run(|| {
+                let allotment = Allotment::new(16);
+                let pool = pool(&machine, 16, Some(&allotment));
+                for cores in [16, 15, 7, 12, 16] {
+                    timed(&pool, partitioner, || allotment.set(cores));
+                    for _ in 0..LOOPS {
+                        let took = timed(&pool, partitioner, || ());
+                        times.borrow_mut().push((cores, took));
+                    }
+                }
+            })
+            .unwrap();
+        let times = times.into_inner();
+        for cores in [7, 12, 15, 16] {
+            let fixed = of_exactly(&machine, cores, partitioner);
+            let expected = fixed.iter().sum::<u64>() as f64 / fixed.len() as f64;
+            for &(_, took) in times.iter().filter(|it| it.0 == cores) {
+                let ratio = took as f64 / expected;
+                assert!(
+                    (0.97..1.03).contains(&ratio),
+                    "{partitioner}, {cores} cores: {took} cycles, {expected} by a pool of {cores}: \
+                     {times:?}"
+                );
+            }
+        }
+    }
+}
+
+/// A loop in whose first third 15 of 16 threads must leave, and in whose second they
+/// come back: they help while it lasts.
+#[test]
+fn growth_helps_a_loop_in_progress() {
+    let machine = machine("e5-2640x2", &[]);
+    let times = RefCell::new(vec![]);
+    Simulation::new(&machine)
+        .limit(1 << 40)
+        .run(|| {
+            let allotment = Allotment::new(1);
+            let pool = pool(&machine, 16, Some(&allotment));
+            let alone = timed(&pool, Partitioner::Adaptive, || ());
+            let grown = timed(&pool, Partitioner::Adaptive, || allotment.set(16));
+            *times.borrow_mut() = vec![alone, grown];
+        })
+        .unwrap();
+    let times = times.into_inner();
+    let (alone, grown) = (times[0] as f64, times[1] as f64);
+    // A third alone, the rest by 16: 1/3 + 2/3/16 = 0.375.
+    let ratio = grown / alone;
+    assert!((0.37..0.40).contains(&ratio), "{ratio}: {times:?}");
+}

@@ -1,0 +1,162 @@
+//! What is read, from trees of files, and what comes of it.
+
+use super::*;
+use std::fs;
+use tempfile::TempDir;
+
+/// A machine of eight CPUs whose process is in the group `/a/b`.
+struct Machine(TempDir);
+
+impl Machine {
+    fn new(cgroup: &str, mountinfo: &str) -> Self {
+        let machine = Self(TempDir::new().unwrap());
+        machine.put("proc/self/cgroup", cgroup);
+        machine.put("proc/self/mountinfo", mountinfo);
+        machine
+    }
+
+    fn v2() -> Self {
+        Self::new(
+            "0::/a/b\n",
+            "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        )
+        .write("sys/fs/cgroup/cpuset.cpus.effective", "0-7\n")
+    }
+
+    fn v1() -> Self {
+        Self::new(
+            "2:cpu,cpuacct:/a/b\n1:cpuset:/a\n",
+            "30 1 0:26 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n\
+             31 1 0:27 / /cg/cpuset rw - cgroup cgroup rw,cpuset\n",
+        )
+        .write("cg/cpuset/a/cpuset.cpus", "0-7\n")
+        .write("cg/cpu/a/b/cpu.cfs_period_us", "100000\n")
+    }
+
+    fn write(self, path: &str, text: &str) -> Self {
+        self.put(path, text);
+        self
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn state(&self) -> State {
+        State::new(Sources::below(self.0.path()))
+    }
+}
+
+/// The cores after so many ticks.
+fn after(state: &mut State, ticks: u32) -> usize {
+    (1..=ticks).for_each(|tick| state.look(tick));
+    state.capped()
+}
+
+#[test]
+fn a_cpuset_of_version_two() {
+    let machine = Machine::v2();
+    let mut state = machine.state();
+    assert_eq!(after(&mut state, FILES), 8);
+    machine.put("sys/fs/cgroup/a/b/cpuset.cpus.effective", "1,4-5\n");
+    assert_eq!(after(&mut state, FILES), 3);
+    machine.put("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-6\n");
+    assert_eq!(after(&mut state, FILES), 7);
+}
+
+#[test]
+fn a_cpuset_of_version_one() {
+    let machine = Machine::v1();
+    let mut state = machine.state();
+    assert_eq!(after(&mut state, FILES), 8);
+    machine.put("cg/cpuset/a/cpuset.effective_cpus", "0-1\n");
+    assert_eq!(after(&mut state, FILES), 2);
+}
+
+#[test]
+fn the_process_is_moved() {
+    let machine = Machine::v2();
+    let mut state = machine.state();
+    machine.put("sys/fs/cgroup/c/cpuset.cpus.effective", "0-3\n");
+    machine.put("proc/self/cgroup", "0::/c\n");
+    assert_eq!(after(&mut state, GROUPS), 4);
+}
+
+/// The group goes, as when a container's is made anew: what is around it counts.
+#[test]
+fn the_group_is_removed() {
+    let machine = Machine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1\n");
+    let mut state = machine.state();
+    assert_eq!(after(&mut state, FILES), 2);
+    fs::remove_dir_all(machine.0.path().join("sys/fs/cgroup/a")).unwrap();
+    assert_eq!(after(&mut state, FILES), 8);
+}
+
+#[test]
+fn a_larger_quota_is_obeyed_at_once_and_a_smaller_one_if_it_lasts() {
+    let machine = Machine::v2().write("sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
+    let mut state = machine.state();
+    let quota = |state: &State| state.quota.map(|quota| quota.cpus);
+    assert_eq!(quota(&state), Some(1.5));
+    let see = |state: &mut State, text: &str, at: Instant| {
+        machine.put("sys/fs/cgroup/a/b/cpu.max", text);
+        state.sources.read_files();
+        state.follow_quota(at);
+    };
+    let start = Instant::now();
+    see(&mut state, "400000 100000\n", start);
+    assert_eq!(quota(&state), Some(4.0));
+    see(&mut state, "250000 100000\n", start);
+    assert_eq!(quota(&state), Some(4.0));
+    see(&mut state, "400000 100000\n", start + HOLD);
+    assert_eq!(quota(&state), Some(4.0));
+    // It had gone meanwhile: it must last anew.
+    see(&mut state, "250000 100000\n", start + HOLD);
+    assert_eq!(quota(&state), Some(4.0));
+    see(&mut state, "250000 100000\n", start + 2 * HOLD);
+    assert_eq!(quota(&state), Some(2.5));
+    see(&mut state, "max 100000\n", start + 2 * HOLD);
+    assert_eq!(quota(&state), None);
+}
+
+/// Between the two numbers beside it.
+#[test]
+fn a_quota_sets_the_pace() {
+    for machine in [
+        Machine::v2()
+            .write("sys/fs/cgroup/a/cpu.max", "260000 100000\n")
+            .write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
+            .write("sys/fs/cgroup/a/cpu.stat", "usage_usec 0\nnr_throttled 0\n"),
+        Machine::v1()
+            .write("cg/cpu/a/b/cpu.cfs_quota_us", "260000\n")
+            .write("cg/cpu/a/b/cpuacct.usage", "0\n"),
+    ] {
+        let mut state = machine.state();
+        assert_eq!(state.cores(), 2);
+        // Nothing is used, so the larger.
+        std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(after(&mut state, 1), 3);
+        state.cap = NonZeroUsize::new(1);
+        assert_eq!(after(&mut state, 1), 1);
+        state.cap = None;
+        // All of it and more.
+        machine.put("sys/fs/cgroup/a/cpu.stat", "usage_usec 200000\nnr_throttled 0\n");
+        machine.put("cg/cpu/a/b/cpuacct.usage", "200000000\n");
+        assert_eq!(after(&mut state, 1), 1);
+    }
+}
+
+#[test]
+fn a_quota_of_all_there_is_is_none() {
+    let machine = Machine::v2().write("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
+    assert_eq!(after(&mut machine.state(), 1), 8);
+}
+
+#[test]
+fn nothing_to_read() {
+    let machine = Machine(TempDir::new().unwrap());
+    let all = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(after(&mut machine.state(), GROUPS), all);
+}

@@ -1,0 +1,88 @@
+//! Something of everything that a pool does, each part of which counts what it ran.
+
+use manycore::{Partitioner, Pool};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Some work that takes about so many nanoseconds, and is not optimised away.
+pub(crate) fn spin(steps: u64) -> u64 {
+    let mut x = steps | 1;
+    for _ in 0..steps {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    std::hint::black_box(x)
+}
+
+fn fib(pool: &Pool, n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = pool.join(|| fib(pool, n - 1), || fib(pool, n - 2));
+    a + b
+}
+
+/// Jobs that were spawned and nobody waits for, until [`Detached::wait`] does.
+#[derive(Default)]
+pub(crate) struct Detached {
+    spawned: usize,
+    ran: Arc<AtomicUsize>,
+}
+
+impl Detached {
+    /// Waits for the rest, without being a worker of the pool.
+    pub(crate) fn wait(&self) {
+        while self.ran.load(Relaxed) < self.spawned {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(self.ran.load(Relaxed), self.spawned, "ran more than once");
+    }
+}
+
+/// One round. Panics if something did not run, or twice.
+pub(crate) fn round(pool: &Pool, round: usize, detached: &mut Detached) {
+    let partitioners = ["adaptive", "sharded=3", "guided", "fixed-block=16", "static", "factoring"];
+    let partitioner: Partitioner = partitioners[round % partitioners.len()].parse().unwrap();
+    let n = 500 + 37 * (round % 50);
+    let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+    pool.with(partitioner).parallel_for(0..n, |i| {
+        spin(200);
+        counts[i].fetch_add(1, Relaxed);
+    });
+    let wrong = counts.iter().position(|count| count.load(Relaxed) != 1);
+    assert_eq!(wrong, None, "{partitioner}, round {round}");
+    match round % 4 {
+        0 => assert_eq!(fib(pool, 12), 144),
+        1 => {
+            let ran = AtomicUsize::new(0);
+            pool.scope(|scope| {
+                for _ in 0..20 {
+                    scope.spawn(|scope| {
+                        ran.fetch_add(1, Relaxed);
+                        scope.spawn(|_| {
+                            spin(500);
+                            ran.fetch_add(1, Relaxed);
+                        });
+                    });
+                }
+            });
+            assert_eq!(ran.into_inner(), 40);
+        }
+        2 => {
+            for _ in 0..10 {
+                detached.spawned += 1;
+                let ran = Arc::clone(&detached.ran);
+                pool.spawn(move || {
+                    spin(500);
+                    ran.fetch_add(1, Relaxed);
+                });
+            }
+        }
+        _ => {
+            // Also on those that are parked.
+            let each = pool.broadcast(|context| context.index());
+            assert!(each.into_iter().eq(0..pool.threads()), "round {round}");
+        }
+    }
+}
