@@ -50,7 +50,10 @@ fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + S
         }
     });
     let took = Simulated::now() - start;
-    let counts = ran.iter().map(|count| count.load(Relaxed)).collect::<Vec<_>>();
+    let counts = ran
+        .iter()
+        .map(|count| count.load(Relaxed))
+        .collect::<Vec<_>>();
     assert!(counts[..40].iter().all(|&count| count == 1), "{counts:?}");
     took
 }

@@ -106,7 +106,10 @@ fn intervals(
     let run = run.unwrap_or_else(|error| panic!("{policy:?} on {cores}: {error}"));
     let (ends, report) = run.value;
     assert_eq!(report.episodes, intervals);
-    (ends.windows(2).map(|pair| pair[1] - pair[0]).collect(), report)
+    (
+        ends.windows(2).map(|pair| pair[1] - pair[0]).collect(),
+        report,
+    )
 }
 
 fn mean(cycles: &[u64]) -> f64 {

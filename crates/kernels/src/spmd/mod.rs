@@ -6,10 +6,10 @@
 //! barrier: each rank is handed a closure that is one wait at whichever barrier
 //! is to be studied, natively or on a simulated chip.
 
-mod bt;
-mod cg;
 pub mod barnes;
+mod bt;
 pub mod canneal;
+mod cg;
 mod class;
 mod ft;
 mod npb;

@@ -1,8 +1,6 @@
 //! How many cores a runtime may use now: one word, read at every safe point.
 
-use manycore_platform::{
-    Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform,
-};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;

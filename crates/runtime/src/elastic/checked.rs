@@ -82,7 +82,10 @@ fn a_wake_up_that_nobody_hears_is_caught() {
 
 #[test]
 fn relaxed_accesses_are_caught() {
-    for model in [is_nudged::<Faulty<Loom, Relaxed>>, sees_the_change::<Faulty<Loom, Relaxed>>] {
+    for model in [
+        is_nudged::<Faulty<Loom, Relaxed>>,
+        sees_the_change::<Faulty<Loom, Relaxed>>,
+    ] {
         let why = caught(move || loom_model(None, model));
         assert!(why.contains("deadlock"), "{why}");
     }

@@ -46,7 +46,11 @@ impl<'a, P: Platform> Ranges<'a, P> {
         let units = (n as u64).div_ceil(unit) as usize;
         let shares = allowed + usize::from(caller >= allowed);
         for (rank, shard) in shards.0.iter().enumerate() {
-            let index = if rank == caller { rank.min(allowed) } else { rank };
+            let index = if rank == caller {
+                rank.min(allowed)
+            } else {
+                rank
+            };
             if index < allowed || rank == caller {
                 let share = share_of(units, shares, index);
                 shard.fill(share.start as u64..share.end as u64, rank == caller);

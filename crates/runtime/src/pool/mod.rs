@@ -31,14 +31,14 @@ pub use anywhere::{
     yield_local, yield_now,
 };
 pub(crate) use board::{Job, Part};
-#[cfg(test)]
-pub(crate) use gate::Gate;
-pub(crate) use wait::Waited;
 pub use broadcast::BroadcastContext;
 pub(crate) use builder::Cores;
 pub use builder::{BuildError, Builder};
+#[cfg(test)]
+pub(crate) use gate::Gate;
 pub use join::FnContext;
 pub use scope::{Scope, ScopeFifo};
+pub(crate) use wait::Waited;
 pub(crate) use worker::Context;
 pub use yields::Yield;
 

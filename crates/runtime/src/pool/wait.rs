@@ -44,12 +44,7 @@ impl<P: Platform> Shared<P> {
     /// Who abandons work posts in any case, after it has set the flag and left: a
     /// caller that read the count after that post sees the flag, and one that read it
     /// before does not sleep through it.
-    pub(crate) fn wait(
-        &self,
-        slot: usize,
-        rank: usize,
-        is_abandoned: &dyn Fn() -> bool,
-    ) -> Waited {
+    pub(crate) fn wait(&self, slot: usize, rank: usize, is_abandoned: &dyn Fn() -> bool) -> Waited {
         let gate = self.board.slot(slot).gate();
         gate.close();
         // Once the gate was seen empty: who leaves work says so before it leaves.

@@ -54,7 +54,9 @@ impl Group {
     /// Periods in which the quota ran out, so far.
     pub(crate) fn throttled(&self) -> u64 {
         let stat = self.read("cpu.stat");
-        let line = stat.lines().find_map(|line| line.strip_prefix("nr_throttled "));
+        let line = stat
+            .lines()
+            .find_map(|line| line.strip_prefix("nr_throttled "));
         line.unwrap().trim().parse().unwrap()
     }
 }

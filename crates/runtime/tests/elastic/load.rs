@@ -42,7 +42,14 @@ impl Detached {
 
 /// One round. Panics if something did not run, or twice.
 pub(crate) fn round(pool: &Pool, round: usize, detached: &mut Detached) {
-    let partitioners = ["adaptive", "sharded=3", "guided", "fixed-block=16", "static", "factoring"];
+    let partitioners = [
+        "adaptive",
+        "sharded=3",
+        "guided",
+        "fixed-block=16",
+        "static",
+        "factoring",
+    ];
     let partitioner: Partitioner = partitioners[round % partitioners.len()].parse().unwrap();
     let n = 500 + 37 * (round % 50);
     let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();

@@ -2,8 +2,8 @@
 //! load: no job is lost, and who is not allowed to run does not.
 
 use crate::cgroup::Group;
-use crate::load::{Detached, round, spin};
 use crate::child;
+use crate::load::{Detached, round, spin};
 use manycore::Pool;
 use manycore::elastic::Watch;
 use rustix::thread::{CpuSet, Pid, sched_setaffinity};
@@ -76,7 +76,9 @@ fn a_thousand_changes_lose_nothing() {
 /// CPUs that this process may use.
 fn usable() -> Vec<usize> {
     let mask = rustix::thread::sched_getaffinity(None).unwrap();
-    (0..CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).collect()
+    (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| mask.is_set(cpu))
+        .collect()
 }
 
 /// All threads of a process, as `taskset -a -p` does.
@@ -98,7 +100,12 @@ fn confine(process: u32, cpus: &[usize]) {
 /// The child: keeps a pool busy while it is told what to do.
 fn work() {
     let watch = Watch::start().unwrap();
-    let build = || Pool::builder().threads(THREADS).follow(watch.allotment()).build();
+    let build = || {
+        Pool::builder()
+            .threads(THREADS)
+            .follow(watch.allotment())
+            .build()
+    };
     let pool = build().unwrap();
     println!("ready");
     let mut lines = std::io::stdin().lines();
@@ -152,7 +159,10 @@ fn check_parked(pool: &Pool, watch: &Watch) {
     let (mine, all) = (times(true), times(false));
     std::thread::sleep(Duration::from_millis(300));
     let (mine, all) = (times(true) - mine, times(false) - all);
-    assert!(all - mine < Duration::from_millis(150), "{all:?}, of which here {mine:?}");
+    assert!(
+        all - mine < Duration::from_millis(150),
+        "{all:?}, of which here {mine:?}"
+    );
     println!("all parked");
 }
 

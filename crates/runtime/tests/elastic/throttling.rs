@@ -32,7 +32,8 @@ fn a_fractional_quota_never_runs_out() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut expect = |word: &str| {
         let line = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains(word)));
-        line.unwrap_or_else(|| panic!("the child ended before it said `{word}`")).unwrap()
+        line.unwrap_or_else(|| panic!("the child ended before it said `{word}`"))
+            .unwrap()
     };
     // Before it is in the group, and in the first second after, it may be throttled.
     expect("warm");
@@ -48,7 +49,11 @@ fn a_fractional_quota_never_runs_out() {
 fn work() {
     let start = Instant::now();
     let watch = Watch::start().unwrap();
-    let pool = Pool::builder().threads(2).follow(watch.allotment()).build().unwrap();
+    let pool = Pool::builder()
+        .threads(2)
+        .follow(watch.allotment())
+        .build()
+        .unwrap();
     let ran = AtomicU64::new(0);
     let run_for = |time| {
         let end = Instant::now() + time;
@@ -63,5 +68,9 @@ fn work() {
     assert!(watch.limits().quota.is_some(), "{:?}", watch.limits());
     println!("warm");
     run_for(Duration::from_secs(4));
-    println!("done after {:.1} s, {} iterations", start.elapsed().as_secs_f64(), ran.into_inner());
+    println!(
+        "done after {:.1} s, {} iterations",
+        start.elapsed().as_secs_f64(),
+        ran.into_inner()
+    );
 }

@@ -1,5 +1,7 @@
 //! The poster's programs, and what it says of them.
 
+use manycore_kernels::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
+use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -33,6 +35,37 @@ impl Benchmark {
         match self {
             Self::Barnes | Self::Canneal => "native",
             Self::Bt | Self::Cg | Self::Ft => "C",
+        }
+    }
+
+    /// A dataset that a simulated machine runs in seconds.
+    pub(super) fn small(self) -> &'static str {
+        match self {
+            Self::Barnes => "tiny",
+            Self::Canneal => "simdev",
+            Self::Bt | Self::Cg | Self::Ft => "S",
+        }
+    }
+
+    /// The program on that dataset.
+    pub(super) fn program<P: Platform>(self) -> Box<dyn Program> {
+        match self {
+            Self::Barnes => Box::new(barnes::Barnes::<P>::new(barnes::Input::Tiny.problem())),
+            Self::Canneal => Box::new(canneal::Canneal::<P>::of(canneal::Input::SimDev)),
+            Self::Bt => Npb::Bt.program::<P>(Class::S),
+            Self::Cg => Npb::Cg.program::<P>(Class::S),
+            Self::Ft => Npb::Ft.program::<P>(Class::S),
+        }
+    }
+
+    /// What it does on the poster's dataset.
+    pub(super) fn declaration(self) -> Box<dyn Declaration> {
+        match self {
+            Self::Barnes => Box::new(barnes::Declared::of(barnes::Input::Native)),
+            Self::Canneal => Box::new(canneal::Declared::of(canneal::Input::Native)),
+            Self::Bt => Npb::Bt.declaration(Class::C),
+            Self::Cg => Npb::Cg.declaration(Class::C),
+            Self::Ft => Npb::Ft.declaration(Class::C),
         }
     }
 

@@ -4,17 +4,17 @@ use super::account::Account;
 use super::declared::Declared;
 use super::load::Load;
 use super::mode::Mode;
-use super::run::{Ran, run};
+use super::run::{Prepared, Ran, run};
 use super::world::World;
 use crate::study::trial::{Machines, Trial};
 use anyhow::anyhow;
 use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
+use manycore_kernels::spmd::Program;
 use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
 
 /// From a time on, a number of cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,44 +54,80 @@ pub(super) struct Outcome {
 }
 
 impl Case {
-
-    /// Barriers until it counts: from the first on if the cores change.
-    pub(super) fn unsettled(&self) -> usize {
-        match self.turns.len() {
-            1 => self.load.unsettled(),
-            _ => 0,
-        }
-    }
-
     fn most_cores(&self) -> usize {
         self.turns.iter().map(|turn| turn.cores).max().unwrap_or(1)
     }
 
-    fn prepare<W: World>(&self, cpi: f64) -> Declared<W> {
-        let per_ns = W::per_ns(cpi);
+    /// The program, for a machine whose cores work so much in a nanosecond, or as long as
+    /// a byte from memory takes.
+    fn prepare<W: World>(&self, per_ns: f64, per_byte: f64) -> Prepared {
+        let equal = |ns: f64, intervals| {
+            let unsettled = self.unsettled(ns);
+            let work = vec![ns * per_ns; self.threads];
+            ready(
+                Declared::<W>::intervals(&work, unsettled + intervals),
+                unsettled,
+            )
+        };
         match self.load {
             Load::Interval {
                 benchmark,
                 intervals,
-            } => {
-                let work = vec![benchmark.interval_ns() * per_ns; self.threads];
-                Declared::intervals(&work, self.unsettled() + intervals)
-            }
+            } => equal(benchmark.interval_ns(), intervals),
+            Load::Sweep {
+                ns,
+                skew: 0,
+                intervals,
+            } => equal(ns as f64, intervals),
             Load::Sweep {
                 ns,
                 skew,
                 intervals,
             } => {
                 let last = (self.threads - 1).max(1) as f64;
-                let share = |rank: usize| {
+                let work = (0..self.threads).map(|rank| {
                     let from_middle = 2.0 * rank as f64 / last - 1.0;
-                    1.0 + f64::from(skew) / 100.0 * from_middle
-                };
-                let work: Vec<f64> = (0..self.threads)
-                    .map(|rank| share(rank) * ns as f64 * per_ns)
-                    .collect();
-                Declared::intervals(&work, self.unsettled() + intervals)
+                    let share = 1.0 + f64::from(skew) / 100.0 * from_middle;
+                    share * ns as f64 * per_ns
+                });
+                let (work, unsettled) = (work.collect::<Vec<f64>>(), self.unsettled(ns as f64));
+                ready(
+                    Declared::<W>::intervals(&work, unsettled + intervals),
+                    unsettled,
+                )
             }
+            Load::Declared {
+                benchmark,
+                intervals,
+            } => {
+                let declared = benchmark.declaration();
+                let phases = declared.step();
+                let work = phases
+                    .iter()
+                    .map(|one| one.instructions() + one.bytes() * per_byte);
+                let step_ns = work.sum::<f64>() / per_ns / self.threads as f64;
+                let early = self.unsettled(step_ns);
+                let steps = early + (intervals / phases.len()).max(1);
+                let program = Declared::<W>::steps(&*declared, steps, per_byte);
+                ready(program, early * phases.len())
+            }
+            Load::Real { benchmark } => Prepared {
+                program: benchmark.program::<W>(),
+                unsettled: 0,
+            },
+        }
+    }
+
+    /// Times of a length that pass before anything is counted: threads start where they
+    /// can, and the system needs some rounds of balancing to spread them. None if the
+    /// cores change: that is looked at from the first on.
+    fn unsettled(&self, ns: f64) -> usize {
+        /// Longer than that takes.
+        const SETTLED_NS: f64 = 4e8;
+        const MOST: f64 = 200.0;
+        match self.turns.len() {
+            1 => (SETTLED_NS / ns).round().min(MOST) as usize,
+            _ => 0,
         }
     }
 
@@ -114,6 +150,13 @@ impl Case {
     }
 }
 
+fn ready(program: impl Program + 'static, unsettled: usize) -> Prepared {
+    Prepared {
+        program: Box::new(program),
+        unsettled,
+    }
+}
+
 impl Trial for Case {
     type Outcome = Outcome;
 
@@ -125,8 +168,16 @@ impl Trial for Case {
         let most = self.most_cores();
         let chip = machines.build(0, most.max(self.threads), &self.settings)?;
         let cpus: Vec<usize> = (0..most).map(|core| chip.on_core(core)).collect();
-        let cpi = chip.0.core.cpi;
-        let program = || run::<Simulated>(self, Arc::new(self.prepare::<Simulated>(cpi)), &cpus);
+        let machine = &chip.0;
+        let (cpi, memory) = (machine.core.cpi, &machine.memory);
+        let program = || {
+            let per_ns = Simulated::per_ns(cpi);
+            // A core has its share of the memory's bandwidth, whatever the others do.
+            let of_core = memory.bytes_per_cycle * f64::from(machine.controllers())
+                / f64::from(machine.cores);
+            let ready = self.prepare::<Simulated>(per_ns, 1.0 / of_core / cpi);
+            run::<Simulated>(self, ready, &cpus)
+        };
         let simulated = Simulation::new(&chip.0).run(program);
         let simulated = simulated.map_err(|error| anyhow!("{error}"))?;
         let (ran, statistics) = (simulated.value?, simulated.statistics);
@@ -135,8 +186,9 @@ impl Trial for Case {
 
     fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<Outcome> {
         let cpus = &topology.compact_order()[..self.most_cores()];
-        let program = Arc::new(self.prepare::<Native>(1.0));
-        let ran = run::<Native>(self, program, cpus)?;
+        // Programs are not told here.
+        let ready = self.prepare::<Native>(Native::per_ns(1.0), 0.0);
+        let ran = run::<Native>(self, ready, cpus)?;
         Ok(self.outcome(&ran, Native::ticks_per_ns()))
     }
 }

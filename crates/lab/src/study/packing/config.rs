@@ -2,7 +2,7 @@
 
 use super::benchmark::Benchmark;
 use super::case::{Case, Turn};
-use super::load::Load;
+use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::{Variation, variations};
 use crate::failure::bad_input;
@@ -48,6 +48,7 @@ pub(super) struct Config {
     pub(super) cores: Vec<usize>,
     pub(super) modes: Vec<Mode>,
     pub(super) benchmarks: Vec<Benchmark>,
+    pub(super) kinds: Vec<Kind>,
     intervals: usize,
     barrier: String,
     /// In us.
@@ -84,6 +85,12 @@ impl Config {
             benchmarks: set
                 .list("benchmarks", str::parse)?
                 .unwrap_or_else(|| Benchmark::ALL.to_vec()),
+            kinds: match set.list("programs", str::parse)? {
+                Some(kinds) => no_declared(kinds, native)?,
+                None if native => vec![Kind::Real],
+                None if request.full => Kind::ALL.to_vec(),
+                None => vec![Kind::Declared, Kind::Intervals],
+            },
             intervals: match set.number("intervals", 1_000_000)? {
                 Some(intervals) => intervals as usize,
                 None => INTERVALS[full],
@@ -108,15 +115,21 @@ impl Config {
         }
     }
 
-    /// The poster's programs; natively they would take minutes.
-    pub(super) fn programs(&self) -> Vec<Load> {
-        let interval = |&benchmark: &Benchmark| Load::Interval {
-            benchmark,
-            intervals: self.intervals,
-        };
-        match self.setup.machines.is_host() {
-            true => Vec::new(),
-            false => self.benchmarks.iter().map(interval).collect(),
+    /// The poster's programs.
+    pub(super) fn programs(&self, kind: Kind) -> Vec<Load> {
+        let load = |&benchmark: &Benchmark| kind.load(benchmark, self.intervals);
+        self.benchmarks.iter().map(load).collect()
+    }
+
+    /// On how many cores programs run. To run a real one on a simulated machine takes
+    /// seconds.
+    pub(super) fn cores_of(&self, kind: Kind, threads: usize) -> Vec<usize> {
+        match (kind, self.setup.machines.is_host()) {
+            (Kind::Real, false) => vec![self.swept_cores(threads)],
+            _ => {
+                let cores = self.cores.iter().copied();
+                cores.filter(|&cores| cores <= threads).collect()
+            }
         }
     }
 
@@ -205,14 +218,16 @@ impl Config {
     pub(super) fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for &threads in &self.threads {
-            for load in self.programs() {
-                for &cores in self.cores.iter().filter(|&&cores| cores <= threads) {
-                    let modes = self.modes.iter();
-                    cases.extend(modes.map(|&mode| self.case(load, threads, cores, mode)));
+            for &kind in &self.kinds {
+                for load in self.programs(kind) {
+                    for cores in self.cores_of(kind, threads) {
+                        let modes = self.modes.iter();
+                        cases.extend(modes.map(|&mode| self.case(load, threads, cores, mode)));
+                    }
                 }
             }
             for variation in self.variations() {
-                for load in self.programs() {
+                for load in self.programs(self.kinds[0]) {
                     for mode in [Mode::Tr, Mode::Tp] {
                         cases.push(self.varied(load, threads, mode, &variation));
                     }
@@ -229,6 +244,17 @@ impl Config {
             cases.extend(modes.map(|&mode| self.course(load, mode)));
         }
         cases
+    }
+}
+
+/// Refuses what only a simulated machine can do.
+fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
+    match native && kinds.contains(&Kind::Declared) {
+        true => Err(bad_input(
+            "--set programs: only a simulated machine can be told how long a phase takes; expected \
+             some of intervals, real",
+        )),
+        false => Ok(kinds),
     }
 }
 

@@ -1,7 +1,9 @@
 //! A program that is told, not run: its phases take the time that they are declared to.
 
 use super::world::World;
-use manycore_kernels::spmd::{Cost, Phase, Program, Verified, Worksharing, WrongAnswer};
+use manycore_kernels::spmd::{
+    Cost, Declaration, Phase, Program, Verified, Worksharing, WrongAnswer,
+};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +14,8 @@ const GRAINS: usize = 5040;
 /// A phase, and how long its items take.
 struct Timed {
     phase: Phase,
-    /// Of the k-th of so many equal parts of the items: work for an item.
+    /// Of the k-th of so many equal parts of the items: work for an item, beside the
+    /// instructions that its phase declares.
     work: Vec<f64>,
 }
 
@@ -41,6 +44,23 @@ impl<W: World> Declared<W> {
         Self {
             phases: vec![Timed { phase, work }],
             steps: intervals,
+            done: AtomicU64::new(0),
+            world: PhantomData,
+        }
+    }
+
+    /// So many steps of a program; a byte from memory takes as long as so much work.
+    pub(super) fn steps(of: &dyn Declaration, steps: usize, work_a_byte: f64) -> Self {
+        let timed = |phase: Phase| Timed {
+            work: vec![phase.cost.bytes * work_a_byte],
+            phase: Phase {
+                grain: phase.grain.max(phase.items.div_ceil(GRAINS)),
+                ..phase
+            },
+        };
+        Self {
+            phases: of.step().into_iter().map(timed).collect(),
+            steps,
             done: AtomicU64::new(0),
             world: PhantomData,
         }

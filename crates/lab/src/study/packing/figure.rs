@@ -37,16 +37,15 @@ fn line(name: impl Into<String>, points: Vec<Point>) -> Series {
 /// The poster's figure 1, a panel a mode.
 pub(super) fn ratios(results: Results<'_>) -> Option<String> {
     let config = results.config;
-    let programs = config.programs();
     let mut panels = Vec::new();
-    for &threads in &config.threads {
-        let cores = || {
-            config
-                .cores
-                .iter()
-                .copied()
-                .filter(|&cores| cores <= threads)
-        };
+    let all = config.threads.iter();
+    let all = all.flat_map(|&threads| config.kinds.iter().map(move |&kind| (threads, kind)));
+    for (threads, kind) in all {
+        let programs = config.programs(kind);
+        let cores = || config.cores_of(kind, threads).into_iter();
+        if cores().len() < 2 {
+            continue; // not a line
+        }
         let against = |of: &dyn Fn(usize) -> Option<f64>| {
             let point = |cores| Some(exact(cores as f64, of(cores)?));
             cores().filter_map(point).collect::<Vec<Point>>()
@@ -57,7 +56,7 @@ pub(super) fn ratios(results: Results<'_>) -> Option<String> {
                 line(load.name(), against(&ratio))
             };
             let mut series: Vec<Series> = programs.iter().map(of_load).collect();
-            let mean = |cores| results.mean_ratio(threads, cores, mode);
+            let mean = |cores| results.mean_ratio(kind, threads, cores, mode);
             series.push(line("geometric mean", against(&mean)));
             let closed = |form: fn(usize, usize) -> f64| {
                 against(&|cores| Some(ideal(threads, cores, 1.0) / form(threads, cores)))
@@ -65,7 +64,7 @@ pub(super) fn ratios(results: Results<'_>) -> Option<String> {
             series.push(line("fair sharing", closed(fair)));
             series.push(line("pinned", closed(pinned)));
             panels.push(Panel {
-                title: format!("{mode}, {threads} threads"),
+                title: format!("{mode}, {threads} threads, {}", kind.meaning()),
                 axis: Axis::Linear,
                 height: Height::Linear,
                 x_label: "cores".into(),
@@ -78,7 +77,7 @@ pub(super) fn ratios(results: Results<'_>) -> Option<String> {
         "Thread packing against reduction ({})",
         config.setup.place()
     );
-    (!programs.is_empty()).then(|| figure::render("packing", &title, &panels, None))
+    (!panels.is_empty()).then(|| figure::render("packing", &title, &panels, None))
 }
 
 /// The poster's figure 2.
@@ -87,7 +86,7 @@ pub(super) fn breakdown(results: Results<'_>) -> Option<String> {
     let threads = *config.threads.iter().max()?;
     let cores = config.swept_cores(threads);
     let mut bars = Vec::new();
-    for load in config.programs() {
+    for load in config.programs(config.kinds[0]) {
         let of = |mode| {
             let case = config.case(load, threads, cores, mode);
             results.of(&case).map(account)

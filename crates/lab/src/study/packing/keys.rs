@@ -4,7 +4,7 @@ use crate::study::settings::Key;
 use crate::study::trial::{RUNS, SECONDS};
 
 /// The settings of this study.
-pub(super) const KEYS: [Key; 8] = [
+pub(super) const KEYS: [Key; 9] = [
     Key {
         name: "threads",
         meaning: "what the programs were written for, a list [16; native: 2,3,4,5,8,9]",
@@ -14,8 +14,12 @@ pub(super) const KEYS: [Key; 8] = [
         meaning: "a list of barnes, bt, canneal, cg, ft [all]",
     },
     Key {
+        name: "programs",
+        meaning: "a list of declared (told by their phases), intervals (the poster's), real (small inputs) [declared,intervals; --full: all; native: real]",
+    },
+    Key {
         name: "intervals",
-        meaning: "barriers of a run [20; --full: 50]",
+        meaning: "about so many barriers a run [20; --full: 50]",
     },
     Key {
         name: "barrier",

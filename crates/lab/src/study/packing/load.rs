@@ -3,11 +3,20 @@
 use super::benchmark::Benchmark;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// A program, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Load {
+    /// The program's phases at the poster's size, told by what its algorithm counts.
+    Declared {
+        benchmark: Benchmark,
+        /// At least one step of the program.
+        intervals: usize,
+    },
+    /// The program itself, on a small input.
+    Real { benchmark: Benchmark },
     /// Nothing but equal intervals, as long as the poster's table I says for the program.
     Interval {
         benchmark: Benchmark,
@@ -22,10 +31,69 @@ pub(super) enum Load {
     },
 }
 
+/// How the poster's programs are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    Declared,
+    Intervals,
+    Real,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Declared, Self::Intervals, Self::Real];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Intervals => "intervals",
+            Self::Real => "real",
+        }
+    }
+
+    /// What that means.
+    pub(super) fn meaning(self) -> &'static str {
+        match self {
+            Self::Declared => "declared phases",
+            Self::Intervals => "intervals of table I",
+            Self::Real => "small inputs, run",
+        }
+    }
+
+    /// A program of this kind, for about so many barriers.
+    pub(super) fn load(self, benchmark: Benchmark, intervals: usize) -> Load {
+        match self {
+            Self::Declared => Load::Declared {
+                benchmark,
+                intervals,
+            },
+            Self::Intervals => Load::Interval {
+                benchmark,
+                intervals,
+            },
+            Self::Real => Load::Real { benchmark },
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|one| one.name() == name).ok_or_else(|| {
+            let all = Self::ALL.map(Self::name).join(", ");
+            format!("unknown kind of program `{name}`; expected some of {all}")
+        })
+    }
+}
+
 impl Load {
     pub(super) fn benchmark(&self) -> Option<Benchmark> {
         match *self {
-            Self::Interval { benchmark, .. } => Some(benchmark),
+            Self::Declared { benchmark, .. }
+            | Self::Real { benchmark }
+            | Self::Interval { benchmark, .. } => Some(benchmark),
             Self::Sweep { .. } => None,
         }
     }
@@ -33,7 +101,9 @@ impl Load {
     /// The name in tables.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Interval { benchmark, .. } => benchmark.to_string(),
+            Self::Declared { benchmark, .. }
+            | Self::Real { benchmark }
+            | Self::Interval { benchmark, .. } => benchmark.to_string(),
             Self::Sweep { skew: 0, .. } => "equal".into(),
             Self::Sweep { .. } => "unequal".into(),
         }
@@ -42,22 +112,11 @@ impl Load {
     /// The input's size.
     pub(super) fn class(&self) -> String {
         match self {
+            Self::Declared { benchmark, .. } => benchmark.dataset().into(),
+            Self::Real { benchmark } => benchmark.small().into(),
             Self::Interval { .. } => "table I".into(),
             Self::Sweep { ns, .. } => interval(*ns),
         }
-    }
-
-    /// Barriers that are passed before anything is counted: threads start where they can,
-    /// and the system needs some rounds of balancing to spread them.
-    pub(super) fn unsettled(&self) -> usize {
-        /// Longer than that takes.
-        const SETTLED_NS: f64 = 4e8;
-        const MOST: f64 = 200.0;
-        let ns = match *self {
-            Self::Interval { benchmark, .. } => benchmark.interval_ns(),
-            Self::Sweep { ns, .. } => ns as f64,
-        };
-        (SETTLED_NS / ns).ceil().min(MOST) as usize
     }
 
     /// What a rank computes between two barriers, in the mean, if that is all it is.
@@ -65,14 +124,15 @@ impl Load {
         match *self {
             Self::Interval { benchmark, .. } => Some(benchmark.interval_ns()),
             Self::Sweep { ns, .. } => Some(ns as f64),
+            Self::Declared { .. } | Self::Real { .. } => None,
         }
     }
 
     /// In percent, how far its ranks are from their mean.
     pub(super) fn skew(&self) -> u32 {
         match *self {
-            Self::Interval { .. } => 0,
             Self::Sweep { skew, .. } => skew,
+            _ => 0,
         }
     }
 

@@ -9,6 +9,7 @@ mod closed_form;
 mod config;
 mod declared;
 mod figure;
+mod follow;
 mod host;
 mod keys;
 mod load;
@@ -19,6 +20,7 @@ mod results;
 mod rows;
 mod run;
 mod tables;
+mod threads;
 mod variation;
 mod world;
 

@@ -14,16 +14,28 @@ pub(super) enum Mode {
     Tp,
     /// The same, each thread bound to one of the cores, in turns.
     TpPinned,
+    /// Parallel loops on a pool that follows its cores.
+    Elastic,
+    /// All ranks, of user level, on workers that follow their cores.
+    Wrap,
 }
 
 impl Mode {
-    pub(super) const ALL: [Self; 3] = [Self::Tr, Self::Tp, Self::TpPinned];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Tr,
+        Self::Tp,
+        Self::TpPinned,
+        Self::Elastic,
+        Self::Wrap,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Tr => "tr",
             Self::Tp => "tp",
             Self::TpPinned => "tp-pinned",
+            Self::Elastic => "elastic",
+            Self::Wrap => "wrap",
         }
     }
 
@@ -31,14 +43,14 @@ impl Mode {
     pub(super) fn ranks(self, threads: usize, cores: usize) -> usize {
         match self {
             Self::Tr => threads.min(cores),
-            Self::Tp | Self::TpPinned => threads,
+            Self::Tp | Self::TpPinned | Self::Elastic | Self::Wrap => threads,
         }
     }
 
-    /// Where a rank may run while the program has `cores`.
+    /// Where a rank's thread may run while the program has `cores`.
     pub(super) fn cpus<'a>(self, rank: usize, cores: &'a [usize]) -> &'a [usize] {
         match self {
-            Self::Tr | Self::Tp => cores,
+            Self::Tr | Self::Tp | Self::Elastic | Self::Wrap => cores,
             Self::TpPinned => std::slice::from_ref(&cores[rank % cores.len()]),
         }
     }

@@ -38,11 +38,15 @@ pub(super) fn summary(results: Results<'_>) -> String {
     for &threads in &config.threads {
         let cores = config.swept_cores(threads);
         for &mode in config.modes.iter().filter(|&&mode| mode != Mode::Tr) {
-            if let Some(ratio) = results.mean_ratio(threads, cores, mode) {
+            for &kind in &config.kinds {
+                let Some(ratio) = results.mean_ratio(kind, threads, cores, mode) else {
+                    continue;
+                };
                 let longer = 100.0 * (1.0 / ratio - 1.0);
                 text += &format!(
-                    "{threads} threads on {cores} cores: {mode} takes {longer:.1}% longer than tr \
-                     (geometric mean)\n"
+                    "{threads} threads on {cores} cores, {}: {mode} takes {longer:.1}% longer than \
+                     tr (geometric mean)\n",
+                    kind.meaning()
                 );
             }
         }
@@ -54,7 +58,7 @@ pub(super) fn summary(results: Results<'_>) -> String {
 pub(super) fn findings(results: Results<'_>) -> Vec<String> {
     let poster = || {
         let (threads, cores) = (16, 15);
-        let ratio = results.mean_ratio(threads, cores, Mode::Tp)?;
+        let ratio = results.mean_ratio(results.config.kinds[0], threads, cores, Mode::Tp)?;
         let longer = |time: f64| 100.0 * (time / ideal(threads, cores, 1.0) - 1.0);
         let (ours, fair, pinned) = (
             100.0 * (1.0 / ratio - 1.0),

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::case::Case;
 use super::config::Config;
-use super::load::Load;
+use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::Variation;
 use crate::measure::statistics::{Spread, geometric_mean, median};
@@ -109,10 +109,16 @@ impl<'a> Results<'a> {
         Some(points.into_iter().map(point).collect())
     }
 
-    /// Of all programs.
-    pub(super) fn mean_ratio(self, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
+    /// Of all programs of a kind.
+    pub(super) fn mean_ratio(
+        self,
+        kind: Kind,
+        threads: usize,
+        cores: usize,
+        mode: Mode,
+    ) -> Option<f64> {
         let ratio = |load| self.ratio(load, threads, cores, mode);
-        let ratios: Option<Vec<f64>> = self.config.programs().into_iter().map(ratio).collect();
+        let ratios: Option<Vec<f64>> = self.config.programs(kind).into_iter().map(ratio).collect();
         ratios
             .filter(|ratios| !ratios.is_empty())
             .map(geometric_mean)

@@ -1,7 +1,8 @@
 //! The tables.
 
+use super::benchmark::Benchmark;
 use super::closed_form::{fair, ideal, pinned};
-use super::load::Load;
+use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::results::Results;
 use crate::report::table::{Cell, Table};
@@ -11,12 +12,12 @@ pub(super) fn all(results: Results<'_>) -> Vec<Table> {
     let config = results.config;
     let mut tables = Vec::new();
     for &threads in &config.threads {
-        if !config.programs().is_empty() {
-            tables.push(intervals(results, threads));
+        tables.push(intervals(results, threads));
+        for &kind in &config.kinds {
             let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
-            tables.extend(modes.map(|&mode| ratios(results, threads, mode)));
+            tables.extend(modes.map(|&mode| ratios(results, kind, threads, mode)));
         }
-        if !config.programs().is_empty() && !config.variations().is_empty() {
+        if !config.variations().is_empty() {
             tables.push(variations(results, threads));
         }
         tables.push(sweep(results, threads));
@@ -30,62 +31,57 @@ fn cell(value: Option<f64>) -> Cell {
 
 /// The poster's table I beside ours.
 fn intervals(results: Results<'_>, threads: usize) -> Table {
-    let row = |load: Load| {
-        let benchmark = load.benchmark()?;
-        let ours = results.interval_ns(load, threads, threads, Mode::Tr);
-        let ms = |ns: f64| format!("{:.2}", ns / 1e6);
-        Some(
-            [
-                benchmark.to_string(),
-                benchmark.dataset().into(),
-                ms(benchmark.interval_ns()),
-                ours.map_or("-".into(), ms),
-                benchmark.grain().into(),
-            ]
-            .map(Cell::new)
-            .into(),
-        )
+    let config = results.config;
+    let ms = |ns: f64| format!("{:.2}", ns / 1e6);
+    let mut header = ["benchmark", "the poster's word", "poster"]
+        .map(String::from)
+        .to_vec();
+    header.extend(config.kinds.iter().map(|kind| kind.meaning().to_owned()));
+    let row = |&benchmark: &Benchmark| {
+        let mut row = vec![
+            benchmark.to_string(),
+            benchmark.grain().into(),
+            ms(benchmark.interval_ns()),
+        ];
+        for (at, &kind) in config.kinds.iter().enumerate() {
+            let load = config.programs(kind).into_iter();
+            let ours = load
+                .filter(|load| load.benchmark() == Some(benchmark))
+                .find_map(|load| results.interval_ns(load, threads, threads, Mode::Tr));
+            row.insert(3 + at, ours.map_or("-".into(), ms));
+        }
+        row.into_iter().map(Cell::new).collect()
     };
     Table {
         caption: format!("Time between two barriers, {threads} threads on as many cores, ms"),
-        header: [
-            "benchmark",
-            "dataset",
-            "poster, table I",
-            "here",
-            "the poster's word",
-        ]
-        .map(String::from)
-        .into(),
-        rows: results
-            .config
-            .programs()
-            .into_iter()
-            .filter_map(row)
-            .collect(),
+        header,
+        rows: config.benchmarks.iter().map(row).collect(),
     }
 }
 
 /// The poster's figure 1 of a mode, in numbers.
-fn ratios(results: Results<'_>, threads: usize, mode: Mode) -> Table {
+fn ratios(results: Results<'_>, kind: Kind, threads: usize, mode: Mode) -> Table {
     let config = results.config;
-    let programs = config.programs();
+    let programs = config.programs(kind);
     let mut header = vec!["cores".to_owned()];
     header.extend(programs.iter().map(|load| load.name()));
     header.extend(["geometric\nmean", "fair\nsharing", "pinned"].map(String::from));
-    let row = |&cores: &usize| {
+    let row = |cores: usize| {
         let mut row = vec![Cell::new(cores.to_string())];
         let ratio = |&load| cell(results.ratio(load, threads, cores, mode));
         row.extend(programs.iter().map(ratio));
-        row.push(cell(results.mean_ratio(threads, cores, mode)));
+        row.push(cell(results.mean_ratio(kind, threads, cores, mode)));
         let best = ideal(threads, cores, 1.0);
         row.push(cell(Some(best / fair(threads, cores))));
         row.push(cell(Some(best / pinned(threads, cores))));
         row
     };
-    let cores = config.cores.iter().filter(|&&cores| cores <= threads);
+    let cores = config.cores_of(kind, threads).into_iter();
     Table {
-        caption: format!("{threads} threads, {mode}: time of thread reduction over its time"),
+        caption: format!(
+            "{threads} threads, {}, {mode}: time of thread reduction over its time",
+            kind.meaning()
+        ),
         header,
         rows: cores.map(row).collect(),
     }
@@ -94,14 +90,15 @@ fn ratios(results: Results<'_>, threads: usize, mode: Mode) -> Table {
 /// Thread packing under other settings of the operating system.
 fn variations(results: Results<'_>, threads: usize) -> Table {
     let config = results.config;
-    let (programs, cores) = (config.programs(), config.swept_cores(threads));
+    let kind = config.kinds[0];
+    let (programs, cores) = (config.programs(kind), config.swept_cores(threads));
     let mut header = vec!["operating system".to_owned()];
     header.extend(programs.iter().map(|load| load.name()));
     header.push("geometric\nmean".into());
     let mut as_it_is = vec![Cell::new("as the machine has it")];
     let ratio = |&load| cell(results.ratio(load, threads, cores, Mode::Tp));
     as_it_is.extend(programs.iter().map(ratio));
-    as_it_is.push(cell(results.mean_ratio(threads, cores, Mode::Tp)));
+    as_it_is.push(cell(results.mean_ratio(kind, threads, cores, Mode::Tp)));
     let row = |variation: super::variation::Variation| {
         let mut row = vec![Cell::new(&*variation.name)];
         let ratio = |load| cell(results.varied_ratio(&[load], threads, &variation));

@@ -78,7 +78,9 @@ impl Pace {
             self.debt = (self.debt + used - rate * seconds).clamp(-band, most);
         }
         // A count that was not read this time is compared the next.
-        let throttled = usage.throttled.or(self.last.and_then(|last| last.throttled));
+        let throttled = usage
+            .throttled
+            .or(self.last.and_then(|last| last.throttled));
         self.last = Some(Usage { throttled, ..usage });
         if self.debt >= band {
             self.many = false;

@@ -142,7 +142,10 @@ fn a_quota_sets_the_pace() {
         assert_eq!(after(&mut state, 1), 1);
         state.cap = None;
         // All of it and more.
-        machine.put("sys/fs/cgroup/a/cpu.stat", "usage_usec 200000\nnr_throttled 0\n");
+        machine.put(
+            "sys/fs/cgroup/a/cpu.stat",
+            "usage_usec 200000\nnr_throttled 0\n",
+        );
         machine.put("cg/cpu/a/b/cpuacct.usage", "200000000\n");
         assert_eq!(after(&mut state, 1), 1);
     }

@@ -109,7 +109,9 @@ const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
 #[test]
 fn it_shrinks() {
     let (n, allowed, changes) = LEAVES_ONE;
-    loom_model(Some(3), move || sharded::<Loom>(n, 1, allowed, changes, None));
+    loom_model(Some(3), move || {
+        sharded::<Loom>(n, 1, allowed, changes, None)
+    });
     loom_model(Some(2), || sharded::<Loom>(4, 1, 2, &[1], None));
 }
 
@@ -147,7 +149,10 @@ fn each_mistake_is_caught() {
             });
         };
         let why = caught(model);
-        assert!(why.contains("lost") || why.contains("the end"), "{mistake:?}: {why}");
+        assert!(
+            why.contains("lost") || why.contains("the end"),
+            "{mistake:?}: {why}"
+        );
     }
 }
 
