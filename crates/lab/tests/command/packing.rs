@@ -21,12 +21,17 @@ fn column(csv: &str, name: &str) -> usize {
 
 #[test]
 fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
-    let csv = run(&Bench::new(), &format!("{SMALL} --format csv")).ok().out();
+    let csv = run(&Bench::new(), &format!("{SMALL} --format csv"))
+        .ok()
+        .out();
     let rows = records(&csv);
     let of = |name: &str| column(&csv, name);
     let (benchmark, cores, mode) = (of("benchmark"), of("cores"), of("mode"));
     let (settings, ratio, verified) = (of("settings"), of("ratio_tr"), of("verified"));
-    assert!(rows.iter().all(|row| row[verified].ends_with("items")), "{csv}");
+    assert!(
+        rows.iter().all(|row| row[verified].ends_with("items")),
+        "{csv}"
+    );
     let ratio = |program: &str, on: &str, how: &str| -> f64 {
         let row = rows.iter().find(|row| {
             (&row[benchmark], &row[cores], &row[mode], &row[settings]) == (program, on, how, "")
@@ -39,7 +44,10 @@ fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
     for program in ["bt", "cg"] {
         // Bound, one core has two of the threads.
         let pinned = ratio(program, "15", "tp-pinned");
-        assert!((pinned / (ideal / 2.0) - 1.0).abs() < 0.03, "{program}: {pinned}");
+        assert!(
+            (pinned / (ideal / 2.0) - 1.0).abs() < 0.03,
+            "{program}: {pinned}"
+        );
         let packed = ratio(program, "16", "tp");
         assert!((packed - 1.0).abs() < 0.03, "{program}: {packed}");
     }
@@ -51,14 +59,19 @@ fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
 
 #[test]
 fn the_cores_time_is_all_accounted_for() {
-    let csv = run(&Bench::new(), &format!("{SMALL} --format csv")).ok().out();
+    let csv = run(&Bench::new(), &format!("{SMALL} --format csv"))
+        .ok()
+        .out();
     let columns = ["time", "user", "system", "idle", "io"].map(|name| column(&csv, name));
     let cores = column(&csv, "cores");
     for row in records(&csv).iter().filter(|row| !row[cores].contains('>')) {
         let [time, parts @ ..] = columns.map(|at| row[at].parse::<f64>().unwrap());
         let whole = time * row[cores].parse::<f64>().unwrap();
         let sum: f64 = parts.iter().sum();
-        assert!((sum / whole - 1.0).abs() < 0.02, "{sum} of {whole}: {row:?}");
+        assert!(
+            (sum / whole - 1.0).abs() < 0.02,
+            "{sum} of {whole}: {row:?}"
+        );
     }
 }
 
@@ -94,9 +107,18 @@ fn what_cannot_be_is_refused() {
     refused("--only rotate", &["--only", "`rotate`", "tp-pinned"]);
     refused("--cores 17", &["--cores 17", "at most 16"]);
     refused("--threads 4", &["--threads", "--cores"]);
-    refused("--set benchmarks=lu", &["--set benchmarks", "`lu`", "canneal"]);
-    refused("--set programs=some", &["--set programs", "`some`", "declared"]);
-    refused("--set barrier=futexes", &["--set barrier", "`futexes`", "sense"]);
+    refused(
+        "--set benchmarks=lu",
+        &["--set benchmarks", "`lu`", "canneal"],
+    );
+    refused(
+        "--set programs=some",
+        &["--set programs", "`some`", "declared"],
+    );
+    refused(
+        "--set barrier=futexes",
+        &["--set barrier", "`futexes`", "sense"],
+    );
     refused("--set intervals=0", &["--set intervals"]);
     refused(
         "--on native --set programs=declared",

@@ -15,7 +15,7 @@ pub(super) const KEYS: [Key; 9] = [
     },
     Key {
         name: "programs",
-        meaning: "a list of declared (told by their phases), intervals (the poster's), real (small inputs) [declared,intervals; --full: all; native: real]",
+        meaning: "a list of declared (told by their phases), intervals (the poster's), real (small inputs) [intervals,declared; --full: all; native: real]",
     },
     Key {
         name: "intervals",

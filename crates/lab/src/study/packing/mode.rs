@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Mode {
-    /// Thread reduction: started with as many threads as cores.
+    /// Thread reduction: started with as many threads as cores, each bound to its own.
     Tr,
     /// Thread packing: all threads under a mask of the cores; the system balances.
     Tp,
@@ -50,8 +50,8 @@ impl Mode {
     /// Where a rank's thread may run while the program has `cores`.
     pub(super) fn cpus<'a>(self, rank: usize, cores: &'a [usize]) -> &'a [usize] {
         match self {
-            Self::Tr | Self::Tp | Self::Elastic | Self::Wrap => cores,
-            Self::TpPinned => std::slice::from_ref(&cores[rank % cores.len()]),
+            Self::Tp | Self::Elastic | Self::Wrap => cores,
+            Self::Tr | Self::TpPinned => std::slice::from_ref(&cores[rank % cores.len()]),
         }
     }
 
