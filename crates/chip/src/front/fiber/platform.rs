@@ -257,9 +257,8 @@ impl Simulated {
         with_inside(|engine, core| engine.cpu_time(core))
     }
 
-    /// What each core has done so far. Takes no simulated time. What a core waits for
-    /// or spins on is in it once that has ended, and one that idles has done nothing since
-    /// it began to.
+    /// What each core has done so far: its activities add up to the clock. Takes no
+    /// simulated time.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -274,7 +273,14 @@ impl Simulated {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn accounts() -> Vec<Breakdown> {
-        with_inside(|engine, _| engine.ports.iter().map(|port| port.spent).collect())
+        with(|engine, core| {
+            let now = engine.ports[core as usize].clock;
+            engine
+                .ports
+                .iter()
+                .map(|port| port.spent_until(now))
+                .collect()
+        })
     }
 
     /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;

@@ -20,9 +20,8 @@ impl Account {
     /// What its parts are called, in the poster's order.
     pub(super) const PARTS: [&'static str; 4] = ["user", "system", "idle", "I/O"];
 
-    /// Of simulated cores until `now`; they have no devices.
-    pub(super) fn of_cores(cores: &[Breakdown], now: u64, ghz: f64) -> Self {
-        let ns = |cycles: u64| cycles as f64 / ghz;
+    /// Of simulated cores, which have no devices.
+    pub(super) fn of_cores(cores: &[Breakdown], ghz: f64) -> Self {
         let mut account = Self::default();
         for core in cores {
             for (activity, cycles) in core.iter() {
@@ -31,10 +30,8 @@ impl Account {
                     Activity::Futex | Activity::Switch => &mut account.system,
                     _ => &mut account.user,
                 };
-                *kind += ns(cycles);
+                *kind += cycles as f64 / ghz;
             }
-            // It is charged for when it ends.
-            account.idle += ns(now.saturating_sub(core.sum()));
         }
         account
     }
@@ -44,7 +41,7 @@ impl Account {
         Self {
             user: self.user - before.user,
             system: self.system - before.system,
-            idle: (self.idle - before.idle).max(0.0),
+            idle: self.idle - before.idle,
             io: self.io - before.io,
         }
     }

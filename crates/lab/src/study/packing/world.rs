@@ -41,11 +41,7 @@ impl World for Simulated {
 
     /// The machine's first ones.
     fn account(cores: usize) -> Account {
-        Account::of_cores(
-            &Self::accounts()[..cores],
-            Self::now(),
-            Self::ticks_per_ns(),
-        )
+        Account::of_cores(&Self::accounts()[..cores], Self::ticks_per_ns())
     }
 }
 
