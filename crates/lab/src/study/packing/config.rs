@@ -20,7 +20,7 @@ const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
 const MOST_THREADS: u64 = 1024;
 
 /// Barriers of a run, quick and full.
-const INTERVALS: [usize; 2] = [20, 50];
+const INTERVALS: [usize; 2] = [12, 50];
 /// Of a sweep, in us.
 const SWEEP: [&[u64]; 2] = [
     &[10, 100, 1_000, 10_000, 100_000],

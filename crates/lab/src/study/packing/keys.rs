@@ -19,7 +19,7 @@ pub(super) const KEYS: [Key; 9] = [
     },
     Key {
         name: "intervals",
-        meaning: "about so many barriers a run [20; --full: 50]",
+        meaning: "about so many barriers a run [12; --full: 50]",
     },
     Key {
         name: "barrier",
