@@ -62,7 +62,7 @@ impl Case {
     /// a byte from memory takes.
     fn prepare<W: World>(&self, per_ns: f64, per_byte: f64) -> Prepared {
         let equal = |ns: f64, intervals| {
-            let unsettled = self.unsettled(ns);
+            let unsettled = self.unsettled::<W>(ns);
             let work = vec![ns * per_ns; self.threads];
             ready(
                 Declared::<W>::intervals(&work, unsettled + intervals),
@@ -90,7 +90,8 @@ impl Case {
                     let share = 1.0 + f64::from(skew) / 100.0 * from_middle;
                     share * ns as f64 * per_ns
                 });
-                let (work, unsettled) = (work.collect::<Vec<f64>>(), self.unsettled(ns as f64));
+                let (work, unsettled) =
+                    (work.collect::<Vec<f64>>(), self.unsettled::<W>(ns as f64));
                 ready(
                     Declared::<W>::intervals(&work, unsettled + intervals),
                     unsettled,
@@ -106,7 +107,7 @@ impl Case {
                     .iter()
                     .map(|one| one.instructions() + one.bytes() * per_byte);
                 let step_ns = work.sum::<f64>() / per_ns / self.threads as f64;
-                let early = self.unsettled(step_ns);
+                let early = self.unsettled::<W>(step_ns);
                 let steps = early + (intervals / phases.len()).max(1);
                 let program = Declared::<W>::steps(&*declared, steps, per_byte);
                 ready(program, early * phases.len())
@@ -121,14 +122,12 @@ impl Case {
     /// Times of a length that pass before anything is counted: threads start where they
     /// can, and the system needs some rounds of balancing to spread them. None if the
     /// cores change: that is looked at from the first on.
-    fn unsettled(&self, ns: f64) -> usize {
-        /// Longer than that takes.
-        const SETTLED_NS: f64 = 4e8;
+    fn unsettled<W: World>(&self, ns: f64) -> usize {
         const MOST: f64 = 200.0;
         // A runtime that learns what ranks have to do has seen it once.
         const FEWEST: f64 = 2.0;
         match self.turns.len() {
-            1 => (SETTLED_NS / ns).round().clamp(FEWEST, MOST) as usize,
+            1 => (W::SETTLED_NS / ns).round().clamp(FEWEST, MOST) as usize,
             _ => 0,
         }
     }

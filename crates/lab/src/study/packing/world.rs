@@ -12,6 +12,9 @@ use std::time::Instant;
 
 /// A machine whose cores work, and that lets threads be moved.
 pub(super) trait World: Platform {
+    /// For how long the system may still be moving threads to where they stay.
+    const SETTLED_NS: f64;
+
     /// Works: so many of what [`per_ns`](Self::per_ns) counts.
     fn work(units: u64);
 
@@ -26,6 +29,9 @@ pub(super) trait World: Platform {
 }
 
 impl World for Simulated {
+    /// Some rounds of balancing.
+    const SETTLED_NS: f64 = 4e8;
+
     /// Instructions.
     fn work(units: u64) {
         Self::compute(units);
@@ -46,6 +52,9 @@ impl World for Simulated {
 }
 
 impl World for Native {
+    /// On few cores, of which neighbours take some anyway.
+    const SETTLED_NS: f64 = 2e6;
+
     /// Additions, each after the other.
     fn work(units: u64) {
         black_box(opaque_additions(black_box(1), units));
