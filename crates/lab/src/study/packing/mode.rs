@@ -48,7 +48,7 @@ impl Mode {
     }
 
     /// Where a rank's thread may run while the program has `cores`.
-    pub(super) fn cpus<'a>(self, rank: usize, cores: &'a [usize]) -> &'a [usize] {
+    pub(super) fn cpus(self, rank: usize, cores: &[usize]) -> &[usize] {
         match self {
             Self::Tp | Self::Elastic | Self::Wrap => cores,
             Self::Tr | Self::TpPinned => std::slice::from_ref(&cores[rank % cores.len()]),
