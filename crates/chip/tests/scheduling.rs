@@ -346,3 +346,33 @@ fn a_heavy_fence_interrupts_who_runs() {
         assert_eq!(fence(computing, spinning).2, hash);
     }
 }
+
+/// Threads that were let loose from one core are spread by the cores that idle, within a
+/// few rounds of periodic balancing: such a core never becomes idle anew.
+#[test]
+fn idle_cores_find_what_waits_elsewhere() {
+    let machine = machine("e5-2640x2", &[]);
+    let cycles = (0.05 * machine.ghz * 1e9) as u64;
+    let program = |threads: usize| {
+        let work = (cycles as f64 / machine.core.cpi) as u64;
+        move || {
+            let spawn = |_| named("member", vec![0], move || Simulated::compute(work));
+            let team: Vec<_> = (0..threads).map(spawn).collect();
+            for &thread in &team {
+                Simulated::set_affinity(thread, &[]).unwrap();
+            }
+            team.into_iter().for_each(Simulated::join);
+        }
+    };
+    let run = |threads| {
+        Simulation::new(&machine)
+            .limit(1 << 40)
+            .run(program(threads))
+    };
+    let (one, three) = (run(1).unwrap(), run(3).unwrap());
+    let (one, three) = (one.statistics.cycles, three.statistics.cycles);
+    assert!(
+        three < one + one / 2,
+        "{three} cycles, where one takes {one}"
+    );
+}

@@ -133,14 +133,22 @@ impl Engine {
                 self.displace(core, at);
             }
         }
-        if at >= self.scheduler.next_balance(at, core)
-            && self.scheduler.balance(at, core).is_some()
+        let balanced = self.ports[core as usize].balanced;
+        if self.scheduler.next_balance(balanced, core) <= at {
+            self.balance(core, at);
+        }
+        self.arm_ticks();
+    }
+
+    /// A round of periodic balancing.
+    fn balance(&mut self, core: u32, at: u64) {
+        self.ports[core as usize].balanced = at;
+        if self.scheduler.balance(at, core).is_some()
             && self.ports[core as usize].mode == Mode::Idle
         {
             self.end_idling(core, at);
             self.dispatch(core);
         }
-        self.arm_ticks();
     }
 
     /// Another core's interrupt, which takes its time from whatever thread runs.

@@ -56,6 +56,9 @@ pub(crate) struct Port {
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
     pub(crate) tick_armed: bool,
+    /// When the core last looked for threads that wait elsewhere, as it does
+    /// periodically.
+    pub(crate) balanced: u64,
     /// What the core waits for in `Missing`.
     pub(crate) request: Option<Request>,
 }
@@ -79,6 +82,7 @@ impl Port {
             interrupted: 0,
             waking: false,
             tick_armed: false,
+            balanced: 0,
             request: None,
         }
     }
@@ -131,9 +135,16 @@ impl Port {
         self.compute(rest);
     }
 
-    /// The run ended at `end`: what the core had been charged for beyond it is
-    /// taken back, and what it had not yet been charged for is charged.
+    /// The run ended at `end`.
     pub(crate) fn settle(&mut self, end: u64) {
+        self.spent = self.spent_until(end);
+        self.clock = end;
+    }
+
+    /// Cycles by activity up to `end`: what the core has been charged for beyond it is
+    /// taken back, and what it has not yet been charged for is charged.
+    pub(crate) fn spent_until(&self, end: u64) -> Breakdown {
+        let mut spent = self.spent;
         if self.clock < end {
             let activity = match self.mode {
                 Mode::Idle => Activity::Idle,
@@ -142,18 +153,18 @@ impl Port {
                 Mode::Missing => Activity::Remote,
                 Mode::Running => Activity::Compute,
             };
-            self.pass_until(activity, end);
+            spent[activity] += end - self.clock;
         }
-        let mut rest = self.clock - end;
+        let mut rest = self.clock.saturating_sub(end);
         // An access or a computation in flight: its own account first.
         for activity in [self.latest, Activity::Atomic]
             .into_iter()
             .chain(Activity::ALL)
         {
-            let part = rest.min(self.spent[activity]);
-            self.spent[activity] -= part;
+            let part = rest.min(spent[activity]);
+            spent[activity] -= part;
             rest -= part;
         }
-        self.clock = end;
+        spent
     }
 }

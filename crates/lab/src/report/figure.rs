@@ -3,7 +3,11 @@
 //! A figure is a grid of panels that share a legend. A panel shows values
 //! against sizes that double (block sizes, mostly), on an axis that is
 //! logarithmic, base 2, or against counts, on a linear one; the vertical one is
-//! linear from 0, or logarithmic.
+//! linear from 0, or logarithmic. Stacked bars are a figure of their own.
+
+mod bars;
+
+pub(crate) use bars::{Bar, render_bars};
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::legend::{LegendEntry, LegendShape};

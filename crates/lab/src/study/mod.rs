@@ -5,6 +5,7 @@ mod barrier;
 pub(crate) mod block_size;
 mod chip;
 mod graph;
+mod packing;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;
@@ -25,7 +26,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 7] = [
+pub(crate) const STUDIES: [&dyn Study; 8] = [
     &block_size::BlockSize,
     &sleep::SleepPolicies,
     barrier::STUDY,
@@ -33,6 +34,7 @@ pub(crate) const STUDIES: [&dyn Study; 7] = [
     robustness::STUDY,
     stealing::STUDY,
     graph::STUDY,
+    packing::STUDY,
 ];
 
 /// A question, and the measurements that answer it.

@@ -6,6 +6,7 @@ mod barrier;
 mod graph;
 mod machine;
 mod model;
+mod packing;
 mod robustness;
 mod simulated_study;
 mod sleep;

@@ -5,7 +5,7 @@ use super::body::Fiber;
 use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 use super::context::{in_order, suspend, with, with_inside};
 use super::run;
-use crate::account::{Activity, HotLine};
+use crate::account::{Activity, Breakdown, HotLine};
 use crate::engine::Engine;
 use crate::memory::{Operation, Word};
 use crate::os::ThreadId;
@@ -255,6 +255,32 @@ impl Simulated {
     /// ```
     pub fn cpu_time() -> u64 {
         with_inside(|engine, core| engine.cpu_time(core))
+    }
+
+    /// What each core has done so far: its activities add up to the clock. Takes no
+    /// simulated time.
+    ///
+    /// ```
+    /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
+    /// use manycore_platform::Platform;
+    ///
+    /// let run = Simulation::new(&Config::preset("dahu")?).run(|| {
+    ///     let before = Simulated::accounts()[0];
+    ///     Simulated::compute(1_000);
+    ///     Simulated::accounts()[0][Activity::Compute] - before[Activity::Compute]
+    /// })?;
+    /// assert_eq!(run.value, 500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn accounts() -> Vec<Breakdown> {
+        with(|engine, core| {
+            let now = engine.ports[core as usize].clock;
+            engine
+                .ports
+                .iter()
+                .map(|port| port.spent_until(now))
+                .collect()
+        })
     }
 
     /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;

@@ -62,6 +62,7 @@ impl Question for Config {
             summary: prose::summary(race),
             rows: rows::rows(self, measured),
             svg,
+            more: Vec::new(),
         }
     }
 }

@@ -62,6 +62,7 @@ impl Question for Config {
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg,
+            more: Vec::new(),
         }
     }
 }

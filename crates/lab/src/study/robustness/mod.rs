@@ -63,6 +63,7 @@ impl Question for Config {
             summary: said.join("\n") + "\n",
             rows: rows::rows(self, measured),
             svg,
+            more: Vec::new(),
         }
     }
 }

@@ -67,6 +67,7 @@ impl Question for Config {
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg,
+            more: Vec::new(),
         }
     }
 }

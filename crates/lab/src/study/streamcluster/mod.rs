@@ -58,6 +58,7 @@ impl Question for Config {
             summary,
             rows: rows::rows(self, measured),
             svg,
+            more: Vec::new(),
         }
     }
 }

@@ -34,6 +34,8 @@ pub(in crate::study) struct Answer<R> {
     pub(in crate::study) summary: String,
     pub(in crate::study) rows: Vec<R>,
     pub(in crate::study) svg: String,
+    /// Further files, by what follows `NAME.` in theirs.
+    pub(in crate::study) more: Vec<(&'static str, String)>,
 }
 
 /// A study that asks such questions.
@@ -109,7 +111,7 @@ impl<Q: Question> Plan for Experiment<Q> {
             },
             summary: answer.summary,
             csv: csv::text(&answer.rows)?,
-            more: Vec::new(),
+            more: answer.more,
             svg: answer.svg,
             json: json!({ "study": setup.study, "meta": meta, "rows": answer.rows }),
             meta,

@@ -1,0 +1,53 @@
+//! What the cores did all the time: the poster's figure 2.
+
+use manycore_chip::{Activity, Breakdown};
+use serde::{Deserialize, Serialize};
+
+/// Time of the cores that the program was given, together, in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Account {
+    /// Executing the program.
+    pub(super) user: f64,
+    /// In the kernel.
+    pub(super) system: f64,
+    /// Nothing to run.
+    pub(super) idle: f64,
+    /// Waiting for a device.
+    pub(super) io: f64,
+}
+
+impl Account {
+    /// What its parts are called, in the poster's order.
+    pub(super) const PARTS: [&'static str; 4] = ["user", "system", "idle", "I/O"];
+
+    /// Of simulated cores, which have no devices.
+    pub(super) fn of_cores(cores: &[Breakdown], ghz: f64) -> Self {
+        let mut account = Self::default();
+        for core in cores {
+            for (activity, cycles) in core.iter() {
+                let kind = match activity {
+                    Activity::Idle => &mut account.idle,
+                    Activity::Futex | Activity::Switch => &mut account.system,
+                    _ => &mut account.user,
+                };
+                *kind += cycles as f64 / ghz;
+            }
+        }
+        account
+    }
+
+    /// Since then.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            user: self.user - before.user,
+            system: self.system - before.system,
+            idle: self.idle - before.idle,
+            io: self.io - before.io,
+        }
+    }
+
+    /// In the poster's order.
+    pub(super) fn parts(&self) -> [f64; 4] {
+        [self.user, self.system, self.idle, self.io]
+    }
+}

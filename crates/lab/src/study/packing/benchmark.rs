@@ -1,0 +1,109 @@
+//! The poster's programs, and what it says of them.
+
+use manycore_kernels::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
+use manycore_platform::Platform;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// One of the five.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Benchmark {
+    Barnes,
+    Bt,
+    Canneal,
+    Cg,
+    Ft,
+}
+
+impl Benchmark {
+    pub(super) const ALL: [Self; 5] = [Self::Barnes, Self::Bt, Self::Canneal, Self::Cg, Self::Ft];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Barnes => "barnes",
+            Self::Bt => "bt",
+            Self::Canneal => "canneal",
+            Self::Cg => "cg",
+            Self::Ft => "ft",
+        }
+    }
+
+    /// The dataset that the poster's table I names.
+    pub(super) fn dataset(self) -> &'static str {
+        match self {
+            Self::Barnes | Self::Canneal => "native",
+            Self::Bt | Self::Cg | Self::Ft => "C",
+        }
+    }
+
+    /// A dataset that a simulated machine runs in seconds.
+    pub(super) fn small(self) -> &'static str {
+        match self {
+            Self::Barnes => "tiny",
+            Self::Canneal => "simdev",
+            Self::Bt | Self::Cg | Self::Ft => "S",
+        }
+    }
+
+    /// The program on that dataset.
+    pub(super) fn program<P: Platform>(self) -> Box<dyn Program> {
+        match self {
+            Self::Barnes => Box::new(barnes::Barnes::<P>::new(barnes::Input::Tiny.problem())),
+            Self::Canneal => Box::new(canneal::Canneal::<P>::of(canneal::Input::SimDev)),
+            Self::Bt => Npb::Bt.program::<P>(Class::S),
+            Self::Cg => Npb::Cg.program::<P>(Class::S),
+            Self::Ft => Npb::Ft.program::<P>(Class::S),
+        }
+    }
+
+    /// What it does on the poster's dataset.
+    pub(super) fn declaration(self) -> Box<dyn Declaration> {
+        match self {
+            Self::Barnes => Box::new(barnes::Declared::of(barnes::Input::Native)),
+            Self::Canneal => Box::new(canneal::Declared::of(canneal::Input::Native)),
+            Self::Bt => Npb::Bt.declaration(Class::C),
+            Self::Cg => Npb::Cg.declaration(Class::C),
+            Self::Ft => Npb::Ft.declaration(Class::C),
+        }
+    }
+
+    /// The poster's table I: the mean time between two barriers, 16 threads on 16 cores.
+    pub(super) fn interval_ns(self) -> f64 {
+        let ms = match self {
+            Self::Barnes => 596.62,
+            Self::Bt => 66.69,
+            Self::Canneal => 2.42,
+            Self::Cg => 4.10,
+            Self::Ft => 248.53,
+        };
+        ms * 1e6
+    }
+
+    /// What the poster calls it by that.
+    pub(super) fn grain(self) -> &'static str {
+        match self {
+            Self::Canneal | Self::Cg => "fine",
+            Self::Barnes | Self::Bt | Self::Ft => "coarse",
+        }
+    }
+}
+
+impl fmt::Display for Benchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Benchmark {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|one| one.name() == name).ok_or_else(|| {
+            let all = Self::ALL.map(Self::name).join(", ");
+            format!("unknown benchmark `{name}`; expected some of {all}")
+        })
+    }
+}

@@ -1,0 +1,304 @@
+//! What the study measures: its settings, checked, with their defaults.
+
+use super::benchmark::Benchmark;
+use super::case::{Case, Turn};
+use super::load::{Kind, Load};
+use super::mode::Mode;
+use super::variation::{Variation, variations};
+use crate::failure::bad_input;
+use crate::study::Request;
+use crate::study::trial::Setup;
+use manycore::barrier::barriers;
+use manycore::topology::Topology;
+use serde::Serialize;
+
+/// The poster's.
+const THREADS: usize = 16;
+/// As far as two cores show anything: with and without a rest, and many.
+const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
+/// Threads of a run: each has a stack.
+const MOST_THREADS: u64 = 1024;
+
+/// Barriers of a run, quick and full.
+const INTERVALS: [usize; 2] = [12, 50];
+/// Of a sweep, in us.
+const SWEEP: [&[u64]; 2] = [
+    &[10, 100, 1_000, 10_000, 100_000],
+    &[
+        10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000,
+    ],
+];
+/// Natively: what neighbours on a shared host leave undisturbed.
+const NATIVE_SWEEP: [&[u64]; 2] = [&[50, 300], &[20, 50, 100, 300, 1_000, 6_000]];
+const SKEW: u32 = 20;
+/// Natively a run lasts some ms.
+const NATIVE_RUN_US: u64 = 20_000;
+
+/// How many cores the program of the timeline has, one after the other, in shares of all.
+const COURSE: [usize; 5] = [16, 15, 7, 12, 16];
+/// For how long each of them.
+const TURN_NS: u64 = 1_000_000_000;
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Config {
+    #[serde(flatten)]
+    pub(super) setup: Setup,
+    pub(super) threads: Vec<usize>,
+    pub(super) cores: Vec<usize>,
+    pub(super) modes: Vec<Mode>,
+    pub(super) benchmarks: Vec<Benchmark>,
+    pub(super) kinds: Vec<Kind>,
+    intervals: usize,
+    barrier: String,
+    /// In us.
+    pub(super) sweep: Vec<u64>,
+    pub(super) skew: u32,
+}
+
+impl Config {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let setup = Setup::new("packing", request)?;
+        let set = &request.settings;
+        let native = setup.machines.is_host();
+        let full = usize::from(request.full);
+        let most = match setup.chip() {
+            Some(chip) if chip.scales() => THREADS.max(chip.cores()),
+            Some(chip) => chip.cores(),
+            None => Topology::detect().usable().len(),
+        };
+        let threads = match set.numbers("threads", 1, MOST_THREADS)? {
+            Some(threads) => threads,
+            None if native => NATIVE_THREADS.to_vec(),
+            None => vec![THREADS.min(most) as u64],
+        };
+        let sweep = match set.numbers("sweep", 1, 1_000_000)? {
+            Some(sweep) => sweep,
+            None if native => NATIVE_SWEEP[full].to_vec(),
+            None => SWEEP[full].to_vec(),
+        };
+        let threads: Vec<usize> = threads.into_iter().map(|count| count as usize).collect();
+        let widest = threads.iter().copied().max().unwrap_or(1);
+        Ok(Self {
+            cores: cores(request, most, widest.min(most))?,
+            modes: modes(&request.only)?,
+            benchmarks: set
+                .list("benchmarks", str::parse)?
+                .unwrap_or_else(|| Benchmark::ALL.to_vec()),
+            kinds: match set.list("programs", str::parse)? {
+                Some(kinds) => no_declared(kinds, native)?,
+                None if native => vec![Kind::Real],
+                None if request.full => Kind::ALL.to_vec(),
+                None => vec![Kind::Intervals, Kind::Declared],
+            },
+            intervals: match set.number("intervals", 1_000_000)? {
+                Some(intervals) => intervals as usize,
+                None => INTERVALS[full],
+            },
+            barrier: barrier(set.text("barrier"))?,
+            skew: set.number("skew", 100)?.map_or(SKEW, |skew| skew as u32),
+            threads,
+            sweep,
+            setup,
+        })
+    }
+
+    /// A program at all times on so many cores.
+    pub(super) fn case(&self, load: Load, threads: usize, cores: usize, mode: Mode) -> Case {
+        Case {
+            load,
+            threads,
+            mode,
+            barrier: self.barrier.clone(),
+            turns: vec![Turn { at_ns: 0, cores }],
+            settings: Vec::new(),
+        }
+    }
+
+    /// The poster's programs.
+    pub(super) fn programs(&self, kind: Kind) -> Vec<Load> {
+        let load = |&benchmark: &Benchmark| kind.load(benchmark, self.intervals);
+        self.benchmarks.iter().map(load).collect()
+    }
+
+    /// On how many cores programs run. To run a real one on a simulated machine takes
+    /// seconds.
+    pub(super) fn cores_of(&self, kind: Kind, threads: usize) -> Vec<usize> {
+        match (kind, self.setup.machines.is_host()) {
+            (Kind::Real, false) => vec![self.swept_cores(threads)],
+            _ => {
+                let cores = self.cores.iter().copied();
+                cores.filter(|&cores| cores <= threads).collect()
+            }
+        }
+    }
+
+    /// Intervals of all lengths, of equal and of unequal ranks.
+    pub(super) fn swept(&self) -> Vec<Load> {
+        let mut loads = Vec::new();
+        for skew in [0, self.skew] {
+            loads.extend(self.sweep.iter().map(|&us| Load::Sweep {
+                ns: us * 1000,
+                skew,
+                intervals: match self.setup.machines.is_host() {
+                    true => (NATIVE_RUN_US / us).clamp(3, 200) as usize,
+                    false => self.intervals,
+                },
+            }));
+        }
+        loads
+    }
+
+    /// The programs of the timeline, a coarse and a fine one, each long enough for all turns
+    /// if no core were ever idle.
+    pub(super) fn timed(&self) -> Vec<Load> {
+        let timed = |&benchmark: &Benchmark| {
+            let cores: usize = COURSE.iter().sum();
+            let work = TURN_NS as f64 * cores as f64 / COURSE[0] as f64;
+            Load::Interval {
+                benchmark,
+                intervals: (work / benchmark.interval_ns()).ceil() as usize,
+            }
+        };
+        let timed_ones = [Benchmark::Bt, Benchmark::Cg];
+        let asked = timed_ones
+            .iter()
+            .filter(|one| self.benchmarks.contains(one));
+        match self.has_course() {
+            true => asked.map(timed).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether the machine has the poster's cores, and the programs its threads.
+    fn has_course(&self) -> bool {
+        let enough = self
+            .setup
+            .chip()
+            .is_some_and(|chip| chip.cores() >= COURSE[0]);
+        enough && self.threads.contains(&THREADS) && self.cores.contains(&THREADS)
+    }
+
+    /// A program whose cores change.
+    pub(super) fn course(&self, load: Load, mode: Mode) -> Case {
+        let turn = |(at, &cores): (usize, &usize)| Turn {
+            at_ns: at as u64 * TURN_NS,
+            cores,
+        };
+        Case {
+            turns: COURSE.iter().enumerate().map(turn).collect(),
+            ..self.case(load, THREADS, COURSE[0], mode)
+        }
+    }
+
+    /// How sensitive packing is to the operating system's settings.
+    pub(super) fn variations(&self) -> Vec<Variation> {
+        match self.setup.chip() {
+            Some(chip) if self.modes.contains(&Mode::Tp) => variations(&chip.0.os),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A program under such a setting.
+    pub(super) fn varied(&self, load: Load, threads: usize, mode: Mode, of: &Variation) -> Case {
+        Case {
+            settings: of.settings.clone(),
+            ..self.case(load, threads, self.swept_cores(threads), mode)
+        }
+    }
+
+    /// Cores of the sweep: one fewer than threads, as the poster's figure 2, or all that
+    /// there are.
+    pub(super) fn swept_cores(&self, threads: usize) -> usize {
+        let few = self.cores.iter().filter(|&&cores| cores < threads);
+        few.max().or(self.cores.first()).copied().unwrap_or(1)
+    }
+
+    /// All that is measured.
+    pub(super) fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for &threads in &self.threads {
+            for &kind in &self.kinds {
+                for load in self.programs(kind) {
+                    for cores in self.cores_of(kind, threads) {
+                        let modes = self.modes.iter();
+                        cases.extend(modes.map(|&mode| self.case(load, threads, cores, mode)));
+                    }
+                }
+            }
+            for variation in self.variations() {
+                for load in self.programs(self.kinds[0]) {
+                    for mode in [Mode::Tr, Mode::Tp] {
+                        cases.push(self.varied(load, threads, mode, &variation));
+                    }
+                }
+            }
+            for load in self.swept() {
+                let cores = self.swept_cores(threads);
+                let modes = self.modes.iter();
+                cases.extend(modes.map(|&mode| self.case(load, threads, cores, mode)));
+            }
+        }
+        for load in self.timed() {
+            let modes = self.modes.iter().filter(|mode| mode.follows());
+            cases.extend(modes.map(|&mode| self.course(load, mode)));
+        }
+        cases
+    }
+}
+
+/// Refuses what only a simulated machine can do.
+fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
+    match native && kinds.contains(&Kind::Declared) {
+        true => Err(bad_input(
+            "--set programs: only a simulated machine can be told how long a phase takes; expected \
+             some of intervals, real",
+        )),
+        false => Ok(kinds),
+    }
+}
+
+/// The core counts asked for, or all.
+fn cores(request: &Request, most: usize, all: usize) -> anyhow::Result<Vec<usize>> {
+    let mut counts: Vec<usize> = request.cores.iter().map(|count| count.get()).collect();
+    if let Some(wrong) = counts.iter().find(|&&cores| cores > most) {
+        return Err(bad_input(format!(
+            "--cores {wrong}: expected at most {most}, which the machine has"
+        )));
+    }
+    if counts.is_empty() {
+        counts = (1..=all).collect();
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    Ok(counts)
+}
+
+/// The modes asked for, or all; thread reduction is what they are compared with.
+fn modes(only: &[String]) -> anyhow::Result<Vec<Mode>> {
+    if only.is_empty() {
+        return Ok(Mode::ALL.to_vec());
+    }
+    let mut modes = vec![Mode::Tr];
+    for name in only {
+        let mode = name
+            .parse()
+            .map_err(|error| bad_input(format!("--only: {error}")))?;
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    Ok(modes)
+}
+
+/// A barrier's name.
+fn barrier(name: Option<&str>) -> anyhow::Result<String> {
+    let name = name.unwrap_or("futex");
+    match barriers().contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(bad_input(format!(
+            "--set barrier: no barrier `{name}`; expected one of {}",
+            barriers().join(", ")
+        ))),
+    }
+}

@@ -1,0 +1,157 @@
+//! What is run.
+
+use super::benchmark::Benchmark;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A program, and how much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Load {
+    /// The program's phases at the poster's size, told by what its algorithm counts.
+    Declared {
+        benchmark: Benchmark,
+        /// At least one step of the program.
+        intervals: usize,
+    },
+    /// The program itself, on a small input.
+    Real { benchmark: Benchmark },
+    /// Nothing but equal intervals, as long as the poster's table I says for the program.
+    Interval {
+        benchmark: Benchmark,
+        intervals: usize,
+    },
+    /// Intervals in which rank i of the T computes `ns`, times from 1 - `skew` to 1 + `skew`.
+    Sweep {
+        ns: u64,
+        /// In percent.
+        skew: u32,
+        intervals: usize,
+    },
+}
+
+/// How the poster's programs are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    Declared,
+    Intervals,
+    Real,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Intervals, Self::Declared, Self::Real];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Intervals => "intervals",
+            Self::Real => "real",
+        }
+    }
+
+    /// What that means.
+    pub(super) fn meaning(self) -> &'static str {
+        match self {
+            Self::Declared => "declared phases",
+            Self::Intervals => "intervals of table I",
+            Self::Real => "small inputs, run",
+        }
+    }
+
+    /// A program of this kind, for about so many barriers.
+    pub(super) fn load(self, benchmark: Benchmark, intervals: usize) -> Load {
+        match self {
+            Self::Declared => Load::Declared {
+                benchmark,
+                intervals,
+            },
+            Self::Intervals => Load::Interval {
+                benchmark,
+                intervals,
+            },
+            Self::Real => Load::Real { benchmark },
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|one| one.name() == name).ok_or_else(|| {
+            let all = Self::ALL.map(Self::name).join(", ");
+            format!("unknown kind of program `{name}`; expected some of {all}")
+        })
+    }
+}
+
+impl Load {
+    pub(super) fn benchmark(&self) -> Option<Benchmark> {
+        match *self {
+            Self::Declared { benchmark, .. }
+            | Self::Real { benchmark }
+            | Self::Interval { benchmark, .. } => Some(benchmark),
+            Self::Sweep { .. } => None,
+        }
+    }
+
+    /// The name in tables.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Declared { benchmark, .. }
+            | Self::Real { benchmark }
+            | Self::Interval { benchmark, .. } => benchmark.to_string(),
+            Self::Sweep { skew: 0, .. } => "equal".into(),
+            Self::Sweep { .. } => "unequal".into(),
+        }
+    }
+
+    /// The input's size.
+    pub(super) fn class(&self) -> String {
+        match self {
+            Self::Declared { benchmark, .. } => benchmark.dataset().into(),
+            Self::Real { benchmark } => benchmark.small().into(),
+            Self::Interval { .. } => "table I".into(),
+            Self::Sweep { ns, .. } => interval(*ns),
+        }
+    }
+
+    /// What a rank computes between two barriers, in the mean, if that is all it is.
+    pub(super) fn interval_ns(&self) -> Option<f64> {
+        match *self {
+            Self::Interval { benchmark, .. } => Some(benchmark.interval_ns()),
+            Self::Sweep { ns, .. } => Some(ns as f64),
+            Self::Declared { .. } | Self::Real { .. } => None,
+        }
+    }
+
+    /// In percent, how far its ranks are from their mean.
+    pub(super) fn skew(&self) -> u32 {
+        match *self {
+            Self::Sweep { skew, .. } => skew,
+            _ => 0,
+        }
+    }
+
+    /// What the longest rank computes, the mean being 1.
+    pub(super) fn longest(&self) -> f64 {
+        1.0 + f64::from(self.skew()) / 100.0
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name(), self.class())
+    }
+}
+
+/// A length of time, in the unit that suits it.
+pub(super) fn interval(ns: u64) -> String {
+    match ns {
+        1_000_000.. => format!("{} ms", ns as f64 / 1e6),
+        _ => format!("{} us", ns as f64 / 1e3),
+    }
+}

@@ -1,0 +1,130 @@
+//! What a machine's memory gives to programs that are told, not run.
+
+use super::world::World;
+use manycore_chip::config::Config;
+use manycore_kernels::spmd::Part;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering};
+
+/// Lines that a core can have under way from memory: the ten line fill buffers that Intel
+/// documents from Nehalem to Broadwell (64 and IA-32 Architectures Optimization Reference
+/// Manual). Ours for all machines.
+const UNDER_WAY: f64 = 10.0;
+
+/// How long a byte from memory takes, in instructions of a core.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bandwidth {
+    /// At least: as long as a line is under way, for as many lines at once.
+    alone: f64,
+    /// For each core that wants some: they share what the controllers give.
+    shared: f64,
+}
+
+impl Bandwidth {
+    /// That of a simulated machine.
+    pub(super) fn of(machine: &Config) -> Self {
+        let (memory, cpi) = (&machine.memory, machine.core.cpi);
+        // To the home and back through the caches on the way.
+        let caches = machine.llc.as_ref().map_or(0, |llc| llc.latency);
+        let latency = (memory.latency + caches) as f64;
+        let all = memory.bytes_per_cycle * f64::from(machine.controllers());
+        Self {
+            alone: latency / (UNDER_WAY * f64::from(machine.line)) / cpi,
+            shared: 1.0 / all / cpi,
+        }
+    }
+
+    /// That of a host, which runs programs instead of being told of them.
+    pub(super) fn unknown() -> Self {
+        Self {
+            alone: 0.0,
+            shared: 0.0,
+        }
+    }
+}
+
+/// Who wants something from memory.
+pub(super) struct Memory<W: World> {
+    bandwidth: Bandwidth,
+    cores: u32,
+    /// Ranks between two barriers; 0 if there are no ranks. On a line of its own, that
+    /// changes when ranks meet.
+    busy: CachePadded<W::AtomicU32>,
+}
+
+impl<W: World> Memory<W> {
+    /// Nobody yet, on so many cores.
+    pub(super) fn new(bandwidth: Bandwidth, cores: usize) -> Self {
+        Self {
+            bandwidth,
+            cores: cores as u32,
+            busy: CachePadded::new(Atomic::new(0)),
+        }
+    }
+
+    /// How long a byte takes now, in instructions.
+    pub(super) fn work_a_byte(&self) -> f64 {
+        // Relaxed: a number. Those who share a core want nothing at the same time; and
+        // loops keep all cores busy to their end.
+        let active = match self.busy.load(Ordering::Relaxed) {
+            0 => self.cores,
+            busy => busy.min(self.cores),
+        };
+        let Bandwidth { alone, shared } = self.bandwidth;
+        alone.max(shared * f64::from(active))
+    }
+}
+
+/// A rank that wants nothing from memory while it waits.
+pub(super) struct Wanting<'a, W: World> {
+    inner: &'a mut dyn Part,
+    memory: Option<&'a Memory<W>>,
+}
+
+impl<'a, W: World> Wanting<'a, W> {
+    /// From now on; `None`: nobody asks.
+    pub(super) fn new(inner: &'a mut dyn Part, memory: Option<&'a Memory<W>>) -> Self {
+        let this = Self { inner, memory };
+        this.begin();
+        this
+    }
+
+    fn begin(&self) {
+        if let Some(memory) = self.memory {
+            // Relaxed, here and below: a number.
+            memory.busy.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(memory) = self.memory {
+            memory.busy.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<W: World> Drop for Wanting<'_, W> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+// SAFETY: whoever it stands before is one.
+unsafe impl<W: World> Part for Wanting<'_, W> {
+    fn rank(&self) -> usize {
+        self.inner.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn meet(&mut self, site: &'static str) {
+        self.end();
+        self.inner.meet(site);
+        self.begin();
+    }
+
+    fn pause(&mut self) {
+        self.inner.pause();
+    }
+}

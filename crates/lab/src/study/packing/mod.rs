@@ -1,0 +1,97 @@
+//! What packing the threads of a program onto fewer cores costs, and what a runtime that
+//! follows its cores does instead: after "The Performance Impact of Thread Packing on
+//! Synchronization-Intensive Applications" (Park, Park, Han and Baek, poster).
+
+mod account;
+mod benchmark;
+mod case;
+mod closed_form;
+mod config;
+mod declared;
+mod figure;
+mod follow;
+mod host;
+mod keys;
+mod load;
+mod memory;
+mod mode;
+mod noted;
+mod prose;
+mod results;
+mod rows;
+mod run;
+mod tables;
+mod threads;
+mod variation;
+mod world;
+
+use super::Study;
+use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use crate::report::section::Block;
+use case::Case;
+use config::Config;
+use results::Results;
+use rows::Row;
+
+/// The study `packing`.
+pub(super) const STUDY: &dyn Study = &Inquiry {
+    name: "packing",
+    question: "what a program of T threads loses on C cores, and how to lose nothing",
+    home: "e5-2640x2",
+    keys: &keys::KEYS,
+    ask: Config::new,
+};
+
+impl Question for Config {
+    type Trial = Case;
+    type Row = Row;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<Case> {
+        self.cases()
+    }
+
+    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
+        let results = Results {
+            config: self,
+            measured,
+        };
+        let figures = [
+            ("", figure::ratios(results), figure::RATIOS),
+            (
+                "breakdown.svg",
+                figure::breakdown(results),
+                figure::BREAKDOWN,
+            ),
+            ("timeline.svg", figure::timeline(results), figure::TIMELINE),
+            ("sweep.svg", Some(figure::sweep(results)), figure::SWEEP),
+        ];
+        let mut blocks = vec![Block::Paragraph(prose::what(results))];
+        let (mut first, mut more) = (None, Vec::new());
+        for (ending, svg, caption) in figures {
+            let Some(svg) = svg else { continue };
+            blocks.push(Block::Figure {
+                svg: svg.clone(),
+                caption: caption.into(),
+            });
+            // The study's own figure is the first there is.
+            match first {
+                None => first = Some(svg),
+                Some(_) => more.push((ending, svg)),
+            }
+        }
+        blocks.extend(tables::all(results).into_iter().map(Block::Table));
+        blocks.extend(prose::findings(results).into_iter().map(Block::Paragraph));
+        Answer {
+            title: "Thread packing",
+            blocks,
+            summary: prose::summary(results),
+            rows: rows::rows(results),
+            svg: first.unwrap_or_default(),
+            more,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The numbers, one observation a row.
+
+use super::mode::Mode;
+use super::results::{Results, account, time};
+use serde::Serialize;
+
+/// A case: a line of `packing.csv`. Times are in ms.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    world: &'static str,
+    machine: String,
+    benchmark: String,
+    class: String,
+    threads: usize,
+    /// One after the other, if they change.
+    cores: String,
+    mode: Mode,
+    /// Changes to the machine.
+    settings: String,
+    time: f64,
+    time_p10: f64,
+    time_p90: f64,
+    /// The time of thread reduction on as many cores over this.
+    ratio_tr: Option<f64>,
+    /// Of the cores that the program was given, together.
+    user: f64,
+    system: f64,
+    idle: f64,
+    io: f64,
+    barriers: usize,
+    /// The answer, found right.
+    verified: String,
+    runs: usize,
+}
+
+/// All that was measured.
+pub(super) fn rows(results: Results<'_>) -> Vec<Row> {
+    let setup = &results.config.setup;
+    let row = results.measured.0.iter().map(|runs| {
+        let (case, spread, account) = (&runs.trial, time(runs), account(runs));
+        let cores: Vec<String> = case
+            .turns
+            .iter()
+            .map(|turn| turn.cores.to_string())
+            .collect();
+        let ms = |ns: f64| ns.round() / 1e6;
+        Row {
+            world: setup.world,
+            machine: setup.machine.clone(),
+            benchmark: case.load.name(),
+            class: case.load.class(),
+            threads: case.threads,
+            cores: cores.join(">"),
+            mode: case.mode,
+            settings: case.settings.join(" "),
+            time: ms(spread.median),
+            time_p10: ms(spread.p10),
+            time_p90: ms(spread.p90),
+            ratio_tr: results.against_reduction(case),
+            user: ms(account.user),
+            system: ms(account.system),
+            idle: ms(account.idle),
+            io: ms(account.io),
+            barriers: runs.outcomes[0].barriers,
+            verified: runs.outcomes[0].answer.clone(),
+            runs: runs.outcomes.len(),
+        }
+    });
+    row.collect()
+}

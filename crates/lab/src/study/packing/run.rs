@@ -1,0 +1,146 @@
+//! One run: the same code here and on a simulated machine.
+
+use super::case::{Case, Turn};
+use super::memory::Memory;
+use super::mode::Mode;
+use super::noted::{Noted, Notes};
+use super::world::World;
+use super::{follow, threads};
+use anyhow::{Context, anyhow, bail};
+use manycore_kernels::spmd::{Program, Verified, Worksharing};
+use manycore_platform::{Atomic, Futex, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) notes: Notes,
+    /// The verified answer.
+    pub(super) answer: String,
+}
+
+/// A program to be run once.
+pub(super) struct Prepared<W: World> {
+    pub(super) program: Box<dyn Program>,
+    /// Barriers until it counts.
+    pub(super) unsettled: usize,
+    /// What its ranks share, if it is told of memory.
+    pub(super) memory: Option<Arc<Memory<W>>>,
+}
+
+/// Runs the case's program; the cores are `cpus`, the first ones first.
+pub(super) fn run<W: World>(
+    case: &Case,
+    ready: Prepared<W>,
+    cpus: &[usize],
+) -> anyhow::Result<Ran> {
+    let desk = Arc::new(Desk {
+        program: ready.program,
+        unsettled: ready.unsettled,
+        memory: ready.memory,
+        cores: cpus.len(),
+        ranks: case.mode.ranks(case.threads, case.turns[0].cores),
+        books: Mutex::default(),
+        left: Atomic::new(1),
+    });
+    match case.mode {
+        Mode::Tr | Mode::Tp | Mode::TpPinned => threads::run::<W>(case, &desk, cpus)?,
+        Mode::Elastic | Mode::Wrap => follow::run::<W>(case, &desk, cpus)?,
+    }
+    let books = std::mem::take(&mut *desk.books());
+    if books.done < desk.callers(case.mode) {
+        bail!("a rank panicked");
+    }
+    let Verified(answer) = desk.program.verify().map_err(|wrong| anyhow!("{wrong}"))?;
+    Ok(Ran {
+        notes: books.notes,
+        answer,
+    })
+}
+
+/// What all who run the program share.
+pub(super) struct Desk<W: World> {
+    pub(super) program: Box<dyn Program>,
+    unsettled: usize,
+    pub(super) memory: Option<Arc<Memory<W>>>,
+    /// The most that it is given.
+    cores: usize,
+    pub(super) ranks: usize,
+    books: Mutex<Books>,
+    /// 1 until the program is over: what the director sleeps on.
+    left: W::Futex,
+}
+
+/// What the ranks write down, outside of simulated time.
+#[derive(Default)]
+struct Books {
+    notes: Notes,
+    /// Those that have come to the end.
+    done: usize,
+}
+
+impl<W: World> Desk<W> {
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many call [`work`](Self::work).
+    fn callers(&self, mode: Mode) -> usize {
+        match mode {
+            Mode::Elastic => 1,
+            _ => self.ranks,
+        }
+    }
+
+    /// The part of a rank, or of who runs the loops; to be called once by each.
+    pub(super) fn work(&self, rank: usize, sharing: &mut dyn Worksharing) {
+        let mut notes = None;
+        if rank == 0 {
+            let mut noted = Noted::<W>::new(sharing, self.unsettled, self.cores);
+            // SAFETY: the desk's program, once by each rank of its one team, or by who runs
+            // the loops; it is verified when all have been joined.
+            unsafe { self.program.run(&mut noted) };
+            notes = Some(noted.finish());
+        } else {
+            // SAFETY: as above.
+            unsafe { self.program.run(sharing) };
+        }
+        let mut books = self.books();
+        books.done += 1;
+        if let Some(notes) = notes {
+            books.notes = notes;
+            drop(books);
+            // Relaxed: a number; `join` orders what was written.
+            self.left.swap(0, Ordering::Relaxed);
+            self.left.wake(u32::MAX);
+        }
+    }
+
+    /// Gives the program other cores, each at its time, as long as it runs.
+    pub(super) fn direct(
+        &self,
+        turns: &[Turn],
+        mut give: impl FnMut(usize) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let begin = W::now();
+        for turn in turns {
+            let at = begin + W::duration_to_ticks(Duration::from_nanos(turn.at_ns));
+            loop {
+                // Relaxed: a number. If it becomes 0 after this look it is not what the
+                // sleep compares with, or the sleep is woken.
+                let left = Atomic::load(&self.left, Ordering::Relaxed);
+                let now = W::now();
+                if left == 0 {
+                    return Ok(());
+                } else if now >= at {
+                    break;
+                }
+                let rest = W::ticks_to_ns(at - now).ceil() as u64;
+                self.left.wait(left, Some(Duration::from_nanos(rest)));
+            }
+            give(turn.cores).context("other cores")?;
+        }
+        Ok(())
+    }
+}

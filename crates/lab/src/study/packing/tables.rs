@@ -1,0 +1,143 @@
+//! The tables.
+
+use super::benchmark::Benchmark;
+use super::closed_form::{fair, ideal, pinned};
+use super::load::{Kind, Load};
+use super::mode::Mode;
+use super::results::Results;
+use crate::report::table::{Cell, Table};
+
+/// All of them.
+pub(super) fn all(results: Results<'_>) -> Vec<Table> {
+    let config = results.config;
+    let mut tables = Vec::new();
+    for &threads in &config.threads {
+        tables.push(intervals(results, threads));
+        for &kind in &config.kinds {
+            let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
+            tables.extend(modes.map(|&mode| ratios(results, kind, threads, mode)));
+        }
+        if !config.variations().is_empty() {
+            tables.push(variations(results, threads));
+        }
+        tables.push(sweep(results, threads));
+    }
+    tables
+}
+
+fn cell(value: Option<f64>) -> Cell {
+    Cell::new(value.map_or("-".into(), |value| format!("{value:.3}")))
+}
+
+/// The poster's table I beside ours.
+fn intervals(results: Results<'_>, threads: usize) -> Table {
+    let config = results.config;
+    let ms = |ns: f64| format!("{:.2}", ns / 1e6);
+    let mut header = ["benchmark", "the poster's word", "poster"]
+        .map(String::from)
+        .to_vec();
+    header.extend(config.kinds.iter().map(|kind| kind.meaning().to_owned()));
+    let row = |&benchmark: &Benchmark| {
+        let mut row = vec![
+            benchmark.to_string(),
+            benchmark.grain().into(),
+            ms(benchmark.interval_ns()),
+        ];
+        for (at, &kind) in config.kinds.iter().enumerate() {
+            let load = config.programs(kind).into_iter();
+            let ours = load
+                .filter(|load| load.benchmark() == Some(benchmark))
+                .find_map(|load| results.interval_ns(load, threads, threads, Mode::Tr));
+            row.insert(3 + at, ours.map_or("-".into(), ms));
+        }
+        row.into_iter().map(Cell::new).collect()
+    };
+    Table {
+        caption: format!("Time between two barriers, {threads} threads on as many cores, ms"),
+        header,
+        rows: config.benchmarks.iter().map(row).collect(),
+    }
+}
+
+/// The poster's figure 1 of a mode, in numbers.
+fn ratios(results: Results<'_>, kind: Kind, threads: usize, mode: Mode) -> Table {
+    let config = results.config;
+    let programs = config.programs(kind);
+    let mut header = vec!["cores".to_owned()];
+    header.extend(programs.iter().map(|load| load.name()));
+    header.extend(["geometric\nmean", "fair\nsharing", "pinned"].map(String::from));
+    let row = |cores: usize| {
+        let mut row = vec![Cell::new(cores.to_string())];
+        let ratio = |&load| cell(results.ratio(load, threads, cores, mode));
+        row.extend(programs.iter().map(ratio));
+        row.push(cell(results.mean_ratio(kind, threads, cores, mode)));
+        let best = ideal(threads, cores, 1.0);
+        row.push(cell(Some(best / fair(threads, cores))));
+        row.push(cell(Some(best / pinned(threads, cores))));
+        row
+    };
+    let cores = config.cores_of(kind, threads).into_iter();
+    Table {
+        caption: format!(
+            "{threads} threads, {}, {mode}: time of thread reduction over its time",
+            kind.meaning()
+        ),
+        header,
+        rows: cores.map(row).collect(),
+    }
+}
+
+/// Thread packing under other settings of the operating system.
+fn variations(results: Results<'_>, threads: usize) -> Table {
+    let config = results.config;
+    let kind = config.kinds[0];
+    let (programs, cores) = (config.programs(kind), config.swept_cores(threads));
+    let mut header = vec!["operating system".to_owned()];
+    header.extend(programs.iter().map(|load| load.name()));
+    header.push("geometric\nmean".into());
+    let mut as_it_is = vec![Cell::new("as the machine has it")];
+    let ratio = |&load| cell(results.ratio(load, threads, cores, Mode::Tp));
+    as_it_is.extend(programs.iter().map(ratio));
+    as_it_is.push(cell(results.mean_ratio(kind, threads, cores, Mode::Tp)));
+    let row = |variation: super::variation::Variation| {
+        let mut row = vec![Cell::new(&*variation.name)];
+        let ratio = |load| cell(results.varied_ratio(&[load], threads, &variation));
+        row.extend(programs.iter().copied().map(ratio));
+        row.push(cell(results.varied_ratio(&programs, threads, &variation)));
+        row
+    };
+    let mut rows = vec![as_it_is];
+    rows.extend(config.variations().into_iter().map(row));
+    Table {
+        caption: format!(
+            "{threads} threads on {cores} cores, tp: time of thread reduction over its time"
+        ),
+        header,
+        rows,
+    }
+}
+
+/// Time of an interval over what each rank computes in it.
+fn sweep(results: Results<'_>, threads: usize) -> Table {
+    let config = results.config;
+    let cores = config.swept_cores(threads);
+    let mut header = vec!["interval".to_owned(), "ranks".to_owned()];
+    header.extend(config.modes.iter().map(|mode| mode.to_string()));
+    header.extend(["ideal", "fair\nsharing", "pinned"].map(String::from));
+    let row = |load: Load| {
+        let mut row = vec![Cell::new(load.class()), Cell::new(load.name())];
+        let stretch = |&mode| cell(results.stretch(load, threads, cores, mode));
+        row.extend(config.modes.iter().map(stretch));
+        row.push(cell(Some(ideal(threads, cores, load.longest()))));
+        let closed = [fair(threads, cores), pinned(threads, cores)];
+        row.extend(closed.map(|time| cell((load.longest() == 1.0).then_some(time))));
+        row
+    };
+    Table {
+        caption: format!(
+            "{threads} ranks on {cores} cores: time of an interval, where a rank's mean is 1"
+        ),
+        header,
+        rows: config.swept().into_iter().map(row).collect(),
+    }
+}

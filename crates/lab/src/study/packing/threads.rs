@@ -1,0 +1,84 @@
+//! Threads of the system's that meet at a barrier.
+
+use super::case::Case;
+use super::memory::Wanting;
+use super::run::Desk;
+use super::world::World;
+use anyhow::Context;
+use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
+use manycore_kernels::spmd::{Member, Part, Ranked, Sums};
+use manycore_platform::ThreadSpec;
+use std::sync::Arc;
+
+/// Runs the program on a thread a rank.
+pub(super) fn run<W: World>(
+    case: &Case,
+    desk: &Arc<Desk<W>>,
+    cpus: &[usize],
+) -> anyhow::Result<()> {
+    let packed = Packed { case, desk, cpus };
+    with_barrier::<W, _>(&case.barrier, packed)?
+}
+
+struct Packed<'a, W: World> {
+    case: &'a Case,
+    desk: &'a Arc<Desk<W>>,
+    cpus: &'a [usize],
+}
+
+/// What its threads share.
+struct Team<W: World, B> {
+    desk: Arc<Desk<W>>,
+    barrier: B,
+    sums: Sums,
+}
+
+impl<W: World> BarrierVisitor<W> for Packed<'_, W> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<B: Barrier<W>>(self) -> Self::Output {
+        let Self { case, desk, cpus } = self;
+        let (first, later) = (&case.turns[0], &case.turns[1..]);
+        let placement = Placement::flat(desk.ranks).on_cores(first.cores);
+        let team = Arc::new(Team::<W, B> {
+            desk: Arc::clone(desk),
+            barrier: B::new(&placement),
+            sums: Sums::new(desk.program.grains()),
+        });
+        let spawn = |rank: usize| {
+            let team = Arc::clone(&team);
+            let spec = ThreadSpec {
+                name: format!("rank {rank}"),
+                cpus: case.mode.cpus(rank, &cpus[..first.cores]).to_vec(),
+                ..ThreadSpec::default()
+            };
+            // Those that have begun would wait for ever: the process reports that and
+            // ends.
+            W::spawn(spec, Box::new(move || team.member(rank))).context("a rank's thread")
+        };
+        let threads: Vec<W::Thread> = (0..desk.ranks).map(spawn).collect::<Result<_, _>>()?;
+        let directed = desk.direct(later, |cores| {
+            let mut all = threads.iter().enumerate();
+            all.try_for_each(|(rank, thread)| {
+                Ok(W::confine(thread, case.mode.cpus(rank, &cpus[..cores]))?)
+            })
+        });
+        threads.into_iter().for_each(W::join);
+        directed
+    }
+}
+
+impl<W: World, B: Barrier<W>> Team<W, B> {
+    /// What a thread does.
+    fn member(&self, rank: usize) {
+        let size = self.desk.ranks;
+        // SAFETY: the barrier was made for `size`, and each thread has a rank of its own.
+        let mut part = unsafe { Member::<W, B>::new(&self.barrier, rank, size) };
+        // Once for nothing: after it all are here.
+        part.meet("begin");
+        let mut part = Wanting::new(&mut part, self.desk.memory.as_deref());
+        // SAFETY: all ranks are given the team's sums, and the same program.
+        let mut ranked = unsafe { Ranked::<W>::new(&mut part, &self.sums) };
+        self.desk.work(rank, &mut ranked);
+    }
+}

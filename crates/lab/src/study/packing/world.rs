@@ -1,0 +1,83 @@
+//! What this study needs of a machine beside what a program needs.
+
+use super::account::Account;
+use super::host;
+use manycore::Native;
+use manycore_chip::Simulated;
+use manycore_kernels::opaque_additions;
+use manycore_platform::Platform;
+use std::hint::black_box;
+use std::io;
+use std::time::Instant;
+
+/// A machine whose cores work, and that lets threads be moved.
+pub(super) trait World: Platform {
+    /// For how long the system may still be moving threads to where they stay.
+    const SETTLED_NS: f64;
+
+    /// Works: so many of what [`per_ns`](Self::per_ns) counts.
+    fn work(units: u64);
+
+    /// How much a core works in a nanosecond, which takes `cpi` cycles an instruction.
+    fn per_ns(cpi: f64) -> f64;
+
+    /// Where another thread may run from now on.
+    fn confine(thread: &Self::Thread, cpus: &[usize]) -> io::Result<()>;
+
+    /// What so many cores have done since some time in the past.
+    fn account(cores: usize) -> Account;
+}
+
+impl World for Simulated {
+    /// Some rounds of balancing.
+    const SETTLED_NS: f64 = 4e8;
+
+    /// Instructions.
+    fn work(units: u64) {
+        Self::compute(units);
+    }
+
+    fn per_ns(cpi: f64) -> f64 {
+        Self::ticks_per_ns() / cpi
+    }
+
+    fn confine(thread: &Self::Thread, cpus: &[usize]) -> io::Result<()> {
+        Self::set_affinity(*thread, cpus)
+    }
+
+    /// The machine's first ones.
+    fn account(cores: usize) -> Account {
+        Account::of_cores(&Self::accounts()[..cores], Self::ticks_per_ns())
+    }
+}
+
+impl World for Native {
+    /// On few cores, of which neighbours take some anyway.
+    const SETTLED_NS: f64 = 2e6;
+
+    /// Additions, each after the other.
+    fn work(units: u64) {
+        black_box(opaque_additions(black_box(1), units));
+    }
+
+    /// The best of some short measurements: what disturbs them makes them longer.
+    fn per_ns(_: f64) -> f64 {
+        const TRIES: usize = 20;
+        const ADDITIONS: u64 = 100_000;
+        let one = |_: usize| {
+            let begin = Instant::now();
+            Self::work(ADDITIONS);
+            begin.elapsed().as_nanos().max(1)
+        };
+        let best = (0..TRIES).map(one).min().unwrap_or(1);
+        ADDITIONS as f64 / best as f64
+    }
+
+    fn confine(_: &Self::Thread, _: &[usize]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn account(cores: usize) -> Account {
+        host::account(cores)
+    }
+}

@@ -1,0 +1,128 @@
+//! `manycore study packing`, on few cores and with short runs.
+
+use crate::Bench;
+use crate::barrier::{meta, records};
+
+/// One coarse and one fine program on few cores, a few barriers each.
+const SMALL: &str = "study packing --cores 15,16 --set benchmarks=bt,cg --set programs=intervals \
+                     --set intervals=5 --set sweep=1000 --only tp,tp-pinned";
+
+fn run(bench: &Bench, args: &str) -> crate::Run {
+    let args: Vec<&str> = args.split_whitespace().collect();
+    bench.run(&args)
+}
+
+/// The column of that name.
+fn column(csv: &str, name: &str) -> usize {
+    let head = csv.lines().next().unwrap();
+    let at = head.split(',').position(|column| column == name);
+    at.unwrap_or_else(|| panic!("no column {name} in {head}"))
+}
+
+#[test]
+fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
+    let csv = run(&Bench::new(), &format!("{SMALL} --format csv"))
+        .ok()
+        .out();
+    let rows = records(&csv);
+    let of = |name: &str| column(&csv, name);
+    let (benchmark, cores, mode) = (of("benchmark"), of("cores"), of("mode"));
+    let (settings, ratio, verified) = (of("settings"), of("ratio_tr"), of("verified"));
+    assert!(
+        rows.iter().all(|row| row[verified].ends_with("items")),
+        "{csv}"
+    );
+    let ratio = |program: &str, on: &str, how: &str| -> f64 {
+        let row = rows.iter().find(|row| {
+            (&row[benchmark], &row[cores], &row[mode], &row[settings]) == (program, on, how, "")
+        });
+        row.unwrap_or_else(|| panic!("{program} on {on}, {how}: {csv}"))[ratio]
+            .parse()
+            .unwrap()
+    };
+    let ideal = 16.0 / 15.0;
+    for program in ["bt", "cg"] {
+        // Bound, one core has two of the threads.
+        let pinned = ratio(program, "15", "tp-pinned");
+        assert!(
+            (pinned / (ideal / 2.0) - 1.0).abs() < 0.03,
+            "{program}: {pinned}"
+        );
+        let packed = ratio(program, "16", "tp");
+        assert!((packed - 1.0).abs() < 0.03, "{program}: {packed}");
+    }
+    // Far above the slice idle cores pull; below it, it is as if bound.
+    let (coarse, fine) = (ratio("bt", "15", "tp"), ratio("cg", "15", "tp"));
+    assert!((coarse / (ideal / 1.5) - 1.0).abs() < 0.05, "{coarse}");
+    assert!((fine / (ideal / 2.0) - 1.0).abs() < 0.05, "{fine}");
+}
+
+#[test]
+fn the_cores_time_is_all_accounted_for() {
+    let csv = run(&Bench::new(), &format!("{SMALL} --format csv"))
+        .ok()
+        .out();
+    let columns = ["time", "user", "system", "idle", "io"].map(|name| column(&csv, name));
+    let cores = column(&csv, "cores");
+    for row in records(&csv).iter().filter(|row| !row[cores].contains('>')) {
+        let [time, parts @ ..] = columns.map(|at| row[at].parse::<f64>().unwrap());
+        let whole = time * row[cores].parse::<f64>().unwrap();
+        let sum: f64 = parts.iter().sum();
+        assert!(
+            (sum / whole - 1.0).abs() < 0.02,
+            "{sum} of {whole}: {row:?}"
+        );
+    }
+}
+
+#[test]
+fn runtimes_that_follow_lose_next_to_nothing() {
+    let args = "study packing --cores 15 --set benchmarks=cg --set programs=intervals \
+                --set intervals=10 --set sweep=1000 --only elastic,wrap --format csv";
+    let csv = run(&Bench::new(), args).ok().out();
+    let of = |name: &str| column(&csv, name);
+    let (benchmark, ratio) = (of("benchmark"), of("ratio_tr"));
+    for row in records(&csv).iter().filter(|row| &row[benchmark] == "cg") {
+        let ratio: f64 = row[ratio].parse().unwrap();
+        assert!(ratio > 0.95, "{row:?}");
+    }
+}
+
+#[test]
+fn the_same_again_has_the_same_hash() {
+    let hash = || {
+        let bench = Bench::new();
+        run(&bench, SMALL).ok();
+        meta(&bench, "packing")["hash"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(hash(), hash());
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let bench = Bench::new();
+    let refused = |args: &str, parts: &[&str]| {
+        run(&bench, &format!("study packing {args}")).refused(parts);
+    };
+    refused("--only rotate", &["--only", "`rotate`", "tp-pinned"]);
+    refused("--cores 17", &["--cores 17", "at most 16"]);
+    refused("--threads 4", &["--threads", "--cores"]);
+    refused(
+        "--set benchmarks=lu",
+        &["--set benchmarks", "`lu`", "canneal"],
+    );
+    refused(
+        "--set programs=some",
+        &["--set programs", "`some`", "declared"],
+    );
+    refused(
+        "--set barrier=futexes",
+        &["--set barrier", "`futexes`", "sense"],
+    );
+    refused("--set intervals=0", &["--set intervals"]);
+    refused(
+        "--on native --set programs=declared",
+        &["--set programs", "simulated"],
+    );
+    assert!(bench.names("").is_empty());
+}
