@@ -116,8 +116,12 @@ impl<'a, P: Platform> Hand<'a, P> {
         // The first rank is the one that the core before has a part of; its own last one, the
         // core behind.
         let last = to.rank + usize::from(to.budget > 0);
-        for rank in from.rank..last {
-            let budget = (rank == from.rank && from.budget > 0).then_some(from.budget);
+        for place in from.rank..last {
+            let rank = match way {
+                Way::Planned(interval) => self.run.plans.rank(interval, place),
+                _ => place,
+            };
+            let budget = (place == from.rank && from.budget > 0).then_some(from.budget);
             if self.run.ranks[rank].claim(episode) && !self.run_rank(episode, rank, budget) {
                 return Then::Leaves;
             }

@@ -3,7 +3,7 @@
 /// Where a core's part of the concatenated work begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The core's first rank.
+    /// The core's first rank, by its place in the order in which they are divided.
     pub(super) rank: usize,
     /// If not 0 the core before has a part of that rank too: this one runs it first, for so
     /// many ticks, and that one last.
@@ -54,11 +54,61 @@ pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
     longest.max(sum.div_ceil(cores as u64))
 }
 
+/// Who runs what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The ranks, in the order in which they are divided.
+    pub(super) order: Vec<usize>,
+    /// Where each core's part begins, and the end.
+    pub(super) cuts: Vec<Cut>,
+}
+
+impl Plan {
+    /// The plan for so much work of each rank.
+    ///
+    /// A rank that takes as long as the others leave for a core in the mean, or longer, has a
+    /// core of its own: it decides when the interval is over, and a cut, or a rank before it,
+    /// would only delay it. The others are wrapped around the rest of the cores, where each
+    /// of them fits, most likely with time to spare.
+    pub(super) fn make(&mut self, work: &[u64], cores: usize, least: u64) {
+        let Self { order, cuts } = self;
+        order.clear();
+        let (mut rest, mut free): (u64, usize) = (work.iter().sum(), cores);
+        loop {
+            let before = order.len();
+            for (rank, &work) in work.iter().enumerate() {
+                let long = work > 0 && u128::from(work) * free as u128 >= u128::from(rest);
+                if long && free > 1 && !order.contains(&rank) {
+                    order.push(rank);
+                    (rest, free) = (rest - work, free - 1);
+                }
+            }
+            if order.len() == before {
+                break;
+            }
+        }
+        // By number: the same ranks are to be where they were the last time.
+        order.sort_unstable();
+        let alone = order.len();
+        for rank in 0..work.len() {
+            if order[..alone].binary_search(&rank).is_err() {
+                order.push(rank);
+            }
+        }
+        let others: Vec<u64> = order[alone..].iter().map(|&rank| work[rank]).collect();
+        wrap(&others, free, least, cuts);
+        for cut in cuts.iter_mut() {
+            cut.rank += alone;
+        }
+        cuts.splice(0..0, (0..alone).map(Cut::before));
+    }
+}
+
 /// Divides the work of the ranks in order among the cores, an ideal span each, so that at most
 /// `cores - 1` ranks are cut; and none where one of the parts would be shorter than `least`.
 ///
 /// `cuts` is left with `cores + 1` entries, the last of them the end.
-pub(super) fn wrap(work: &[u64], cores: usize, least: u64, cuts: &mut Vec<Cut>) {
+fn wrap(work: &[u64], cores: usize, least: u64, cuts: &mut Vec<Cut>) {
     let span = ideal_span(work, cores);
     cuts.clear();
     cuts.push(Cut::before(0));
@@ -161,6 +211,31 @@ mod tests {
         assert_eq!(wrapped(&[90, 20, 100], 2, 5)[1], Cut { rank: 1, budget: 5 });
     }
 
+    #[test]
+    fn long_ranks_have_cores_of_their_own() {
+        let mut plan = Plan::default();
+        // A mean of 230: rank 1 is longer; then the rest's is 160, and rank 3 as long.
+        plan.make(&[100, 440, 90, 160, 130], 4, 1);
+        assert_eq!(plan.order, [1, 3, 0, 2, 4]);
+        let cut = Cut {
+            rank: 3,
+            budget: 30,
+        };
+        let cuts = [Cut::before(0), Cut::before(1), Cut::before(2), cut];
+        assert_eq!(plan.cuts[..4], cuts);
+        assert_eq!(plan.cuts[4], Cut::before(5));
+    }
+
+    #[test]
+    fn equal_ranks_stay_in_order_and_ranks_without_work_have_no_core() {
+        let mut plan = Plan::default();
+        plan.make(&[100; 16], 15, 1);
+        assert!(plan.order.iter().copied().eq(0..16));
+        assert_eq!(plan.cuts, wrapped(&[100; 16], 15, 1));
+        plan.make(&[0; 3], 2, 1);
+        assert!(plan.order.iter().copied().eq(0..3));
+    }
+
     proptest! {
         /// Everything is run once, no rank by more than two cores, those not at the same
         /// time, and no core has more than the ideal and what it was spared to cut.
@@ -171,9 +246,15 @@ mod tests {
             least in 0_u64..100,
         ) {
             let cores = cores.min(work.len());
-            let cuts = wrapped(&work, cores, least);
+            let mut plan = Plan::default();
+            plan.make(&work, cores, least);
+            let Plan { order, cuts } = plan;
             let span = ideal_span(&work, cores);
             prop_assert_eq!(cuts.len(), cores + 1);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            prop_assert!(sorted.into_iter().eq(0..work.len()));
+            let work: Vec<u64> = order.iter().map(|&rank| work[rank]).collect();
             let mut sum = 0;
             for pair in cuts.windows(2) {
                 let (this, next) = (pair[0], pair[1]);

@@ -1,7 +1,7 @@
 //! Who learns and decides: the worker that completes an episode, before it opens the next.
 
 use super::estimate::Estimates;
-use super::plan::{Cut, even_span, ideal_span, wrap};
+use super::plan::{Cut, Plan, even_span, ideal_span};
 use super::{Policy, Site};
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -37,8 +37,15 @@ pub(super) struct Schedule<P: Platform> {
     cores: P::AtomicU32,
 }
 
-/// Where each core's part begins, for each interval that is remembered.
-pub(super) struct Plans<P: Platform>(Box<[Box<[P::AtomicU64]>]>);
+/// The plan of each interval that is remembered.
+pub(super) struct Plans<P: Platform>(Box<[Entries<P>]>);
+
+struct Entries<P: Platform> {
+    /// Where each core's part begins.
+    cuts: Box<[P::AtomicU64]>,
+    /// The ranks, in the order in which they are divided.
+    order: Box<[P::AtomicU32]>,
+}
 
 impl<P: Platform> Schedule<P> {
     pub(super) fn new(cores: usize) -> Self {
@@ -80,21 +87,33 @@ fn decode(way: u64) -> Way {
 const BUDGET_BITS: u32 = 48;
 
 impl<P: Platform> Plans<P> {
-    pub(super) fn new(cores: usize) -> Self {
-        let plan = |_| (0..=cores).map(|_| P::AtomicU64::new(0)).collect();
-        Self((0..SITES).map(plan).collect())
+    pub(super) fn new(cores: usize, ranks: usize) -> Self {
+        let entries = |_| Entries {
+            cuts: (0..=cores).map(|_| P::AtomicU64::new(0)).collect(),
+            order: (0..ranks).map(|_| P::AtomicU32::new(0)).collect(),
+        };
+        Self((0..SITES).map(entries).collect())
     }
 
-    fn set(&self, interval: usize, cuts: &[Cut]) {
-        for (entry, cut) in self.0[interval].iter().zip(cuts) {
+    fn set(&self, interval: usize, plan: &Plan) {
+        let entries = &self.0[interval];
+        for (entry, cut) in entries.cuts.iter().zip(&plan.cuts) {
             let budget = cut.budget.min((1 << BUDGET_BITS) - 1);
             let cut = (cut.rank as u64) << BUDGET_BITS | budget;
             entry.store(cut, Ordering::Relaxed);
         }
+        for (entry, &rank) in entries.order.iter().zip(&plan.order) {
+            entry.store(rank as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// The rank at a place in the order.
+    pub(super) fn rank(&self, interval: usize, place: usize) -> usize {
+        self.0[interval].order[place].load(Ordering::Relaxed) as usize
     }
 
     pub(super) fn get(&self, interval: usize, core: usize) -> Cut {
-        let entry = self.0[interval][core].load(Ordering::Relaxed);
+        let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
         Cut {
             rank: (entry >> BUDGET_BITS) as usize,
             budget: entry & ((1 << BUDGET_BITS) - 1),
@@ -111,7 +130,7 @@ struct Interval {
     /// The plan was made for so many cores; 0: it is to be made.
     cores: usize,
     way: Way,
-    cuts: Vec<Cut>,
+    plan: Plan,
 }
 
 /// The memory of a run.
@@ -125,7 +144,7 @@ pub(super) struct Planner {
     oldest: usize,
     opened: u64,
     work: Vec<u64>,
-    cuts: Vec<Cut>,
+    plan: Plan,
 }
 
 impl Planner {
@@ -139,7 +158,7 @@ impl Planner {
             oldest: 0,
             opened: 0,
             work: vec![],
-            cuts: vec![],
+            plan: Plan::default(),
         };
         planner.remember(Site::START);
         planner
@@ -192,10 +211,10 @@ impl Planner {
                 }
                 Policy::Wrap if interval.estimates.error() <= UNSTABLE => {
                     let least = (2 * self.switch).max(span / (2 * SLIGHT));
-                    wrap(&self.work, cores, least, &mut self.cuts);
-                    if differ(&self.cuts, &interval.cuts, span / SLIGHT) {
-                        plans.set(self.current, &self.cuts);
-                        std::mem::swap(&mut self.cuts, &mut interval.cuts);
+                    self.plan.make(&self.work, cores, least);
+                    if differ(&self.plan, &interval.plan, span / SLIGHT) {
+                        plans.set(self.current, &self.plan);
+                        std::mem::swap(&mut self.plan, &mut interval.plan);
                     }
                     Way::Planned(self.current)
                 }
@@ -228,7 +247,7 @@ impl Planner {
             unlearned: 0,
             cores: 0,
             way: Way::Even,
-            cuts: vec![],
+            plan: Plan::default(),
         };
         if self.intervals.len() < SITES {
             self.intervals.push(interval);
@@ -242,13 +261,15 @@ impl Planner {
 }
 
 /// Whether two plans differ by more than `slightly`.
-fn differ(these: &[Cut], those: &[Cut], slightly: u64) -> bool {
+fn differ(these: &Plan, those: &Plan, slightly: u64) -> bool {
     let differs = |(this, that): (&Cut, &Cut)| {
         this.rank != that.rank
             || (this.budget == 0) != (that.budget == 0)
             || this.budget.abs_diff(that.budget) > slightly
     };
-    these.len() != those.len() || these.iter().zip(those).any(differs)
+    these.order != those.order
+        || these.cuts.len() != those.cuts.len()
+        || these.cuts.iter().zip(&those.cuts).any(differs)
 }
 
 #[cfg(test)]
@@ -269,7 +290,7 @@ mod tests {
             Self {
                 planner: Planner::new(policy, RANKS, 100),
                 schedule: Schedule::new(2),
-                plans: Plans::new(2),
+                plans: Plans::new(2, RANKS),
             }
         }
 

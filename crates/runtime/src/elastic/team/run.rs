@@ -123,7 +123,7 @@ impl<P: Platform> Run<P> {
             arrived: CachePadded::new(P::AtomicU32::new(0)),
             turn: CachePadded::new(P::AtomicUsize::new(0)),
             ranks: bodies.map(cell).collect(),
-            plans: Plans::new(workers),
+            plans: Plans::new(workers, ranks),
             planner: UnsafeCell::new(planner),
             episodes: UnsafeCell::new(0),
             tallies: (0..workers).map(tally).collect(),
