@@ -32,7 +32,7 @@ fn both_languages_verify() {
 fn bad_input_is_told_of() {
     let bad = [
         (["--classes", "X"], "there are S, W, A, B, C"),
-        (["--programs", "ep"], "there are cg, ft"),
+        (["--programs", "ep"], "there are bt, cg, ft"),
         (["--classes", "B"], "there is no `B` in C"),
         (["--rounds", "0"], "--rounds"),
     ];

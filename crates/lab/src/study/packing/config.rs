@@ -89,7 +89,7 @@ impl Config {
                 Some(kinds) => no_declared(kinds, native)?,
                 None if native => vec![Kind::Real],
                 None if request.full => Kind::ALL.to_vec(),
-                None => vec![Kind::Intervals, Kind::Declared],
+                None => vec![Kind::Declared, Kind::Intervals],
             },
             intervals: match set.number("intervals", 1_000_000)? {
                 Some(intervals) => intervals as usize,

@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Intervals, Self::Declared, Self::Real];
+    pub(super) const ALL: [Self; 3] = [Self::Declared, Self::Intervals, Self::Real];
 
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! What the numbers mean, in words.
 
 use super::closed_form::{fair, ideal, pinned};
+use super::load::Kind;
 use super::mode::Mode;
 use super::results::Results;
 use super::variation::Variation;
@@ -12,9 +13,11 @@ pub(super) fn what(results: Results<'_>) -> String {
         Some(_) => format!(
             "Threads are those of a simulated machine ({}), placed, sliced and balanced by its \
              operating system after the rules of Linux 5.12 to 6.5; a mask of C cores is its \
-             first C. Programs that do not fit are told, not run: a phase takes its instructions, \
-             and its bytes at a core's share of the memory's bandwidth, one after the other; \
-             what is verified is that every item was run once. Counting begins when the threads \
+             first C. Programs that do not fit are told, not run: an item takes its instructions, \
+             and then its bytes, as fast as the cores that want some share the memory's \
+             bandwidth, and no faster than ten lines under way at once let a core; \
+             what is verified is that every item was run once. Intervals of table I are \
+             computation and nothing else. Counting begins when the threads \
              have been spread.",
             setup.machine
         ),
@@ -64,19 +67,31 @@ pub(super) fn findings(results: Results<'_>) -> Vec<String> {
     let longer = |ratio: f64| 100.0 * (1.0 / ratio - 1.0);
     let bound = |time: f64| longer(ideal(threads, cores, 1.0) / time);
     let mut all = Vec::new();
-    if let Some(ratio) = results.mean_ratio(config.kinds[0], threads, cores, Mode::Tp) {
-        all.push(format!(
-            "The poster has 33.7% for 16 threads on 15 cores; here it is {:.1}% ({}). Threads that \
-             stay where they are would lose {:.1}%, fair sharing whose idle cores pull {:.1}%, so \
-             the poster's threads were pulled. Coarse programs come to that here too, and as there \
-             fine ones are worse: where the work between two barriers is shorter than the system's \
-             slice, a thread that waits runs only when the one before it is through, wherever it \
-             is pulled to.",
+    for &kind in &config.kinds {
+        let Some(ratio) = results.mean_ratio(kind, threads, cores, Mode::Tp) else {
+            continue;
+        };
+        let ours = format!(
+            "The poster has 33.7% for 16 threads on 15 cores; here it is {:.1}% ({}).",
             longer(ratio),
-            config.kinds[0].meaning(),
-            bound(pinned(threads, cores)),
-            bound(fair(threads, cores)),
-        ));
+            kind.meaning(),
+        );
+        all.push(match kind {
+            Kind::Declared => format!(
+                "{ours} A thread that is left over when the others wait has the memory to itself, \
+                 and is the faster for it the more its program wants from there."
+            ),
+            Kind::Intervals => format!(
+                "{ours} Threads that stay where they are would lose {:.1}%, fair sharing whose \
+                 idle cores pull {:.1}%. Coarse programs come to fair sharing; of fine ones, where \
+                 the work between two barriers is shorter than the system's slice, a thread that \
+                 waits runs only when the one before it is through, wherever it is pulled to, and \
+                 they lose all of the bound.",
+                bound(pinned(threads, cores)),
+                bound(fair(threads, cores)),
+            ),
+            Kind::Real => ours,
+        });
     }
     let programs = config.programs(config.kinds[0]);
     let of = |variation: &Variation| results.varied_ratio(&programs, threads, variation);
@@ -88,10 +103,10 @@ pub(super) fn findings(results: Results<'_>) -> Vec<String> {
     if let Some((ratio, name)) = least.max_by(|a, b| a.0.total_cmp(&b.0)) {
         all.push(format!(
             "Of the other settings of the operating system the best for packing is \"{name}\": \
-             {:.1}%. What is left to the poster's number are, we think, the parts of its programs \
-             in which one thread runs, reading its input among them, which packing does not slow: \
-             they are in its times, and not in these.",
+             {:.1}% ({}). In the poster's times, and not in these, are the parts of its programs \
+             in which one thread runs, reading its input among them, which packing does not slow.",
             longer(ratio),
+            config.kinds[0].meaning(),
         ));
     }
     all
