@@ -66,7 +66,7 @@ impl Case {
             let unsettled = self.unsettled::<W>(ns);
             let work = vec![ns * per_ns; self.threads];
             ready(
-                Declared::<W>::intervals(&work, unsettled + intervals),
+                Declared::<W>::intervals(&work, W::LEAST_NS * per_ns, unsettled + intervals),
                 unsettled,
             )
         };
@@ -94,7 +94,7 @@ impl Case {
                 let (work, unsettled) =
                     (work.collect::<Vec<f64>>(), self.unsettled::<W>(ns as f64));
                 ready(
-                    Declared::<W>::intervals(&work, unsettled + intervals),
+                    Declared::<W>::intervals(&work, W::LEAST_NS * per_ns, unsettled + intervals),
                     unsettled,
                 )
             }

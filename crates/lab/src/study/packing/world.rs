@@ -15,6 +15,9 @@ pub(super) trait World: Platform {
     /// For how long the system may still be moving threads to where they stay.
     const SETTLED_NS: f64;
 
+    /// What the work between two safe points takes at least.
+    const LEAST_NS: f64;
+
     /// Works: so many of what [`per_ns`](Self::per_ns) counts.
     fn work(units: u64);
 
@@ -31,6 +34,9 @@ pub(super) trait World: Platform {
 impl World for Simulated {
     /// Some rounds of balancing.
     const SETTLED_NS: f64 = 4e8;
+
+    /// As fine as a phase is cut at most.
+    const LEAST_NS: f64 = 1.0;
 
     /// Instructions.
     fn work(units: u64) {
@@ -54,6 +60,9 @@ impl World for Simulated {
 impl World for Native {
     /// On few cores, of which neighbours take some anyway.
     const SETTLED_NS: f64 = 2e6;
+
+    /// Some fifty times what a safe point takes.
+    const LEAST_NS: f64 = 1e3;
 
     /// Additions, each after the other.
     fn work(units: u64) {
