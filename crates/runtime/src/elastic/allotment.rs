@@ -162,12 +162,8 @@ impl<P: Platform> Allotment<P> {
     /// word differs from `seen` until 65,536 further changes have been made between the
     /// look and the sleep.
     pub fn wait_while(&self, seen: Seen) {
-        let word = self.word();
-        // Acquire pairs with the release of a change.
-        if Atomic::load(word, Ordering::Acquire) == seen.0 {
-            word.wait(seen.0, None);
-            let _ = Atomic::load(word, Ordering::Acquire);
-        }
+        // The futex compares; what a change was for the caller's next `seen` acquires.
+        self.word().wait(seen.0, None);
     }
 
     /// Sleeps until `worker` may run, or is `wanted` nevertheless. A change that does
