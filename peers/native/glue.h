@@ -21,6 +21,10 @@ void glue_enter(void (*session)(void *), void *state);
 /* The loops. `policy` is the schedule or partitioner, an index into the list in
  * `src/peer/foreign.rs`. */
 void glue_call(int policy, size_t n, peers_body body, const void *context);
+/* As `glue_call`, from any thread, several at once, each outside of the runtime:
+ * into TBB's arena and out again; in OpenMP each thread leads a team of its own. */
+void glue_request(int policy, size_t n, peers_body body, const void *context);
+
 void glue_trivial(int policy, size_t n);
 void glue_tiny(int policy, size_t n);
 

@@ -13,7 +13,11 @@ const char *glue_version(void) {
 #endif
 }
 
+/* In a team. */
+static int team;
+
 void glue_open(int threads) {
+    team = threads;
     omp_set_dynamic(0);
     omp_set_num_threads(threads);
 }
@@ -36,6 +40,12 @@ void glue_enter(void (*session)(void *), void *state) { session(state); }
     }
 
 void glue_call(int policy, size_t n, peers_body body, const void *context) {
+    LOOPS(body(i, context))
+}
+
+void glue_request(int policy, size_t n, peers_body body, const void *context) {
+    /* Each thread has a number of threads of its own. */
+    omp_set_num_threads(team);
     LOOPS(body(i, context))
 }
 

@@ -17,11 +17,12 @@ std::unique_ptr<tbb::task_arena> arena;
 // Remembers which thread ran what, from one loop of a session to the next.
 std::unique_ptr<tbb::affinity_partitioner> affinity;
 
-template <typename Body> void loop(int policy, size_t n, const Body &body) {
+template <typename Body>
+void loop(int policy, size_t n, const Body &body, tbb::affinity_partitioner &affinity) {
     switch (policy) {
     case 0: tbb::parallel_for(size_t{0}, n, body, tbb::auto_partitioner{}); break;
     case 1: tbb::parallel_for(size_t{0}, n, body, tbb::static_partitioner{}); break;
-    case 2: tbb::parallel_for(size_t{0}, n, body, *affinity); break;
+    case 2: tbb::parallel_for(size_t{0}, n, body, affinity); break;
     }
 }
 
@@ -83,15 +84,24 @@ void glue_enter(void (*session)(void *), void *state) {
 }
 
 void glue_call(int policy, size_t n, peers_body body, const void *context) {
-    loop(policy, n, [=](size_t i) { body(i, context); });
+    loop(policy, n, [=](size_t i) { body(i, context); }, *affinity);
+}
+
+void glue_request(int policy, size_t n, peers_body body, const void *context) {
+    // No two callers may use one at a time.
+    static thread_local tbb::affinity_partitioner own;
+    tbb::affinity_partitioner &callers = own;
+    arena->execute([=, &callers] {
+        loop(policy, n, [=](size_t i) { body(i, context); }, callers);
+    });
 }
 
 void glue_trivial(int policy, size_t n) {
-    loop(policy, n, [](size_t i) { peers_trivial_inline(i); });
+    loop(policy, n, [](size_t i) { peers_trivial_inline(i); }, *affinity);
 }
 
 void glue_tiny(int policy, size_t n) {
-    loop(policy, n, [](size_t i) { peers_tiny_inline(i); });
+    loop(policy, n, [](size_t i) { peers_tiny_inline(i); }, *affinity);
 }
 
 void glue_enter_joins(void (*session)(void *), void *state) {

@@ -55,13 +55,14 @@ pub enum Measure {
     IdleCpu,
 }
 
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "launch",
     "periodic",
     "idle",
     "grid",
     "irregular",
     "tiny",
+    "levels",
     "join",
     "fib",
     "tree",
@@ -96,6 +97,7 @@ fn of_name(name: &str, effort: Effort) -> Vec<Bench> {
             .map(|n| irregular(n, if quick { 6 } else { 24 }))
             .into(),
         "tiny" => vec![tiny(if quick { 6 } else { 24 })],
+        "levels" => vec![levels(if quick { 3 } else { 12 })],
         "join" => vec![join(if quick { 12 } else { 48 })],
         "fib" => vec![fib(if quick { 6 } else { 24 })],
         // One for each size: they differ in the time that a call takes.
@@ -234,6 +236,23 @@ fn tiny(rounds: usize) -> Bench {
         cases: [(true, "inlined"), (false, "called")].map(case).into(),
         rounds,
         blocks: blocks(1_000_000),
+        takes: Takes::All,
+    }
+}
+
+fn levels(rounds: usize) -> Bench {
+    // Some 5 and some 20 ns a cell.
+    let cases = [0, 40].map(|steps| {
+        let load = Load::Levels { side: 300, steps };
+        Case::new(load, Pace::Hot, "levels", (20, 60))
+    });
+    let title = "Levels: breadth-first search on a grid, 599 loops of 1 to 300 iterations";
+    Bench {
+        name: "levels",
+        title: title.to_owned(),
+        cases: cases.into(),
+        rounds,
+        blocks: vec![],
         takes: Takes::All,
     }
 }

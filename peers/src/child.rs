@@ -2,7 +2,7 @@
 //! standard input.
 
 mod check;
-mod clocks;
+pub(crate) mod clocks;
 
 use crate::load::{Load, Prepared};
 use crate::peer::{self, Peer};
@@ -86,6 +86,7 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
                 outcome.latencies.iter_mut().for_each(|ns| *ns /= parts);
             }
         }
+        Order::Serve(traffic) => outcome = traffic.run(peer, &request.policy),
         Order::Idle { ms } => {
             let warm_up = Prepared::new(Load::Spin { n: 2, ns: 10_000 });
             peer.enter(&request.policy, &mut |loops| {

@@ -1,5 +1,6 @@
 //! The loads: what one loop runs, by a name that travels between processes.
 
+use crate::levels::Grid;
 use crate::peer::Loops;
 use crate::tasks::{self, Unit};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub enum Load {
     Unit { n: usize, read: usize, write: usize },
     /// Work that differs from index to index.
     Irregular { n: usize, shape: Shape },
+    /// Breadth-first search on a grid, a short loop a level.
+    Levels { side: usize, steps: u32 },
 }
 
 /// How the work of an irregular loop is spread over its indices.
@@ -80,6 +83,7 @@ impl fmt::Display for Load {
             Load::Spin { n, ns } => write!(f, "{n} x {} us", ns as f64 / 1e3),
             Load::Unit { n: _, read, write } => write!(f, "read {read} write {write}"),
             Load::Irregular { n, shape } => write!(f, "{shape} {n}"),
+            Load::Levels { side, steps } => write!(f, "{side} x {side} cells, {steps} steps"),
         }
     }
 }
@@ -90,15 +94,18 @@ pub struct Prepared {
     ticks: u64,
     steps: Vec<u32>,
     unit: Unit,
+    grid: Grid,
 }
 
 impl Prepared {
     pub fn new(load: Load) -> Self {
         let (mut ticks, mut steps, mut unit) = (0, Vec::new(), Unit::new(1, 1, 0));
+        let mut grid = Grid::new(1, 0);
         match load {
             Load::Spin { ns, .. } => ticks = (ns as f64 * tasks::ticks_per_ns()) as u64,
             Load::Irregular { n, shape } => steps = shape.steps(n),
             Load::Unit { read, write, .. } => unit = Unit::new(read, write, 1024),
+            Load::Levels { side, steps } => grid = Grid::new(side, steps),
             Load::Empty { .. } | Load::Trivial { .. } | Load::Tiny { .. } => (),
         }
         Self {
@@ -106,6 +113,7 @@ impl Prepared {
             ticks,
             steps,
             unit,
+            grid,
         }
     }
 
@@ -124,6 +132,10 @@ impl Prepared {
             Load::Spin { n, .. } => loops.call(n, tasks::spin(&self.ticks)),
             Load::Unit { n, .. } => loops.call(n, self.unit.task()),
             Load::Irregular { n, .. } => loops.call(n, tasks::steps(&self.steps)),
+            Load::Levels { side, .. } => {
+                let reached = self.grid.search(loops);
+                assert_eq!(reached, (2 * side - 1, side * side), "levels and cells");
+            }
         }
     }
 }

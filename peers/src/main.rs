@@ -3,25 +3,13 @@
 //! The process that measures starts one process a runtime, keeps all of them
 //! stopped but one, and visits them round by round; see `README.md`.
 
-mod bench;
-mod child;
-mod fleet;
-mod load;
-mod measure;
-mod peer;
-mod protocol;
-mod record;
-mod recursion;
-mod stats;
-mod table;
-mod tasks;
-
 use anyhow::{Result, bail};
-use bench::{Bench, Effort};
 use clap::Parser;
-use fleet::Fleet;
-use peer::Variant;
-use record::Record;
+use manycore_peers::bench::{self, Bench, Effort};
+use manycore_peers::fleet::Fleet;
+use manycore_peers::peer::{self, Variant};
+use manycore_peers::record::Record;
+use manycore_peers::{child, measure, table, tasks};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,7 +27,7 @@ struct Arguments {
     /// Only show that every peer runs every index exactly once and joins right
     #[arg(long, conflicts_with_all = ["quick", "full", "only", "out"])]
     check: bool,
-    /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny, join, fib, tree
+    /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny, levels, join, fib, tree
     #[arg(long, value_delimiter = ',', value_name = "BENCH,...")]
     only: Vec<String>,
     /// Peers or runtimes, with commas; the serial loop always runs
@@ -94,7 +82,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Effort::Quick
     };
     let benches = bench::select(&arguments.only, effort)?;
-    measure(&variants, &threads, &benches, Record::new(&arguments.out)?)?;
+    run_all(&variants, &threads, &benches, Record::new(&arguments.out)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -125,7 +113,7 @@ fn check(variants: &[Variant], threads: &[usize]) -> Result<ExitCode> {
     })
 }
 
-fn measure(
+fn run_all(
     variants: &[Variant],
     threads: &[usize],
     benches: &[Bench],
@@ -145,7 +133,11 @@ fn measure(
         if i == 0 {
             report_start(&fleet, &missing);
         }
-        let present = present_in(&fleet, variants);
+        let mut present = present_in(&fleet, variants);
+        if threads > cores.get() && present.iter().any(Variant::only_spins) {
+            println!("\nthreads: {threads}; skipped: forkunion, whose threads only spin");
+            present.retain(|variant| !variant.only_spins());
+        }
         let (sound, complaints) = measure::check(&mut fleet, present);
         for complaint in complaints {
             println!("not measured: {complaint}");

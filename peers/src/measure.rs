@@ -140,6 +140,7 @@ pub fn run(
                         latencies,
                         cores: used,
                         disturbed,
+                        ..
                     }) => match bench.cases[case].measure {
                         Measure::Latency => columns[case].add(v, latencies, disturbed),
                         Measure::LatencyAndCores => {

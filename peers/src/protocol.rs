@@ -3,6 +3,7 @@
 
 use crate::load::Load;
 use crate::recursion::Recursion;
+use crate::traffic::Traffic;
 use serde::{Deserialize, Serialize};
 
 /// Sent by a peer's process once, when it is ready: the version if it knows
@@ -33,6 +34,8 @@ pub enum Order {
         warm_up_ms: u64,
         sampling_ms: u64,
     },
+    /// Serve clients; nanoseconds a request, from its scheduled arrival on.
+    Serve(Traffic),
     /// Run a few loops, wait 100 ms, and watch the processor time used for
     /// `ms` more.
     Idle { ms: u64 },
@@ -55,10 +58,14 @@ pub type Answer = Result<Outcome, String>;
 /// What was seen while the order was carried out, warm-up left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Nanoseconds a loop, one a sample.
+    /// Nanoseconds a loop, or a request, one a sample.
     pub latencies: Vec<f64>,
     /// Processor time of the whole process over time passed.
     pub cores: f64,
+    /// Processor time of the whole process.
+    pub processor_ms: f64,
+    /// Requests among the samples that nobody served: they had waited so long at least.
+    pub unserved: usize,
     /// Whether a thread of the process was ready and had to wait for a core
     /// that another process held.
     pub disturbed: bool,

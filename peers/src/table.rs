@@ -43,7 +43,8 @@ fn by_itself(observed: &Observed, group: &str) -> String {
     text
 }
 
-fn table(header: Vec<String>) -> Table {
+/// A table without lines, its first column to the left.
+pub fn table(header: Vec<String>) -> Table {
     let columns = header.len();
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -194,7 +195,8 @@ impl<'a> Regret<'a> {
     }
 }
 
-fn spread(Summary { median, p10, p90 }: Summary) -> String {
+/// A ratio and its spread.
+pub fn spread(Summary { median, p10, p90 }: Summary) -> String {
     format!("{} ({} to {})", ratio(median), ratio(p10), ratio(p90))
 }
 
@@ -217,7 +219,7 @@ fn scale(value: f64, unit: &str) -> (f64, &str) {
 }
 
 /// About three figures.
-fn figure(value: f64) -> String {
+pub fn figure(value: f64) -> String {
     let digits = match value {
         0.0..10.0 => 2,
         10.0..100.0 => 1,

@@ -69,6 +69,12 @@ fn every_peer_runs_every_index_exactly_once() {
             "{said}"
         );
     }
+    // So does this one, and it has no joins.
+    for peer in ["forkunion-static", "forkunion-dynamic"] {
+        let line = format!("{peer}, threads 2: every index once");
+        let skipped = |l: &str| l.starts_with("skipped: forkunion: ");
+        assert!(said.lines().any(|l| l == line || skipped(l)), "{said}");
+    }
 }
 
 #[test]

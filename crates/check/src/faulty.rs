@@ -12,6 +12,9 @@ use std::time::Duration;
 /// and store where there should be a fetch-and-add, a fence left out. A check
 /// that passes on it checks nothing.
 ///
+/// Outside of a checker's models, over [`Native`](manycore_platform::Native) say, a program on
+/// it can break memory, in safe code too: that is what a fault is. It is for models.
+///
 /// ```
 /// use manycore_check::{Faulty, Loom, TornAdd, caught, loom_model, team};
 /// use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
@@ -216,7 +219,10 @@ impl<A: Futex, F: Fault> Futex for FaultyCell<A, F> {
     }
 }
 
-impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
+// SAFETY: without a fault (`Fenced`) it is `P`, which keeps the promises. With one it breaks the
+// promise that the fault is about, for which it exists: a model has to be stopped by its checker,
+// or by its own assertions, before a broken protocol breaks memory. `Fault` and `Faulty` say so.
+unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
     type AtomicU32 = FaultyCell<P::AtomicU32, F>;
     type AtomicU64 = FaultyCell<P::AtomicU64, F>;
     type AtomicUsize = FaultyCell<P::AtomicUsize, F>;
@@ -309,8 +315,17 @@ impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
         P::slot()
     }
 
-    fn set_slot(value: *const ()) {
-        P::set_slot(value);
+    unsafe fn set_slot(value: *const ()) {
+        // SAFETY: the caller's promise.
+        unsafe { P::set_slot(value) };
+    }
+
+    fn forks() -> u32 {
+        P::forks()
+    }
+
+    fn watch_forks() -> io::Result<()> {
+        P::watch_forks()
     }
 
     fn stack(bytes: usize) -> io::Result<Self::Stack> {

@@ -122,7 +122,12 @@ impl Futex for ShuttleFutex {
 /// A thread of the model.
 pub struct ShuttleThread(thread::JoinHandle<()>);
 
-impl Platform for Shuttle {
+// SAFETY: by the number of the promise. 1 and 3: each operation is a step of one thread, and the steps have one order.
+// 2: the comparison and the falling asleep are under the lock that `wake` takes. 4: a load.
+// 5: shuttle's threads, which run their body once. 6: shuttle's thread-local variable. 7: `Native`'s
+// stack. 8: models do not fork. 9: shuttle unwinds when a model has failed, and lets none of its
+// threads go on.
+unsafe impl Platform for Shuttle {
     type AtomicU32 = Cell<atomic::AtomicU32>;
     type AtomicU64 = Cell<atomic::AtomicU64>;
     type AtomicUsize = Cell<atomic::AtomicUsize>;
@@ -213,7 +218,7 @@ impl Platform for Shuttle {
         SLOT.with(std::cell::Cell::get)
     }
 
-    fn set_slot(value: *const ()) {
+    unsafe fn set_slot(value: *const ()) {
         SLOT.with(|slot| slot.set(value));
     }
 

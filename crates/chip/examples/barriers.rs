@@ -8,8 +8,8 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use manycore::barrier::barriers;
 use manycore_chip::config::Config;
+use manycore_research::barrier::barriers;
 use support::barrier::{BROADCAST, QUIET, isolated};
 use support::machine;
 
@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-/// Of all barriers, the least first.
+/// The costs of all barriers, the least first.
 fn costs(machine: &Config, members: usize) -> Vec<(u64, &'static str)> {
     let of = |name| (isolated(name, machine, members), name);
     let mut costs: Vec<_> = barriers().into_iter().map(of).collect();

@@ -7,8 +7,8 @@
 #[path = "../tests/support/stealing.rs"]
 mod stealing;
 
-use manycore::piles::disciplines;
 use manycore_chip::config::Config;
+use manycore_research::piles::disciplines;
 use std::error::Error;
 use stealing::{Benchmark, Distribution};
 

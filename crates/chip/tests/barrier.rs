@@ -3,7 +3,9 @@
 
 mod support;
 
-use manycore::barrier::{Placement, barriers, with_barrier};
+use manycore_team::barrier::Placement;
+
+use manycore_research::barrier::{barriers, with_barrier};
 use support::barrier::{BROADCAST, Meet, QUIET, isolated, nobody_leaves_early, placement};
 use support::machine;
 

@@ -1,15 +1,15 @@
 //! Virtual channels on the chip: over its broadcast network, and through its memory.
 
-#[path = "../../runtime/tests/channel/conformance.rs"]
+#[path = "../../team/tests/channel/conformance.rs"]
 mod conformance;
-#[path = "../../runtime/tests/channel/memory.rs"]
+#[path = "../../team/tests/channel/memory.rs"]
 mod memory;
 mod support;
 
 use conformance::Place;
-use manycore::channel::Channel;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
+use manycore_team::channel::Channel;
 use support::machine;
 
 /// Runs `program` twice, which must agree.

@@ -9,7 +9,7 @@ use std::process::Command;
 use support::program::Program;
 use support::{machine, machines};
 
-/// Of one run: its hash and its cycles.
+/// The hash and the cycles of one run.
 type Print = (u64, u64);
 
 fn print(seed: u64, machine: &Config) -> Print {

@@ -4,10 +4,10 @@
 
 mod support;
 
-use manycore::elastic::fiber::{Fiber, Movable, Progress, Stacks, Suspender, slot};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation, Statistics};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering::SeqCst, Platform, ThreadSpec};
+use manycore_team::fiber::{Fiber, Movable, Progress, Stacks, Suspender, slot};
 use std::sync::{Arc, Mutex};
 use support::{machine, machines};
 
@@ -59,7 +59,8 @@ fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (
         let sum = Arc::clone(&sum);
         let body = move |suspender: &Suspender<Simulated>| {
             let mine = (id * 16) as *const ();
-            Simulated::set_slot(mine);
+            // SAFETY: only `slot` looks at it.
+            unsafe { Simulated::set_slot(mine) };
             // On the stack, where other cores' caches have it from.
             let mut seen = [0_u64; 16];
             for step in 0..steps {
@@ -87,7 +88,8 @@ fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (
                 cores.map(|cores| thread % cores).into_iter().collect(),
                 move || {
                     let mine = (thread + 1) as *const ();
-                    Simulated::set_slot(mine);
+                    // SAFETY: only `slot` looks at it.
+                    unsafe { Simulated::set_slot(mine) };
                     while ended.load(SeqCst) < fibers {
                         while busy.swap(1, SeqCst) == 1 {
                             busy.wait(1, None);

@@ -2,11 +2,11 @@
 
 mod support;
 
-use manycore::barrier::Placement;
-use manycore::piles::{Discipline, Pile, RangeStealing, Task};
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation};
 use manycore_platform::Platform;
+use manycore_research::piles::{Discipline, Pile, RangeStealing, Task};
+use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 use support::{machine, spawn};
 

@@ -4,11 +4,11 @@
 mod stealing;
 mod support;
 
-use manycore::barrier::Placement;
-use manycore::channel::Channel;
-use manycore::piles::{Discipline, OfferCas, Pile, Task, disciplines};
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
+use manycore_research::piles::{Discipline, OfferCas, Pile, Task, disciplines};
+use manycore_team::barrier::Placement;
+use manycore_team::channel::Channel;
 use stealing::{Benchmark, Distribution};
 use support::machine;
 
@@ -44,7 +44,7 @@ fn each_task_runs_once_from_every_distribution() {
     }
 }
 
-/// Who starts with nothing gets its part, if tasks are much longer than it takes to get one.
+/// A worker that starts with nothing gets its part, if tasks are much longer than it takes to get one.
 #[test]
 fn all_share_what_one_had() {
     let machine = machine("atac-64", &[]);

@@ -3,10 +3,12 @@
 
 mod support;
 
-use manycore::elastic::{Allotment, Body, Policy, Rank, Report, Site, Stackful, Step, Team, Turn};
+use manycore::elastic::Allotment;
+
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
+use manycore_team::{Body, Policy, Rank, Report, Site, Stackful, Step, Team, Turn};
 use std::cell::Cell;
 use support::machine;
 
@@ -16,7 +18,7 @@ const US: u64 = 1;
 
 /// A rank that computes so many times so many microseconds.
 struct Worker<'a> {
-    /// Of the interval whose number it is given, of this rank.
+    /// The length of this rank's interval of the given number.
     micros: &'a (dyn Fn(u64) -> u64 + Sync),
     per_us: u64,
     left: u64,

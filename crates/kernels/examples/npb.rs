@@ -7,9 +7,10 @@
 //! ```
 
 use manycore::Pool;
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
 use manycore_kernels::spmd::{Class, Looped, Member, Npb, Part, Program, Ranked, Sums};
 use manycore_platform::Native;
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
 use std::error::Error;
 use std::time::{Duration, Instant};
 

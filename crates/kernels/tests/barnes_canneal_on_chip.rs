@@ -2,16 +2,17 @@
 //! pool: the answers are right, and the same each time.
 
 use manycore::Builder;
-use manycore::barrier::{Barrier, FutexBarrier, Placement};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread, Simulation};
 use manycore_kernels::spmd::barnes::{self, Barnes};
 use manycore_kernels::spmd::canneal::{self, Canneal};
 use manycore_kernels::spmd::{Looped, Member, Program, Ranked, Sums, WrongAnswer};
 use manycore_platform::{Platform, ThreadSpec};
+use manycore_research::barrier::FutexBarrier;
+use manycore_team::barrier::{Barrier, Placement};
 use std::sync::Arc;
 
-/// Who runs the program.
+/// What runs the program: ranks or a pool.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Team(usize),
@@ -25,7 +26,7 @@ const ALL: [By; 4] = [By::Team(3), By::Team(16), By::Pool(3), By::Pool(16)];
 struct Ran<R> {
     result: R,
     cycles: u64,
-    /// Of all that happened.
+    /// The hash of all that happened.
     hash: u64,
 }
 

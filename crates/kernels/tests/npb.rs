@@ -2,12 +2,13 @@
 //! them, and the phases that were declared.
 
 use manycore::Pool;
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
 use manycore_kernels::spmd::{
     Alone, Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Looped, Member, Npb,
     Phase, Program, Ranked, Sums, Worksharing,
 };
 use manycore_platform::Native;
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
 use std::ops::Range;
 
 fn alone(program: &dyn Program) {

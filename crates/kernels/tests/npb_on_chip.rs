@@ -1,12 +1,14 @@
 //! The programs of the NAS parallel benchmarks on the simulated chip: right answers by any
 //! number of ranks and by loops, and the same events each time.
 
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
+
 use manycore::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread, Simulation, Statistics};
 use manycore_kernels::spmd::{Class, Looped, Member, Npb, Program, Ranked, Sums};
 use manycore_platform::{Platform, ThreadSpec};
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
 use std::sync::Arc;
 
 /// A team that meets at a barrier, a rank a core.

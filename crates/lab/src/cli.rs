@@ -1,7 +1,9 @@
 //! The command line, as typed.
 
+use crate::failure::bad_input;
 use crate::study;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -141,9 +143,16 @@ pub(crate) enum Shape {
 impl Cli {
     /// Reads the process's arguments.
     pub(crate) fn from_process() -> Result<Self, clap::Error> {
+        Self::from_arguments(std::env::args_os())
+    }
+
+    /// Reads arguments, of which the first is the program's name.
+    pub(crate) fn from_arguments(
+        arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
         let command =
             Self::command().mut_subcommand("study", |command| command.after_help(study::help()));
-        Self::from_arg_matches(&command.try_get_matches()?)
+        Self::from_arg_matches(&command.try_get_matches_from(arguments)?)
     }
 }
 
@@ -157,7 +166,29 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
 }
 
+/// Threads or cores: the most that a simulated machine has.
+const MOST: usize = 4096;
+/// Counts of one list.
+const MOST_COUNTS: usize = 64;
+
 fn count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".into())
+}
+
+/// A list of counts, as given with `flag`, if neither it nor one of them is too
+/// large.
+pub(crate) fn counts(flag: &str, list: &[NonZeroUsize]) -> anyhow::Result<Vec<NonZeroUsize>> {
+    if list.len() > MOST_COUNTS {
+        return Err(bad_input(format!(
+            "{flag}: {} counts; expected at most {MOST_COUNTS}",
+            list.len()
+        )));
+    }
+    match list.iter().find(|count| count.get() > MOST) {
+        None => Ok(list.to_vec()),
+        Some(count) => Err(bad_input(format!(
+            "{flag} {count}: expected at most {MOST}"
+        ))),
+    }
 }

@@ -8,6 +8,9 @@
 mod cli;
 mod command;
 mod failure;
+#[cfg(test)]
+mod fuzz;
+mod input;
 mod machine;
 mod measure;
 mod model;

@@ -2,6 +2,7 @@
 
 use crate::failure::bad_input;
 use crate::study::settings::Key;
+use crate::study::unknown::{is_machines, unknown};
 use manycore_chip::config::{Config, ConfigError, preset_names};
 
 /// What `--on` names, with the machine's `--set` applied.
@@ -21,10 +22,6 @@ impl World {
         pairs: &[String],
         known: &[Key],
     ) -> anyhow::Result<(Self, Vec<String>)> {
-        let of_study = |pair: &String| {
-            let key = pair.split_once('=').map_or(&**pair, |(key, _)| key.trim());
-            known.iter().any(|known| known.name == key)
-        };
         if on == "native" {
             return Ok((Self::Native, pairs.to_vec()));
         }
@@ -38,13 +35,19 @@ impl World {
             }
             error => bad_input(format!("--on {on}: {error}")),
         })?;
-        let (mine, of_machine): (Vec<String>, Vec<String>) =
-            pairs.iter().cloned().partition(of_study);
-        for pair in of_machine {
-            config
-                .set(&pair)
-                .map_err(|error| bad_input(error.to_string()))?;
+        let mut of_study = Vec::new();
+        for pair in pairs {
+            let key = pair.split_once('=').map_or(&**pair, |(key, _)| key).trim();
+            if known.iter().any(|known| known.name == key) {
+                of_study.push(pair.clone());
+            } else if is_machines(key) || !pair.contains('=') {
+                config
+                    .set(pair)
+                    .map_err(|error| bad_input(error.to_string()))?;
+            } else {
+                return Err(unknown(pair, key, known, true));
+            }
         }
-        Ok((Self::Simulated(Box::new(config)), mine))
+        Ok((Self::Simulated(Box::new(config)), of_study))
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! The runtime is generic over a platform, with [`Native`] as the default
 //! type parameter, so that the same pool and loop code runs on this machine's
-//! cores, under a model checker (`manycore-check`), and later on a simulated
-//! chip. The trait is chosen at compile time; on [`Native`] every method is a
+//! cores, under a model checker (`manycore-check`), and on a simulated chip
+//! (`manycore-chip`). The trait is chosen at compile time; on [`Native`] every method is a
 //! `std::sync::atomic` operation, one instruction or one system call, and
 //! inlines to exactly that (`ci/seam-cost.sh` counts the instructions).
 //!
@@ -20,14 +20,55 @@
 //! assert_eq!(claim::<Native>(&next, 16), 0);
 //! assert_eq!(claim::<Native>(&next, 16), 16);
 //! ```
+//!
+//! # Systems
+//!
+//! What [`Native`] has where. What a system lacks is replaced, and the runtime works all the
+//! same: the notes say what that costs.
+//!
+//! | target | checked by | sleep | light fences | clock | binding, [`core`](Platform::core) | mask, quota, topology | forks | coroutines |
+//! |---|---|---|---|---|---|---|---|---|
+//! | Linux x86-64 | all tests | futex | `membarrier` | time-stamp counter | yes | yes | counted | yes |
+//! | Linux aarch64 | tests, emulated | futex | `membarrier` | virtual counter | yes | yes | counted | yes |
+//! | Linux riscv64 | compiling | futex | `membarrier` | system's | yes | yes | counted | yes |
+//! | Linux i686 | compiling | futex | `membarrier` | system's | yes | yes | counted | yes |
+//! | macOS x86-64, aarch64 | compiling | table (1) | fences (2) | as Linux | no (3) | number of CPUs (4) | counted | yes |
+//! | Windows x86-64, i686 | compiling | table (1) | fences (2) | as Linux | no (3) | number of CPUs (4) | none there | yes (5) |
+//! | FreeBSD x86-64 | compiling | table (1) | fences (2) | as Linux | no (3) | number of CPUs (4) | counted | yes |
+//! | wasm32 | a program in node | none (6) | fences (2) | counts calls (7) | no (3) | one CPU | none there | no (5) |
+//!
+//! 1. 64 condition variables, chosen by the word's address: a wake-up takes a lock, and
+//!    now and then wakes a thread for its neighbour.
+//! 2. A join that nobody steals from has a fence, which took it from some 4 to 9 ns on an
+//!    x86-64 machine (a Chase-Lev deque with either, in `docs/design.md`).
+//! 3. A thread that is to be bound to CPUs is an error of [`Platform::spawn`], of the kind
+//!    `Unsupported`; threads that are not stay where the system puts them. The core is 0.
+//! 4. The CPUs are taken for one group of equals; their number is
+//!    [`available_parallelism`](std::thread::available_parallelism)'s.
+//! 5. [`Platform::stack`] is an error of the kind `Unsupported`, on 64-bit Arm under Windows too.
+//!    Nothing but the ranks of a team that outnumber its threads needs one.
+//! 6. There are no threads: [`Platform::spawn`] is an error of the kind `Unsupported`, and a pool
+//!    of one runs everything on its caller.
+//! 7. `wasm32-unknown-unknown` has no clock. A budget of time still ends.
+//!
+//! What Linux may refuse, in sandboxes and old kernels: without `membarrier` it is as in (2), if
+//! it is refused from the beginning, and the process is aborted if it is refused later
+//! ([`heavy_fence`](Platform::heavy_fence)). Timer slack and affinity that are refused are done
+//! without, except for binding, which is an error. `/proc`, `/sys` and the control groups may be
+//! missing: then it is as in (4).
+//!
+//! `ci/platforms.sh` does the checks of the second column; it also runs the tests of Linux with
+//! what the others have in place of its own (`--cfg manycore_portable`).
 
 mod atomic;
 mod broadcast;
+pub mod coroutine;
 mod native;
+pub mod process;
 
 pub use atomic::{Atomic, AtomicInteger, Futex};
 pub use broadcast::{Broadcast, Delivery, Filter, MatchOperation, Message, NoBroadcast};
-pub use corosensei::stack::Stack;
+pub use coroutine::Stack;
 pub use crossbeam_utils::CachePadded;
 pub use native::{Native, NativeThread};
 pub use std::sync::atomic::Ordering;
@@ -49,6 +90,12 @@ pub struct ThreadSpec {
     /// The name shown by debuggers and `ps`; the operating system may cut it.
     pub name: String,
     /// Stack size in bytes; `None` leaves the platform's default.
+    ///
+    /// Natively that is the standard library's, 2 MiB unless the environment variable
+    /// `RUST_MIN_STACK` says otherwise. It is address space: of memory it takes the pages that
+    /// were touched, and the system adds a guard page and some 20 KiB for the thread itself.
+    /// The GNU C library also reserves 64 MiB of address space for a thread's allocations, if
+    /// that much can be had; under a tight limit (`ulimit -v`) it does without.
     pub stack_size: Option<usize>,
     /// The logical CPUs the thread may run on; empty leaves it free.
     ///
@@ -62,11 +109,147 @@ pub struct ThreadSpec {
 /// All methods are associated functions: a platform has no value, so a user of
 /// the native runtime never holds or names one.
 ///
-/// # Implementing
+/// # Safety
 ///
-/// [`now`](Self::now) feeds decisions (how large a block, how long to spin)
-/// and never correctness: a platform whose clock jumps stays correct.
-/// [`Futex::wait`] may return spuriously.
+/// The runtime keeps jobs on the stacks of the threads that wait for them, and hands out
+/// pointers to them. What keeps these pointers good is what an implementation promises:
+///
+/// 1. **Cells.** [`AtomicU32`](Self::AtomicU32) and the other cells hold what was last
+///    written; each operation is indivisible, and orders other memory at least as the
+///    operation of the same name of `std::sync::atomic` does with the same ordering.
+///    A cell may be moved and dropped while nothing refers to it.
+/// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] keep the promise that stands there,
+///    that no wake-up is lost. They touch no memory but the word, and the word not after
+///    they returned. `wait` may return for no reason, and so may return too early.
+/// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are
+///    fences, and a [`light_fence`](Self::light_fence) beside a
+///    [`heavy_fence`](Self::heavy_fence) is a pair of fences, each as documented at the
+///    method. Where a heavy fence cannot be had any more it does not return.
+///    [`has_light_fences`](Self::has_light_fences) says the same each time.
+/// 4. **Spinning.** [`spin_while`](Self::spin_while) returns a value that the word held, read
+///    with `Acquire` ordering.
+/// 5. **Threads.** [`spawn`](Self::spawn) runs the body once, on a thread that runs nothing
+///    else, if it returns `Ok`; otherwise the body is dropped and never runs. What the
+///    caller did before happens before the body; the body's run and the dropping of what it
+///    captured happen before the return of [`join`](Self::join).
+/// 6. **The slot.** [`slot`](Self::slot) returns what [`set_slot`](Self::set_slot) set last
+///    on the same thread, and null on a thread where nothing was set. A thread's slot can be
+///    used for as long as code of the runtime runs on the thread.
+/// 7. **Stacks.** A [`Stack`](Self::Stack) is memory from `base` down to `limit` that can be
+///    written and is referred to by nobody else, until it is dropped; below it is memory that
+///    faults, as its trait demands.
+/// 8. **Forks.** In a process that a `fork` made, where of all threads only one goes on,
+///    [`forks`](Self::forks) differs from what it was in the parent.
+/// 9. **No unwinding**, out of any method, unless no thread of the platform runs code of the
+///    runtime from then on (a model checker that has found a fault).
+///
+/// Nothing rests on the others: [`now`](Self::now), [`core`](Self::core), the hints and the
+/// announcements may return and do what they like. The clock feeds decisions (how large a
+/// block, how long to spin) and never correctness: a platform whose clock jumps stays sound.
+///
+/// Safe code cannot implement it:
+///
+/// ```compile_fail,E0200
+/// # use manycore_platform::{Native, Ordering, Platform, ThreadSpec};
+/// # use std::io;
+/// struct Liar;
+/// impl Platform for Liar {
+///     fn slot() -> *const () {
+///         8 as *const () // A pool would take it for a pointer of its own.
+///     }
+/// #     type AtomicU32 = <Native as Platform>::AtomicU32;
+/// #     type AtomicU64 = <Native as Platform>::AtomicU64;
+/// #     type AtomicUsize = <Native as Platform>::AtomicUsize;
+/// #     type AtomicBool = <Native as Platform>::AtomicBool;
+/// #     type AtomicPtr<T> = <Native as Platform>::AtomicPtr<T>;
+/// #     type Futex = <Native as Platform>::Futex;
+/// #     type Thread = <Native as Platform>::Thread;
+/// #     type Broadcast = <Native as Platform>::Broadcast;
+/// #     type Stack = <Native as Platform>::Stack;
+/// #     fn fence(order: Ordering) { Native::fence(order) }
+/// #     fn fence_after_rmw() { Native::fence_after_rmw() }
+/// #     fn light_fence() { Native::light_fence() }
+/// #     fn has_light_fences() -> bool { Native::has_light_fences() }
+/// #     fn untested_light_fence() { Native::untested_light_fence() }
+/// #     fn heavy_fence() { Native::heavy_fence() }
+/// #     fn relax() { Native::relax() }
+/// #     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
+/// #         Native::spin_while(word, value, until)
+/// #     }
+/// #     fn prefetch(address: *const ()) { Native::prefetch(address) }
+/// #     fn prefetch_write(address: *const ()) { Native::prefetch_write(address) }
+/// #     fn yield_now() { Native::yield_now() }
+/// #     fn now() -> u64 { Native::now() }
+/// #     fn ticks_per_ns() -> f64 { Native::ticks_per_ns() }
+/// #     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<Self::Thread> {
+/// #         Native::spawn(spec, body)
+/// #     }
+/// #     fn join(thread: Self::Thread) { Native::join(thread) }
+/// #     fn core() -> usize { Native::core() }
+/// #     fn leave_core(core: usize) { Native::leave_core(core) }
+/// #     unsafe fn set_slot(value: *const ()) {
+/// #         // SAFETY: the caller's promise.
+/// #         unsafe { Native::set_slot(value) }
+/// #     }
+/// #     fn forks() -> u32 { Native::forks() }
+/// #     fn watch_forks() -> io::Result<()> { Native::watch_forks() }
+/// #     fn stack(bytes: usize) -> io::Result<Self::Stack> { Native::stack(bytes) }
+/// }
+/// ```
+///
+/// and code that says that it keeps the promises, by forwarding them here, can:
+///
+/// ```
+/// # use manycore_platform::{Native, Ordering, Platform, ThreadSpec};
+/// # use std::io;
+/// struct Forwarding;
+/// // SAFETY: each method is that of `Native`, which keeps the promises.
+/// unsafe impl Platform for Forwarding {
+///     fn slot() -> *const () {
+///         Native::slot()
+///     }
+/// #     type AtomicU32 = <Native as Platform>::AtomicU32;
+/// #     type AtomicU64 = <Native as Platform>::AtomicU64;
+/// #     type AtomicUsize = <Native as Platform>::AtomicUsize;
+/// #     type AtomicBool = <Native as Platform>::AtomicBool;
+/// #     type AtomicPtr<T> = <Native as Platform>::AtomicPtr<T>;
+/// #     type Futex = <Native as Platform>::Futex;
+/// #     type Thread = <Native as Platform>::Thread;
+/// #     type Broadcast = <Native as Platform>::Broadcast;
+/// #     type Stack = <Native as Platform>::Stack;
+/// #     fn fence(order: Ordering) { Native::fence(order) }
+/// #     fn fence_after_rmw() { Native::fence_after_rmw() }
+/// #     fn light_fence() { Native::light_fence() }
+/// #     fn has_light_fences() -> bool { Native::has_light_fences() }
+/// #     fn untested_light_fence() { Native::untested_light_fence() }
+/// #     fn heavy_fence() { Native::heavy_fence() }
+/// #     fn relax() { Native::relax() }
+/// #     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
+/// #         Native::spin_while(word, value, until)
+/// #     }
+/// #     fn prefetch(address: *const ()) { Native::prefetch(address) }
+/// #     fn prefetch_write(address: *const ()) { Native::prefetch_write(address) }
+/// #     fn yield_now() { Native::yield_now() }
+/// #     fn now() -> u64 { Native::now() }
+/// #     fn ticks_per_ns() -> f64 { Native::ticks_per_ns() }
+/// #     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<Self::Thread> {
+/// #         Native::spawn(spec, body)
+/// #     }
+/// #     fn join(thread: Self::Thread) { Native::join(thread) }
+/// #     fn core() -> usize { Native::core() }
+/// #     fn leave_core(core: usize) { Native::leave_core(core) }
+/// #     unsafe fn set_slot(value: *const ()) {
+/// #         // SAFETY: the caller's promise.
+/// #         unsafe { Native::set_slot(value) }
+/// #     }
+/// #     fn forks() -> u32 { Native::forks() }
+/// #     fn watch_forks() -> io::Result<()> { Native::watch_forks() }
+/// #     fn stack(bytes: usize) -> io::Result<Self::Stack> { Native::stack(bytes) }
+/// }
+/// assert!(Forwarding::slot().is_null());
+/// ```
+///
+/// # Examples
 ///
 /// ```
 /// use manycore_platform::{Native, Platform};
@@ -78,7 +261,7 @@ pub struct ThreadSpec {
 /// }
 /// assert!(elapsed::<Native>(|| ()) >= 0.0);
 /// ```
-pub trait Platform: Sized + Send + Sync + 'static {
+pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A 32-bit atomic integer.
     type AtomicU32: AtomicInteger<u32>;
     /// A 64-bit atomic integer.
@@ -114,8 +297,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// towards threads that call [`heavy_fence`](Self::heavy_fence) (not
     /// towards other light fences).
     ///
-    /// Of two threads that each write one word, fence, and read the other's,
-    /// one light and one heavy, at least one sees the other's write. On Linux,
+    /// If two threads each write one word, fence, and read the other's word,
+    /// one light and one heavy, at least one of them sees the other's write. On Linux,
     /// where the kernel grants `membarrier`, the light half is a test of a flag
     /// and stops only the compiler; elsewhere it is a fence.
     fn light_fence();
@@ -132,6 +315,15 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The dear half: a fence for every thread of the process at once, some
     /// microseconds and an interrupt of every core that runs one. For those who
     /// have nothing better to do: thieves, and threads about to sleep.
+    ///
+    /// # Aborts
+    ///
+    /// Natively on Linux, if the system refuses `membarrier` after it had granted it, because a
+    /// sandbox was entered meanwhile: a line on the standard error says so, and the process is
+    /// aborted. Other threads have left out fences in reliance on the grant, and a heavy fence
+    /// that does nothing, or unwinds out of a call that others rely on, would break memory. A
+    /// program that enters such a sandbox does so before it makes its first pool; then nothing is
+    /// granted, and all fences are real.
     fn heavy_fence();
 
     /// Tells the core that this is a spin loop (`pause`, `yield`).
@@ -201,7 +393,66 @@ pub trait Platform: Sized + Send + Sync + 'static {
     fn slot() -> *const ();
 
     /// Sets this thread's slot.
-    fn set_slot(value: *const ());
+    ///
+    /// # Safety
+    ///
+    /// Code of the runtime takes what is in the slot for its own and follows it. Whenever such
+    /// code runs on this thread, the slot must hold null, or what the runtime itself had put
+    /// there and what is still alive. (What reads the slot and does not follow it, as a
+    /// fiber's `slot` of the runtime, may be called with anything there.)
+    ///
+    /// ```
+    /// use manycore_platform::{Native, Platform};
+    ///
+    /// // SAFETY: null.
+    /// unsafe { Native::set_slot(std::ptr::null()) };
+    /// assert!(Native::slot().is_null());
+    /// ```
+    ///
+    /// Safe code cannot call it:
+    ///
+    /// ```compile_fail,E0133
+    /// use manycore_platform::{Native, Platform};
+    ///
+    /// Native::set_slot(std::ptr::null());
+    /// ```
+    unsafe fn set_slot(value: *const ());
+
+    /// How many times this process is the child of a `fork` since
+    /// [`watch_forks`](Self::watch_forks) was called first: a generation, which a child
+    /// compares with what it was when its memory was filled. It never changes while a process
+    /// runs, but between a parent and its child.
+    ///
+    /// A pool's threads do not exist in a child: a pool of another generation must not be
+    /// waited for. One relaxed load natively; 0 on platforms that do not fork.
+    #[inline(always)]
+    fn forks() -> u32 {
+        0
+    }
+
+    /// Has forks counted from now on; to be called before [`forks`](Self::forks) is relied on.
+    /// Calls after the first cost a load.
+    ///
+    /// Natively the C library calls a handler in each child (`pthread_atfork`). A child made
+    /// behind its back, by a `clone` system call of one's own, is not counted; nor is one of
+    /// `vfork` or `posix_spawn`, where nothing but `exec` may follow.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it has no memory to remember the handler in.
+    ///
+    /// ```
+    /// use manycore_platform::{Native, Platform};
+    ///
+    /// Native::watch_forks()?;
+    /// let generation = Native::forks();
+    /// // ... and for as long as this is the same process:
+    /// assert_eq!(Native::forks(), generation);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    fn watch_forks() -> io::Result<()> {
+        Ok(())
+    }
 
     /// A stack for a coroutine, of at least `bytes` that can be used, with a guard
     /// below them. A page of it costs memory once it is touched.

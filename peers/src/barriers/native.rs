@@ -2,7 +2,7 @@
 
 use crate::contestant::{Body, Member};
 use anyhow::Result;
-use manycore::barrier::{TeamBarrier, TeamMember};
+use manycore_team::barrier::{TeamBarrier, TeamMember};
 use std::hint::spin_loop;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -52,13 +52,13 @@ impl Member for &Barrier {
     }
 }
 
-/// Sense-reversing, as one writes it: a count and a sense, each on a line of its own.
-/// `YIELDS`: who has looked 200 times lets others run between looks.
+/// Sense-reversing: a count and a sense, on one line, so that the last to come has both when it
+/// has counted itself. `YIELDS`: who has looked 200 times lets others run between looks.
 pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<()> {
     let members = u32::try_from(threads)?;
     let barrier = HandSpun::<YIELDS> {
-        missing: Line(AtomicU32::new(members)),
-        sense: Line(AtomicU32::new(0)),
+        missing: AtomicU32::new(members),
+        sense: AtomicU32::new(0),
         members,
     };
     let member = || HandSpunMember {
@@ -68,15 +68,13 @@ pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<(
     run(threads, member, body)
 }
 
+/// Alone on its line, and on the one that processors fetch with it.
+#[repr(align(128))]
 struct HandSpun<const YIELDS: bool> {
-    missing: Line,
-    sense: Line,
+    missing: AtomicU32,
+    sense: AtomicU32,
     members: u32,
 }
-
-/// Two cache lines: processors fetch them in pairs.
-#[repr(align(128))]
-struct Line(AtomicU32);
 
 struct HandSpunMember<'a, const YIELDS: bool> {
     barrier: &'a HandSpun<YIELDS>,
@@ -97,16 +95,16 @@ impl<const YIELDS: bool> HandSpun<YIELDS> {
     fn wait(&self, sense: u32) {
         // Release: what this one did goes with the count; acquire: the last one knows
         // what all did, and hands it on with the sense.
-        if self.missing.0.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             // Relaxed: nobody counts again before it has seen the sense, stored next.
-            self.missing.0.store(self.members, Ordering::Relaxed);
+            self.missing.store(self.members, Ordering::Relaxed);
             // Release: what all did, and the count.
-            self.sense.0.store(sense, Ordering::Release);
+            self.sense.store(sense, Ordering::Release);
             return;
         }
         let mut looks = 0_u32;
         // Acquire: with the release above.
-        while self.sense.0.load(Ordering::Acquire) != sense {
+        while self.sense.load(Ordering::Acquire) != sense {
             if YIELDS && looks >= 200 {
                 thread::yield_now();
             } else {

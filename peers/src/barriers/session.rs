@@ -25,7 +25,7 @@ pub struct Session {
     arrivals: AtomicUsize,
     /// Members that went through the barrier and missed an arrival.
     misses: AtomicUsize,
-    /// Of the next sample; none at the end.
+    /// Episodes of the next sample; none at the end.
     episodes: AtomicU32,
     /// Nanoseconds an episode.
     samples: Mutex<Vec<f64>>,

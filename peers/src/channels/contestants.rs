@@ -6,7 +6,7 @@ use disruptor::{
     BusySpin, EventPoller, MultiConsumerBarrier, Polling, Producer, SingleConsumerBarrier,
     SingleProducer, SingleProducerBarrier,
 };
-use manycore::channel::{Channel, Port, Settings};
+use manycore_team::channel::{Channel, Port, Settings};
 use std::hint::spin_loop;
 use std::sync::mpsc;
 
@@ -40,7 +40,7 @@ impl<const SPINS: bool, const BYTES: usize> Contestant for Manycore<SPINS, BYTES
                 None => spin_loop(),
             }
         } else {
-            take(receiver.receive().payload);
+            take(receiver.receive().unwrap().payload);
         }
     }
 }

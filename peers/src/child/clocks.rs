@@ -16,12 +16,14 @@ pub(super) fn watch(work: impl FnOnce() -> Vec<f64>) -> Result<Outcome> {
     Ok(Outcome {
         latencies,
         cores: cpu.as_secs_f64() / elapsed.as_secs_f64(),
+        processor_ms: cpu.as_secs_f64() * 1e3,
+        unserved: 0,
         disturbed: run_delay()? > delay,
     })
 }
 
 /// Processor time of all threads of this process.
-fn cpu_time() -> Result<Duration> {
+pub(crate) fn cpu_time() -> Result<Duration> {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Ok(Duration::new(
         u64::try_from(time.tv_sec)?,

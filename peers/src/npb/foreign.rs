@@ -18,6 +18,8 @@ pub struct Exported {
 /// exports this name.
 macro_rules! programs {
     ($($npb:ident: $exported:ident,)*) => {
+        // Named here as well: the build script's own naming reaches the library only.
+        #[link(name = "peers_npb", kind = "static")]
         unsafe extern "C" {
             $(static $exported: Exported;)*
         }

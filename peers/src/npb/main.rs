@@ -128,7 +128,7 @@ fn in_rust(npb: Npb, class: Class) -> Result<f64> {
     Ok(time)
 }
 
-/// Of this thread.
+/// CPU time of this thread.
 fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

@@ -3,9 +3,9 @@
 //! `build.rs` compiles the glue of each into a shared object of its own, and it
 //! is loaded only here: libgomp and libomp export the same names.
 
-use super::{JoinSession, Joins, Loops, Peer, Session};
+use super::{Clients, JoinSession, Joins, Loops, Peer, Session, from_threads};
 use crate::recursion::Node;
-use crate::tasks::{Function, Task};
+use crate::tasks::{self, Function, Task};
 use anyhow::{Context, Result, anyhow, bail};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -55,6 +55,7 @@ pub(super) struct Foreign {
     version: &'static str,
     enter: EnterFunction,
     call: CallFunction,
+    request: CallFunction,
     trivial: InlineFunction,
     tiny: InlineFunction,
     enter_joins: EnterFunction,
@@ -88,6 +89,7 @@ impl Foreign {
                 version: CStr::from_ptr(version()).to_str()?,
                 enter: *library.get("glue_enter")?,
                 call: *library.get("glue_call")?,
+                request: *library.get("glue_request")?,
                 trivial: *library.get("glue_trivial")?,
                 tiny: *library.get("glue_tiny")?,
                 enter_joins: *library.get("glue_enter_joins")?,
@@ -110,6 +112,16 @@ impl Peer for Foreign {
         // SAFETY: the glue calls `inside` once with this pointer before it
         // returns, possibly on another thread, and `Session` may be sent.
         unsafe { (self.enter)(inside, (&raw mut state).cast()) };
+        Ok(())
+    }
+
+    fn serve(&mut self, policy: &str, clients: Clients<'_>) -> Result<()> {
+        let number = self.glue.number(self.glue.policies, policy)?;
+        let foreign = &*self;
+        from_threads(
+            (0..clients.count).map(|_| Requests { foreign, number }),
+            clients,
+        );
         Ok(())
     }
 
@@ -185,6 +197,28 @@ impl Loops for Policy<'_> {
     fn tiny(&mut self, n: usize) {
         // SAFETY: any length will do.
         unsafe { (self.foreign.tiny)(self.number, n) }
+    }
+}
+
+/// The loops of one client among several, on a thread that is none of the runtime's.
+struct Requests<'a> {
+    foreign: &'a Foreign,
+    number: c_int,
+}
+
+impl Loops for Requests<'_> {
+    fn call(&mut self, n: usize, task: Task<'_>) {
+        let (function, context) = task.parts();
+        // SAFETY: as in `Policy::call`; any thread may call it, several at once.
+        unsafe { (self.foreign.request)(self.number, n, function, context) }
+    }
+
+    fn trivial(&mut self, n: usize) {
+        self.call(n, tasks::empty());
+    }
+
+    fn tiny(&mut self, n: usize) {
+        self.call(n, tasks::tiny());
     }
 }
 

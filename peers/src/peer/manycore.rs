@@ -1,7 +1,7 @@
 //! manycore: loops under any of its partitioners, joins inside its pool.
 
 use super::fork::{Fork, Recursions};
-use super::{ForEach, JoinSession, Peer, Session};
+use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
 use anyhow::{Context, Result};
 use manycore::{Partitioner, Pool};
 
@@ -28,6 +28,12 @@ impl Peer for Manycore {
                 partitioner,
             }),
         }
+        Ok(())
+    }
+
+    fn serve(&mut self, _policy: &str, clients: Clients<'_>) -> Result<()> {
+        let loops = (0..clients.count).map(|_| Default { pool: &self.pool });
+        from_threads(loops, clients);
         Ok(())
     }
 

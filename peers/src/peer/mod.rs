@@ -4,6 +4,8 @@
 mod chili;
 mod foreign;
 mod fork;
+#[cfg(feature = "forkunion")]
+mod forkunion;
 mod manycore;
 mod paralight;
 mod rayon;
@@ -36,6 +38,16 @@ pub trait Peer {
         bail!("there is no join `{policy}`");
     }
 
+    /// Calls the session of each of several clients, each on a thread of its own that
+    /// is none of the runtime's; returns when all have returned.
+    ///
+    /// # Errors
+    ///
+    /// When the peer has no such policy, or cannot be called from several threads.
+    fn serve(&mut self, policy: &str, _clients: Clients<'_>) -> Result<()> {
+        bail!("clients are not served as `{policy}`");
+    }
+
     /// The version, of a runtime that `Cargo.lock` does not name.
     fn version(&self) -> Option<&str> {
         None
@@ -44,6 +56,23 @@ pub trait Peer {
 
 /// What happens inside [`Peer::enter`].
 pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
+
+/// The clients of [`Peer::serve`].
+#[derive(Clone, Copy)]
+pub struct Clients<'a> {
+    pub count: usize,
+    /// What the client of that number, below `count`, does with its loops.
+    pub session: &'a (dyn Fn(usize, &mut dyn Loops) + Sync),
+}
+
+/// Runs each client's session on a thread of its own, each with one of `loops`.
+fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients: Clients<'_>) {
+    std::thread::scope(|scope| {
+        for (client, mut loops) in loops.into_iter().enumerate().take(clients.count) {
+            scope.spawn(move || (clients.session)(client, &mut loops));
+        }
+    });
+}
 
 /// What happens inside [`Peer::enter_joins`].
 pub type JoinSession<'a> = &'a mut (dyn FnMut(&mut dyn Joins) + Send);
@@ -103,6 +132,10 @@ pub fn open(name: &str, threads: usize) -> Result<Box<dyn Peer>> {
         "thread-scope" => Box::new(thread_scope::ThreadScope::new(threads)),
         // GNU's wait policy is read from the environment when the process starts.
         "gomp" | "gomp-passive" => Box::new(foreign::Foreign::new(&foreign::GOMP, threads)?),
+        #[cfg(feature = "forkunion")]
+        "forkunion" => Box::new(forkunion::ForkUnion::new(threads)?),
+        #[cfg(not(feature = "forkunion"))]
+        "forkunion" => bail!("this was built without the feature `forkunion`"),
         "libomp" => Box::new(foreign::Foreign::new(&foreign::LIBOMP, threads)?),
         "tbb" => Box::new(foreign::Foreign::new(&foreign::TBB, threads)?),
         _ => bail!("there is no runtime `{name}`"),

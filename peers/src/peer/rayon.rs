@@ -2,7 +2,7 @@
 //! joins inside.
 
 use super::fork::{Fork, Recursions};
-use super::{ForEach, JoinSession, Peer, Session};
+use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -26,6 +26,12 @@ impl Peer for Rayon {
             "inside" => self.pool.install(|| session(&mut Inside)),
             _ => bail!("rayon has no policy `{policy}`"),
         }
+        Ok(())
+    }
+
+    fn serve(&mut self, _policy: &str, clients: Clients<'_>) -> Result<()> {
+        let loops = (0..clients.count).map(|_| Outside { pool: &self.pool });
+        from_threads(loops, clients);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! are compared with.
 
 use super::fork::{Fork, Recursions};
-use super::{ForEach, JoinSession, Peer, Session};
+use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
 use anyhow::{Result, bail};
 
 pub(super) struct Serial;
@@ -10,6 +10,11 @@ pub(super) struct Serial;
 impl Peer for Serial {
     fn enter(&mut self, _policy: &str, session: Session<'_>) -> Result<()> {
         session(self);
+        Ok(())
+    }
+
+    fn serve(&mut self, _policy: &str, clients: Clients<'_>) -> Result<()> {
+        from_threads((0..clients.count).map(|_| Serial), clients);
         Ok(())
     }
 

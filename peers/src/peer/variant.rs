@@ -14,7 +14,7 @@ pub struct Variant {
 }
 
 /// Name, runtime, policy. `serial` is the first: the others are divided by it.
-const COMPARED: [(&str, &str, &str); 19] = [
+const COMPARED: [(&str, &str, &str); 21] = [
     ("serial", "serial", ""),
     ("manycore", "manycore", "adaptive"),
     ("rayon", "rayon", "outside"),
@@ -23,6 +23,8 @@ const COMPARED: [(&str, &str, &str); 19] = [
     ("chili-held", "chili", "held-scope"),
     ("paralight", "paralight", ""),
     ("thread-scope", "thread-scope", ""),
+    ("forkunion-static", "forkunion", "static"),
+    ("forkunion-dynamic", "forkunion", "dynamic"),
     ("gomp-static", "gomp", "static"),
     ("gomp-dynamic", "gomp", "dynamic"),
     ("gomp-guided", "gomp", "guided"),
@@ -59,7 +61,8 @@ const JOINING: [(&str, &str, &str); 9] = [
 ];
 
 impl Variant {
-    fn new((name, runtime, policy): (&str, &'static str, &str)) -> Self {
+    /// A variant of this name, runtime and policy.
+    pub fn new((name, runtime, policy): (&str, &'static str, &str)) -> Self {
         Self {
             name: name.to_owned(),
             runtime,
@@ -85,6 +88,12 @@ impl Variant {
             .filter(|&(_, runtime, _)| runs(runtime))
             .map(Variant::new)
             .collect()
+    }
+
+    /// Whether its threads never let a core go: with more threads than cores a loop takes
+    /// as long as the scheduler's slices, milliseconds.
+    pub fn only_spins(&self) -> bool {
+        self.runtime == "forkunion"
     }
 
     pub fn is_fixed_block(&self) -> bool {

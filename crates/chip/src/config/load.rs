@@ -1,16 +1,19 @@
 //! From TOML and back, with the line of whatever is wrong.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 
+use toml::Table;
 use toml::de::{DeTable, DeValue};
-use toml::{Table, Value};
 
 use super::error::Problem;
 use super::presets;
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, bounds};
 
-/// Of a number in a machine: a terabyte, or minutes in cycles.
-const LARGEST: i64 = 1 << 40;
+/// Bytes of a machine's file: the distances between the most groups that there
+/// may be take a fifth of it.
+const LARGEST_FILE: u64 = 1 << 20;
 
 impl Config {
     /// The machine that `text` describes; errors call the text `file_name`.
@@ -35,11 +38,10 @@ impl Config {
         if !name_or_path.ends_with(".toml") {
             return Self::preset(name_or_path);
         }
-        let text =
-            std::fs::read_to_string(name_or_path).map_err(|reason| ConfigError::Unreadable {
-                file: name_or_path.to_owned(),
-                reason: reason.to_string(),
-            })?;
+        let text = read(name_or_path).map_err(|reason| ConfigError::Unreadable {
+            file: name_or_path.to_owned(),
+            reason: reason.to_string(),
+        })?;
         Self::from_toml(&text, name_or_path)
     }
 
@@ -68,51 +70,36 @@ impl Config {
     }
 }
 
+/// A file's text; never more of it than a machine may have.
+fn read(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    let file = File::open(path)?;
+    file.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_FILE {
+        let what = format!("more than {LARGEST_FILE} bytes, which no machine needs");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(text)
+}
+
 /// A machine, or the line (from 1) at which `text` is wrong.
 pub(super) fn parse(text: &str) -> Result<Config, (usize, Problem)> {
     let line_at = |offset: usize| 1 + text[..offset].matches('\n').count();
     let unread = |error: toml::de::Error| {
         let span = error.span().unwrap_or_default();
-        let problem = Problem {
-            key: key_around(text, &span),
-            what: in_our_words(error.message()),
-        };
-        (line_at(span.start), problem)
+        let key = key_around(text, &span);
+        let mut what = in_our_words(error.message());
+        if let Some((least, most)) = bounds::range(&key) {
+            what += &format!(", from {least} to {most}");
+        }
+        (line_at(span.start), Problem { key, what })
     };
+    let placed = |problem: Problem| (line_at(offset_of(text, &problem.key)), problem);
     let values: Table = toml::from_str(text).map_err(unread)?;
+    bounds::check(&values).map_err(placed)?;
     let config: Config = toml::from_str(text).map_err(unread)?;
-    check_sizes("", &Value::Table(values))
-        .and_then(|()| config.validate())
-        .map_err(|problem| (line_at(offset_of(text, &problem.key)), problem))?;
+    config.validate().map_err(placed)?;
     Ok(config)
-}
-
-/// Sums of a machine's numbers must not overflow.
-fn check_sizes(key: &str, value: &Value) -> Result<(), Problem> {
-    let below = |part: &str| {
-        if key.is_empty() {
-            part.to_owned()
-        } else {
-            format!("{key}.{part}")
-        }
-    };
-    match value {
-        Value::Integer(number) if *number > LARGEST => {
-            let what = format!("{number}, expected at most 2^40");
-            Err(Problem {
-                key: key.to_owned(),
-                what,
-            })
-        }
-        Value::Table(table) => table
-            .iter()
-            .try_for_each(|(part, value)| check_sizes(&below(part), value)),
-        Value::Array(list) => list
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, value)| check_sizes(&below(&index.to_string()), value)),
-        _ => Ok(()),
-    }
 }
 
 /// Serde speaks of fields and variants where a file has keys and values.
@@ -123,10 +110,7 @@ fn in_our_words(message: &str) -> String {
         .replace("unknown variant", "unknown value")
         .replace("unexpected keys in table: ", "unknown key ")
         .replace("available keys: ", "expected one of ")
-        .replace(
-            "value was too large",
-            "value was too large, expected at most 2^40",
-        )
+        .replace("value was too large", "value was too large, expected one")
         .replace('\n', "; ")
 }
 

@@ -165,7 +165,7 @@ pub enum AtomicKind {
 pub struct Memory {
     /// From the home's request to the controller to its data.
     pub latency: u64,
-    /// Of one controller, bytes a cycle.
+    /// Bytes a cycle of one controller.
     pub bytes_per_cycle: f64,
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.

@@ -16,6 +16,7 @@
 //! assert!(error.starts_with("--set l1.latencyy=2: l1.latencyy: unknown key `latencyy`"));
 //! ```
 
+mod bounds;
 mod error;
 mod load;
 mod memory;
@@ -32,6 +33,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use bounds::{keys, range};
 pub use error::ConfigError;
 pub use memory::{
     AtomicKind, Atomics, Cache, Coherence, DataPath, Directory, Home, Memory, Protocol,

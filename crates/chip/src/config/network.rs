@@ -40,7 +40,7 @@ pub enum Network {
 pub struct Distance {
     /// As in tables of measurements: `same die`, `2 hops`.
     pub name: String,
-    /// Of a message, one way.
+    /// Latency of a message, one way.
     pub cycles: u64,
 }
 

@@ -177,12 +177,12 @@ mod tests {
             (
                 "atac-64",
                 "l1.latency=soon",
-                "--set l1.latency=soon: l1.latency: invalid type: string \"soon\", expected u64",
+                "--set l1.latency=soon: l1.latency: invalid type: string \"soon\", expected u64, from 1 to 1000000",
             ),
             (
                 "atac-64",
                 "l1.latency=-1",
-                "--set l1.latency=-1: l1.latency: invalid value: integer `-1`, expected u64",
+                "--set l1.latency=-1: l1.latency: -1, expected from 1 to 1000000",
             ),
             (
                 "atac-64",
@@ -192,7 +192,7 @@ mod tests {
             (
                 "atac-64",
                 "cores=5000",
-                "--set cores=5000: cores: 5000, expected at most 4096",
+                "--set cores=5000: cores: 5000, expected from 1 to 4096",
             ),
             (
                 "gold5225r",
@@ -212,6 +212,12 @@ mod tests {
         ] {
             assert_eq!(refusal(machine, setting), expected);
         }
+        let mut large = Config::preset("atac-64").unwrap();
+        large.set("cores=128").unwrap();
+        assert_eq!(
+            large.set("os.tick=10000").unwrap_err().to_string(),
+            "--set os.tick=10000: os.tick: 10000, expected at least 12800 on 128 cores"
+        );
         assert!(
             refusal("atac-64", "lll.size=1")
                 .starts_with("--set lll.size=1: unknown key `lll`, expected one of `atomics`, `")

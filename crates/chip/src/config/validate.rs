@@ -1,11 +1,18 @@
-//! Values that a machine cannot have although their type is right.
+//! What a machine's values must be to each other. The range of each by itself
+//! is in [`bounds`](super::bounds), and checked before.
 
 use super::error::Problem;
 use super::network::{Contention, Distance, Network};
 use super::{AtomicKind, Config, Directory, Slices, Writes};
 
-/// Keeps a full map of a line's sharers within half a kilobyte.
-const MOST_CORES: u32 = 4096;
+/// Lines of all caches together. A simulation keeps 8 bytes for each: half a
+/// gigabyte.
+const MOST_LINES: u64 = 1 << 26;
+/// A tick is an event on each core: at most one in so many cycles.
+const TICK_PER_CORE: u64 = 100;
+/// Groups of a network of groups. A link from each to each other has up to 2 KB
+/// of history: 128 MB.
+const MOST_GROUPS: usize = 256;
 
 /// `Err` with the key, the value and what was expected of it, unless `holds`.
 fn expect(
@@ -23,22 +30,8 @@ fn expect(
     })
 }
 
-fn at_least_one(key: &str, value: impl Into<u64>) -> Result<(), Problem> {
-    let value = value.into();
-    expect(value > 0, key, value, "at least 1")
-}
-
-fn above_zero(key: &str, value: f64) -> Result<(), Problem> {
-    expect(
-        value.is_finite() && value > 0.0,
-        key,
-        value,
-        "a finite number above 0",
-    )
-}
-
 impl Config {
-    /// The first value that is wrong.
+    /// The first value that does not fit the others; each is in its range.
     pub(super) fn validate(&self) -> Result<(), Problem> {
         self.validate_cores()?;
         self.validate_caches()?;
@@ -55,18 +48,10 @@ impl Config {
             format!("`{}`", self.name),
             "lower-case letters, digits and hyphens",
         )?;
-        at_least_one("cores", self.cores)?;
-        expect(
-            self.cores <= MOST_CORES,
-            "cores",
-            self.cores,
-            &format!("at most {MOST_CORES}"),
-        )?;
         for (key, value) in [
             ("threads-per-core", self.threads_per_core),
             ("group-cores", self.group_cores),
         ] {
-            at_least_one(key, value)?;
             let expected = format!("a divisor of cores = {}", self.cores);
             expect(self.cores.is_multiple_of(value), key, value, &expected)?;
         }
@@ -76,15 +61,12 @@ impl Config {
             self.group_cores,
             &format!("a multiple of threads-per-core = {}", self.threads_per_core),
         )?;
-        above_zero("ghz", self.ghz)?;
         expect(
-            self.line.is_power_of_two() && (8..=4096).contains(&self.line),
+            self.line.is_power_of_two(),
             "line",
             self.line,
             "a power of two from 8 to 4096",
-        )?;
-        above_zero("core.cpi", self.core.cpi)?;
-        at_least_one("core.spin-period", self.core.spin_period)
+        )
     }
 
     fn validate_caches(&self) -> Result<(), Problem> {
@@ -98,11 +80,10 @@ impl Config {
             .iter()
             .map(|cache| ("llc", cache.size, cache.ways, cache.latency));
         for (name, size, ways, latency) in private.chain(shared) {
-            at_least_one(&format!("{name}.ways"), ways)?;
             let set = u64::from(ways) * u64::from(self.line);
             let expected = format!("a multiple of {ways} ways of {} bytes", self.line);
             expect(
-                size > 0 && size.is_multiple_of(set),
+                size.is_multiple_of(set),
                 &format!("{name}.size"),
                 size,
                 &expected,
@@ -116,6 +97,7 @@ impl Config {
             )?;
             above = latency;
         }
+        self.validate_lines()?;
         match &self.llc {
             None => expect(
                 self.group_cores == self.threads_per_core,
@@ -139,10 +121,38 @@ impl Config {
         }
     }
 
+    /// The tags of all caches must fit into a host. None of the products
+    /// overflows: each factor is in its range.
+    fn validate_lines(&self) -> Result<(), Problem> {
+        let tiles = u64::from(self.cores / self.threads_per_core);
+        let level = |key, caches, size| (key, caches, size, caches * (size / u64::from(self.line)));
+        let l2 = self.l2.as_ref().map(|l2| level("l2.size", tiles, l2.size));
+        let groups = u64::from(self.groups());
+        let llc = self.llc.as_ref();
+        let llc = llc.map(|llc| level("llc.size", groups, llc.size));
+        let levels = [Some(level("l1.size", tiles, self.l1.size)), l2, llc];
+        let levels = levels.into_iter().flatten();
+        let lines: u64 = levels.clone().map(|(.., lines)| lines).sum();
+        let largest = levels.max_by_key(|&(.., lines)| lines);
+        largest.map_or(Ok(()), |(key, caches, size, _)| {
+            expect(
+                lines <= MOST_LINES,
+                key,
+                format!("{caches} caches of {size} bytes, with all others {lines} lines"),
+                &format!("at most {MOST_LINES} lines in all caches"),
+            )
+        })
+    }
+
     fn validate_coherence(&self) -> Result<(), Problem> {
         let coherence = &self.coherence;
         if coherence.directory == Directory::Ackwise {
-            at_least_one("coherence.pointers", coherence.pointers)?;
+            expect(
+                coherence.pointers > 0,
+                "coherence.pointers",
+                coherence.pointers,
+                "at least 1 for directory = ackwise",
+            )?;
         }
         expect(
             coherence.writes == Writes::Back || self.atomics.kind == AtomicKind::Far,
@@ -156,12 +166,6 @@ impl Config {
             "atomics.kind",
             "far",
             "an llc in which they are done, and coherence.writes = through",
-        )?;
-        at_least_one("memory.latency", self.memory.latency)?;
-        above_zero("memory.bytes-per-cycle", self.memory.bytes_per_cycle)?;
-        at_least_one(
-            "memory.nodes-per-controller",
-            self.memory.nodes_per_controller,
         )
     }
 
@@ -170,7 +174,6 @@ impl Config {
             Network::Mesh {
                 router,
                 link,
-                flit_bits,
                 contention,
                 ..
             } => {
@@ -186,45 +189,40 @@ impl Config {
                     link,
                     "at least 1 with router = 0",
                 )?;
-                at_least_one("network.mesh.flit-bits", *flit_bits)?;
                 let width = self.cores.isqrt();
                 expect(
                     *contention == Contention::HopCounter || self.cores.is_multiple_of(width),
                     "cores",
                     self.cores,
                     &format!("a multiple of the mesh's width {width} for hop-by-hop contention"),
-                )?;
+                )
             }
             Network::Groups {
                 classes, distance, ..
-            } => {
-                validate_distances(classes, distance, self.groups() as usize)?;
-            }
+            } => validate_distances(classes, distance, self.groups() as usize),
         }
-        if let Some(optical) = &self.optical {
-            at_least_one("optical.bytes-per-cycle", optical.bytes_per_cycle)?;
-        }
-        Ok(())
     }
 
     fn validate_os(&self) -> Result<(), Problem> {
         let os = &self.os;
-        at_least_one("os.tick", os.tick)?;
+        let least = TICK_PER_CORE * u64::from(self.cores);
+        let expected = format!("at least {least} on {} cores", self.cores);
+        expect(os.tick >= least, "os.tick", os.tick, &expected)?;
+        // A core that takes interrupts for longer hardly does anything else.
+        let expected = format!("at most half of os.tick = {}", os.tick);
         expect(
-            os.tick_cost < os.tick,
+            os.tick_cost <= os.tick / 2,
             "os.tick-cost",
             os.tick_cost,
-            "less than os.tick",
+            &expected,
         )?;
-        at_least_one("os.min-granularity", os.min_granularity)?;
         let expected = format!("at least os.min-granularity = {}", os.min_granularity);
         expect(
             os.latency >= os.min_granularity,
             "os.latency",
             os.latency,
             &expected,
-        )?;
-        at_least_one("os.balance", os.balance)
+        )
     }
 }
 
@@ -236,7 +234,6 @@ fn validate_distances(
 ) -> Result<(), Problem> {
     for (index, class) in classes.iter().enumerate() {
         let key = format!("network.groups.classes.{index}");
-        at_least_one(&format!("{key}.cycles"), class.cycles)?;
         expect(
             !class.name.is_empty()
                 && classes[..index]
@@ -248,6 +245,12 @@ fn validate_distances(
         )?;
     }
     let key = "network.groups.distance";
+    expect(
+        groups <= MOST_GROUPS,
+        key,
+        format!("{groups} groups"),
+        &format!("at most {MOST_GROUPS}"),
+    )?;
     let rows = format!("{} rows", distance.len());
     expect(
         distance.len() == groups,

@@ -2,10 +2,10 @@
 //! `core` now, at the core's clock. Where an answer is not there at once the
 //! thread must suspend; it is resumed, perhaps on another core, when it is.
 
-use super::Engine;
 use super::agenda::Event;
 use super::port::{Mode, Port};
 use super::thread::{Body, Reply, State as ThreadState, Thread, Wait};
+use super::{Engine, LONGEST};
 use crate::account::Activity;
 use crate::core_set::CoreSet;
 use crate::memory::{Lookup, Operation, Request, State, Word};
@@ -285,7 +285,10 @@ impl Engine {
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
         let cycles = match instructions.checked_mul(self.cpi_1024) {
             Some(product) => product.div_ceil(1024),
-            None => (u128::from(instructions) * u128::from(self.cpi_1024)).div_ceil(1024) as u64,
+            None => {
+                let cycles = u128::from(instructions) * u128::from(self.cpi_1024);
+                cycles.div_ceil(1024).min(LONGEST.into()) as u64
+            }
         };
         self.ports[core as usize].compute(cycles);
         self.is_within_limit(core)

@@ -11,7 +11,7 @@ pub enum SimulationError {
     Deadlock {
         /// The cycle at which nothing was left to happen.
         at: u64,
-        /// Who waits on what.
+        /// Which thread waits on what.
         threads: Waiting,
     },
     /// The limit on cycles was reached.

@@ -1,5 +1,5 @@
 //! The operating system at work: which thread a core runs, and what moving
-//! one costs. Who runs is the scheduler's decision (`os`); this is its hands.
+//! one costs. The scheduler (`os`) decides which thread runs; this carries it out.
 
 use super::Engine;
 use super::agenda::Event;

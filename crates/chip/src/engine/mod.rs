@@ -82,6 +82,10 @@ pub(crate) struct Engine {
 /// The thread that the program starts with.
 const MAIN: ThreadId = 0;
 
+/// Cycles after which a run is over in any case, and the most that one
+/// computation takes: sums of two such times do not overflow.
+const LONGEST: u64 = 1 << 62;
+
 impl Engine {
     pub(crate) fn new(
         config: &Config,
@@ -108,7 +112,7 @@ impl Engine {
             timeline: Timeline::new(config.cores as usize, segments),
             hash: EventHash::new(),
             lookahead: memory.lookahead(),
-            limit,
+            limit: limit.min(LONGEST),
             line_shift: config.line.trailing_zeros(),
             events: 0,
             write_through: config.coherence.writes == Writes::Through,

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Statistics {
     /// Cycles from the start of the program's main thread to its end.
     pub cycles: u64,
-    /// Of the stream of events: equal for equal configurations and programs,
+    /// The hash of the stream of events: equal for equal configurations and programs,
     /// on any host.
     pub hash: u64,
     /// Events the machine handled: a measure of the host's work.

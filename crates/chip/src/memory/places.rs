@@ -1,4 +1,4 @@
-//! Who is where: hardware threads in tiles, tiles in groups, lines at homes.
+//! Where things are: hardware threads in tiles, tiles in groups, lines at homes.
 
 use super::cache::LineId;
 use super::line::TileId;

@@ -1,4 +1,4 @@
-//! Who waits on which word.
+//! The threads that wait, by the word that they wait on.
 
 use super::ThreadId;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,10 +1,11 @@
 //! Members that meet at a barrier, and when.
 
 use super::{compute_until, spawn};
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
 use std::sync::{Arc, Mutex};
 
 /// When each member arrived at and left each episode, in cycles.

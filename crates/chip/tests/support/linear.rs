@@ -12,7 +12,7 @@ pub(crate) struct Access {
     pub(crate) wrote: Option<u32>,
 }
 
-/// Of one value: from the first time by which it must have been the word's to
+/// When one value was the word's: from the first time by which it must have been the word's to
 /// the last from which it must have been.
 #[derive(Debug)]
 struct Span {

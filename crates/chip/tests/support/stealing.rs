@@ -1,11 +1,13 @@
 //! The thesis's benchmark of work stealing (Park 2013, section 6.2.1): independent tasks of
 //! one length, and five ways in which they are distributed at the beginning.
 
-use manycore::barrier::Placement;
-use manycore::piles::{Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline};
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Platform, ThreadSpec};
+use manycore_research::piles::{
+    Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline,
+};
+use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 
 /// Where the tasks are at the beginning.
@@ -77,7 +79,7 @@ impl Distribution {
 pub(crate) struct Benchmark {
     pub(crate) cores: usize,
     pub(crate) tasks: usize,
-    /// Of each task.
+    /// Cycles of each task.
     pub(crate) cycles: u64,
     /// In how many parts a task is done, between which it has requests answered.
     pub(crate) parts: u64,
@@ -96,7 +98,7 @@ pub(crate) struct Outcome {
     pub(crate) runs: Vec<u32>,
     /// Tasks each worker ran.
     pub(crate) shares: Vec<usize>,
-    /// Of all workers.
+    /// The counts of all workers.
     pub(crate) counts: Counts,
     /// Writes of the word by which the end is found.
     pub(crate) census: u64,

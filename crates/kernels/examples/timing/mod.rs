@@ -1,8 +1,10 @@
 //! Runs a program as the command line says, and tells how long its phases took.
 
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
+
 use manycore::{Native, Pool};
 use manycore_kernels::spmd::{Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
 use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 /// A program, or why there is none.
 pub(crate) type Made = Result<Box<dyn Program>, String>;
 
-/// Who runs the program.
+/// What runs the program, and how.
 struct Options {
     size: String,
     ranks: usize,

@@ -19,7 +19,8 @@ impl Counted {
     }
 }
 
-impl Platform for Counted {
+// SAFETY: each method on which memory depends is `Native`'s.
+unsafe impl Platform for Counted {
     type AtomicU32 = <Native as Platform>::AtomicU32;
     type AtomicU64 = <Native as Platform>::AtomicU64;
     type AtomicUsize = <Native as Platform>::AtomicUsize;
@@ -88,8 +89,15 @@ impl Platform for Counted {
     fn slot() -> *const () {
         Native::slot()
     }
-    fn set_slot(value: *const ()) {
-        Native::set_slot(value);
+    unsafe fn set_slot(value: *const ()) {
+        // SAFETY: the caller's promise.
+        unsafe { Native::set_slot(value) };
+    }
+    fn forks() -> u32 {
+        Native::forks()
+    }
+    fn watch_forks() -> io::Result<()> {
+        Native::watch_forks()
     }
 
     fn stack(bytes: usize) -> io::Result<Self::Stack> {

@@ -49,7 +49,7 @@ pub trait Work {
 /// Whether a frontier is empty, agreed on by the team.
 ///
 /// The flag of a frontier is set by who finds a vertex for it and read once all
-/// have met; meanwhile the next one's is cleared. Of three flags, none is
+/// have met; meanwhile the next one's is cleared. With three flags, none is
 /// cleared while anybody may still read it.
 pub(super) struct Frontiers<P: Platform> {
     inhabited: [P::AtomicBool; 3],

@@ -1,9 +1,9 @@
 //! Frontiers shared by a discipline of stealing.
 
 use super::{Task, Work};
-use manycore::barrier::{Barrier, Placement};
-use manycore::piles::{Counts, Discipline, Pile};
 use manycore_platform::Platform;
+use manycore_research::piles::{Counts, Discipline, Pile};
+use manycore_team::barrier::{Barrier, Placement};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore::barrier::{ChannelBarrier, Placement};
-/// use manycore::piles::GlobalQueue;
+/// use manycore_research::barrier::ChannelBarrier;
+/// use manycore_team::barrier::Placement;
+/// use manycore_research::piles::GlobalQueue;
 /// use manycore_kernels::graph::{BreadthFirst, Rmat, Shares};
 ///
 /// let graph = Rmat { scale: 6, edge_factor: 8, seed: 1 }.graph();
@@ -85,7 +86,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
     member: B::Member,
     /// This frontier's. The core has the one or the other: piles may set its filter.
     pile: Option<D::Pile>,
-    /// Of the frontiers that are done.
+    /// The counts of the frontiers that are done.
     before: Counts,
     tasks: u64,
 }

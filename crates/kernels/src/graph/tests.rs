@@ -1,7 +1,8 @@
 use super::*;
-use manycore::barrier::{ChannelBarrier, Placement};
-use manycore::piles::GlobalQueue;
 use manycore_platform::Native;
+use manycore_research::barrier::ChannelBarrier;
+use manycore_research::piles::GlobalQueue;
+use manycore_team::barrier::Placement;
 use std::sync::{Arc, Barrier, Mutex};
 
 /// One bag for all, emptied frontier by frontier.

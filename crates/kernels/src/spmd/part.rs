@@ -1,8 +1,8 @@
 //! What a rank of a team is to the program that it runs.
 
-use manycore::barrier::Barrier;
-use manycore::elastic::Rank;
 use manycore_platform::Platform;
+use manycore_team::Rank;
+use manycore_team::barrier::Barrier;
 
 /// One rank of a team: who it is, and how it meets the others.
 ///
@@ -118,10 +118,11 @@ unsafe impl<P: Platform> Part for Rank<P> {
 mod tests {
     use super::Part;
     use crate::spmd::{Cost, Phase, Program, Ranked, Sums, Verified, Worksharing, WrongAnswer};
-    use manycore::elastic::{Allotment, Policy, Rank, Stackful, Team};
+    use manycore::elastic::Allotment;
     use manycore_chip::config::Config;
     use manycore_chip::{Simulated, Simulation};
     use manycore_platform::{Native, Platform};
+    use manycore_team::{Policy, Rank, Stackful, Team};
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

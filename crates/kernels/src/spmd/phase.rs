@@ -33,13 +33,13 @@ pub struct Cost {
 }
 
 impl Phase {
-    /// Of all items.
+    /// Instructions of all items.
     #[must_use]
     pub fn instructions(&self) -> f64 {
         self.cost.instructions * self.items as f64
     }
 
-    /// Of all items.
+    /// Bytes of all items.
     #[must_use]
     pub fn bytes(&self) -> f64 {
         self.cost.bytes * self.items as f64

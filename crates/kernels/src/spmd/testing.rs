@@ -2,8 +2,9 @@
 //! loops of a pool.
 
 use super::{Alone, Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
 use manycore::{Native, Pool};
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
 use std::ops::Range;
 
 /// Notes the phases that run.

@@ -1,5 +1,5 @@
-//! Who runs the items of a phase: each rank of a team its share, or whoever of a pool has
-//! time.
+//! How the items of a phase are shared: each rank of a team runs its share, or the threads of
+//! a pool that have time run them.
 
 use super::{Part, Phase};
 use manycore::sleep::Sleep;
@@ -218,8 +218,8 @@ unsafe impl<P: Platform> Worksharing for Looped<'_, P> {
 mod tests {
     use super::*;
     use crate::spmd::{Cost, Member};
-    use manycore::barrier::{Barrier, Placement, SenseBarrier};
     use manycore_platform::Native;
+    use manycore_team::barrier::{Barrier, Placement, SenseBarrier};
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     fn phase(items: usize, grain: usize) -> Phase {

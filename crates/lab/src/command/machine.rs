@@ -1,13 +1,14 @@
 //! `manycore machine`.
 
-use crate::cli::MachineArgs;
+use crate::cli::{MachineArgs, counts};
 use crate::failure::bad_input;
 use crate::machine::{self, MachineOptions, MachineReport, simulated};
 use crate::measure::progress::Spinner;
 use crate::world::World;
 
 pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
-    let threads: Vec<usize> = args.threads.iter().map(|count| count.get()).collect();
+    let threads = counts("--threads", &args.threads)?;
+    let threads: Vec<usize> = threads.into_iter().map(usize::from).collect();
     match World::new(&args.on, &args.set, &[])? {
         (World::Simulated(config), _) => {
             let spinner = Spinner::new("machine");

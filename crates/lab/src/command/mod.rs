@@ -3,7 +3,7 @@
 mod machine;
 mod model;
 mod report;
-mod study;
+pub(crate) mod study;
 
 use crate::cli::{Command, Shape};
 use serde::Serialize;

@@ -1,13 +1,14 @@
 //! `manycore study NAME`.
 
-use crate::cli::{Format, StudyArgs};
+use crate::cli::{Format, StudyArgs, counts};
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
-use crate::study::{self, Request};
+use crate::study::{self, Request, Study};
 use crate::world::World;
 use std::fmt::Write as _;
 
-pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
+/// What is asked of which study; touches nothing.
+pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, Request)> {
     let study = study::find(&args.name)?;
     let (world, settings) = World::new(
         args.on.as_deref().unwrap_or(study.home()),
@@ -17,13 +18,18 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let request = Request {
         world,
         settings: Settings::parse(&settings, study.keys())?,
-        threads: args.threads.clone(),
-        cores: args.cores.clone(),
+        threads: counts("--threads", &args.threads)?,
+        cores: counts("--cores", &args.cores)?,
         only: args.only.clone(),
         full: args.effort.full,
         seed: args.effort.seed,
         fresh: args.fresh,
     };
+    Ok((study, request))
+}
+
+pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
+    let (study, request) = request(args)?;
     let plan = study.plan(&request)?;
     let out = OutFolder::prepare(&args.effort.out)?;
     let (findings, paths) = study::run(study, &*plan, &out)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Of all threads, ended ones included, to a microsecond; zero where the system
+/// CPU time of all threads, ended ones included, to a microsecond; zero where the system
 /// does not say.
 #[cfg(unix)]
 pub(crate) fn of_process() -> Duration {

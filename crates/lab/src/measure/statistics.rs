@@ -11,7 +11,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of at least one sample.
+    /// The spread of at least one sample.
     pub(crate) fn of(samples: &[f64]) -> Self {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -34,7 +34,7 @@ impl Spread {
     }
 }
 
-/// Of at least one sample.
+/// The median of at least one sample.
 pub(crate) fn median(samples: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = samples.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -48,7 +48,7 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     below + (above - below) * at.fract()
 }
 
-/// Of ratios: the mean under which a half and a double cancel. 1 of none.
+/// The mean of ratios under which a half and a double cancel. 1 of none.
 pub(crate) fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for ratio in ratios {

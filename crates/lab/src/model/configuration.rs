@@ -1,6 +1,6 @@
 //! One point of the grid: a unit task, its loop, and the threads that run it.
 
-use manycore::cost::published::Features;
+use manycore_research::cost::published::Features;
 use serde::Serialize;
 
 /// The iterations of the document's loops. It does not say; its tables do, see

@@ -2,8 +2,8 @@
 
 use super::configuration::{Configuration, ITERATIONS};
 use super::error::ModelError;
-use std::collections::BTreeMap;
-use std::fs;
+use crate::input;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -18,6 +18,11 @@ const CONFIGURATION: [&str; 6] = [
 ];
 /// The further columns of a measurement.
 const MEASUREMENT: [&str; 2] = ["block_size", "latency_clocks"];
+
+/// Measurements and machines that are fitted to: what a fit costs grows with the
+/// first and with the square of the second.
+const MOST_ROWS: usize = 10_000;
+const MOST_MACHINES: usize = 32;
 
 const COUNT: &str = "a whole number, at least 1";
 const AMOUNT: &str = "a whole number, at least 0";
@@ -57,7 +62,7 @@ pub(crate) struct Source {
 
 impl Source {
     pub(crate) fn open(path: &Path) -> Result<Self, ModelError> {
-        let text = fs::read_to_string(path).map_err(|source| ModelError::Read {
+        let text = input::read(path).map_err(|source| ModelError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -105,6 +110,9 @@ impl Source {
             });
             cells[cell].measured.push((block, latency));
         }
+        let machines: BTreeSet<&str> = cells.iter().map(|cell| &*cell.at.machine).collect();
+        self.at_most(seen.len(), "measurements", MOST_ROWS)?;
+        self.at_most(machines.len(), "machines", MOST_MACHINES)?;
         for cell in &mut cells {
             cell.measured.sort_unstable_by_key(|&(block, _)| block);
         }
@@ -114,10 +122,11 @@ impl Source {
     /// Configurations in the order of first appearance, each once.
     pub(crate) fn configurations(&self) -> Result<Vec<Configuration>, ModelError> {
         let mut configurations = Vec::new();
+        let mut seen = BTreeSet::new();
         let sheet = self.with_configurations(&[])?;
         for row in sheet.rows() {
             let at = row.configuration()?;
-            if !configurations.contains(&at) {
+            if seen.insert(at.clone()) {
                 configurations.push(at);
             }
         }
@@ -167,6 +176,18 @@ impl Source {
             columns,
             records,
         })
+    }
+
+    fn at_most(&self, found: usize, what: &'static str, most: usize) -> Result<(), ModelError> {
+        match found <= most {
+            true => Ok(()),
+            false => Err(ModelError::TooMany {
+                file: self.name.clone(),
+                found,
+                what,
+                most,
+            }),
+        }
     }
 
     fn empty(&self) -> ModelError {
@@ -360,6 +381,22 @@ mod tests {
         let path = Path::new("/nowhere/at all.csv");
         let error = Source::open(path).err().map(|error| error.to_string());
         assert!(error.is_some_and(|error| error.starts_with("cannot read /nowhere/at all.csv: ")));
+    }
+
+    #[test]
+    fn more_than_a_fit_is_worth_is_refused() {
+        let row = |at: usize, machine: usize| format!("m{machine},1,2,8,8,{at},4,50\n");
+        let file = |rows: usize, machines: usize| {
+            let rows: String = (0..rows).map(|at| row(at, at % machines)).collect();
+            format!("{HEADER}\n{rows}")
+        };
+        assert_eq!(cells(&file(10_000, 32)).unwrap().len(), 10_000);
+        assert_eq!(
+            complaint(&file(10_001, 1)),
+            "f.csv: 10001 measurements; expected at most 10000"
+        );
+        let machines = complaint(&file(33, 33));
+        assert_eq!(machines, "f.csv: 33 machines; expected at most 32");
     }
 
     #[test]

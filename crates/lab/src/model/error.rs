@@ -51,6 +51,13 @@ pub(crate) enum ModelError {
         first: u64,
         block: usize,
     },
+    #[error("{file}: {found} {what}; expected at most {most}")]
+    TooMany {
+        file: String,
+        found: usize,
+        what: &'static str,
+        most: usize,
+    },
     #[error("{}: {problem}", path.display())]
     Parameters { path: PathBuf, problem: String },
 }

@@ -8,7 +8,7 @@ use super::taskflow;
 use super::text;
 use super::validation;
 use crate::measure::statistics::Spread;
-use manycore::cost::published::Weights;
+use manycore_research::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use super::fitting;
 use super::form::{self, Preference, STARTS};
 use super::parameters::Parameters;
 use super::{text, validation};
-use manycore::cost::published::Weights;
+use manycore_research::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
 use std::time::Instant;
@@ -18,7 +18,7 @@ pub(crate) struct FitReport {
     pub(crate) parameters: Parameters,
     pub(crate) cells: usize,
     pub(crate) fit_ms: f64,
-    /// Of `ours`: on the cells that it was fitted to, and on cells left out.
+    /// The scores of `ours`: on the cells that it was fitted to, and on cells left out.
     pub(crate) scores: Vec<Score>,
     pub(crate) refitted: Refitted,
 }

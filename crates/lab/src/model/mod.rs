@@ -10,6 +10,8 @@ mod eval;
 mod fit;
 mod fitting;
 mod form;
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod least_squares;
 mod parameters;
 mod predict;

@@ -3,10 +3,10 @@
 use super::configuration::Configuration;
 use super::error::ModelError;
 use super::shipped;
+use crate::input;
 use manycore::cost::{self, Machine, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -33,19 +33,20 @@ impl Parameters {
 
     /// Reads what [`save`](Self::save) wrote.
     pub(crate) fn load(path: &Path) -> Result<Self, ModelError> {
-        let text = fs::read_to_string(path).map_err(|source| ModelError::Read {
+        let text = input::read(path).map_err(|source| ModelError::Read {
             path: path.to_owned(),
             source,
         })?;
-        let wrong = |problem| ModelError::Parameters {
+        Self::parse(&text).map_err(|problem| ModelError::Parameters {
             path: path.to_owned(),
             problem,
-        };
-        let parameters: Self = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
-        match parameters.problem() {
-            Some(problem) => Err(wrong(problem)),
-            None => Ok(parameters),
-        }
+        })
+    }
+
+    /// Or what is wrong with the text.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let parameters: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        parameters.problem().map_or(Ok(parameters), Err)
     }
 
     /// Writes them as JSON: the whole file, or none.

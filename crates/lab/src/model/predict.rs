@@ -5,7 +5,7 @@ use super::error::ModelError;
 use super::form::{self, Preference};
 use super::parameters::Parameters;
 use super::text;
-use manycore::cost::published::Weights;
+use manycore_research::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
 

@@ -3,18 +3,23 @@
 use super::data::Cell;
 use super::error::ModelError;
 use super::fitting::fit;
+use std::collections::BTreeMap;
+
+/// Fits to leave something out of. If there are more parts, several are left out at once.
+const MOST_FITS: usize = 64;
 
 /// Regrets of `ours`, in the order of the cells, where each was fitted without
 /// the cells of the same `part`. None if some part is all there is.
-pub(super) fn leave_out<K: PartialEq>(
+pub(super) fn leave_out<K: Ord>(
     cells: &[Cell],
     part: impl Fn(usize, &Cell) -> K,
 ) -> Result<Option<Vec<f64>>, ModelError> {
-    let parts: Vec<K> = cells
-        .iter()
-        .enumerate()
-        .map(|(i, cell)| part(i, cell))
-        .collect();
+    let mut known = BTreeMap::new();
+    let parts = cells.iter().enumerate().map(|(i, cell)| {
+        let next = known.len();
+        *known.entry(part(i, cell)).or_insert(next) % MOST_FITS
+    });
+    let parts: Vec<usize> = parts.collect();
     let mut regrets = vec![None; cells.len()];
     for i in 0..cells.len() {
         if regrets[i].is_some() {

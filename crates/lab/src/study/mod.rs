@@ -15,6 +15,7 @@ mod team;
 mod text;
 mod trial;
 mod unit;
+pub(crate) mod unknown;
 
 use crate::failure::bad_input;
 use crate::measure::journal::Journal;
@@ -24,6 +25,9 @@ use crate::world::World;
 use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+
+/// Threads of this host: what waits for each other shall fit into a machine.
+const MOST_THREADS: usize = 1024;
 
 /// Every study, in the order of the report.
 pub(crate) const STUDIES: [&dyn Study; 8] = [
@@ -83,11 +87,17 @@ pub(crate) struct Request {
 impl Request {
     /// Refuses `--cores`, for studies that count threads.
     fn counts_threads(&self) -> anyhow::Result<()> {
-        match self.cores.is_empty() {
-            true => Ok(()),
-            false => Err(bad_input(
+        if !self.cores.is_empty() {
+            return Err(bad_input(
                 "--cores: this study counts threads; expected --threads",
-            )),
+            ));
+        }
+        let native = matches!(self.world, World::Native);
+        match self.threads.iter().find(|count| count.get() > MOST_THREADS) {
+            Some(count) if native => Err(bad_input(format!(
+                "--threads {count}: expected at most {MOST_THREADS} on this host"
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -162,7 +172,7 @@ pub(crate) fn help() -> String {
     for study in STUDIES {
         text += &format!("\n  {}: {}\n", study.name(), study.question());
         for key in study.keys() {
-            text += &format!("    {:<14} {}\n", key.name, key.meaning);
+            text += &format!("    {:<14} {}{}\n", key.name, key.meaning, key.range());
         }
     }
     text

@@ -1,5 +1,6 @@
 //! The `--set KEY=VALUE` settings of a study.
 
+use super::unknown::unknown;
 use crate::failure::bad_input;
 use std::collections::BTreeMap;
 
@@ -9,30 +10,79 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     /// For `manycore study --help`, after the name.
     pub(crate) meaning: &'static str,
+    /// The least and the most of the whole numbers that it takes, if it does.
+    range: Option<(u64, u64)>,
 }
 
-/// The settings given, every key of them known.
+impl Key {
+    /// A setting that is no number.
+    pub(crate) const fn text(name: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name,
+            meaning,
+            range: None,
+        }
+    }
+
+    /// A whole number from `least` to `most`, or a list of them.
+    pub(crate) const fn number(
+        name: &'static str,
+        meaning: &'static str,
+        least: u64,
+        most: u64,
+    ) -> Self {
+        Self {
+            name,
+            meaning,
+            range: Some((least, most)),
+        }
+    }
+
+    /// For `manycore study --help`, after the meaning.
+    pub(crate) fn range(&self) -> String {
+        self.range.map_or_else(String::new, |(least, most)| {
+            format!("; from {least} to {}", power(most))
+        })
+    }
+}
+
+/// The most items of a list. What is compared are all pairs of two lists, or all triples.
+const MOST_ITEMS: usize = 64;
+
+/// What one study measures, at most: each takes a simulation, or a time.
+const MOST_CELLS: usize = 100_000;
+
+/// The settings given, every key of them known, every number in its range.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Settings(BTreeMap<String, String>);
+pub(crate) struct Settings(BTreeMap<&'static str, Value>);
+
+#[derive(Clone, Debug)]
+struct Value {
+    text: String,
+    /// The values of a setting that takes numbers.
+    numbers: Vec<u64>,
+}
 
 impl Settings {
-    /// Reads `KEY=VALUE` pairs.
+    /// Reads `KEY=VALUE` pairs of a study that runs on this host.
     pub(crate) fn parse(pairs: &[String], known: &[Key]) -> anyhow::Result<Self> {
         let mut settings = BTreeMap::new();
         for pair in pairs {
-            let Some((key, value)) = pair.split_once('=') else {
+            let Some((name, text)) = pair.split_once('=') else {
                 return Err(bad_input(format!("--set {pair}: expected KEY=VALUE")));
             };
-            let (key, value) = (key.trim(), value.trim());
-            if !known.iter().any(|known| known.name == key) {
-                let names: Vec<&str> = known.iter().map(|known| known.name).collect();
-                let names = names.join(", ");
-                return Err(bad_input(format!(
-                    "--set {pair}: unknown key `{key}`; expected one of {names}"
-                )));
-            }
-            if settings.insert(key.to_owned(), value.to_owned()).is_some() {
-                return Err(bad_input(format!("--set {pair}: `{key}` is given twice")));
+            let (name, text) = (name.trim(), text.trim());
+            let Some(key) = known.iter().find(|known| known.name == name) else {
+                return Err(unknown(pair, name, known, false));
+            };
+            let numbers = match key.range {
+                Some(range) => numbers(name, text, range)?,
+                None => Vec::new(),
+            };
+            let text = text.to_owned();
+            let before = settings.insert(key.name, Value { text, numbers });
+            if before.is_some() {
+                return Err(bad_input(format!("--set {pair}: `{name}` is given twice")));
             }
         }
         Ok(Self(settings))
@@ -40,34 +90,21 @@ impl Settings {
 
     /// The text of a setting, if given.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
+        self.0.get(key).map(|value| &*value.text)
     }
 
-    /// A whole number from 1 to `most`.
-    pub(crate) fn number(&self, key: &str, most: u64) -> anyhow::Result<Option<u64>> {
-        self.text(key)
-            .map(|text| number(key, text, 1, most))
-            .transpose()
-    }
-
-    /// Whole numbers from `least` to `most`, separated by commas; each once.
-    pub(crate) fn numbers(
-        &self,
-        key: &str,
-        least: u64,
-        most: u64,
-    ) -> anyhow::Result<Option<Vec<u64>>> {
-        let Some(text) = self.text(key) else {
-            return Ok(None);
-        };
-        let mut numbers = Vec::new();
-        for part in text.split(',') {
-            let value = number(key, part.trim(), least, most)?;
-            if !numbers.contains(&value) {
-                numbers.push(value);
-            }
+    /// A whole number in the range of its key.
+    pub(crate) fn number(&self, key: &str) -> anyhow::Result<Option<u64>> {
+        match self.numbers(key).as_deref() {
+            None => Ok(None),
+            Some(&[number]) => Ok(Some(number)),
+            Some(_) => Err(bad_input(format!("--set {key}: expected one number"))),
         }
-        Ok(Some(numbers))
+    }
+
+    /// Whole numbers in the range of their key; each once, at least one.
+    pub(crate) fn numbers(&self, key: &str) -> Option<Vec<u64>> {
+        self.0.get(key).map(|value| value.numbers.clone())
     }
 
     /// Items separated by commas, read by `parse`; each once.
@@ -79,16 +116,68 @@ impl Settings {
         let Some(text) = self.text(key) else {
             return Ok(None);
         };
-        let mut items = Vec::new();
-        for part in text.split(',') {
-            let item =
-                parse(part.trim()).map_err(|error| bad_input(format!("--set {key}: {error}")))?;
-            if !items.contains(&item) {
-                items.push(item);
-            }
-        }
+        let items = distinct(key, text, |part| {
+            parse(part).map_err(|error| bad_input(format!("--set {key}: {error}")))
+        })?;
         Ok(Some(items))
     }
+}
+
+/// Refuses a study that measures the product of so many things, if those are
+/// too many: before any of them is made.
+pub(crate) fn bounded(counts: &[usize]) -> anyhow::Result<()> {
+    let product = counts.iter().try_fold(1, |a: usize, &b| a.checked_mul(b));
+    match product {
+        Some(cells) if cells <= MOST_CELLS => Ok(()),
+        _ => {
+            let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+            Err(bad_input(format!(
+                "--set: the lists make {} cells; expected at most {MOST_CELLS}",
+                counts.join(" x ")
+            )))
+        }
+    }
+}
+
+/// Refuses a product of numbers that are each in their range.
+pub(crate) fn product(what: &str, factors: &[u64], most: u64) -> anyhow::Result<()> {
+    let all = factors.iter().try_fold(1, |a: u64, &b| a.checked_mul(b));
+    match all {
+        Some(all) if all <= most => Ok(()),
+        _ => {
+            let factors: Vec<String> = factors.iter().map(|&factor| power(factor)).collect();
+            Err(bad_input(format!(
+                "{what}: {}; expected at most {}",
+                factors.join(" x "),
+                power(most)
+            )))
+        }
+    }
+}
+
+/// What stands between the commas, each once.
+fn distinct<T: PartialEq>(
+    key: &str,
+    text: &str,
+    parse: impl Fn(&str) -> anyhow::Result<T>,
+) -> anyhow::Result<Vec<T>> {
+    let mut items = Vec::new();
+    for part in text.split(',') {
+        let item = parse(part.trim())?;
+        if items.contains(&item) {
+            continue;
+        }
+        if items.len() == MOST_ITEMS {
+            let what = format!("--set {key}: a longer list than {MOST_ITEMS} items");
+            return Err(bad_input(what));
+        }
+        items.push(item);
+    }
+    Ok(items)
+}
+
+fn numbers(key: &str, text: &str, (least, most): (u64, u64)) -> anyhow::Result<Vec<u64>> {
+    distinct(key, text, |part| number(key, part, least, most))
 }
 
 fn number(key: &str, text: &str, least: u64, most: u64) -> anyhow::Result<u64> {
@@ -132,14 +221,8 @@ mod tests {
     use super::*;
 
     const KEYS: [Key; 2] = [
-        Key {
-            name: "n",
-            meaning: "",
-        },
-        Key {
-            name: "reads",
-            meaning: "",
-        },
+        Key::number("n", "", 1, 10),
+        Key::number("reads", "", 1, 1 << 16),
     ];
 
     fn parse(pairs: &[&str]) -> anyhow::Result<Settings> {
@@ -163,20 +246,43 @@ mod tests {
     #[test]
     fn settings_are_checked() {
         let settings = parse(&["n=8", "reads=64, 2^10,64"]).unwrap();
-        assert_eq!(settings.number("n", 10).unwrap(), Some(8));
-        assert_eq!(
-            settings.numbers("reads", 1, 1 << 16).unwrap(),
-            Some(vec![64, 1024])
-        );
+        assert_eq!(settings.number("n").unwrap(), Some(8));
+        assert_eq!(settings.numbers("reads"), Some(vec![64, 1024]));
         for (pairs, part) in [
             (&["n"][..], "expected KEY=VALUE"),
             (&["m=1"], "expected one of n, reads"),
             (&["n=1", "n=2"], "twice"),
+            (&["n=0"], "from 1 to 10"),
+            (&["reads=1,65537"], "from 1 to 2^16"),
+            (&["reads="], "from 1 to 2^16"),
         ] {
             let error = parse(pairs).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-        let error = parse(&["n=0"]).unwrap().number("n", 10).unwrap_err();
-        assert!(error.to_string().contains("from 1 to 10"), "{error}");
+        let error = parse(&["n=1,2"]).unwrap().number("n").unwrap_err();
+        assert!(error.to_string().contains("expected one number"), "{error}");
+    }
+
+    #[test]
+    fn lists_and_their_products_are_bounded() {
+        let list = |items: u64| {
+            let items: Vec<String> = (1..=items).map(|item| item.to_string()).collect();
+            parse(&[&format!("reads={},1,2", items.join(","))])
+        };
+        assert_eq!(list(64).unwrap().numbers("reads").unwrap().len(), 64);
+        let error = list(65).unwrap_err().to_string();
+        assert!(
+            error.contains("--set reads") && error.contains("64"),
+            "{error}"
+        );
+        assert!(bounded(&[100, 10, 100]).is_ok());
+        for counts in [&[100, 10, 101][..], &[usize::MAX, 2]] {
+            let error = bounded(counts).unwrap_err().to_string();
+            assert!(error.contains("100000"), "{error}");
+        }
+        assert!(product("n x reads", &[1 << 10, 1 << 10], 1 << 20).is_ok());
+        let error = product("n x reads", &[1 << 40, 1 << 40], 1 << 20).unwrap_err();
+        let expected = "n x reads: 2^40 x 2^40; expected at most 2^20";
+        assert_eq!(error.to_string(), expected);
     }
 }

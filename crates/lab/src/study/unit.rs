@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Of the native world, and of a simulated one.
+/// The unit of the native world, and that of a simulated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Unit {
     #[serde(rename = "us")]

@@ -100,6 +100,127 @@ fn settings_are_checked_before_anything_is_made() {
 }
 
 #[test]
+fn an_unknown_key_names_those_of_study_and_machine_apart() {
+    let bench = Bench::new();
+    bench
+        .run(&["study", "barrier", "--set", "episode=3"])
+        .refused(&[
+            "--set episode=3: unknown key `episode`, perhaps `episodes`",
+            "the study's episodes, beside, runs, seconds, pin, or of the machine's name,",
+            "cores",
+            "os.*",
+        ]);
+    let native = ["study", "block-size", "--set", "cores=2"];
+    bench
+        .run(&native)
+        .refused(&["`cores`", "simulated machine", "one of n,"]);
+    let machine = ["machine", "--on", "atac-64", "--set", "core=2"];
+    bench.run(&machine).refused(&["--set core=2", "core: "]);
+    let machine = ["machine", "--on", "atac-64", "--set", "core.cpu=2"];
+    bench
+        .run(&machine)
+        .refused(&["core.cpu", "`cpi`", "`spin-period`"]);
+    let machine = ["machine", "--on", "atac-64", "--set", "corse=2"];
+    bench
+        .run(&machine)
+        .refused(&["`corse`, perhaps `cores`", "the machine's name,"]);
+}
+
+#[test]
+fn a_simulated_machine_of_any_size_is_refused_before_it_is_made() {
+    let bench = Bench::new();
+    for (set, parts) in [
+        (
+            "os.balance-busy=0",
+            &["os.balance-busy: 0", "from 1 to 1024"][..],
+        ),
+        (
+            "l1.size=1000000000000",
+            &["l1.size", "from 1 to 4294967296"],
+        ),
+        ("l2.size=1073741824", &["l2.size", "64 caches", "67108864"]),
+        (
+            "l1.latency=1000000000",
+            &["l1.latency", "from 1 to 1000000"],
+        ),
+        ("memory.latency=1e9", &["memory.latency", "1000000"]),
+        (
+            "core.cpi=1e-308",
+            &["core.cpi", "1e-308", "from 0.01 to 1000"],
+        ),
+        ("optical.transport=1099511627776", &["optical.transport"]),
+    ] {
+        bench
+            .run(&["machine", "--on", "atac-64", "--set", set])
+            .refused(parts);
+    }
+    let sweep = ["study", "robustness", "--set", "transport=1000001"];
+    bench
+        .run(&sweep)
+        .refused(&["--set transport", "from 0 to 1000000"]);
+}
+
+#[test]
+fn products_of_numbers_have_limits() {
+    let bench = Bench::new();
+    for (args, parts) in [
+        (
+            "block-size --set n=2^28",
+            &["n: by bytes of reads", "2^36"][..],
+        ),
+        (
+            "block-size --set n=64 --set writes=2^24 --threads 128",
+            &["writes", "2^30"],
+        ),
+        ("block-size --threads 1025", &["--threads 1025", "1024"]),
+        ("block-size --threads 4097", &["--threads", "4096"]),
+        ("stealing --set tasks=100000", &["tasks", "64", "2^22"]),
+        (
+            "stealing --cores 65,1024 --set tasks=5000",
+            &["tasks", "2^22"],
+        ),
+    ] {
+        let args: Vec<&str> = ["study"].into_iter().chain(args.split(' ')).collect();
+        bench.run(&args).refused(parts);
+    }
+    let list = |most: usize| {
+        (1..=most)
+            .map(|n| n.to_string())
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    bench
+        .run(&["study", "barrier", "--cores", &list(65)])
+        .refused(&["--cores", "65 counts", "64"]);
+    let lists = ["reads", "writes", "comps"].map(|key| format!("{key}={}", list(64)));
+    let mut args = vec!["study", "block-size", "--set", "grid=cross"];
+    args.extend(lists.iter().flat_map(|list| ["--set", list]));
+    bench.run(&args).refused(&["cells", "100000"]);
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let bench = Bench::new();
+    let path = bench.path("endless.toml");
+    let file = fs::File::create(&path).unwrap();
+    // Ten terabytes of nothing, where the file system has such files.
+    if file.set_len(10 << 40).is_err() {
+        return;
+    }
+    bench
+        .run(&["machine", "--on", "endless.toml"])
+        .refused(&["endless.toml", "1048576 bytes"]);
+    for command in ["predict", "fit"] {
+        bench
+            .run(&["model", command, "--data", "endless.toml"])
+            .refused(&["endless.toml", "4194304 bytes"]);
+    }
+    bench
+        .run(&["model", "predict", "--params", "endless.toml"])
+        .refused(&["endless.toml", "4194304 bytes"]);
+}
+
+#[test]
 fn opaque_additions_have_a_limit() {
     Bench::new()
         .run(&[

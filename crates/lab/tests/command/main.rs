@@ -4,6 +4,8 @@
 mod bad_input;
 mod barrier;
 mod graph;
+#[cfg(target_os = "linux")]
+mod limits;
 mod machine;
 mod model;
 mod packing;

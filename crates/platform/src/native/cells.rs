@@ -1,8 +1,10 @@
 //! `std::sync::atomic` behind the seam's traits. Every method is the standard
 //! one, inlined.
 
-use crate::{Atomic, AtomicInteger, Ordering};
+use super::system;
+use crate::{Atomic, AtomicInteger, Futex, Ordering};
 use std::sync::atomic;
+use std::time::Duration;
 
 macro_rules! impl_atomic {
     ($atomic:ty, $value:ty $(, $generic:ident)?) => {
@@ -74,3 +76,13 @@ impl_integer!(atomic::AtomicU64, u64);
 impl_integer!(atomic::AtomicUsize, usize);
 impl_atomic!(atomic::AtomicBool, bool);
 impl_atomic!(atomic::AtomicPtr<T>, *mut T, T);
+
+impl Futex for atomic::AtomicU32 {
+    fn wait(&self, expected: u32, timeout: Option<Duration>) {
+        system::wait(self, expected, timeout);
+    }
+
+    fn wake(&self, count: u32) -> usize {
+        system::wake(self, count)
+    }
+}

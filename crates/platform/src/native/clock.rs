@@ -1,8 +1,7 @@
 //! The clock: the processor's own counter where it has a constant rate, for it
 //! costs 10 ns where a system clock costs 25.
 
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Ticks. On x86-64 the time-stamp counter, on 64-bit Arm the virtual counter,
 /// elsewhere nanoseconds.
@@ -27,27 +26,81 @@ pub(super) fn now() -> u64 {
     }
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     {
-        static START: OnceLock<Instant> = OnceLock::new();
-        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+        nanoseconds()
     }
+}
+
+/// The system's monotonic clock, from any beginning. It is asked directly: to measure from
+/// an `Instant` of the beginning would take a lock around making that, which a fork in the
+/// midst of it would leave locked in the child.
+#[cfg(unix)]
+fn nanoseconds() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the time is written to a variable of ours. This clock exists everywhere; if the
+    // call failed the time would stand still, and decisions be coarse.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    (time.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(time.tv_nsec as u64)
+}
+
+/// Where the standard library has no clock either, calls are counted: budgets of time come
+/// to an end.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+fn nanoseconds() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    // Relaxed: a number, and only that.
+    CALLS.fetch_add(A_CALL, Ordering::Relaxed)
+}
+
+/// What a call counts for, in nanoseconds: some instructions.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+const A_CALL: u64 = 10;
+
+#[cfg(not(any(unix, all(target_family = "wasm", target_os = "unknown"))))]
+fn nanoseconds() -> u64 {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    // A lock: but there is no fork here.
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// Ticks a nanosecond, measured once against the system's monotonic clock.
 pub(super) fn ticks_per_ns() -> f64 {
-    static RATE: OnceLock<f64> = OnceLock::new();
-    *RATE.get_or_init(calibrate)
+    /// The rate's bits; 0 while it is not known, which is no rate.
+    static RATE: AtomicU64 = AtomicU64::new(0);
+    // Relaxed, here and below: the number is all there is. Without a lock, as in `nanoseconds`:
+    // several threads may measure at once, and the first one's rate is everybody's.
+    let known = RATE.load(Ordering::Relaxed);
+    if known != 0 {
+        return f64::from_bits(known);
+    }
+    let mine = calibrate();
+    let put = RATE.compare_exchange(0, mine.to_bits(), Ordering::Relaxed, Ordering::Relaxed);
+    put.map_or_else(f64::from_bits, |_| mine)
 }
 
 /// Half a millisecond: the two clock reads at either end are each within
 /// 50 ns, so the rate is good to about 0.02%.
-const CALIBRATION: Duration = Duration::from_micros(500);
+const CALIBRATION: u64 = 500_000;
 
 fn calibrate() -> f64 {
-    let (start, start_ticks) = (Instant::now(), now());
+    if cfg!(any(
+        miri,
+        not(any(target_arch = "x86_64", target_arch = "aarch64"))
+    )) {
+        // They are nanoseconds.
+        return 1.0;
+    }
+    let (start, start_ticks) = (nanoseconds(), now());
     loop {
-        let (elapsed, end_ticks) = (start.elapsed(), now());
+        let (elapsed, end_ticks) = (nanoseconds().wrapping_sub(start), now());
         if elapsed >= CALIBRATION {
-            let rate = end_ticks.wrapping_sub(start_ticks) as f64 / elapsed.as_nanos() as f64;
+            let rate = end_ticks.wrapping_sub(start_ticks) as f64 / elapsed as f64;
             // A stopped or absurd counter would turn every decision into
             // nonsense; a plausible rate keeps them merely coarse.
             return if (1e-3..=1e2).contains(&rate) {
@@ -74,7 +127,7 @@ mod tests {
     #[test]
     fn the_clock_advances() {
         let start = now();
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(std::time::Duration::from_millis(1));
         assert!(now() > start);
     }
 }

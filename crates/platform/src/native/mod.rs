@@ -3,20 +3,40 @@
 
 mod cells;
 mod clock;
-#[cfg_attr(target_os = "linux", path = "fence_linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fence_portable.rs")]
-mod fence;
-#[cfg_attr(target_os = "linux", path = "futex_linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "futex_portable.rs")]
-mod futex;
+#[cfg(unix)]
+mod fork;
 mod thread;
 
+// What the system has. `--cfg manycore_portable` leaves out what only Linux has, so that a
+// Linux machine can test what the others run on (`ci/platforms.sh`).
+#[cfg(all(target_os = "linux", not(manycore_portable)))]
+mod linux;
+#[cfg(any(manycore_portable, not(target_os = "linux")))]
+mod portable;
+// On Linux for its tests.
+#[cfg(all(test, target_os = "linux", not(manycore_portable)))]
+#[path = "portable/futex.rs"]
+mod portable_futex;
+#[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+mod wasm;
+
+#[cfg(all(target_os = "linux", not(manycore_portable)))]
+use linux as system;
+#[cfg(not(any(
+    all(target_os = "linux", not(manycore_portable)),
+    all(target_family = "wasm", not(target_feature = "atomics"))
+)))]
+use portable as system;
+#[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+use wasm as system;
+
+use crate::coroutine::{NativeStack, native_stack};
 use crate::{Atomic, NoBroadcast, Ordering, Platform, ThreadSpec};
-use corosensei::stack::DefaultStack;
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic;
 
+pub(crate) use system::{allowed_cpus, cpu_time};
 pub use thread::NativeThread;
 
 /// This host's cores: the default platform.
@@ -39,7 +59,15 @@ std::thread_local! {
 /// a `pause`, and the word is what the spinner waits for.
 const SPINS_PER_CLOCK: u32 = 16;
 
-impl Platform for Native {
+// SAFETY: by the number of the promise. 1: the cells are the standard library's. 2: argued in
+// the system's `futex`. 3: the standard library's fences; the asymmetric pair is argued in the
+// system's `fence`. 4: below.
+// 5: the standard library's threads, and `thread`, where a body that is not run is dropped.
+// 6: a thread-local variable without a destructor, which exists as long as its thread.
+// 7: `corosensei`'s stack, from the system, guard page and all. 8: argued in `fork`; where there
+// is no `fork` there are no children. 9: none of the methods panics; `thread` contains the
+// panics of other people's values.
+unsafe impl Platform for Native {
     type AtomicU32 = atomic::AtomicU32;
     type AtomicU64 = atomic::AtomicU64;
     type AtomicUsize = atomic::AtomicUsize;
@@ -48,7 +76,7 @@ impl Platform for Native {
     type Futex = atomic::AtomicU32;
     type Thread = NativeThread;
     type Broadcast = NoBroadcast;
-    type Stack = DefaultStack;
+    type Stack = NativeStack;
 
     #[inline(always)]
     fn fence(order: Ordering) {
@@ -69,11 +97,11 @@ impl Platform for Native {
 
     #[inline(always)]
     fn light_fence() {
-        fence::light();
+        system::light();
     }
 
     fn has_light_fences() -> bool {
-        fence::are_light()
+        system::are_light()
     }
 
     #[inline(always)]
@@ -82,7 +110,7 @@ impl Platform for Native {
     }
 
     fn heavy_fence() {
-        fence::heavy();
+        system::heavy();
     }
 
     #[inline(always)]
@@ -150,11 +178,11 @@ impl Platform for Native {
     }
 
     fn core() -> usize {
-        thread::core()
+        system::core()
     }
 
     fn leave_core(core: usize) {
-        thread::leave_core(core);
+        system::leave_core(core);
     }
 
     #[inline(always)]
@@ -163,16 +191,22 @@ impl Platform for Native {
     }
 
     #[inline(always)]
-    fn set_slot(value: *const ()) {
+    unsafe fn set_slot(value: *const ()) {
         SLOT.set(value);
     }
 
-    fn stack(bytes: usize) -> io::Result<DefaultStack> {
-        // More than any address space has; the sum with the guard must not overflow.
-        if bytes > isize::MAX as usize / 2 {
-            let what = format!("a stack of {bytes} bytes");
-            return Err(io::Error::new(io::ErrorKind::OutOfMemory, what));
-        }
-        DefaultStack::new(bytes)
+    #[cfg(unix)]
+    #[inline(always)]
+    fn forks() -> u32 {
+        fork::forks()
+    }
+
+    #[cfg(unix)]
+    fn watch_forks() -> io::Result<()> {
+        fork::watch()
+    }
+
+    fn stack(bytes: usize) -> io::Result<NativeStack> {
+        native_stack(bytes)
     }
 }

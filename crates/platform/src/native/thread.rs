@@ -1,7 +1,9 @@
 //! The operating system's threads.
 
+use super::system::{bind, sharpen_timer};
 use crate::ThreadSpec;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread::{Builder, JoinHandle};
 
@@ -13,7 +15,12 @@ impl NativeThread {
     pub(super) fn join(self) {
         // An error is the thread's panic, whose message the panic hook has
         // already printed.
-        let _ = self.0.join();
+        if let Err(payload) = self.0.join() {
+            // Somebody's value, whose destructor may panic in turn; that one's payload is
+            // leaked, so that there is an end of it.
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+            std::mem::forget(dropped);
+        }
     }
 }
 
@@ -49,70 +56,9 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
     match bound.recv() {
         Ok(Ok(())) => Ok(NativeThread(thread)),
         Ok(Err(error)) => {
-            let _ = thread.join();
+            NativeThread(thread).join();
             Err(error)
         }
         Err(mpsc::RecvError) => Err(io::Error::other("the thread died before it was bound")),
     }
 }
-
-#[cfg(target_os = "linux")]
-fn bind(cpus: &[usize]) -> io::Result<()> {
-    use rustix::thread::{CpuSet, sched_setaffinity};
-    let mut set = CpuSet::new();
-    for &cpu in cpus {
-        if cpu >= CpuSet::MAX_CPU {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput));
-        }
-        set.set(cpu);
-    }
-    Ok(sched_setaffinity(None, &set)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn bind(_cpus: &[usize]) -> io::Result<()> {
-    Err(io::Error::from(io::ErrorKind::Unsupported))
-}
-
-/// Linux lets a timer expire 50 us late to batch wake-ups. A worker that sleeps
-/// until just before the next loop is expected cannot use that.
-fn sharpen_timer() {
-    #[cfg(all(target_os = "linux", not(miri)))]
-    {
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    }
-}
-
-// Miri has no `sched_getcpu`.
-#[cfg(all(target_os = "linux", not(miri)))]
-pub(super) fn core() -> usize {
-    rustix::thread::sched_getcpu()
-}
-
-#[cfg(not(all(target_os = "linux", not(miri))))]
-pub(super) fn core() -> usize {
-    0
-}
-
-/// Forbids the core and allows it again: the kernel moves the thread at the
-/// first call, and leaves it where it is at the second.
-#[cfg(all(target_os = "linux", not(miri)))]
-pub(super) fn leave_core(core: usize) {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-    if self::core() != core || core >= CpuSet::MAX_CPU {
-        return;
-    }
-    let Ok(allowed) = sched_getaffinity(None) else {
-        return;
-    };
-    let mut elsewhere = allowed;
-    elsewhere.unset(core);
-    if elsewhere.count() > 0 && sched_setaffinity(None, &elsewhere).is_ok() {
-        // Fails only if the mask was narrowed from outside in between, and
-        // then what was set above is no wider than what is allowed now.
-        let _ = sched_setaffinity(None, &allowed);
-    }
-}
-
-#[cfg(not(all(target_os = "linux", not(miri))))]
-pub(super) fn leave_core(_core: usize) {}

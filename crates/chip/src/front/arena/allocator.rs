@@ -47,8 +47,9 @@ fn simulated(arena: NonNull<Header>, layout: Layout) -> Option<Block> {
 // SAFETY: a block is from `System`, whose contract this is, or from an arena:
 // then it is writable and as large and aligned as its size class, which suits
 // the layout, nobody else is given it until it is freed, and its memory stays
-// mapped until then. Where it is from is decided by its address: `System` never
-// returns memory of the reserved range. Nothing here unwinds.
+// mapped until then. Where it is from is decided by its address, of which the
+// host gives none away twice, and `slot_of` knows those of arenas. Nothing here
+// unwinds.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

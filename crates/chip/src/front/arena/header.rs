@@ -13,7 +13,8 @@ use super::{ArenaError, CAPACITY, range, stack};
 /// blocks.
 const OPEN: u64 = 1 << 62;
 
-/// Lies at offset 0 of an arena.
+/// Lies at offset 0 of an arena. Its size is where simulated addresses begin: were
+/// it another, what shares a line with what would be too, and all results.
 pub(super) struct Header {
     /// The thread that may use `local`; 0 once the arena is closed. No thread's
     /// number changes while it lives, so a thread that reads its own number
@@ -24,6 +25,9 @@ pub(super) struct Header {
     live: AtomicU64,
     local: UnsafeCell<Local>,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Header>() == 1328);
 
 /// What only the owning thread touches, and only while the arena is open.
 pub(super) struct Local {
@@ -166,7 +170,7 @@ impl Header {
 }
 
 impl Local {
-    /// A block for `layout`; none if the arena has no room.
+    /// A block for `layout`; none if neither the arena nor the host has room.
     #[inline]
     pub(super) fn allocate(&mut self, layout: Layout) -> Option<Block> {
         let class = Class::of(layout)?;
@@ -177,7 +181,7 @@ impl Local {
                 fresh: false,
             },
             None => Block {
-                start: self.carve(class.bytes, class.align())?,
+                start: self.carve(class.bytes, class.align()).ok()?,
                 fresh: true,
             },
         };
@@ -186,16 +190,19 @@ impl Local {
     }
 
     /// Memory never handed out before.
-    pub(super) fn carve(&mut self, bytes: usize, align: usize) -> Option<*mut u8> {
+    pub(super) fn carve(&mut self, bytes: usize, align: usize) -> Result<*mut u8, ArenaError> {
         // The arena lies at a multiple of its capacity, so the offset is aligned
         // as the address is. The header keeps `top` above a multiple of it.
-        let end = self.top.next_multiple_of(CAPACITY);
+        let last = self.top.next_multiple_of(CAPACITY);
         let start = self.top.next_multiple_of(align);
-        if start > end || bytes > end - start {
-            return None;
+        if start > last || bytes > last - start {
+            return Err(ArenaError::Full);
         }
+        // SAFETY: the arena is open, so its slot is taken, and by it; `last` is
+        // the slot's end.
+        unsafe { range::reach(start + bytes)? };
         self.top = start + bytes;
-        Some(start as *mut u8)
+        Ok(start as *mut u8)
     }
 
     /// A stack was handed out.

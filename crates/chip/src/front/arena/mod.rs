@@ -35,17 +35,22 @@ pub use allocator::Allocator;
 use header::Header;
 pub use stack::Stack;
 
-/// Bytes of address space each arena reserves, of which only those touched cost
-/// memory. A power of two, and what every arena is aligned to, so that the low
-/// bits of its pointers are the same in every run.
+/// Bytes that an arena can grow to. A power of two, and what every arena is
+/// aligned to, so that the low bits of its pointers are the same in every run.
 const CAPACITY: usize = 1 << 34;
 
 /// Why there is no arena, or no stack in it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ArenaError {
-    #[error("cannot reserve address space for simulated memory: {0}")]
-    Reserve(std::io::Error),
-    #[error("cannot make simulated memory accessible: {0}")]
+    #[error(
+        "the host refuses {bytes} bytes of simulated memory: {reason}; is there a limit on address \
+         space (ulimit -v)?"
+    )]
+    Refused {
+        bytes: usize,
+        reason: std::io::Error,
+    },
+    #[error("the host does not guard a stack in simulated memory: {0}")]
     Protect(std::io::Error),
     #[error("{0} simulated memories are in use, and there is no address space for one more")]
     TooMany(usize),

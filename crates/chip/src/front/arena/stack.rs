@@ -43,12 +43,12 @@ pub struct Stack {
 unsafe impl Send for Stack {}
 
 impl Stack {
-    /// Of the size that the arena's simulated threads have.
+    /// A stack of the size that the arena's simulated threads have.
     pub(super) fn of_thread(arena: NonNull<Header>) -> Result<Self, ArenaError> {
         Self::new(arena, |stacks| stacks.thread)
     }
 
-    /// Of at least `bytes`.
+    /// A stack of at least `bytes`.
     pub(super) fn of_size(arena: NonNull<Header>, bytes: usize) -> Result<Self, ArenaError> {
         Self::new(arena, |_| length_for(bytes))
     }
@@ -76,7 +76,7 @@ impl Stack {
 
 /// A new stack of the arena.
 fn guarded(local: &mut Local, length: usize) -> Result<NonNull<u8>, ArenaError> {
-    let limit = local.carve(length, GUARD).ok_or(ArenaError::Full)?;
+    let limit = local.carve(length, GUARD)?;
     // SAFETY: whole pages that were just carved, to which nothing refers. They
     // stay inaccessible until the arena's memory goes back to the host: the
     // stack is never given out as anything else.

@@ -204,6 +204,75 @@ fn a_stack_outlives_its_arena() {
     ));
 }
 
+/// Bytes mapped at the start of the arena, in whatever pieces.
+#[cfg(target_os = "linux")]
+fn mapped(arena: &Arena) -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mut end = arena.base();
+    for line in maps.lines() {
+        let (from, rest) = line.split_once('-').unwrap();
+        let to = rest.split(' ').next().unwrap();
+        let [from, to] = [from, to].map(|hex| usize::from_str_radix(hex, 16).unwrap());
+        if (from..to).contains(&end) {
+            end = to;
+        }
+    }
+    end - arena.base()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_host_is_asked_for_what_is_needed_and_no_more() {
+    let arena = arena();
+    assert!(mapped(&arena) <= 1 << 20);
+    let mut last = arena.base();
+    for _ in 0..400 {
+        let block = allocate(&arena, Layout::new::<[u8; 1 << 20]>()) as usize;
+        assert!(block > last && range::slot_of(block + (1 << 20) - 1) == Some(arena.base()));
+        last = block;
+    }
+    let used = last + (1 << 20) - arena.base();
+    assert!(
+        (used..used + (65 << 20)).contains(&mapped(&arena)),
+        "{used}"
+    );
+    assert_eq!(range::slot_of(arena.base() + mapped(&arena)), None);
+}
+
+/// What the host maps in the window is the host's: an arena does not grow into
+/// it, and an address there is nobody's.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_arena_stops_where_the_hosts_memory_begins() {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    let arena = arena();
+    let in_the_way = arena.base() + (2 << 20);
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
+    // SAFETY: replaces nothing; unmapped below, untouched.
+    let host =
+        unsafe { mmap_anonymous(in_the_way as *mut _, 4096, ProtFlags::empty(), flags).unwrap() };
+    // SAFETY: the arena is open and the reference gone before the next.
+    let local = unsafe { Header::local(arena.header) }.unwrap();
+    let mut blocks = 0;
+    while local.allocate(Layout::new::<[u8; 64 << 10]>()).is_some() {
+        blocks += 1;
+    }
+    assert_eq!(
+        blocks,
+        (2 << 20) / (64 << 10) - 1,
+        "the first page is the header's"
+    );
+    assert_eq!(range::slot_of(in_the_way), None);
+    let error = arena.stack().unwrap_err().to_string();
+    assert!(
+        error.contains("refuses") && error.contains("ulimit -v"),
+        "{error}"
+    );
+    // SAFETY: mapped above, and nobody's.
+    unsafe { munmap(host, 4096).unwrap() };
+    assert!(arena.stack().is_ok());
+}
+
 #[test]
 fn no_room_is_an_error() {
     let arena = Arena::new(usize::MAX).unwrap();

@@ -62,7 +62,15 @@ impl Simulated {
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedThread(ThreadId);
 
-impl Platform for Simulated {
+// SAFETY: by the number of the promise. One host thread runs all simulated threads and changes
+// between them only where an operation is asked of the engine, so (1, 3, 4) each operation is
+// indivisible and all have one order, in which fences have nothing to do but to take time.
+// 2: the engine compares and puts to sleep as one event. 5: a simulated thread is a fiber, made
+// with its body or not at all. 6: the engine keeps a slot a thread. 7: `arena::Stack` argues it.
+// 8: a simulation belongs to one thread of the host and makes no pool of the host's. 9: an
+// operation that panics, outside of a simulation or since it was called off, ends the simulation:
+// none of its threads is resumed.
+unsafe impl Platform for Simulated {
     type AtomicU32 = Cell32;
     type AtomicU64 = Cell64;
     type AtomicUsize = CellUsize;
@@ -177,7 +185,7 @@ impl Platform for Simulated {
         with_inside(|engine, core| engine.slot(core))
     }
 
-    fn set_slot(value: *const ()) {
+    unsafe fn set_slot(value: *const ()) {
         with_inside(|engine, core| engine.set_slot(core, value));
     }
 

@@ -109,7 +109,8 @@ fn in_arena(take: impl FnOnce(&Arena) -> Result<Stack, ArenaError>) -> Result<St
 }
 
 impl Simulation {
-    /// A run on `machine`, without a limit on cycles and without a timeline.
+    /// A run on `machine`, without a limit on cycles (but 2^62, which nothing
+    /// reaches by doing anything) and without a timeline.
     pub fn new(machine: &Config) -> Self {
         Self {
             config: machine.clone(),

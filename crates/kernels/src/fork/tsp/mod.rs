@@ -9,7 +9,8 @@ use manycore_platform::{Atomic, CachePadded, Platform};
 use map::Map;
 use search::{Journey, Search, Tour};
 
-/// Ten cities of Djibouti, as TSPLIB publishes them (dj38, the first ten).
+/// The first ten cities of dj38, the map of Djibouti among the national problems that the
+/// University of Waterloo publishes (`THIRD_PARTY.md`).
 const DJIBOUTI: [(f64, f64); 10] = [
     (11003.6111, 42102.5),
     (11108.6111, 42373.8889),

@@ -76,12 +76,12 @@ const ROOT: f64 = 150.0;
 const INSERT: f64 = 86.0;
 const LEVEL: f64 = 40.0;
 const MOMENTS: f64 = 289.0;
-/// Of a look at a cell or leaf; of opening one; of its pull as a whole; of a body's.
+/// The cost of a look at a cell or leaf; of opening one; of its pull as a whole; of a body's.
 const LOOK: f64 = 95.0;
 const OPEN: f64 = 48.0;
 const WHOLE: f64 = 82.0;
 const BODY: f64 = 32.0;
-/// Of moving a body; of finding the zone in which it is, and more for each level.
+/// The cost of moving a body; of finding the zone in which it is, and more for each level.
 const MOVE: f64 = 181.0;
 const FIND: f64 = 290.0;
 const FIND_LEVEL: f64 = 250.0;

@@ -275,7 +275,7 @@ impl<P: Platform> Barnes<P> {
             let next = [x + by[0], y + by[1], z + by[2]];
             let [x, y, z] = next;
             self.points[(step + 1) % 2].write::<P>(own.clone())[0] = [x, y, z, mass];
-            // Of at least one, or the body would be in no zone.
+            // The cost of at least one, or the body would be in no zone.
             let cost = (count.wholes + count.bodies).max(1);
             self.costs[(step + 1) % 2].write::<P>(own)[0] = cost;
             self.order.write::<P>(number..number + 1)[0] = body;

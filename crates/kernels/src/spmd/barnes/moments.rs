@@ -7,7 +7,7 @@ use super::region::Vector;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     pub(super) mass: f64,
-    /// Of mass.
+    /// The centre of mass.
     pub(super) centre: Vector,
     /// Second moments about the centre, `sum m d_i d_j`: `xx, yy, zz, xy, xz, yz`. From
     /// these follows the quadrupole.
@@ -21,7 +21,7 @@ pub(super) struct Moments {
 const AXES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
 
 impl Moments {
-    /// Of one body.
+    /// The moments of one body.
     #[inline]
     pub(super) fn of_body(place: Vector, mass: f64, cost: u64) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Moments {
         }
     }
 
-    /// Of several together, each taken as a whole; of at least one.
+    /// The moments of several together, at least one, each taken as a whole.
     pub(super) fn of_parts(parts: &[Self]) -> Self {
         let mass: f64 = parts.iter().map(|part| part.mass).sum();
         let weighted = |axis: usize| -> f64 {

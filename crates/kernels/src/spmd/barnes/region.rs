@@ -48,7 +48,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Of nothing.
+    /// The extent of nothing.
     pub(super) const NONE: Self = Self {
         least: [f64::INFINITY; 3],
         greatest: [f64::NEG_INFINITY; 3],

@@ -46,8 +46,8 @@ const SPIN: Duration = Duration::from_micros(5);
 
 /// A node, and the lock that guards it and, if it is a leaf, the leaf.
 ///
-/// A cell stays where it is while the tree is built: who finds one goes on into it, and
-/// needs no lock. Who finds a leaf, or nothing, holds the slot while it changes that.
+/// A cell stays where it is while the tree is built: a worker that finds one goes on into it, and
+/// needs no lock. A worker that finds a leaf, or nothing, holds the slot while it changes that.
 ///
 /// # Nobody waits for ever
 ///

@@ -19,11 +19,11 @@ const DEVIATIONS: f64 = 8.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Errors {
-    /// Of all bodies looked at.
+    /// The error of all bodies looked at.
     pub root_mean_square: f64,
-    /// Of the middle one.
+    /// The error of the middle one.
     pub median: f64,
-    /// Of the worst.
+    /// The error of the worst.
     pub greatest: f64,
     /// What the others are parts of: an acceleration in units in which the mass of all,
     /// and the constant of gravity, are 1.

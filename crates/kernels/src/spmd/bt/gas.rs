@@ -25,9 +25,9 @@ const CONDUCTION: f64 = 1.96;
 /// What hangs on the grid and the direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
-    /// Of a central difference: half the inverse of the distance of points.
+    /// The weight of a central difference: half the inverse of the distance of points.
     pub(super) first: f64,
-    /// Of a second difference: the square of the inverse.
+    /// The weight of a second difference: the square of the inverse.
     pub(super) second: f64,
     /// How fast every quantity diffuses, which no gas does.
     pub(super) diffusion: f64,
@@ -35,7 +35,7 @@ pub(super) struct Weights {
 
 /// Velocities and energy by mass.
 pub(super) struct Motion<T> {
-    /// Of a unit of mass.
+    /// The volume of a unit of mass.
     volume: T,
     velocity: [T; 3],
     kinetic: T,

@@ -91,7 +91,7 @@ pub struct Bt<P: Platform> {
 }
 
 impl<P: Platform> Bt<P> {
-    /// Of a class: half a gigabyte and some seconds for class C.
+    /// The problem of a class: half a gigabyte and some seconds for class C.
     ///
     /// ```
     /// use manycore_kernels::spmd::{Bt, Class};
@@ -105,7 +105,7 @@ impl<P: Platform> Bt<P> {
         Self::shortened(class, reference(class).steps)
     }
 
-    /// Of a class, but with another number of steps. What that finds nobody has published:
+    /// The problem of a class, with another number of steps. Nobody has published what that finds:
     /// it does not verify.
     ///
     /// ```

@@ -41,7 +41,7 @@ pub struct BtPhases {
 }
 
 impl BtPhases {
-    /// Of a class.
+    /// The phases of a class.
     #[must_use]
     pub fn of(class: Class) -> Self {
         let reference = reference(class);

@@ -26,9 +26,9 @@ pub(super) struct Reference {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Norms {
-    /// Of the right side of the equations.
+    /// Norms of the right side of the equations.
     pub residual: [f64; 5],
-    /// Of the difference from the exact solution.
+    /// Norms of the difference from the exact solution.
     pub error: [f64; 5],
 }
 

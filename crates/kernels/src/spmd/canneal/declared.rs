@@ -82,7 +82,7 @@ impl Declared {
     pub(super) fn phase(&self) -> Phase {
         let swaps = self.schedule.swaps();
         let ends = self.ends_a_move();
-        // Of each of two elements: the bounds of its list, half a line of the list for
+        // For each of two elements: the bounds of its list, half a line of the list for
         // every eight ends and a line to begin with, its place, read and written back; and
         // the place of who is at the other end of each wire.
         let lines = 2.0 * (1.0 + 1.0 + 2.0) + ends / 16.0 + ends;

@@ -51,7 +51,7 @@ impl Place {
 /// when no swap is under way, places are a permutation of what they were.
 ///
 /// A swap that finds either element taken is given up: the first gets its own place back.
-/// So nobody waits for anybody. Who reads a taken element sees where it was. (PARSEC's
+/// So nobody waits for anybody. A reader of a taken element sees where it was. (PARSEC's
 /// program, whose places are pointers, takes the pointer out and lets readers and writers
 /// spin until it is back.)
 ///

@@ -50,7 +50,7 @@ pub struct Cg<P: Platform> {
     p: Shared<f64>,
     q: Shared<f64>,
     r: Shared<f64>,
-    /// Of each iteration, grain by grain.
+    /// The ends of each iteration, grain by grain.
     ends: Shared<End>,
     platform: PhantomData<fn() -> P>,
 }
@@ -226,7 +226,7 @@ impl<P: Platform> Cg<P> {
     }
 }
 
-/// Of a phase that is about rows.
+/// The grains of a phase that is about rows.
 fn grains(phases: &CgPhases) -> usize {
     let phase = phases.residual();
     phase.items.div_ceil(phase.grain)

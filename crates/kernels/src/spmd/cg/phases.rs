@@ -32,7 +32,7 @@ pub struct CgPhases {
 }
 
 impl CgPhases {
-    /// Of a class.
+    /// The phases of a class.
     #[must_use]
     pub fn of(class: Class) -> Self {
         let size = Size::of(class);
@@ -89,7 +89,7 @@ impl CgPhases {
             items: rows,
             grain: whole_lines((2_000 * rows / entries).max(rows / 2_048)),
             cost: Cost {
-                // Of an element: its column, its value, the vector's; times and plus.
+                // For an element: its column, its value, the vector's; times and plus.
                 instructions: instructions + 5.0 * in_a_row + 10.0,
                 bytes: bytes + 12.0 * in_a_row + 4.0 + 8.0,
             },

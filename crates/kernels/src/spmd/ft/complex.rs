@@ -10,7 +10,7 @@ pub(super) struct Complex {
 }
 
 impl Complex {
-    /// Of length 1.
+    /// A number of length 1.
     pub(super) fn turn(angle: f64) -> Self {
         let (im, re) = angle.sin_cos();
         Self { re, im }

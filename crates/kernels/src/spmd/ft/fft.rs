@@ -17,7 +17,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Of what `element` says of each series.
+    /// A row of what `element` says about each series.
     #[inline]
     pub(super) fn from_fn(mut element: impl FnMut(usize) -> Complex) -> Self {
         let mut row = Self {
@@ -32,7 +32,7 @@ impl Row {
         row
     }
 
-    /// Of one series.
+    /// The element of one series.
     #[inline]
     pub(super) fn element(&self, lane: usize) -> Complex {
         Complex {
@@ -76,7 +76,7 @@ impl Fft {
     /// Operations on numbers, loads and stores of [`transform`](Self::transform) for one
     /// series of a length.
     pub(super) fn operations(length: usize) -> f64 {
-        // Of four or two complex numbers: loads and stores, additions; and three turns
+        // For four or two complex numbers: loads and stores, additions; and three turns
         // of six operations each.
         const QUARTERS: usize = 8 + 8 + 16;
         const TURNED: usize = QUARTERS + 3 * 6;

@@ -6,7 +6,7 @@ use crate::spmd::{Class, Cost, Declaration, Phase};
 /// A class' box of numbers and how long it evolves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
-    /// Of x, y and z; numbers along x are neighbours.
+    /// Sides along x, y and z; numbers along x are neighbours.
     pub(super) sides: [usize; 3],
     pub(super) iterations: usize,
 }
@@ -57,7 +57,7 @@ pub struct FtPhases {
 }
 
 impl FtPhases {
-    /// Of a class.
+    /// The phases of a class.
     #[must_use]
     pub fn of(class: Class) -> Self {
         let size = Size::of(class);

@@ -3,7 +3,7 @@
 use super::complex::Complex;
 use crate::spmd::Class;
 
-/// Of each iteration: real and imaginary part, to 13 digits.
+/// The checksum of each iteration: real and imaginary part, to 13 digits.
 pub(super) fn checksums(class: Class) -> Vec<Complex> {
     let checksums: &[(f64, f64)] = match class {
         Class::S => &[

@@ -65,7 +65,7 @@ pub(super) struct Batch<P: Platform> {
     pub(super) open: Box<[P::AtomicBool]>,
     /// Whether the point would move to the centre on offer.
     pub(super) moves: Box<[P::AtomicBool]>,
-    /// Of a centre: its number, and so its column in the scratch table.
+    /// The number of a centre, and so its column in the scratch table.
     pub(super) column: Box<[P::AtomicU32]>,
     /// The points that may be opened, in the order in which to offer them.
     pub(super) candidates: Box<[P::AtomicU32]>,

@@ -315,7 +315,7 @@ fn a_search_ends_near_the_best_set_of_centres() {
     assert!(mean < 1.2);
 }
 
-/// Of the whole clusterings: in how many is some point not at its nearest centre?
+/// In how many of the whole clusterings is some point not at its nearest centre?
 #[test]
 fn points_are_seldom_served_from_farther_away_than_they_need() {
     let solutions = (0..1_000).map(|seed| solve::<Exact>(small_problem(seed)));

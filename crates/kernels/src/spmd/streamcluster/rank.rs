@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Instructions of a random number.
 const DRAW: u64 = 12;
 
-/// Who a thread is, and how it meets the others.
+/// A thread's number, and how it meets the others.
 pub(super) struct Rank<'a, P: Platform> {
     number: usize,
     ranks: usize,

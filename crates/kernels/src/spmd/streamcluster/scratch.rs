@@ -17,7 +17,7 @@ const GRAIN: usize = 4;
 /// kept, so that nobody's table vanishes.
 pub(super) struct Scratch<P: Platform> {
     ranks: usize,
-    /// Of 1, 2, 4, ... words.
+    /// Blocks of 1, 2, 4, ... words.
     sizes: [OnceLock<Box<[P::AtomicU64]>>; usize::BITS as usize],
 }
 

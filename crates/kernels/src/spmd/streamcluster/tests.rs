@@ -191,7 +191,7 @@ fn damaged_solutions_do_not_verify() {
 }
 
 /// What a chip is told, against callgrind's count of the whole program (release
-/// build, x86-64, without what an empty problem takes). Of the difference, some
+/// build, x86-64, without what an empty problem takes). As for the difference, some
 /// twelve accesses to tables a point and offer are told one by one.
 #[test]
 fn the_instructions_declared_are_those_executed() {

@@ -254,7 +254,7 @@ impl Mean {
     }
 }
 
-/// Of the centres that serve a point, in the order of the points.
+/// The means of the centres that serve a point, in the order of the points.
 fn means(found: &Found) -> Vec<Mean> {
     let mut means: Vec<Option<Mean>> = vec![None; found.points.len()];
     for point in &found.points {

@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// Who does what to a line to bring it there.
+    /// What is done to a line, and by which core, to bring it there.
     fn preparation(self) -> &'static [(Role, Operation)] {
         match self {
             Self::M => &[

@@ -10,8 +10,8 @@ use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 /// Levels of the memory and the cycles of a load from each.
 pub(super) type Levels = Vec<(&'static str, f64)>;
 
-/// Loads by core 0, which nobody disturbs. Of a last-level cache in slices,
-/// and of the memory behind it, those a hop away are meant.
+/// Loads by core 0, which nobody disturbs. For a last-level cache in slices,
+/// and for the memory behind it, loads a hop away are meant.
 pub(super) fn measure(config: &Config) -> Result<Run<Levels>, SimulationError> {
     Simulation::new(config).run(|| {
         let config = config.clone();

@@ -30,7 +30,7 @@ pub(crate) struct SimulatedReport {
     /// `simulated`.
     pub(crate) world: &'static str,
     pub(crate) preset: String,
-    /// Of the event streams of all simulations.
+    /// The hash of the event streams of all simulations.
     pub(crate) hash: String,
     pub(crate) title: String,
     pub(crate) cores: u32,
@@ -214,7 +214,7 @@ fn thread_counts(asked: &[usize], cores: usize, notes: &mut Vec<String>) -> Vec<
     fit
 }
 
-/// Of many runs' hashes: FNV-1a over their bytes.
+/// A hash of many runs' hashes: FNV-1a over their bytes.
 struct Hash(u64);
 
 impl Hash {

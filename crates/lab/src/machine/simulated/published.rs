@@ -9,7 +9,7 @@ use serde::Serialize;
 pub(crate) struct Compared {
     pub(crate) simulated: f64,
     pub(crate) published: Option<f64>,
-    /// Of the published one.
+    /// The error relative to the published one.
     pub(crate) error: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ fn find(table: &str, key: &[String]) -> Option<f64> {
     value.parse().ok()
 }
 
-/// Of a number of comparisons.
+/// The errors of a number of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Errors {
     /// Numbers that there is a published one for.

@@ -38,7 +38,7 @@ impl Config {
             cores,
             episodes: request
                 .settings
-                .number("episodes", 1_000_000)?
+                .number("episodes")?
                 .map(|number| number as usize),
             full: request.full,
             barriers: barriers_of(&request.only, &setup)?,

@@ -13,7 +13,7 @@ pub(super) struct Row {
     cores: usize,
     barrier: String,
     episodes: usize,
-    /// Of all episodes together, in `unit`.
+    /// Time of all episodes together, in `unit`.
     total_cycles: f64,
     exit_latency_median: f64,
     unit: Unit,

@@ -7,7 +7,7 @@ use super::simulated::Chip;
 use crate::failure::bad_input;
 use crate::model::{PublishedCell, published_latencies};
 use crate::study::Request;
-use crate::study::settings::Settings;
+use crate::study::settings::{Settings, bounded, product};
 use crate::study::unit::Unit;
 use crate::world::World;
 use manycore::topology::Topology;
@@ -17,10 +17,10 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// The largest loop and the largest task: what a small machine's memory holds,
-/// with a counter for every iteration while a loop is audited.
-const LARGEST: u64 = 1 << 28;
-const LARGEST_COMP: u64 = 1 << 62;
+/// Bytes that the threads of a loop write to, each to its own.
+const MOST_WRITTEN: u64 = 1 << 30;
+/// Bytes that a loop reads and writes, and additions that it does: a minute's.
+const LONGEST_LOOP: u64 = 1 << 36;
 
 /// Under 20 s and 15 min with the longest cells, the warm-up and a margin for
 /// a host that slows down.
@@ -79,8 +79,8 @@ impl Config {
                  without --on, or --set rounds",
             ));
         }
-        let n = set.number("n", LARGEST)?.map(|n| n as usize);
-        let comps = set.numbers("comps", 0, LARGEST_COMP)?;
+        let n = set.number("n")?.map(|n| n as usize);
+        let comps = set.numbers("comps");
         let sizes = |quick: &[u32], full_step: &[u32]| -> Vec<u64> {
             let exponents = if full { full_step } else { quick };
             exponents.iter().map(|&exponent| 1 << exponent).collect()
@@ -130,26 +130,26 @@ impl Config {
             threads: thread_counts(&request.threads, chip.as_ref())?,
             tasks: only.tasks(tasks.unwrap_or(all_tasks)),
             n: n.unwrap_or(if chip.is_some() { 4096 } else { 1024 }),
-            irregular_n: match (set.numbers("irregular-n", 1, LARGEST)?, n) {
+            irregular_n: match (set.numbers("irregular-n"), n) {
                 (Some(list), _) => list.into_iter().map(|n| n as usize).collect(),
                 (None, Some(n)) => vec![n],
                 (None, None) if full => vec![1024, 100_000],
                 (None, None) => vec![1024],
             },
             tiny_n: set
-                .number("tiny-n", LARGEST)?
+                .number("tiny-n")?
                 .map_or(n.unwrap_or(1_000_000), |n| n as usize),
             reads: set
-                .numbers("reads", 1, LARGEST)?
+                .numbers("reads")
                 .unwrap_or_else(|| sizes_on(Chip::reads, &[6, 10])),
             writes: set
-                .numbers("writes", 0, LARGEST)?
+                .numbers("writes")
                 .unwrap_or_else(|| sizes_on(Chip::writes, &[10])),
             folded_comps: comps_of(&[10, 60], &[10, 20, 30, 40, 50, 60]),
             opaque_comps: comps_of(&[10, 12], &[10, 12, 14, 16, 18, 20]),
             cross: cross(set)?,
             blocks: set
-                .numbers("blocks", 1, LARGEST)?
+                .numbers("blocks")
                 .map(|list| list.into_iter().map(|block| block as usize).collect())
                 .or_else(|| chip.as_ref().map(|_| spaced_blocks(1024))),
             partitioners: only
@@ -157,8 +157,8 @@ impl Config {
                 .iter()
                 .map(Partitioner::to_string)
                 .collect(),
-            rounds: set.number("rounds", 1_000_000)?,
-            seconds: set.number("seconds", 1_000_000)?.unwrap_or(if full {
+            rounds: set.number("rounds")?,
+            seconds: set.number("seconds")?.unwrap_or(if full {
                 FULL_SECONDS
             } else {
                 QUICK_SECONDS
@@ -167,7 +167,29 @@ impl Config {
             tables,
         };
         config.drop_endless_opaque_tasks()?;
+        config.check_products()?;
         Ok(config)
+    }
+
+    /// Numbers that are each in their range may be too many together.
+    fn check_products(&self) -> anyhow::Result<()> {
+        let most = |list: &[u64]| list.iter().copied().max().unwrap_or(0);
+        let (n, read, write) = (self.n as u64, most(&self.reads), most(&self.writes));
+        product("--set n: by bytes of reads", &[n, read], LONGEST_LOOP)?;
+        product("--set n: by bytes of writes", &[n, write], LONGEST_LOOP)?;
+        let additions = [n, most(&self.opaque_comps)];
+        if self.tasks.contains(&Task::Opaque) {
+            product("--set n: by opaque comps", &additions, LONGEST_LOOP)?;
+        }
+        let threads = self.threads.iter().copied().max().unwrap_or(1) as u64;
+        product("--set writes: by threads", &[write, threads], MOST_WRITTEN)?;
+        let comps = self.folded_comps.len() + self.opaque_comps.len();
+        let sizes = match self.cross {
+            true => self.reads.len() * self.writes.len() * comps,
+            false => self.reads.len() + self.writes.len() + comps,
+        };
+        let loops = sizes + 3 * self.irregular_n.len() + 1;
+        bounded(&[self.threads.len(), loops])
     }
 
     /// Opaque additions really happen, so a list of sizes that suits folded

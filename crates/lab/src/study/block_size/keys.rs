@@ -2,56 +2,79 @@
 
 use crate::study::settings::Key;
 
+/// The largest loop: what a small machine's memory holds, with a counter for
+/// every iteration while a loop is audited.
+const LARGEST: u64 = 1 << 28;
+/// The largest task's bytes, which each thread has for itself.
+const LARGEST_BYTES: u64 = 1 << 24;
+
 /// The settings of this study.
 pub(super) const KEYS: [Key; 13] = [
-    key(
+    Key::number(
         "n",
         "iterations of a unit-task loop [1024; simulated: 4096, the document's]",
+        1,
+        LARGEST,
     ),
-    key(
+    Key::number(
         "irregular-n",
         "iterations of an irregular loop, a list [1024; --full: and 100000]",
+        1,
+        LARGEST,
     ),
-    key("tiny-n", "iterations of the tiny loop [1000000]"),
-    key(
+    Key::number(
+        "tiny-n",
+        "iterations of the tiny loop [1000000]",
+        1,
+        LARGEST,
+    ),
+    Key::number(
         "reads",
         "bytes read by an iteration, a list [2^10, 2^6; --full: 2^6..2^16; simulated: the document's]",
+        1,
+        LARGEST_BYTES,
     ),
-    key(
+    Key::number(
         "writes",
         "bytes written by an iteration, a list [2^10; --full: 2^6..2^16; simulated: the document's]",
+        0,
+        LARGEST_BYTES,
     ),
-    key(
+    Key::number(
         "comps",
         "additions of an iteration, a list [2^10 and, folded 2^60, opaque 2^12; --full: 2^10..2^60 and ..2^20; simulated: 2^10]",
+        0,
+        1 << 62,
     ),
-    key(
+    Key::text(
         "grid",
         "star: vary one size at a time, as in the document; cross: all pairs [star]",
     ),
-    key(
+    Key::text(
         "tasks",
         "folded, opaque, triangular, reverse-triangular, heavy-tailed, tiny [all; simulated: folded]",
     ),
-    key(
+    Key::number(
         "blocks",
         "fixed block sizes, a list [11 from 1 to N, evenly spaced in their logarithm; simulated: 1..1024]",
+        1,
+        LARGEST,
     ),
-    key("partitioners", "beside the fixed blocks, a list [all]"),
-    key(
+    Key::text("partitioners", "beside the fixed blocks, a list [all]"),
+    Key::number(
         "rounds",
         "measurements of each policy in each cell [as many as there is time for; simulated: 2]",
+        1,
+        10_000,
     ),
-    key(
+    Key::text(
         "tables",
         "latencies to compare simulated ones with, a CSV file as for `model` [the document's]",
     ),
-    key(
+    Key::number(
         "seconds",
         "time for all cells together, not simulated [15; --full: 660]",
+        1,
+        1_000_000,
     ),
 ];
-
-const fn key(name: &'static str, meaning: &'static str) -> Key {
-    Key { name, meaning }
-}

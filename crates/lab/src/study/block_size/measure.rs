@@ -36,7 +36,7 @@ pub(super) struct Measured {
     /// How long its threads waited, all together, for a CPU that others held.
     pub(super) waited: f64,
     pub(super) policies: Vec<Samples>,
-    /// Of simulated loops: a policy's fingerprint, in their order.
+    /// For simulated loops: a policy's fingerprint, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) hashes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Who claims which iterations, and whose pool runs them.
+//! How iterations are claimed, and whose pool runs them.
 
 use manycore::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;

@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::program::Program;
 use crate::study::Request;
+use crate::study::settings::bounded;
 use crate::study::stealing::disciplines_of;
 use crate::study::trial::Setup;
 use serde::Serialize;
@@ -32,7 +33,7 @@ impl Config {
                 format!("unknown program `{name}`; expected some of {all}")
             })
         })?;
-        let scales = match set.numbers("scale", 1, 20)? {
+        let scales = match set.numbers("scale") {
             Some(scales) => scales.into_iter().map(|scale| scale as u32).collect(),
             None if request.full => vec![10, 12, 14],
             None => vec![10],
@@ -47,13 +48,16 @@ impl Config {
             }
             _ => setup.cores(request, CORES)?,
         };
-        Ok(Self {
+        let config = Self {
             cores,
             scales,
             programs: programs.unwrap_or_else(|| Program::ALL.to_vec()),
             disciplines: disciplines_of(&request.only)?,
             setup,
-        })
+        };
+        let runs = config.disciplines.len() * config.cores.len();
+        bounded(&[config.loads().count(), runs])?;
+        Ok(config)
     }
 
     pub(super) fn case(

@@ -5,14 +5,13 @@ use crate::study::trial::{PIN, RUNS, SECONDS};
 
 /// The settings of this study.
 pub(super) const KEYS: [Key; 5] = [
-    Key {
-        name: "scale",
-        meaning: "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
-    },
-    Key {
-        name: "programs",
-        meaning: "a list of breadth-first, components [both]",
-    },
+    Key::number(
+        "scale",
+        "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
+        1,
+        20,
+    ),
+    Key::text("programs", "a list of breadth-first, components [both]"),
     RUNS,
     SECONDS,
     PIN,

@@ -38,7 +38,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Of all runs of a case.
+/// The time of all runs of a case.
 pub(super) fn time(runs: &Runs<Case>) -> Spread {
     let all: Vec<f64> = runs.outcomes.iter().map(|outcome| outcome.time).collect();
     Spread::of(&all)

@@ -20,7 +20,7 @@ impl Account {
     /// What its parts are called, in the poster's order.
     pub(super) const PARTS: [&'static str; 4] = ["user", "system", "idle", "I/O"];
 
-    /// Of simulated cores, which have no devices.
+    /// The account of simulated cores, which have no devices.
     pub(super) fn of_cores(cores: &[Breakdown], ghz: f64) -> Self {
         let mut account = Self::default();
         for core in cores {

@@ -2,7 +2,7 @@
 //! computes in it, on C cores.
 
 /// No schedule is faster: each rank by itself, and all of them on all cores (McNaughton
-/// 1959). Of ranks whose mean is 1 and whose longest is `longest`.
+/// 1959). For ranks whose mean is 1 and whose longest is `longest`.
 pub(super) fn ideal(threads: usize, cores: usize, longest: f64) -> f64 {
     longest.max(threads as f64 / cores as f64)
 }
@@ -17,7 +17,7 @@ pub(super) fn pinned(threads: usize, cores: usize) -> f64 {
 /// The system shares each core fairly, in slices far shorter than the interval, and a
 /// core that runs out of threads takes one that waits elsewhere.
 ///
-/// Of T = kC + r threads, r cores have k + 1. When the others are through, after k, each
+/// With T = kC + r threads, r cores have k + 1. When the others are through, after k, each
 /// thread of the r crowded cores has had k/(k + 1) of its work; r(k + 1) threads with
 /// 1/(k + 1) left then start over on C cores, spread evenly.
 pub(super) fn fair(threads: usize, cores: usize) -> f64 {

@@ -7,21 +7,20 @@ use super::mode::Mode;
 use super::variation::{Variation, variations};
 use crate::failure::bad_input;
 use crate::study::Request;
+use crate::study::settings::bounded;
 use crate::study::trial::Setup;
-use manycore::barrier::barriers;
 use manycore::topology::Topology;
+use manycore_research::barrier::barriers;
 use serde::Serialize;
 
 /// The poster's.
 const THREADS: usize = 16;
 /// As far as two cores show anything: with and without a rest, and many.
 const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
-/// Threads of a run: each has a stack.
-const MOST_THREADS: u64 = 1024;
 
 /// Barriers of a run, quick and full.
 const INTERVALS: [usize; 2] = [12, 50];
-/// Of a sweep, in us.
+/// The intervals of a sweep, in us.
 const SWEEP: [&[u64]; 2] = [
     &[10, 100, 1_000, 10_000, 100_000],
     &[
@@ -67,19 +66,19 @@ impl Config {
             Some(chip) => chip.cores(),
             None => Topology::detect().usable().len(),
         };
-        let threads = match set.numbers("threads", 1, MOST_THREADS)? {
+        let threads = match set.numbers("threads") {
             Some(threads) => threads,
             None if native => NATIVE_THREADS.to_vec(),
             None => vec![THREADS.min(most) as u64],
         };
-        let sweep = match set.numbers("sweep", 1, 1_000_000)? {
+        let sweep = match set.numbers("sweep") {
             Some(sweep) => sweep,
             None if native => NATIVE_SWEEP[full].to_vec(),
             None => SWEEP[full].to_vec(),
         };
         let threads: Vec<usize> = threads.into_iter().map(|count| count as usize).collect();
         let widest = threads.iter().copied().max().unwrap_or(1);
-        Ok(Self {
+        let config = Self {
             cores: cores(request, most, widest.min(most))?,
             modes: modes(&request.only)?,
             benchmarks: set
@@ -91,16 +90,20 @@ impl Config {
                 None if request.full => Kind::ALL.to_vec(),
                 None => vec![Kind::Declared, Kind::Intervals],
             },
-            intervals: match set.number("intervals", 1_000_000)? {
+            intervals: match set.number("intervals")? {
                 Some(intervals) => intervals as usize,
                 None => INTERVALS[full],
             },
             barrier: barrier(set.text("barrier"))?,
-            skew: set.number("skew", 100)?.map_or(SKEW, |skew| skew as u32),
+            skew: set.number("skew")?.map_or(SKEW, |skew| skew as u32),
             threads,
             sweep,
             setup,
-        })
+        };
+        let programs = config.kinds.len() * config.benchmarks.len() + 2 * config.sweep.len();
+        let runs = config.cores.len() * config.modes.len();
+        bounded(&[config.threads.len(), programs, runs])?;
+        Ok(config)
     }
 
     /// A program at all times on so many cores.
@@ -191,12 +194,23 @@ impl Config {
         }
     }
 
-    /// How sensitive packing is to the operating system's settings.
+    /// How sensitive packing is to the operating system's settings, as far as a
+    /// machine can have others.
     pub(super) fn variations(&self) -> Vec<Variation> {
-        match self.setup.chip() {
-            Some(chip) if self.modes.contains(&Mode::Tp) => variations(&chip.0.os),
-            _ => Vec::new(),
+        let Some(chip) = self.setup.chip() else {
+            return Vec::new();
+        };
+        if !self.modes.contains(&Mode::Tp) {
+            return Vec::new();
         }
+        let mut all = variations(&chip.0.os);
+        let widest = self.cores.iter().copied().max().unwrap_or(1);
+        let can_be = |one: &Variation| {
+            let machine = self.setup.machines.build(0, widest, &one.settings);
+            machine.is_ok()
+        };
+        all.retain(can_be);
+        all
     }
 
     /// A program under such a setting.

@@ -15,7 +15,7 @@ const GRAINS: usize = 5040;
 /// A phase, and how long its items take.
 struct Timed {
     phase: Phase,
-    /// Of the k-th of so many equal parts of the items: work for an item. Empty for a
+    /// The work for an item in the k-th of so many equal parts of the items. Empty for a
     /// phase that says what its items cost.
     work: Vec<f64>,
     /// How often each grain has been run; tallies that take no simulated time, and natively

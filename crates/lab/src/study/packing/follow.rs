@@ -6,10 +6,11 @@ use super::mode::Mode;
 use super::run::Desk;
 use super::world::World;
 use anyhow::{Context, bail};
-use manycore::elastic::{Allotment, Rank, Stackful, Team};
+use manycore::elastic::Allotment;
 use manycore::{BuildError, Builder};
 use manycore_kernels::spmd::{Looped, Ranked, Sums};
 use manycore_platform::ThreadSpec;
+use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs the program on as many workers as there may be cores, each bound to one.

@@ -4,7 +4,7 @@ use super::account::Account;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Of so many cores since some time in the past: what they did not do for the process, they
+/// The account of so many cores since some time in the past: what they did not do for the process, they
 /// idled. That is wrong by what others ran on them.
 pub(super) fn account(cores: usize) -> Account {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();

@@ -42,7 +42,7 @@ impl Bandwidth {
     }
 }
 
-/// Who wants something from memory.
+/// How the bandwidth of memory is divided among the threads that want some.
 pub(super) struct Memory<W: World> {
     bandwidth: Bandwidth,
     cores: u32,

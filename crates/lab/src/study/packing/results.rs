@@ -109,7 +109,7 @@ impl<'a> Results<'a> {
         Some(points.into_iter().map(point).collect())
     }
 
-    /// Of all programs of a kind.
+    /// The mean of all programs of a kind.
     pub(super) fn mean_ratio(
         self,
         kind: Kind,
@@ -125,7 +125,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Of all runs of a case, in ns.
+/// The time of all runs of a case, in ns.
 pub(super) fn time(runs: &Runs<Case>) -> Spread {
     let all: Vec<f64> = runs
         .outcomes

@@ -22,7 +22,7 @@ pub(super) struct Row {
     time_p90: f64,
     /// The time of thread reduction on as many cores over this.
     ratio_tr: Option<f64>,
-    /// Of the cores that the program was given, together.
+    /// Time of the cores that the program was given, together.
     user: f64,
     system: f64,
     idle: f64,

@@ -5,9 +5,10 @@ use super::memory::Wanting;
 use super::run::Desk;
 use super::world::World;
 use anyhow::Context;
-use manycore::barrier::{Barrier, BarrierVisitor, Placement, with_barrier};
 use manycore_kernels::spmd::{Member, Part, Ranked, Sums};
 use manycore_platform::ThreadSpec;
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_team::barrier::{Barrier, Placement};
 use std::sync::Arc;
 
 /// Runs the program on a thread a rank.

@@ -147,7 +147,7 @@ impl Config {
                 .collect::<anyhow::Result<_>>()?,
             episodes: request
                 .settings
-                .number("episodes", 1_000_000)?
+                .number("episodes")?
                 .unwrap_or(EPISODES[usize::from(request.full)]),
             barriers,
             setup,
@@ -193,7 +193,7 @@ fn sweep(
         values.dedup();
         values
     };
-    let asked = settings.numbers(parameter.name(), 0, 1 << 40)?;
+    let asked = settings.numbers(parameter.name());
     let (values, coarse) = match &asked {
         Some(asked) => (&**asked, &**asked),
         None if full => (parameter.values(true), parameter.values(true)),

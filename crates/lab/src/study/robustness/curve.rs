@@ -15,7 +15,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Of an application's sweep, if the machine as it is was measured.
+    /// The curve of an application's sweep, if the machine as it is was measured.
     pub(super) fn of(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Option<Self> {
         let config = race.config.config;
         let sweep = config

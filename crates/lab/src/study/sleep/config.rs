@@ -105,8 +105,8 @@ impl Config {
                     )));
                 }
             },
-            runs: set.number("runs", 1_000_000)?.or(simulated_runs),
-            seconds: set.number("seconds", 1_000_000)?.unwrap_or(seconds),
+            runs: set.number("runs")?.or(simulated_runs),
+            seconds: set.number("seconds")?.unwrap_or(seconds),
             chip,
         })
     }

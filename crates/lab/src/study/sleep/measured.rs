@@ -23,10 +23,10 @@ pub(super) struct Measured {
 pub(super) struct Samples {
     pub(super) policy: Policy,
     pub(super) runs: Vec<Sample>,
-    /// Of a simulation: its fingerprint.
+    /// The fingerprint of a simulation.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) hash: String,
-    /// Of a simulation: what its runs did to the lines of named objects.
+    /// What the runs of a simulation did to the lines of named objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) lines: Vec<Line>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Samples {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sample {
     pub(super) time: f64,
-    /// Of all threads together.
+    /// CPU time of all threads together.
     pub(super) cpu_time: f64,
     /// How long all threads together waited for a CPU that others held; native
     /// only.
@@ -93,13 +93,13 @@ impl Measured {
 }
 
 impl Samples {
-    /// Of at least one run.
+    /// The spread of at least one run.
     pub(super) fn spread(&self) -> Spread {
         let times: Vec<f64> = self.runs.iter().map(|run| run.time).collect();
         Spread::of(&times)
     }
 
-    /// Of at least one run.
+    /// The time of at least one run.
     pub(super) fn time(&self) -> f64 {
         self.median(|run| run.time)
     }

@@ -7,11 +7,12 @@
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
-use manycore::sleep::{PolicyVisitor, Sleep, Tally, with_policy};
+use manycore::sleep::{Sleep, Tally};
 use manycore::{BuildError, Builder, Native, Pool};
 use manycore_chip::Simulated;
 use manycore_kernels::fork::Fork;
 use manycore_platform::Platform;
+use manycore_research::sleep::{PolicyVisitor, with_policy};
 use std::marker::PhantomData;
 
 /// A closure to be called once.

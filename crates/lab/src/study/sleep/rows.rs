@@ -20,7 +20,7 @@ pub(super) struct Row {
     speedup: Option<f64>,
     /// A run's, the median; as are sleeps and recovered.
     wakeups: f64,
-    /// Of all threads together, a run's median.
+    /// CPU time of all threads together, a run's median.
     cpu_time: f64,
     mode: String,
     time_p10: f64,

@@ -6,7 +6,7 @@ use crate::study::unit::Unit;
 use manycore::sleep::Mode;
 use manycore_kernels::fork::Algorithm;
 
-/// Of policies' names, threads and times.
+/// Measurements made of policies' names, threads and times.
 pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<Measured> {
     let mut all: Vec<Measured> = Vec::new();
     for &(name, threads, time) in times {

@@ -5,11 +5,14 @@ use super::distribution::Distribution;
 use crate::study::trial::{Machines, Place, Trial, pass_until};
 use anyhow::{Context, anyhow, bail};
 use manycore::Native;
-use manycore::barrier::{Barrier, DisseminationBarrier};
-use manycore::piles::{Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline};
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Platform, ThreadSpec};
+use manycore_research::barrier::DisseminationBarrier;
+use manycore_research::piles::{
+    Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline,
+};
+use manycore_team::barrier::Barrier;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -22,7 +25,7 @@ pub(super) struct Case {
     pub(super) distribution: Distribution,
     pub(super) discipline: String,
     pub(super) tasks: usize,
-    /// Of each task; natively, ns.
+    /// Cycles of each task; natively, ns.
     pub(super) task_cycles: u64,
     pub(super) seed: u64,
 }

@@ -4,14 +4,17 @@ use super::case::Case;
 use super::distribution::Distribution;
 use crate::failure::bad_input;
 use crate::study::Request;
+use crate::study::settings::{bounded, product};
 use crate::study::trial::Setup;
-use manycore::piles::disciplines;
 use manycore::topology::Topology;
+use manycore_research::piles::disciplines;
 use serde::Serialize;
 
 /// The thesis's machine, and its task of 0.12 ms.
 const CORES: usize = 64;
 const CYCLES: u64 = 120_000;
+/// Tasks of a run: each is noted.
+const MOST_TASKS: u64 = 1 << 22;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
@@ -38,7 +41,7 @@ impl Config {
                 format!("unknown distribution `{name}`; expected some of {all}")
             })
         })?;
-        let mut cycles = match set.numbers("task-cycles", 1, 1 << 40)? {
+        let mut cycles = match set.numbers("task-cycles") {
             Some(cycles) => cycles,
             None if request.full => vec![1_200, 12_000, CYCLES, 1_200_000],
             None => vec![CYCLES, 12_000, 1_200],
@@ -46,14 +49,20 @@ impl Config {
         let mut cores = cores(&setup, request)?;
         first(&mut cycles, CYCLES);
         first(&mut cores, CORES);
-        Ok(Self {
+        let config = Self {
             cores,
             cycles,
-            tasks: set.number("tasks", 1_000_000)?.unwrap_or(16) as usize,
+            tasks: set.number("tasks")?.unwrap_or(16) as usize,
             disciplines: disciplines_of(&request.only)?,
             distributions: distributions.unwrap_or_else(|| Distribution::ALL.to_vec()),
             setup,
-        })
+        };
+        let most = config.cores.iter().copied().max().unwrap_or(1);
+        let tasks = [config.tasks as u64, most as u64];
+        product("--set tasks: a core, by cores", &tasks, MOST_TASKS)?;
+        let kinds = config.distributions.len() * config.disciplines.len();
+        bounded(&[config.cycles.len() + config.cores.len(), kinds])?;
+        Ok(config)
     }
 
     pub(super) fn case(

@@ -60,7 +60,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Of all runs of a case.
+/// The makespan of all runs of a case.
 pub(super) fn makespan(runs: &Runs<Case>) -> Spread {
     let all: Vec<f64> = runs
         .outcomes

@@ -16,7 +16,7 @@ pub(super) struct Row {
     distribution: Distribution,
     discipline: String,
     tasks: usize,
-    /// Of each task, in `unit`.
+    /// The length of each task, in `unit`.
     task_cycles: u64,
     /// Until the last task was done.
     makespan: f64,

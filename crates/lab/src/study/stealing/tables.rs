@@ -22,7 +22,7 @@ pub(super) fn stretches(results: Results<'_>) -> Vec<Table> {
     tables.collect()
 }
 
-/// Of the first of them.
+/// The counts of the first of them.
 pub(super) fn counts(results: Results<'_>) -> Vec<Table> {
     let Some(at) = results.config.star().first().copied() else {
         return Vec::new();

@@ -5,10 +5,10 @@ use crate::study::trial::{PIN, RUNS, SECONDS};
 
 /// The settings of this study.
 pub(super) const KEYS: [Key; 4] = [
-    Key {
-        name: "input",
-        meaning: "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
-    },
+    Key::text(
+        "input",
+        "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
+    ),
     RUNS,
     SECONDS,
     PIN,

@@ -29,7 +29,7 @@ pub(super) fn what(config: &Config, measured: &Measured) -> String {
     )
 }
 
-/// Of one input.
+/// The tables of one input.
 pub(super) fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
     let (input, unit) = (race.config.input, race.config.config.setup.unit().name());
     let of = |cores, name: &str| race.of(0, cores, name);

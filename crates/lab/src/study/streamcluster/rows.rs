@@ -16,7 +16,7 @@ pub(super) struct Row {
     /// In `unit`.
     total_cycles: f64,
     exit_latency_median: f64,
-    /// Of the verified answer: the same whatever the barrier and the cores.
+    /// The hash of the verified answer: the same whatever the barrier and the cores.
     output_hash: Option<String>,
     unit: Unit,
     /// Waits of each member.

@@ -21,7 +21,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Of at least one member and one episode.
+    /// The course of at least one member and one episode.
     pub(super) fn of(logs: &[Log]) -> anyhow::Result<Self> {
         let episodes = logs[0].waits.len();
         if episodes == 0 || logs.iter().any(|log| log.waits.len() != episodes) {

@@ -46,7 +46,7 @@ pub(in crate::study) struct Summary {
 }
 
 impl Summary {
-    /// Of at least one run.
+    /// The summary of at least one run.
     pub(super) fn of(point: &Point, samples: &[&Sample]) -> Self {
         let totals: Vec<f64> = samples.iter().map(|sample| sample.total).collect();
         let exits = |of: fn(&Spread) -> f64| median(samples.iter().map(|sample| of(&sample.exit)));

@@ -19,7 +19,7 @@ pub(in crate::study) trait Contest {
 
     fn barriers(&self) -> &[String];
 
-    /// Of the machine asked for; ascending.
+    /// Numbers of cores of the machine asked for; ascending.
     fn cores(&self) -> &[usize];
 
     /// The program with a barrier on a machine.
@@ -95,7 +95,7 @@ impl<'a, C: Contest> Race<'a, C> {
         from
     }
 
-    /// Who is how fast on `at` cores, and who from how many cores on, a line
+    /// Which contestant is how fast on `at` cores, and which is ahead from how many cores on, a line
     /// each; of times as `show` has them.
     pub(in crate::study) fn in_short(self, at: usize, show: impl Fn(&Summary) -> String) -> String {
         let mut text = String::new();

@@ -4,8 +4,9 @@ use super::log::Log;
 use super::program::{Program, Spmd};
 use crate::study::trial::Place;
 use anyhow::{Context, anyhow};
-use manycore::barrier::{Barrier, BarrierVisitor, with_barrier};
 use manycore_platform::{Platform, ThreadSpec};
+use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_team::barrier::Barrier;
 use std::sync::{Arc, Mutex};
 
 /// What came of it.

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 struct Record<T: Trial> {
     trial: T,
     outcome: T::Outcome,
-    /// Of a simulation: its fingerprint.
+    /// The fingerprint of a simulation.
     hash: String,
     /// What it cost of the study's time.
     seconds: f64,
@@ -33,7 +33,7 @@ pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) trial: T,
     /// At least one.
     pub(in crate::study) outcomes: Vec<T::Outcome>,
-    /// Of a simulation: its fingerprint.
+    /// The fingerprint of a simulation.
     pub(super) hash: String,
     /// What they cost.
     pub(super) seconds: f64,

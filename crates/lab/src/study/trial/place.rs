@@ -1,8 +1,8 @@
 //! Where the members of a team run.
 
 use crate::study::chip::Chip;
-use manycore::barrier::Placement;
 use manycore::topology::Topology;
+use manycore_team::barrier::Placement;
 
 /// CPUs for each rank, and what a barrier is told of them.
 #[derive(Clone, Debug)]

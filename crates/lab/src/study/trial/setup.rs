@@ -2,27 +2,31 @@
 
 use super::machines::Machines;
 use crate::failure::bad_input;
-use crate::study::Request;
 use crate::study::chip::Chip;
 use crate::study::settings::Key;
 use crate::study::unit::Unit;
+use crate::study::{MOST_THREADS, Request};
 use crate::world::World;
 use manycore::topology::Topology;
 use serde::Serialize;
 
 /// The settings of all of them.
-pub(in crate::study) const RUNS: Key = Key {
-    name: "runs",
-    meaning: "native runs of each cell [as many as there is time for]",
-};
-pub(in crate::study) const SECONDS: Key = Key {
-    name: "seconds",
-    meaning: "time for all native runs together [15; --full: 300]",
-};
-pub(in crate::study) const PIN: Key = Key {
-    name: "pin",
-    meaning: "native: yes, each thread to a CPU of its own while there are any, or no [yes]",
-};
+pub(in crate::study) const RUNS: Key = Key::number(
+    "runs",
+    "native runs of each cell [as many as there is time for]",
+    1,
+    100_000,
+);
+pub(in crate::study) const SECONDS: Key = Key::number(
+    "seconds",
+    "time for all native runs together [15; --full: 300]",
+    1,
+    1_000_000,
+);
+pub(in crate::study) const PIN: Key = Key::text(
+    "pin",
+    "native: yes, each thread to a CPU of its own while there are any, or no [yes]",
+);
 
 /// How often this host runs a trial; a simulated machine has no noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,7 +54,7 @@ pub(in crate::study) struct Setup {
 }
 
 impl Setup {
-    /// Of the machine asked for alone.
+    /// The setup of the machine asked for alone.
     pub(in crate::study) fn new(study: &'static str, request: &Request) -> anyhow::Result<Self> {
         request.counts_cores()?;
         let machines = match &request.world {
@@ -76,9 +80,9 @@ impl Setup {
             machine: machines.name(0),
             seed: request.seed,
             effort: Effort {
-                runs: set.number("runs", 1_000_000)?,
+                runs: set.number("runs")?,
                 seconds: set
-                    .number("seconds", 1_000_000)?
+                    .number("seconds")?
                     .unwrap_or(if request.full { 300 } else { 15 }),
                 pinned: match set.text("pin") {
                     None | Some("yes") => true,
@@ -150,6 +154,3 @@ impl Setup {
         }
     }
 }
-
-/// Native threads: what waits for each other shall fit into a machine.
-const MOST_THREADS: usize = 1024;

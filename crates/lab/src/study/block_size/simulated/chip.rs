@@ -1,6 +1,6 @@
 //! The simulated machine, and what the document measured on the real one.
 
-use manycore_chip::config::{Config, Network};
+use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
 /// A machine of the document: its name there, and the cells of its tables. The
@@ -53,7 +53,9 @@ impl Chip {
         // The presets leave the second ones out, which matter only here: a
         // caller beside as many pool threads as cores runs on one of them.
         let groups = matches!(config.network, Network::Groups { .. });
-        if document.is_some() && groups && config.threads_per_core == 1 {
+        // As far as a machine may have so many.
+        let room = range("cores").is_some_and(|(_, most)| f64::from(2 * config.cores) <= most);
+        if document.is_some() && groups && room && config.threads_per_core == 1 {
             config.threads_per_core = 2;
             config.cores *= 2;
             config.group_cores *= 2;

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Damaged machines, settings, tables, prices and command lines: none may panic,
+# hang, or need more than 3 GB. Each case is a seed, so that one that fails can be
+# run again, and shows its input:
+#
+#   ci/fuzz.sh              a million cases
+#   ci/fuzz.sh 10000        so many
+#   MANYCORE_FUZZ=12..13 cargo test -p manycore-chip --test fuzz -- --nocapture
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cases=${1:-1000000}
+case $cases in
+*[!0-9]* | '') echo "fuzz: expected a number of cases; found $1" >&2; exit 2 ;;
+esac
+# Machines take the longest: some of them are simulated.
+machines=$((cases / 10))
+cargo test --quiet --no-run -p manycore-chip --test fuzz
+MANYCORE_FUZZ=$machines cargo test --quiet -p manycore-chip --test fuzz -- --nocapture
+cargo test --quiet --no-run -p manycore-lab --bin manycore
+MANYCORE_FUZZ=$((cases - machines)) \
+    cargo test --quiet -p manycore-lab --bin manycore -- --nocapture fuzz::damaged_input

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# The checks that take too long for each change, one after the other; for a night, or before
+# a release. A check that fails does not keep the others from running.
+#
+#   ci/long.sh                all of them, some hours
+#   ci/long.sh miri deny      these
+#
+#   model      every model check, the exhaustive ones too; ten times the random schedules
+#   miri       Rust's memory model (nightly)
+#   tsan       ThreadSanitizer, if there is a script for it (nightly)
+#   fuzz       a million damaged inputs
+#   platforms  other processors and systems
+#   semver     the API against the last release's, the tag v... before this commit
+#              (cargo install cargo-semver-checks)
+#   deny       licences, advisories and sources of dependencies (cargo install cargo-deny)
+#
+# What a check needs and is not here is named in a line, and the check is skipped.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TERM_COLOR=never
+all=(model miri tsan fuzz platforms semver deny)
+
+have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
+last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
+
+# Why the check $1 cannot be run here; nothing, if it can.
+missing() {
+    case $1 in
+    miri) have_nightly || echo "no nightly toolchain (rustup toolchain install nightly)" ;;
+    tsan)
+        if ! [ -x ci/tsan.sh ]; then
+            echo "there is no ci/tsan.sh"
+        elif ! have_nightly; then
+            echo "no nightly toolchain (rustup toolchain install nightly)"
+        fi
+        ;;
+    platforms) command -v rustup >/dev/null || echo "no rustup, which installs targets" ;;
+    semver)
+        if ! cargo semver-checks --version >/dev/null 2>&1; then
+            echo "no cargo-semver-checks (cargo install cargo-semver-checks)"
+        elif [ -z "$(last_release)" ]; then
+            echo "no release to compare with: no tag v..."
+        fi
+        ;;
+    deny) cargo deny --version >/dev/null 2>&1 || echo "no cargo-deny (cargo install cargo-deny)" ;;
+    esac
+}
+
+run() {
+    case $1 in
+    model) ci/model.sh 10 && ci/model.sh exhaust ;;
+    miri) ci/miri.sh ;;
+    tsan) ci/tsan.sh ;;
+    fuzz) ci/fuzz.sh ;;
+    platforms) ci/platforms.sh ;;
+    # Crates that are not published are left out by the tool.
+    semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
+    deny)
+        cargo deny check && cargo deny --manifest-path peers/Cargo.toml check --config "$PWD/deny.toml"
+        ;;
+    esac
+}
+
+checks=("$@")
+[ $# -gt 0 ] || checks=("${all[@]}")
+for check in "${checks[@]}"; do
+    case " ${all[*]} " in
+    *" $check "*) ;;
+    *) echo "long: expected any of ${all[*]}; found $check" >&2; exit 2 ;;
+    esac
+done
+
+results=()
+failed=0
+for check in "${checks[@]}"; do
+    why=$(missing "$check")
+    if [ -n "$why" ]; then
+        echo "long: $check: SKIPPED, $why"
+        results+=("$check skipped: $why")
+        continue
+    fi
+    printf '\n== %s\n' "$check"
+    start=$SECONDS
+    if run "$check"; then
+        results+=("$check passed, $((SECONDS - start)) s")
+    else
+        results+=("$check FAILED, $((SECONDS - start)) s")
+        failed=$((failed + 1))
+    fi
+done
+printf '\n== long checks\n'
+printf 'long: %s\n' "${results[@]}"
+exit $((failed > 0))

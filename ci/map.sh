@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The map is true: the table of crates in ARCHITECTURE.md names each crate of the workspace
+# once, with exactly the crates of the workspace that its Cargo.toml has; arrows point down
+# (a crate depends on crates below it, but for its tests); and each folder or file that the
+# map names by its path is there. Needs python3, and no network.
+#
+#   ci/map.sh [FILE]        another file than ARCHITECTURE.md: to see what the check catches
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo metadata --no-deps --offline --format-version 1 | python3 -c '
+import json, os, re, sys
+
+MAP = sys.argv[1]
+HEADER = ["crate", "what it is", "depends on", "in tests also on"]
+wrong = []
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+def quoted(text):
+    return re.findall(r"`([^`]+)`", text)
+
+lines = open(MAP, encoding="utf-8").read().splitlines()
+heads = [at for at, line in enumerate(lines) if cells(line) == HEADER]
+if len(heads) != 1:
+    head = "| " + " | ".join(HEADER) + " |"
+    sys.exit(f"map: FAILED, {MAP} has {len(heads)} tables that begin with: {head}")
+rows = {}
+for line in lines[heads[0] + 2:]:
+    if not line.startswith("|"):
+        break
+    row = cells(line)
+    names = quoted(row[0])
+    if len(row) != len(HEADER) or len(names) != 1:
+        wrong.append(f"a row that cannot be read: {line}")
+    elif names[0] in rows:
+        wrong.append(f"{names[0]} has two rows")
+    else:
+        rows[names[0]] = (set(quoted(row[2])), set(quoted(row[3])))
+
+packages = json.load(sys.stdin)["packages"]
+crates = {package["name"] for package in packages}
+below = list(rows)
+for name in sorted(crates - set(rows)):
+    wrong.append(f"{name} has no row")
+for name in sorted(set(rows) - crates):
+    wrong.append(f"{name} has a row and is no crate of the workspace")
+for package in packages:
+    name = package["name"]
+    if name not in rows:
+        continue
+    # An optional dependency, one of a target only, and one of a build script count as well.
+    real, tests = set(), set()
+    for dependency in package["dependencies"]:
+        if dependency["name"] in crates:
+            (tests if dependency["kind"] == "dev" else real).add(dependency["name"])
+    tests -= real
+    for found, drawn, kind in zip((real, tests), rows[name], ("", " in its tests")):
+        for other in sorted(found - drawn):
+            wrong.append(f"{name} depends on {other}{kind}; the map does not say so")
+        for other in sorted(drawn - found):
+            wrong.append(f"the map has {name} depend on {other}{kind}; its Cargo.toml does not")
+    for other in sorted(real & set(rows)):
+        if below.index(other) <= below.index(name):
+            wrong.append(f"{name} depends on {other}, whose row is not below its own")
+
+for number, line in enumerate(lines, 1):
+    for path in quoted(line):
+        if re.fullmatch(r"(\.ci|ci|crates|docs|peers)/[\w./-]*", path) and not os.path.exists(path):
+            wrong.append(f"line {number}: there is no {path}")
+
+for what in wrong:
+    print(f"map: {what}", file=sys.stderr)
+if wrong:
+    sys.exit(f"map: FAILED, {len(wrong)} differences between {MAP} and the workspace")
+arrows = sum(len(real) for real, _ in rows.values())
+print(f"map: {len(rows)} crates, {arrows} arrows, all down, as {MAP} says")
+' "${1:-ARCHITECTURE.md}"

@@ -1,0 +1,44 @@
+//! Files that the user names.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// Bytes of a file that is read at once: a hundred times the document's largest
+/// table.
+const LARGEST: u64 = 4 << 20;
+
+/// The text of a file; never more of it than [`LARGEST`], so that a device or
+/// somebody's disk image is an error and not all of the memory.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let file = File::open(path)?;
+    file.take(LARGEST + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LARGEST {
+        true => Err(io::Error::new(
+            ErrorKind::InvalidData,
+            format!("more than {LARGEST} bytes"),
+        )),
+        false => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_is_needed_to_refuse() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("f");
+        std::fs::write(&path, "a,b").unwrap();
+        assert_eq!(read(&path).unwrap(), "a,b");
+        // Ten terabytes of nothing.
+        let large = File::options().write(true).open(&path).unwrap();
+        if large.set_len(10 << 40).is_ok() {
+            let error = read(&path).unwrap_err().to_string();
+            assert_eq!(error, "more than 4194304 bytes");
+        }
+        assert!(read(home.path()).is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! Defects that a test can put into the pool, to see that the check finds them.
+//!
+//! Production code asks, where it would go wrong, in one line that exists in tests only:
+//!
+//! ```ignore
+//! #[cfg(test)]
+//! let called = called && !crate::conserving::fault::is(Fault::DeafNap);
+//! ```
+
+use std::cell::Cell;
+
+/// A way in which a pool can be late without losing anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A worker that waits for an expected loop, and was called for a job, goes on to
+    /// wait for the loop.
+    DeafNap,
+    /// A loop that is believed to be short is run to its end by its caller, whatever the
+    /// clock says.
+    SerialForEver,
+    /// A thread that waits keeps its place, whatever lies there.
+    NoReserve,
+    /// Nobody takes place 0 while no caller does.
+    EmptySeat,
+}
+
+/// All of them.
+pub(super) const ALL: [Fault; 4] = [
+    Fault::DeafNap,
+    Fault::SerialForEver,
+    Fault::NoReserve,
+    Fault::EmptySeat,
+];
+
+thread_local! {
+    /// A machine is simulated by one host thread: what is set here is so for its whole
+    /// machine, and for no other test.
+    static FAULT: Cell<Option<Fault>> = const { Cell::new(None) };
+}
+
+/// Whether the pool is to have the defect `fault`.
+pub(crate) fn is(fault: Fault) -> bool {
+    FAULT.get() == Some(fault)
+}
+
+/// Runs `test` with pools that have the defect `fault`.
+pub(super) fn with<R>(fault: Fault, test: impl FnOnce() -> R) -> R {
+    /// Takes the defect away, also when `test` panics.
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            FAULT.set(None);
+        }
+    }
+    let _reset = Reset;
+    FAULT.set(Some(fault));
+    test()
+}
+
+#[test]
+fn a_fault_ends_with_its_test() {
+    assert!(ALL.into_iter().all(|fault| !is(fault)));
+    with(Fault::DeafNap, || {
+        assert!(is(Fault::DeafNap));
+        assert!(!is(Fault::SerialForEver));
+    });
+    assert!(ALL.into_iter().all(|fault| !is(fault)));
+}

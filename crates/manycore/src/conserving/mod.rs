@@ -1,0 +1,169 @@
+//! Every call is heard: nothing that can be done is left lying while a place is idle.
+//!
+//! Model checkers find what is lost. What is late is not lost: a worker that sleeps until the
+//! next loop is due, and does not look at the job that was pushed meanwhile, runs that job in
+//! the end. So the property has a clock in it, and is checked where the clock is exact: on
+//! the simulated machine, with random programs that mix loops of all lengths, joins, scopes,
+//! spawned jobs, broadcasts and installed calls, from one to four callers, with gaps, bursts
+//! and rhythms, in pools of 2 to 64 threads.
+//!
+//! # The property
+//!
+//! A pool of n threads has n *places*, which have the numbers that
+//! [`current_thread_index`](crate::Pool::current_thread_index) says. An *item* is something
+//! that the pool was given to do. Whenever a place is idle while one and the same item is
+//! to be had,
+//!
+//! 1. after [`until_one_comes`](promise::until_one_comes) cycles at the latest a place that
+//!    was idle has begun something;
+//! 2. after [`until_all_came`](promise::until_all_came) cycles at the latest the place is not
+//!    idle any more, or the item not to be had.
+//!
+//! Also: every program ends (*liveness*), and never more than n leaves run, each in a place of
+//! its own.
+//!
+//! # What is to be had
+//!
+//! | item | from | until |
+//! |---|---|---|
+//! | a call from outside | the call | its first code runs |
+//! | a loop | the end of its first iteration | its last iteration begins |
+//! | the second half of a join | the begin of the first half | it begins |
+//! | a job of a scope, a detached job | the call of `spawn` | it begins |
+//! | a call of a broadcast, in its own place only | the call of `broadcast` | it begins |
+//!
+//! # What is excused
+//!
+//! * Whatever is over within the bounds: waking somebody takes that long, so a loop that has
+//!   less to do may run serially, and so may the rest of a tree.
+//! * A loop's first iteration: until it ends, nobody can know that it is long.
+//! * The rest of a block that one thread has claimed. The check does not see blocks; it is
+//!   only in loops whose first iterations say nothing about the last that a block is much
+//!   longer than was believed.
+//! * What a caller does outside of the pool.
+//! * What the constants in `promise.rs` do not promise yet.
+//!
+//! # How it is checked
+//!
+//! [`program`] is what a program is, [`random`] makes one of a seed, [`world`] runs it on a
+//! machine, [`recorder`] keeps in the host's memory, at no simulated cost, when each item
+//! was offered and begun and when each place was busy, [`verdict`] finds the longest idle
+//! times in that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the
+//! defects that the check must find.
+//!
+//! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
+//! tries a hundred times as many seeds.
+
+pub(crate) mod fault;
+mod program;
+mod promise;
+mod random;
+mod recorder;
+mod shrink;
+mod table;
+mod verdict;
+mod world;
+
+use program::Program;
+use promise::BLOCKS_ARE_GIVEN_UP;
+use random::Mixture;
+use table::Table;
+use verdict::Verdict;
+
+/// Seeds of one run of the test: twenty to thirty seconds of a core's time.
+const SEEDS: u64 = 440;
+
+/// What a run broke, if anything, and how long places were idle in it.
+fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
+    let outcome = world::run(program);
+    let end = match outcome.end {
+        Ok(end) => end.cycles,
+        Err(error) => return (Some(error), Verdict::default()),
+    };
+    let verdict = verdict::longest(&outcome.log, end);
+    let bounded = mixture != Mixture::Skewed || BLOCKS_ARE_GIVEN_UP;
+    let late = verdict.late(program.threads).filter(|_| bounded);
+    (
+        late.or_else(|| verdict::broken_places(&outcome.log)),
+        verdict,
+    )
+}
+
+/// The first program of `seeds` that fails, and why.
+fn first_failure(seeds: std::ops::Range<u64>) -> Option<(u64, Mixture, String)> {
+    seeds.into_iter().find_map(|seed| {
+        let (mixture, program) = random::program(seed);
+        check(mixture, &program).0.map(|why| (seed, mixture, why))
+    })
+}
+
+/// The value of an environment variable that is a number.
+fn number(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    match value.parse() {
+        Ok(number) => Some(number),
+        Err(_) => panic!("{name}={value}: expected a number"),
+    }
+}
+
+/// A failure as a reader needs it: the program of `seed` that is as small as can be.
+fn report(seed: u64, why: &str) -> String {
+    let (mixture, program) = random::program(seed);
+    let smallest = shrink::smallest(&program, |program| check(mixture, program).0.is_some());
+    let less = check(mixture, &smallest).0.unwrap_or_default();
+    format!(
+        "MANYCORE_SEED={seed}, {mixture:?}: {why}\nand of a smaller program: {less}\n{smallest:?}"
+    )
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn nothing_is_left_lying_while_a_place_is_idle() {
+    if let Some(seed) = number("MANYCORE_SEED") {
+        let (mixture, program) = random::program(seed);
+        println!("{mixture:?}: {program:?}");
+        let (why, verdict) = check(mixture, &program);
+        println!("{verdict}");
+        if let Some(why) = why {
+            panic!("{}", report(seed, &why));
+        }
+        return;
+    }
+    let seeds = SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1);
+    let (mut table, mut failed) = (Table::default(), Vec::new());
+    for seed in 0..seeds {
+        let (mixture, program) = random::program(seed);
+        let (why, verdict) = check(mixture, &program);
+        table.add(mixture, &program, &verdict);
+        if let Some(why) = why {
+            println!("seed {seed}, {mixture:?}: {why}");
+            failed.push((seed, why));
+        }
+    }
+    println!("{table}");
+    if let Some((seed, why)) = failed.first() {
+        let count = failed.len();
+        panic!("{count} of {seeds} programs fail\n{}", report(*seed, why));
+    }
+}
+
+/// Each defect is found, and within a few seeds.
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn a_pool_that_does_not_hear_is_caught() {
+    for fault in fault::ALL {
+        let found = fault::with(fault, || first_failure(0..110));
+        let (seed, mixture, why) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));
+        println!("{fault:?}: seed {seed}, {mixture:?}: {why}");
+    }
+}
+
+/// The same seed gives the same run, to the cycle.
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn a_seed_gives_one_run() {
+    for seed in 0..18 {
+        let ends = [(); 2].map(|()| world::run(&random::program(seed).1).end);
+        assert_eq!(ends[0], ends[1], "seed {seed}");
+    }
+}

@@ -1,0 +1,60 @@
+//! What a pool promises: bounds, and from when on they hold.
+//!
+//! Times are in cycles of the machine in `world.rs`, 2.5 of which are a nanosecond. They are
+//! given by what the machine's system takes (the keys in brackets), not by what was measured.
+
+/// From the call of somebody who sleeps deeply to that one's first instruction: into the
+/// kernel (`os.syscall`, 375), what it does there (`os.futex-wake`, 2,500), the way to a core
+/// that sleeps deeply (`os.wake-latency`, 10,000, and `os.deep-latency`, 100,000), a switch
+/// of threads (`os.switch`, 3,750) and back.
+const WAKE_UP: u64 = 117_000;
+
+/// A loop that has less left to do than a wake-up and a quarter may be left to its caller:
+/// whoever is woken for it hardly comes in time.
+const TOO_SHORT: u64 = WAKE_UP * 5 / 4;
+
+/// The longest block of iterations, 16 us. It is one thread's; but the check, which sees
+/// iterations, takes those that have not begun for something to be had.
+const BLOCK: u64 = 40_000;
+
+/// Looking for something in twice as many places takes so much longer: their lines are
+/// written by others, and other thieves are there.
+const SEARCH: u64 = 10_000;
+
+/// Starting a thread, until it is known to the system.
+const START: u64 = 38_000;
+
+/// For how long, in a pool of so many threads, a place may be idle while one and the same
+/// item is to be had and nobody who was idle begins anything.
+///
+/// Two wake-ups in a row: whoever is called may be one who waits and gives its place away,
+/// or who finds a job and calls for the vacant seat; then the heir wakes, or is started.
+pub(super) fn until_one_comes(threads: usize) -> u64 {
+    let doublings = u64::from(threads.next_power_of_two().ilog2());
+    WAKE_UP + TOO_SHORT + START + BLOCK + SEARCH * doublings
+}
+
+/// For how long a place may be idle while one and the same item is to be had, whoever comes
+/// meanwhile: they are woken one after the other.
+pub(super) fn until_all_came(threads: usize) -> u64 {
+    threads as u64 * until_one_comes(threads)
+}
+
+/// Whether a place is idle while its thread waits inside of a job: for a stolen half, the
+/// end of a scope, or the helpers of a loop. Then, [`REPLACED`] cycles after the wait began,
+/// another thread takes the place, and begins what is nothing to that job.
+pub(super) const WAITING_IS_IDLE: bool = true;
+
+/// A place is not idle for the first so many cycles of a wait: twice a wake-up, which most
+/// waits do not last, and the lateness of the timer that ends it (`os.timer-slack`, 125,000).
+pub(super) const REPLACED: u64 = 2 * WAKE_UP + 125_000;
+
+/// Whether place 0 is filled though no caller from outside takes part.
+pub(super) const EVERY_PLACE: bool = true;
+
+/// Whether all leaves run in a place, and each place runs one at a time.
+pub(super) const PLACES_ARE_UNIQUE: bool = true;
+
+/// Whether the rest of a block is given up when it turns out to be longer than was believed.
+/// If not, the programs of [`Skewed`](super::random::Mixture::Skewed) are measured only.
+pub(super) const BLOCKS_ARE_GIVEN_UP: bool = false;

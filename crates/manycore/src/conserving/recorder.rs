@@ -1,0 +1,202 @@
+//! What happened when, in cycles: kept in the host's memory, so that the simulated
+//! machine knows nothing of it and takes no time for it.
+//!
+//! Its mutex is the standard library's. A simulated machine is one host thread, and no
+//! thread of the machine is put aside while it holds the mutex, so nobody ever waits.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A call from outside, until its first code runs.
+    Call,
+    /// Iterations of a loop.
+    Loop,
+    /// The second half of a join.
+    Half,
+    /// A job of a scope.
+    Scoped,
+    /// A detached job.
+    Detached,
+    /// One thread's call of a broadcast.
+    Broadcast,
+}
+
+/// Something that a pool has been given to do, while it can be had.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub(super) kind: Kind,
+    /// The only place that may do it, if there is but one.
+    pub(super) only: Option<usize>,
+    pub(super) from: u64,
+    /// When it was begun. Never: the run ended before.
+    pub(super) until: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+/// What one place of the pool did.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// Computing, or waiting for what the user's own code waits for. In order.
+    pub(super) leaves: Vec<Span>,
+    /// Inside of a job, be it that the job waits for others. In order, as far as one
+    /// thread is concerned.
+    pub(super) jobs: Vec<Span>,
+}
+
+/// A loop that has been called.
+#[derive(Debug)]
+struct Called {
+    not_begun: usize,
+    /// The end of the first iteration.
+    offered: Option<u64>,
+    last_begun: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) items: Vec<Item>,
+    pub(super) places: Vec<Place>,
+    /// Leaves that ran where another one was running: the place, and when.
+    pub(super) shared_places: Vec<(usize, u64)>,
+    /// Leaves that ran in no place.
+    pub(super) homeless: usize,
+    loops: Vec<Called>,
+}
+
+#[derive(Debug)]
+pub(super) struct Recorder(Mutex<Log>);
+
+/// Shorter pauses of a place are not kept.
+const PAUSE: u64 = 2_000;
+
+impl Recorder {
+    /// For a pool of so many threads.
+    pub(super) fn new(threads: usize) -> Self {
+        // With room for most runs: what grows inside of the simulation takes memory of
+        // the simulated machine.
+        let place = || Place {
+            leaves: Vec::with_capacity(1 << 10),
+            jobs: Vec::with_capacity(1 << 10),
+        };
+        Self(Mutex::new(Log {
+            items: Vec::with_capacity(1 << 14),
+            places: (0..threads).map(|_| place()).collect(),
+            loops: Vec::with_capacity(1 << 10),
+            ..Log::default()
+        }))
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something can be had from `at` on, in the place `only` if there is but one.
+    pub(super) fn offer(&self, kind: Kind, only: Option<usize>, at: u64) -> usize {
+        let items = &mut self.log().items;
+        items.push(Item {
+            kind,
+            only,
+            from: at,
+            until: None,
+        });
+        items.len() - 1
+    }
+
+    /// Something will be to be had.
+    pub(super) fn announce(&self, kind: Kind) -> usize {
+        self.offer(kind, None, u64::MAX)
+    }
+
+    /// What was announced can be had from `at` on.
+    pub(super) fn offer_announced(&self, item: usize, at: u64) {
+        let item = &mut self.log().items[item];
+        item.from = item.from.min(at);
+    }
+
+    pub(super) fn begin(&self, item: usize, at: u64) {
+        let item = &mut self.log().items[item];
+        assert!(item.until.is_none(), "begun twice");
+        item.until = Some(at);
+        // A thief may be ahead of who has pushed it.
+        item.from = item.from.min(at);
+    }
+
+    pub(super) fn call_loop(&self, iterations: usize) -> usize {
+        let loops = &mut self.log().loops;
+        loops.push(Called {
+            not_begun: iterations,
+            offered: None,
+            last_begun: 0,
+        });
+        loops.len() - 1
+    }
+
+    pub(super) fn begin_iteration(&self, of: usize, at: u64) {
+        let called = &mut self.log().loops[of];
+        called.not_begun -= 1;
+        called.last_begun = called.last_begun.max(at);
+    }
+
+    pub(super) fn end_iteration(&self, of: usize, at: u64) {
+        self.log().loops[of].offered.get_or_insert(at);
+    }
+
+    /// A leaf ran in `place`.
+    pub(super) fn leaf(&self, place: Option<usize>, from: u64, to: u64) {
+        let mut log = self.log();
+        if place.is_none() {
+            log.homeless += 1;
+        }
+        let place = place.unwrap_or(0);
+        let spans = &mut log.places[place].leaves;
+        match spans.last_mut() {
+            Some(last) if from < last.to => {
+                last.to = last.to.max(to);
+                last.from = last.from.min(from);
+                log.shared_places.push((place, from));
+            }
+            Some(last) if from - last.to <= PAUSE => last.to = to,
+            _ => spans.push(Span { from, to }),
+        }
+    }
+
+    /// A job, with all that it called, ran in `place`.
+    pub(super) fn job(&self, place: Option<usize>, from: u64, to: u64) {
+        let spans = &mut self.log().places[place.unwrap_or(0)].jobs;
+        // Jobs that it called itself, or ran while it waited, have told before.
+        while spans.last().is_some_and(|last| last.from >= from) {
+            spans.pop();
+        }
+        match spans.last_mut() {
+            Some(last) if from <= last.to + PAUSE => last.to = last.to.max(to),
+            _ => spans.push(Span { from, to }),
+        }
+    }
+
+    /// All that was recorded. Loops become items.
+    pub(super) fn take(&self) -> Log {
+        let mut log = std::mem::take(&mut *self.log());
+        for called in std::mem::take(&mut log.loops) {
+            // A loop can be had once an iteration has ended; one that is nobody's yet is
+            // a call.
+            let Some(from) = called.offered else { continue };
+            let until = (called.not_begun == 0).then_some(called.last_begun);
+            if until.is_none_or(|until| until > from) {
+                log.items.push(Item {
+                    kind: Kind::Loop,
+                    only: None,
+                    from,
+                    until,
+                });
+            }
+        }
+        log
+    }
+}

@@ -1,0 +1,329 @@
+//! How long places were idle while something was to be had.
+
+use super::promise::{
+    EVERY_PLACE, PLACES_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
+};
+use super::recorder::{Item, Kind, Log, Place, Span};
+use std::fmt;
+
+/// A place was idle while an item was to be had.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Idle {
+    /// From where on, in cycles.
+    pub(super) from: u64,
+    /// For how many cycles.
+    pub(super) cycles: u64,
+    pub(super) place: usize,
+    pub(super) item: Item,
+}
+
+/// Shorter idle times are not looked at.
+const SHORT: u64 = 5_000;
+
+/// The longest idle times of a run.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    /// During which no idle place at all began anything.
+    pub(super) none_came: Option<Idle>,
+    /// During which others may have come, but not this one.
+    pub(super) not_all_came: Option<Idle>,
+}
+
+impl Verdict {
+    /// What a pool of so many threads should not have been idle for.
+    pub(super) fn late(&self, threads: usize) -> Option<String> {
+        let longer = |idle: &Option<Idle>, bound| idle.filter(|idle| idle.cycles > bound);
+        if let Some(idle) = longer(&self.none_came, until_one_comes(threads)) {
+            return Some(format!("{idle}, and nobody came"));
+        }
+        let idle = longer(&self.not_all_came, until_all_came(threads))?;
+        Some(format!("{idle}, though others came"))
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            ("nobody came", self.none_came),
+            ("not all came", self.not_all_came),
+        ];
+        for (what, idle) in all {
+            match idle {
+                Some(idle) => writeln!(f, "longest time in which {what}: {idle}")?,
+                None => writeln!(f, "at no time it was that {what}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The longest idle times of a run that ended at `end`.
+pub(super) fn longest(log: &Log, end: u64) -> Verdict {
+    let idle: Vec<_> = log.places.iter().map(|place| idle_of(place, end)).collect();
+    let first = if EVERY_PLACE { 0 } else { 1 };
+    let mut came: Vec<u64> = idle[first..].iter().flatten().map(|span| span.to).collect();
+    came.sort_unstable();
+    let mut verdict = Verdict::default();
+    for item in &log.items {
+        let to_be_had = Span {
+            from: item.from,
+            to: item.until.unwrap_or(end),
+        };
+        let places = match item.only {
+            Some(only) => only.max(first)..only + 1,
+            None => first..idle.len(),
+        };
+        for place in places {
+            for span in common(&idle[place], to_be_had) {
+                let idle = |span: Span| Idle {
+                    from: span.from,
+                    cycles: span.to - span.from,
+                    place,
+                    item: *item,
+                };
+                keep_longer(&mut verdict.not_all_came, idle(span));
+                if is_longer(&verdict.none_came, span) {
+                    for part in parts(span, &came) {
+                        keep_longer(&mut verdict.none_came, idle(part));
+                    }
+                }
+            }
+        }
+    }
+    verdict
+}
+
+fn is_longer(kept: &Option<Idle>, span: Span) -> bool {
+    kept.is_none_or(|kept| span.to - span.from > kept.cycles)
+}
+
+fn keep_longer(kept: &mut Option<Idle>, idle: Idle) {
+    if kept.is_none_or(|kept| idle.cycles > kept.cycles) {
+        *kept = Some(idle);
+    }
+}
+
+/// `span`, cut at the times of `cuts`, which are in order.
+fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
+    let inside = |at: u64| cuts.partition_point(|&cut| cut < at);
+    let ends = cuts[inside(span.from)..inside(span.to)].iter().copied();
+    let mut from = span.from;
+    ends.chain([span.to]).map(move |to| {
+        let part = Span { from, to };
+        from = to;
+        part
+    })
+}
+
+/// What breaks the promise about places, if something does.
+pub(super) fn broken_places(log: &Log) -> Option<String> {
+    if !PLACES_ARE_UNIQUE {
+        return None;
+    }
+    if log.homeless > 0 {
+        return Some(format!("{} leaves ran in no place", log.homeless));
+    }
+    let (place, at) = log.shared_places.first()?;
+    Some(format!("two leaves ran in place {place} at cycle {at}"))
+}
+
+/// When a place was idle, until `end`.
+fn idle_of(place: &Place, end: u64) -> Vec<Span> {
+    let without_job = pauses(&place.jobs, end);
+    if !WAITING_IS_IDLE {
+        return without_job;
+    }
+    let has_no_job = |at: u64| {
+        let next = without_job.partition_point(|span| span.to <= at);
+        without_job
+            .get(next)
+            .is_some_and(|span| span.from < at + SHORT)
+    };
+    let mut idle = pauses(&place.leaves, end);
+    for span in &mut idle {
+        if !has_no_job(span.from) {
+            span.from += REPLACED;
+        }
+    }
+    idle.retain(|span| span.from < span.to);
+    idle
+}
+
+/// What `busy` leaves of the time until `end`, in order.
+fn pauses(busy: &[Span], end: u64) -> Vec<Span> {
+    let mut busy = busy.to_vec();
+    busy.sort_by_key(|span| span.from);
+    busy.push(Span { from: end, to: end });
+    let mut pauses = Vec::new();
+    let mut from = 0;
+    for span in busy {
+        if span.from >= from + SHORT {
+            let to = span.from;
+            pauses.push(Span { from, to });
+        }
+        from = from.max(span.to);
+    }
+    pauses
+}
+
+/// What `one` has in common with each of `spans`, which are in order.
+fn common(spans: &[Span], one: Span) -> impl Iterator<Item = Span> {
+    let first = spans.partition_point(|span| span.to <= one.from);
+    let spans = spans[first..].iter();
+    spans
+        .take_while(move |span| span.from < one.to)
+        .map(move |span| Span {
+            from: span.from.max(one.from),
+            to: span.to.min(one.to),
+        })
+}
+
+impl fmt::Display for Idle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            from,
+            cycles,
+            place,
+            item,
+        } = self;
+        let what = match item.kind {
+            Kind::Call => "a call from outside",
+            Kind::Loop => "a loop",
+            Kind::Half => "the second half of a join",
+            Kind::Scoped => "a job of a scope",
+            Kind::Detached => "a spawned job",
+            Kind::Broadcast => "its call of a broadcast",
+        };
+        write!(
+            f,
+            "place {place} was idle for {cycles} cycles from {from} while {what} was to be had"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::promise::{REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes};
+    use super::super::recorder::{Kind, Recorder};
+    use super::{Verdict, longest};
+
+    const THREADS: usize = 3;
+    const END: u64 = 10_000_000;
+
+    /// A pool of three. Place 0 is busy all the time, the others as told.
+    fn judge(busy: &[(usize, u64, u64)], items: impl Fn(&Recorder)) -> Verdict {
+        let recorder = Recorder::new(THREADS);
+        for &(place, from, to) in [(0, 0, END)].iter().chain(busy) {
+            recorder.leaf(Some(place), from, to);
+            recorder.job(Some(place), from, to);
+        }
+        items(&recorder);
+        longest(&recorder.take(), END)
+    }
+
+    fn cycles(verdict: &Verdict) -> (u64, u64) {
+        let cycles = |idle: Option<super::Idle>| idle.map_or(0, |idle| idle.cycles);
+        (cycles(verdict.none_came), cycles(verdict.not_all_came))
+    }
+
+    fn job(recorder: &Recorder, only: Option<usize>, from: u64, until: u64) {
+        let item = recorder.offer(Kind::Detached, only, from);
+        recorder.begin(item, until);
+    }
+
+    #[test]
+    fn nobody_is_late_who_has_nothing_to_do_or_is_busy() {
+        let verdict = judge(&[], |_| ());
+        assert_eq!(cycles(&verdict), (0, 0));
+        let busy = [(1, 0, END), (2, 0, 500_000), (2, 510_000, END)];
+        let verdict = judge(&busy, |log| job(log, None, 100, 900_000));
+        assert_eq!(cycles(&verdict), (10_000, 10_000));
+        assert_eq!(verdict.late(THREADS), None);
+    }
+
+    #[test]
+    fn a_job_that_nobody_begins_is_late() {
+        let busy = [(1, 0, END), (2, 0, 500_000)];
+        let verdict = judge(&busy, |log| job(log, None, 100_000, 4_500_000));
+        assert_eq!(cycles(&verdict), (4_000_000, 4_000_000));
+        let late = verdict.late(THREADS).unwrap();
+        assert!(
+            late.contains("place 2 was idle for 4000000 cycles from 500000"),
+            "{late}"
+        );
+        let never = judge(&busy, |log| _ = log.offer(Kind::Call, None, 9_000_000));
+        assert_eq!(cycles(&never), (1_000_000, 1_000_000));
+    }
+
+    /// Place 1 comes to something again and again, place 2 never.
+    #[test]
+    fn others_that_come_count_until_all_should_have_come() {
+        let step = until_one_comes(THREADS) - 1_000;
+        let busy: Vec<_> = (1..40).map(|i| (1, i * step - 10_000, i * step)).collect();
+        let verdict = judge(&busy, |log| job(log, None, 0, 2 * step));
+        assert_eq!(cycles(&verdict), (step, 2 * step));
+        assert_eq!(verdict.late(THREADS), None);
+        let until = until_all_came(THREADS) + 1;
+        let verdict = judge(&busy, |log| job(log, None, 0, until));
+        let late = verdict.late(THREADS).unwrap();
+        assert!(late.contains("though others came"), "{late}");
+    }
+
+    #[test]
+    fn a_call_of_a_broadcast_is_for_its_own_place() {
+        let busy = [(1, 0, END)];
+        let verdict = judge(&busy, |log| job(log, Some(1), 0, 5_000_000));
+        assert_eq!(cycles(&verdict), (0, 0));
+        let verdict = judge(&busy, |log| job(log, Some(2), 0, 5_000_000));
+        assert_eq!(cycles(&verdict), (5_000_000, 5_000_000));
+    }
+
+    /// A job waits from 500,000 on, and a stranger's lies there.
+    #[test]
+    fn a_thread_that_waits_is_replaced() {
+        let recorder = Recorder::new(2);
+        for (from, to) in [(0, 500_000), (5_000_000, 5_100_000)] {
+            recorder.leaf(Some(1), from, to);
+        }
+        for place in 0..2 {
+            recorder.job(Some(place), 0, 5_100_000);
+        }
+        recorder.leaf(Some(0), 0, END);
+        job(&recorder, None, 100_000, 5_100_000);
+        let idle = cycles(&longest(&recorder.take(), END)).0;
+        let late = if WAITING_IS_IDLE {
+            4_500_000 - REPLACED
+        } else {
+            0
+        };
+        assert_eq!(idle, late);
+    }
+
+    /// A loop can be had once its first iteration has ended, until its last one begins.
+    #[test]
+    fn a_loops_first_iteration_is_excused() {
+        let verdict = judge(&[], |log| {
+            let called = log.call_loop(3);
+            for (begin, end) in [
+                (0, 1_000_000),
+                (1_000_000, 1_200_000),
+                (1_200_000, 9_000_000),
+            ] {
+                log.begin_iteration(called, begin);
+                log.end_iteration(called, end);
+            }
+        });
+        assert_eq!(cycles(&verdict), (200_000, 200_000));
+    }
+
+    #[test]
+    fn two_leaves_in_one_place_are_noticed() {
+        let recorder = Recorder::new(2);
+        for (place, from, to) in [(1, 0, 100), (1, 100, 200), (0, 50, 150), (1, 190, 300)] {
+            recorder.leaf(Some(place), from, to);
+        }
+        recorder.leaf(None, 500, 600);
+        let log = recorder.take();
+        assert_eq!((log.shared_places, log.homeless), (vec![(1, 190)], 1));
+    }
+}

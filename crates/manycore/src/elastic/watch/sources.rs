@@ -1,0 +1,115 @@
+//! What is looked at: the affinity mask, the cpuset, the quota, and what was used.
+
+use super::pace::Usage;
+use crate::topology::{Counters, CpuSet, Groups, Quota, Tree, affinity_mask};
+use manycore_platform::process::cpu_time;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The files and the calls that say what this process may use; below some root, for
+/// tests.
+pub(super) struct Sources {
+    root: PathBuf,
+    /// Whether the root is this machine's, whose calls are asked as well.
+    here: bool,
+    groups: Groups,
+    mask: Option<CpuSet>,
+    cpuset: Option<CpuSet>,
+    /// CPUs that both leave.
+    cpus: usize,
+    quota: Option<Quota>,
+    /// Whether the group with the quota says what it has used.
+    counts_usage: bool,
+    began: Instant,
+}
+
+impl Sources {
+    /// The sources of this process.
+    pub(super) fn of_this_process() -> Self {
+        Self::new(PathBuf::from("/"), true)
+    }
+
+    /// The sources of the process whose files are below `root`.
+    #[cfg(test)]
+    pub(super) fn below(root: &std::path::Path) -> Self {
+        Self::new(root.to_owned(), false)
+    }
+
+    fn new(root: PathBuf, here: bool) -> Self {
+        let mut sources = Self {
+            root,
+            here,
+            groups: Groups::default(),
+            mask: None,
+            cpuset: None,
+            cpus: 1,
+            quota: None,
+            counts_usage: false,
+            began: Instant::now(),
+        };
+        sources.find();
+        sources.read_mask();
+        sources.read_files();
+        sources
+    }
+
+    /// Looks which groups the process is in. It may have been moved.
+    pub(super) fn find(&mut self) {
+        self.groups = Groups::find(Tree(&self.root));
+    }
+
+    /// Reads this thread's mask: one system call.
+    pub(super) fn read_mask(&mut self) {
+        if self.here {
+            let mask = affinity_mask();
+            if self.mask != mask {
+                self.mask = mask;
+                self.count_cpus();
+            }
+        }
+    }
+
+    /// Reads the files: some 10 us each.
+    pub(super) fn read_files(&mut self) {
+        let tree = Tree(&self.root);
+        self.cpuset = self.groups.cpuset(tree);
+        self.quota = self.groups.quota(tree);
+        self.count_cpus();
+    }
+
+    fn count_cpus(&mut self) {
+        let both = match (&self.mask, &self.cpuset) {
+            // One of the two is older: the mask is read more often.
+            (Some(mask), Some(set)) if mask.is_disjoint(set) => mask.len(),
+            (Some(mask), Some(set)) => mask.intersection(set).count(),
+            (Some(set), None) | (None, Some(set)) => set.len(),
+            (None, None) => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        self.cpus = both.max(1);
+    }
+
+    /// CPUs that mask and cpuset leave; where neither says anything, all there are.
+    pub(super) fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    pub(super) fn quota(&self) -> Option<Quota> {
+        self.quota
+    }
+
+    /// What was used of `quota`. How often it ran out, which is in a file, is read if
+    /// `all` is asked for, or if what was used is in the same file.
+    pub(super) fn usage(&mut self, quota: &Quota, all: bool) -> Usage {
+        let counters = if all || self.counts_usage {
+            self.groups.counters(Tree(&self.root), quota)
+        } else {
+            Counters::default()
+        };
+        self.counts_usage = counters.usage.is_some();
+        Usage {
+            now: self.began.elapsed(),
+            used: counters.usage.or_else(cpu_time).unwrap_or_default(),
+            throttled: counters.throttled,
+        }
+    }
+}

@@ -1,0 +1,572 @@
+//! `adaptive`, the default: finds out what the loop costs while it runs, and
+//! asks nothing of the user.
+//!
+//! * A loop that has run before is judged by what it cost then (`Sites`). One
+//!   too short for a second thread runs inline; its first iteration is timed, and
+//!   what follows now and then (`believed`), and once it takes too long the rest is
+//!   posted.
+//! * A loop that is long enough runs inline all the same, likewise watched, while
+//!   sharing it has not gained (`gain`), and while all workers sleep and waking one
+//!   would cost more than it brings.
+//! * An unknown loop runs inline, one iteration, two, four, until it has lasted
+//!   longer than posting costs; then the rest is posted. A few iterations that
+//!   might each be long are posted at once.
+//! * A posted loop is sharded. Each participant times every block and sizes the
+//!   next by time, not by count, as the cost model says (`cost::claim_time`) for
+//!   what is left of its range and what a claim costs on this machine.
+//!
+//! Memory traffic of a claim: one locked instruction on the participant's own
+//! line, and one read of the clock; about 20 ns, no transfer. `Shared::post` has the
+//! traffic of a launch.
+
+use super::believed::{Believed, Slow};
+use super::fixed_block::FixedBlock;
+use super::gain::Gain;
+use super::launch::{Body, Wake};
+use super::partition::{Claims, Partition};
+use super::sharded::{Own, Ranges, Shards};
+use super::sites::Site;
+use crate::cost::claim_time;
+use crate::pool::{Context, Shared};
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+/// Work below this, in ns, is not worth posting even to a spinning worker: the
+/// post, the worker's arrival and the wait for it cost some 0.4 us.
+const POST_NS: f32 = 1_000.0;
+/// What a post costs before its clock starts, in ns.
+const LAUNCH_NS: f32 = 100.0;
+/// Where sharing has not gained, work up to this, in ns, stays with the caller: about
+/// what waking somebody takes. Longer work is posted whatever came of it.
+const DOUBTED_NS: f32 = 60_000.0;
+/// A loop that takes less than this share of the caller's time alone has gained by its
+/// helpers.
+const GAINS: f32 = 0.9;
+/// ... for this many times [`DOUBTED_NS`] in a row, at most.
+const ALONE: f32 = 300.0;
+/// Iterations that take longer than this, in ns, are hardly slower for being shared:
+/// their time is believed also if it was not measured by a thread that runs alone.
+const COARSE_NS: f32 = 500.0;
+/// The longest block, in ns. However much is left, what one block may hide from
+/// thieves should be small beside any loop that has blocks this long, and claims
+/// every 16 us cost 0.3%.
+const MAX_BLOCK_NS: f32 = 16_000.0;
+/// Iterations for each thread below which an unknown loop is posted unseen:
+/// running one inline first would lose more than the post costs.
+const FEW: usize = 32;
+/// Iterations for each thread up to which each is claimed by itself.
+const FEW_BLOCKS: usize = 2;
+
+/// One loop on its way to be run.
+struct Launch<'a, P: Platform> {
+    pool: &'a Shared<P>,
+    body: Body<'a>,
+    start: usize,
+    n: usize,
+    site: Site,
+    /// Ticks an iteration took the last time.
+    known: Option<f32>,
+}
+
+/// Runs `body` over `start..start + n`, `n > 0`.
+pub(crate) fn run<P: Platform>(pool: &Shared<P>, start: usize, n: usize, body: Body<'_>) {
+    if pool.threads == 1 || n == 1 {
+        return body.run(Context::current(pool).rank, start..start + n);
+    }
+    let site = Site::new(body.address(), n);
+    let known = pool.sites.recall(site);
+    let launch = Launch {
+        pool,
+        body,
+        start,
+        n,
+        site,
+        known,
+    };
+    match known {
+        Some(each) => launch.run_known(each),
+        None => launch.run_unknown(),
+    }
+}
+
+impl<P: Platform> Launch<'_, P> {
+    fn post_ticks(&self) -> f32 {
+        POST_NS * self.pool.ticks_per_ns
+    }
+
+    /// Runs iterations `from..to` on this thread.
+    #[inline]
+    fn run_inline(&self, from: usize, to: usize) {
+        let rank = Context::current(self.pool).rank;
+        self.body.run(rank, self.start + from..self.start + to);
+    }
+
+    /// Ticks that iterations `from..to` take.
+    #[inline]
+    fn time(&self, from: usize, to: usize) -> f32 {
+        let before = P::now();
+        self.run_inline(from, to);
+        P::now().saturating_sub(before) as f32
+    }
+
+    /// Runs a loop whose iterations are believed to take `each` ticks.
+    #[inline]
+    fn run_known(&self, each: f32) {
+        let work = self.n as f32 * each;
+        if work < self.post_ticks() {
+            self.run_short(each);
+        } else {
+            self.run_long(each, work);
+        }
+    }
+
+    /// Runs a loop inline that takes too little to be posted, unless it takes longer
+    /// today.
+    ///
+    /// Mostly two clock reads and no division: this is what a loop of a few hundred
+    /// nanoseconds pays for the chance to be parallel.
+    #[inline]
+    fn run_short(&self, each: f32) {
+        match self.believed(each).run_short() {
+            Ok(Some(took)) => {
+                let expected = each * self.n as f32;
+                if (took - expected).abs() > expected / 4.0 {
+                    let mean = took / self.n as f32;
+                    self.pool.sites.learn(self.site, self.known, mean);
+                }
+            }
+            Ok(None) => {}
+            Err(slow) => self.give_up(&slow),
+        }
+    }
+
+    /// Runs a loop that is long enough to be posted: inline all the same if that has
+    /// not gained lately, or if all workers sleep and it does not pay to wake one.
+    fn run_long(&self, each: f32, work: f32) {
+        let pool = self.pool;
+        let context = Context::current(pool);
+        if context.running.is_some() {
+            // Whether anybody comes depends on the loop around it, and on when.
+            if let Some(shared) = self.share(0, each, Wake::IfPays(work)) {
+                pool.sites.learn(self.site, self.known, shared.each);
+            }
+            return;
+        }
+        let gain = pool.sites.gain(self.site);
+        if gain.is_due() && each < COARSE_NS * pool.ticks_per_ns {
+            return self.run_measuring();
+        }
+        if work < DOUBTED_NS * pool.ticks_per_ns && gain.is_alone() {
+            if self.run_alone(each).is_some() {
+                pool.sites.set_gain(self.site, gain.stayed());
+            }
+            return;
+        }
+        let mut wake = Wake::IfPays(work);
+        if pool.all_asleep() {
+            if !pool.idle.pays_to_wake(work) {
+                if let Some((started, ended)) = self.run_alone(each) {
+                    // The next one may be met by a worker that expects it.
+                    pool.idle.loop_ended(self.body.caller(), started, ended);
+                }
+                return;
+            }
+            wake = Wake::Paid(work);
+        }
+        self.post(0, each, wake);
+    }
+
+    fn believed(&self, each: f32) -> Believed<'_, P> {
+        let range = self.start..self.start + self.n;
+        Believed::new(self.pool, self.body, range, each)
+    }
+
+    /// Runs a loop inline; when it began and ended, if it was not longer than
+    /// believed.
+    fn run_alone(&self, each: f32) -> Option<(u64, u64)> {
+        let started = P::now();
+        match self.believed(each).run(started) {
+            Ok(took) => {
+                let mean = took / self.n as f32;
+                self.pool.sites.learn(self.site, self.known, mean);
+                Some((started, started + took as u64))
+            }
+            Err(slow) => {
+                self.give_up(&slow);
+                None
+            }
+        }
+    }
+
+    /// A loop that is believed short turns out to be long: posts what is left.
+    #[cold]
+    fn give_up(&self, slow: &Slow) {
+        #[cfg(test)]
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::SerialForEver) {
+            return self.run_inline(slow.done, self.n);
+        }
+        let sites = &self.pool.sites;
+        // Whatever came of posting it, today it is another loop.
+        sites.set_gain(self.site, Gain::new().unmeasured());
+        let each = slow.took / slow.done as f32;
+        if slow.done + 1 == self.n {
+            self.run_inline(slow.done, self.n);
+            sites.learn(self.site, self.known, each);
+            return;
+        }
+        let wake = Wake::IfPays(self.work(slow.done, each));
+        if let Some(shared) = self.share(slow.done, each, wake) {
+            // Not what led here: that may have been an interrupt.
+            sites.learn(self.site, self.known, shared.each);
+        }
+    }
+
+    /// Runs a loop of which nothing is known, or only what it was with half or twice
+    /// as many iterations.
+    #[cold]
+    fn run_unknown(&self) {
+        let pool = self.pool;
+        if let Some(each) = pool.sites.recall_near(self.body.address(), self.n) {
+            pool.sites.learn(self.site, None, each);
+            let known = Some(each);
+            Launch { known, ..*self }.run_known(each);
+        } else if self.n <= FEW * pool.allowed() {
+            if let Some(shared) = self.share(0, 0.0, Wake::Always) {
+                pool.sites.learn(self.site, None, shared.each);
+                pool.sites.set_gain(self.site, Gain::new().unmeasured());
+            }
+        } else {
+            self.run_measuring();
+        }
+    }
+
+    /// Runs a loop inline until it proves long, and posts the rest.
+    #[cold]
+    fn run_measuring(&self) {
+        let (mut done, mut block, mut spent) = (0, 1_usize, 0.0);
+        while spent < self.post_ticks() && done < self.n {
+            let to = self.n.min(done.saturating_add(block));
+            spent += self.time(done, to);
+            done = to;
+            block = block.saturating_mul(2);
+        }
+        let sites = &self.pool.sites;
+        let each = spent / done as f32;
+        // What was known may be the time of a shared iteration: a fall is believed at
+        // once.
+        let before = self.known.filter(|&known| known < each);
+        sites.learn(self.site, before, each);
+        sites.set_gain(self.site, sites.gain(self.site).measured());
+        if done < self.n {
+            self.post(done, each, Wake::IfPays(self.work(done, each)));
+        }
+    }
+
+    /// Ticks that the iterations from `done` take, at `each`.
+    fn work(&self, done: usize, each: f32) -> f32 {
+        (self.n - done) as f32 * each
+    }
+
+    /// Runs a loop nested in another inline while every worker is busy: nobody
+    /// would come. Returns how far it got when somebody could.
+    fn run_while_all_busy(&self, mut done: usize) -> usize {
+        let long = 20.0 * self.post_ticks();
+        let mut block = 1_usize;
+        while done < self.n && !self.pool.anyone_idle() {
+            let to = self.n.min(done.saturating_add(block));
+            let took = self.time(done, to);
+            block = if took < long {
+                block.saturating_mul(2)
+            } else {
+                // What was short before is long now: as many as are short at this
+                // pace.
+                ((block as f32 * long / took) as usize).max(1)
+            };
+            done = to;
+        }
+        done
+    }
+
+    /// Posts the iterations from `done`, of about `each` ticks, and learns from it.
+    fn post(&self, done: usize, each: f32, wake: Wake) {
+        let Some(shared) = self.share(done, each, wake) else {
+            return;
+        };
+        let pool = self.pool;
+        let work = self.work(done, each);
+        // Where nobody came, the price was the post. Whoever had to be woken came late:
+        // that says nothing of the loops to come.
+        let woken = matches!(wake, Wake::Paid(_));
+        if !woken && (shared.helped || work < 4.0 * self.post_ticks()) {
+            let took = shared.took + LAUNCH_NS * pool.ticks_per_ns;
+            if took < GAINS * work {
+                pool.idle.helped();
+            }
+            let most = DOUBTED_NS * pool.ticks_per_ns * ALONE / work;
+            let gain = pool.sites.gain(self.site);
+            let gain = gain.posted(took / work, most as u16);
+            pool.sites.set_gain(self.site, gain);
+        }
+        // Alone an iteration does not take longer than shared. Whether it takes less
+        // is another matter: see `Gain`.
+        if shared.each < each {
+            pool.sites.learn(self.site, Some(each), shared.each);
+        }
+    }
+
+    /// Shares the iterations from `done`, of about `each` ticks (0: unknown), with
+    /// who comes; `None`: they were run inline.
+    fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Outcome> {
+        let pool = self.pool;
+        let context = Context::current(pool);
+        if context.running.is_some() {
+            done = self.run_while_all_busy(done);
+            if done == self.n {
+                return None;
+            }
+        }
+        let n = self.n - done;
+        let Some(slot) = pool.board.take(context.rank) else {
+            self.run_inline(done, self.n);
+            return None;
+        };
+        let range = self.start + done..self.start + self.n;
+        let threads = pool.allowed();
+        if n <= FEW_BLOCKS * threads {
+            // Few iterations, each long enough for a claim of its own, from
+            // one counter: its line is fetched once, with the frame, and
+            // whoever claims the last iteration leaves without another look.
+            let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.threads);
+            let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
+            return Some(Outcome {
+                took: ticks as f32,
+                each: ticks as f32 * threads.min(n) as f32 / n as f32,
+                helped: true,
+            });
+        }
+        let measured = P::AtomicU32::new(0);
+        let mine = P::AtomicUsize::new(0);
+        let adaptive = Adaptive {
+            ranges: Ranges::new(
+                pool.board.slot(slot.index()).shards(pool.threads),
+                n,
+                context.rank,
+                threads,
+            ),
+            guess: each,
+            claim: pool.claim_ticks,
+            max_ticks: MAX_BLOCK_NS * pool.ticks_per_ns,
+            caller: context.rank,
+            report: Report {
+                each: &measured,
+                iterations: &mine,
+            },
+        };
+        let ticks = pool.post(slot.index(), &context, self.body, range, adaptive, wake);
+        let each = f32::from_bits(measured.load(Ordering::Relaxed));
+        (each > 0.0).then(|| Outcome {
+            took: ticks as f32,
+            each,
+            helped: mine.load(Ordering::Relaxed) < n,
+        })
+    }
+}
+
+/// What came of sharing a loop.
+struct Outcome {
+    /// Ticks until all of it was done.
+    took: f32,
+    /// Ticks that an iteration took the caller.
+    each: f32,
+    /// Whether somebody came, as far as can be told.
+    helped: bool,
+}
+
+impl<P: Platform> Shared<P> {
+    /// Whether all sleep, or are to be found, that could help the caller, as a hint.
+    fn all_asleep(&self) -> bool {
+        let asleep = self.alarm.sleepers() as usize + usize::from(self.seat.is_vacant());
+        asleep >= self.threads - 1
+    }
+}
+
+struct Adaptive<'a, P: Platform> {
+    ranges: Ranges<'a, P>,
+    /// Ticks an iteration may take; 0 if nothing is known.
+    guess: f32,
+    /// Ticks that a claim costs, and that a block may take at most.
+    claim: u64,
+    max_ticks: f32,
+    caller: usize,
+    report: Report<'a, P>,
+}
+
+/// Where the caller leaves what it has measured.
+struct Report<'a, P: Platform> {
+    /// Ticks an iteration, on average, as the bits of an f32.
+    each: &'a P::AtomicU32,
+    /// Iterations that it ran itself.
+    iterations: &'a P::AtomicUsize,
+}
+
+impl<P: Platform> Clone for Report<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Platform> Copy for Report<'_, P> {}
+
+impl<P: Platform> Partition for Adaptive<'_, P> {
+    type Claims<'a>
+        = AdaptiveClaims<'a, P>
+    where
+        Self: 'a;
+
+    fn claims(&self, rank: usize) -> AdaptiveClaims<'_, P> {
+        let pace = Pace {
+            ticks: self.guess,
+            claim: self.claim,
+            max_ticks: self.max_ticks,
+        };
+        let report = (rank == self.caller).then_some(self.report);
+        AdaptiveClaims::new(self.ranges.own(rank), pace, report)
+    }
+}
+
+struct AdaptiveClaims<'a, P: Platform> {
+    own: Own<'a, P>,
+    pace: Pace,
+    /// If this is the caller.
+    report: Option<Report<'a, P>>,
+    started: u64,
+    iterations: usize,
+    /// Length of the running block, and when it started.
+    block: usize,
+    block_started: u64,
+}
+
+impl<'a, P: Platform> AdaptiveClaims<'a, P> {
+    fn new(own: Own<'a, P>, pace: Pace, report: Option<Report<'a, P>>) -> Self {
+        let started = P::now();
+        Self {
+            own,
+            pace,
+            report,
+            started,
+            iterations: 0,
+            block: 0,
+            block_started: 0,
+        }
+    }
+}
+
+impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        let mut now = P::now();
+        if self.block > 0 {
+            self.iterations += self.block;
+            self.pace
+                .took(self.block, now.saturating_sub(self.block_started));
+        }
+        loop {
+            let count = self.pace.block(self.own.left());
+            if let Some(block) = self.own.claim(count) {
+                self.block = block.len();
+                self.block_started = now;
+                return Some(block);
+            }
+            if !self.own.steal(self.pace.too_few_to_steal()) {
+                break;
+            }
+            now = P::now();
+        }
+        if let Some(report) = self.report.filter(|_| self.iterations > 0) {
+            let ticks = now.saturating_sub(self.started) as f32 / self.iterations as f32;
+            report.each.store(ticks.to_bits(), Ordering::Relaxed);
+            report.iterations.store(self.iterations, Ordering::Relaxed);
+        }
+        None
+    }
+
+    fn abandon(self) -> bool {
+        self.own.abandon()
+    }
+}
+
+/// How fast one participant goes, and so how many iterations make a block.
+struct Pace {
+    /// Ticks an iteration, of late; 0 before the first measurement.
+    ticks: f32,
+    /// Ticks that a claim costs.
+    claim: u64,
+    max_ticks: f32,
+}
+
+impl Pace {
+    /// A block of `n` iterations took `ticks`.
+    #[inline]
+    fn took(&mut self, n: usize, ticks: u64) {
+        let sample = ticks as f32 / n as f32;
+        self.ticks = if self.ticks == 0.0 {
+            sample
+        } else {
+            (self.ticks + sample) / 2.0
+        };
+    }
+
+    /// Iterations for the next block, with `left` in the own range.
+    #[inline]
+    fn block(&self, left: usize) -> usize {
+        if self.ticks == 0.0 {
+            return 1;
+        }
+        // Casts to integers saturate.
+        let target = claim_time(self.claim, (left as f32 * self.ticks) as u64) as f32;
+        ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
+    }
+
+    /// Fewer iterations than this are done before a thief has fetched them: a
+    /// steal moves two lines, and a line takes longer than a claim.
+    fn too_few_to_steal(&self) -> usize {
+        if self.ticks == 0.0 {
+            0
+        } else {
+            (4.0 * self.claim as f32 / self.ticks) as usize
+        }
+    }
+}
+
+/// Ticks that a claim costs on this machine, clock, arithmetic and call
+/// included: measured by running a loop that does nothing else.
+pub(crate) fn measure_claim<P: Platform>() -> u64 {
+    const CLAIMS: usize = 32;
+    let shards = Shards::new(1);
+    let body = |_, block: Range<usize>| P::compute(block.len() as u64);
+    let pass = || {
+        let (each, iterations) = (P::AtomicU32::new(0), P::AtomicUsize::new(0));
+        let report = Report {
+            each: &each,
+            iterations: &iterations,
+        };
+        let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
+        // Iterations believed to be endless are claimed one by one.
+        let pace = Pace {
+            ticks: f32::MAX,
+            claim: 0,
+            max_ticks: 1.0,
+        };
+        let mut claims = AdaptiveClaims::<P>::new(ranges.own(0), pace, Some(report));
+        let before = P::now();
+        while let Some(block) = claims.next() {
+            claims.pace.ticks = f32::MAX;
+            Body::new(&body).run(0, block);
+        }
+        P::now().saturating_sub(before) / CLAIMS as u64
+    };
+    // The first pass warms the caches.
+    pass();
+    pass().min(pass())
+}

@@ -1,0 +1,115 @@
+//! The block size that the cost model picks, for `fixed-block` and `sharded`
+//! without a size.
+
+use super::launch::Body;
+use super::partitioner::{Block, Partitioner, drive};
+use super::sites::Site;
+use crate::cost::{Machine, Task, best_block};
+use crate::pool::{Context, Shared};
+use manycore_platform::Platform;
+
+/// Iterations are run inline, to measure them, until they have taken this long, in
+/// ns: one, two, four.
+const SAMPLE_NS: f32 = 1_000.0;
+/// What a claim's line takes from one core to another, in ns, until somebody
+/// measures it for the pool: two cores of one group, as `manycore machine`
+/// finds on most machines.
+const HANDOFF_NS: f64 = 60.0;
+/// How much later a spinning worker arrives than the caller, in ns.
+const LAUNCH_NS: f64 = 400.0;
+
+/// A block size is looked at again after so many blocks a thread ...
+const ROUND: usize = 64;
+/// ... and then each time that so many times as many are done.
+const GROWTH: usize = 16;
+
+/// Runs the loop with the block that [`best_block`] picks for this pool and for
+/// what an iteration takes: what it took the last time, unless the first one takes
+/// much longer today. For a loop believed short one block is best, so what was believed must
+/// not decide alone.
+///
+/// Nor must a sample: an interrupt of a millisecond in it would mean blocks of one
+/// iteration, however many there are. So a loop of many blocks runs in rounds, each
+/// [`GROWTH`] times as long as the one before, and the block is picked again between them:
+/// a post each, some four for a loop of 2^32 blocks.
+pub(super) fn run<P: Platform>(
+    pool: &Shared<P>,
+    start: usize,
+    n: usize,
+    body: Body<'_>,
+    partitioner: fn(Block) -> Partitioner,
+) {
+    let site = Site::new(body.address(), n);
+    let (mut done, mut each) = sample(pool, start, n, body, site);
+    let machine = Machine {
+        claim_ns: pool.claim_ticks as f64 / f64::from(pool.ticks_per_ns),
+        handoff_ns: HANDOFF_NS,
+        wake_ns: LAUNCH_NS,
+        ..Machine::new(pool.allowed(), pool.core_groups)
+    };
+    let mut blocks = ROUND * pool.threads;
+    while done < n {
+        let task = Task::new(f64::from(each / pool.ticks_per_ns));
+        let block = best_block(&machine, &task, n - done);
+        let to = if (n - done) / block > blocks.saturating_mul(GROWTH) {
+            done + blocks * block
+        } else {
+            n
+        };
+        let before = P::now();
+        drive(
+            pool,
+            partitioner(Block::size(block)),
+            start + done..start + to,
+            body,
+        );
+        let took = P::now().saturating_sub(before) as f32;
+        // One thread at least has worked all the time, and all of them at most.
+        let least = took / (to - done) as f32;
+        let most = least * pool.threads as f32;
+        let before = each;
+        each = each.clamp(least / 2.0, most).max(f32::MIN_POSITIVE);
+        if each != before {
+            pool.sites.learn(site, Some(before), each);
+        }
+        done = to;
+        blocks = blocks.saturating_mul(GROWTH);
+    }
+}
+
+/// Runs some iterations inline, if it takes that to know how long they are. Returns how
+/// many, and the ticks that one takes.
+fn sample<P: Platform>(
+    pool: &Shared<P>,
+    start: usize,
+    n: usize,
+    body: Body<'_>,
+    site: Site,
+) -> (usize, f32) {
+    let known = pool.sites.recall(site);
+    let rank = Context::current(pool).rank;
+    let enough = SAMPLE_NS * pool.ticks_per_ns;
+    // Where the loop is known to be short, its first iteration is looked at.
+    let most = match known {
+        Some(each) if each < enough => 1,
+        Some(_) => 0,
+        None => n,
+    };
+    let (mut done, mut spent) = (0, 0.0);
+    while done < most && spent < enough {
+        let to = n.min((2 * done).saturating_add(1));
+        let before = P::now();
+        body.run(rank, start + done..start + to);
+        spent += P::now().saturating_sub(before) as f32;
+        done = to;
+    }
+    match known {
+        // One may take longer than the others, and no wonder.
+        Some(each) if spent <= 2.0 * each + enough => (done, each),
+        _ => {
+            let measured = spent / done as f32;
+            pool.sites.learn(site, known, measured);
+            (done, measured)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A loop run by one thread because it is believed to be short: how the belief is
+//! given up when the clock says otherwise.
+//!
+//! Iterations differ, and what was quick yesterday may block today, so nothing is run
+//! on a belief that was not tried first: the first iteration is timed by itself, and
+//! then a block that takes [`CHECK_NS`], and a quarter more each time, by what is believed of
+//! an iteration or by what was measured so far, whichever is longer.
+//! Once the loop has taken twice what was believed, and what a post costs on top, the
+//! belief is given up, and the caller of this module decides about the rest.
+//!
+//! A clock read costs as much as ten trivial iterations. So a loop that is believed
+//! shorter than one block is looked at once, after its first iteration, if that was no longer
+//! than the block, and only one run in 32 at iterations 1, 2, 4, 8, ...: that one finds loops out whose first
+//! iteration is short and whose others are not.
+
+use super::launch::Body;
+use crate::pool::{Context, Shared};
+use manycore_platform::Platform;
+use std::ops::Range;
+
+/// Time that passes on a belief between two looks at the clock, in ns; ...
+const CHECK_NS: f32 = 400.0;
+/// ... where it may take longer, a tenth of how much longer.
+const LONG_CHECK_NS: f32 = 2_000.0;
+/// What a loop may take more than it is believed to, in ns: iterations whose data have
+/// left the cache, an interrupt. ...
+const SLACK_NS: f32 = 3_000.0;
+/// ... where sharing does not gain, or would cost a wake-up, of some 50 us.
+const LONG_SLACK_NS: f32 = 20_000.0;
+
+/// A loop that one thread runs, and how long its iterations are believed to take.
+pub(super) struct Believed<'a, P: Platform> {
+    pool: &'a Shared<P>,
+    body: Body<'a>,
+    range: Range<usize>,
+    /// Ticks.
+    each: f32,
+    /// What it may take more than twice that, in ticks.
+    slack: f32,
+    /// What passes between two looks at the clock, in ticks.
+    check: f32,
+}
+
+/// It took longer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slow {
+    /// Iterations that were run.
+    pub(super) done: usize,
+    /// Ticks that they took.
+    pub(super) took: f32,
+}
+
+impl<'a, P: Platform> Believed<'a, P> {
+    /// `body` over `range`, which is not empty, believed to take `each` ticks an
+    /// iteration.
+    #[inline]
+    pub(super) fn new(pool: &'a Shared<P>, body: Body<'a>, range: Range<usize>, each: f32) -> Self {
+        Self {
+            pool,
+            body,
+            range,
+            each,
+            slack: SLACK_NS * pool.ticks_per_ns,
+            check: CHECK_NS * pool.ticks_per_ns,
+        }
+    }
+
+    #[inline]
+    fn run_block(&self, rank: usize, from: usize, to: usize) {
+        let start = self.range.start;
+        self.body.run(rank, start + from..start + to);
+    }
+
+    /// Runs a loop that is believed to take less than a few blocks. The ticks that it
+    /// took, if they were measured.
+    #[inline]
+    pub(super) fn run_short(&self) -> Result<Option<f32>, Slow> {
+        let n = self.range.len();
+        let rank = Context::current(self.pool).rank;
+        let started = P::now();
+        self.run_block(rank, 0, 1);
+        let took = P::now().saturating_sub(started) as f32;
+        if took > self.slack {
+            return Err(Slow { done: 1, took });
+        }
+        let one_block = n as f32 * self.each <= self.check;
+        if one_block && took <= self.check && !is_one_in_32(started) {
+            if n > 1 {
+                self.run_block(rank, 1, n);
+            }
+            return Ok(None);
+        }
+        self.run_on(rank, started, took, one_block).map(Some)
+    }
+
+    /// Runs a loop that may be believed to be long. The ticks that it took.
+    pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
+        self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns;
+        self.check = LONG_CHECK_NS * self.pool.ticks_per_ns;
+        let rank = Context::current(self.pool).rank;
+        self.run_block(rank, 0, 1);
+        let took = P::now().saturating_sub(started) as f32;
+        self.run_on(rank, started, took, false)
+    }
+
+    /// Runs all but the first iteration, which `took` so long; `carefully`: looks at
+    /// the clock each time that twice as many are done.
+    #[inline(never)]
+    fn run_on(
+        &self,
+        rank: usize,
+        started: u64,
+        mut took: f32,
+        carefully: bool,
+    ) -> Result<f32, Slow> {
+        let n = self.range.len();
+        let mut done = 1;
+        loop {
+            if took > 2.0 * self.each * done as f32 + self.slack && done < n {
+                return Err(Slow { done, took });
+            }
+            if done == n {
+                return Ok(took);
+            }
+            let block = if carefully {
+                done
+            } else {
+                // What was measured counts too, or the belief would choose how much is run
+                // on it. Casts to integers saturate.
+                let each = self.each.max(took / done as f32);
+                (((self.check + took / 4.0) / each) as usize).max(1)
+            };
+            let to = n.min(done.saturating_add(block));
+            self.run_block(rank, done, to);
+            done = to;
+            took = P::now().saturating_sub(started) as f32;
+        }
+    }
+}
+
+/// True for one point of time in 32, whatever its lowest bits are.
+#[inline]
+fn is_one_in_32(ticks: u64) -> bool {
+    ticks.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 59 == 0
+}

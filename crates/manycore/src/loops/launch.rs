@@ -1,0 +1,341 @@
+//! Launching a loop: the body without its type, the frame that helpers share,
+//! and the caller's way through a posted loop.
+
+use super::partition::{Claims, Partition};
+use crate::elastic::Allotment;
+use crate::pool::{Context, Job, Part, Shared, Waited};
+use crate::sync::let_go;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::any::Any;
+use std::cell::Cell;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
+
+/// The rank of a block of which nobody sees to it that no two threads have the same: a thread
+/// may give its place away in the midst of such a block, to one that takes part in the loop.
+pub(crate) const NO_RANK: usize = usize::MAX;
+
+/// A loop's body, its type erased: the launcher and the partitioners are
+/// compiled once, not once for each loop in a program. The price is one
+/// indirect call a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Body<'a> {
+    data: *const (),
+    call: unsafe fn(*const (), usize, Range<usize>),
+    lives: std::marker::PhantomData<&'a ()>,
+}
+
+// SAFETY: made from a reference to a `Sync` closure only.
+unsafe impl Sync for Body<'_> {}
+
+impl<'a> Body<'a> {
+    /// `body` is called with the rank of the participant and a block of
+    /// iterations.
+    #[inline(always)]
+    pub(crate) fn new<F: Fn(usize, Range<usize>) + Sync>(body: &'a F) -> Self {
+        unsafe fn call<F: Fn(usize, Range<usize>)>(
+            data: *const (),
+            rank: usize,
+            block: Range<usize>,
+        ) {
+            // SAFETY: `data` is the `&F` below, which `Body<'a>` outlives not.
+            unsafe { (*data.cast::<F>())(rank, block) }
+        }
+        Self {
+            data: std::ptr::from_ref(body).cast(),
+            call: call::<F>,
+            lives: std::marker::PhantomData,
+        }
+    }
+
+    /// Runs a block.
+    #[inline(always)]
+    pub(crate) fn run(&self, rank: usize, block: Range<usize>) {
+        // SAFETY: `call` and `data` belong together and the closure is alive.
+        unsafe { (self.call)(self.data, rank, block) }
+    }
+
+    /// The address of what the body refers to: on its caller's stack, so that it tells
+    /// callers apart, and the same whenever one calls from the same place.
+    #[inline(always)]
+    pub(crate) fn caller(&self) -> usize {
+        self.data as usize
+    }
+
+    /// The address of the body's code, which tells loops apart.
+    #[inline(always)]
+    pub(crate) fn address(&self) -> usize {
+        self.call as usize
+    }
+}
+
+/// What all who take part in a posted loop share; on the caller's stack.
+///
+/// Aligned so that what a helper reads first, in declared order, is one line
+/// and its neighbour: the caller's stores here must reach the helper, and the
+/// fewer lines they are on, the sooner it starts.
+#[repr(C, align(128))]
+pub(super) struct Frame<'a, P: Platform, S: Partition> {
+    body: Body<'a>,
+    /// Index of the partition's iteration 0.
+    start: usize,
+    partition: S,
+    /// Set when a body has panicked: claim no more. Read once a block, from a
+    /// line that is otherwise only read.
+    stop: P::AtomicBool,
+    /// What helpers follow, if anything.
+    allotment: Option<&'a Allotment<P>>,
+    /// Set when a helper has left iterations of its own; read by the caller when it
+    /// has found no more work.
+    abandoned: P::AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<'a, P: Platform, S: Partition> Frame<'a, P, S> {
+    pub(super) fn new(
+        body: Body<'a>,
+        start: usize,
+        partition: S,
+        allotment: Option<&'a Allotment<P>>,
+    ) -> Self {
+        Self {
+            body,
+            start,
+            partition,
+            stop: P::AtomicBool::new(false),
+            allotment,
+            abandoned: P::AtomicBool::new(false),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// A helper's part: until nothing is left, or the allotment does not allow it.
+    pub(super) fn help(&self, rank: usize) -> Part {
+        let Some(allotment) = self.allotment else {
+            return self.take_part(rank, always);
+        };
+        let allowed = || allotment.allows(rank);
+        if !allowed() {
+            return Part::Left;
+        }
+        self.take_part(rank, allowed)
+    }
+
+    /// The caller's part, which is always allowed. `between` is called between blocks,
+    /// and says so.
+    pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) {
+        let _ = self.take_part(rank, between);
+    }
+
+    /// Whether a helper has left iterations of its own. It says so before it leaves: who
+    /// asks once more when all have left misses none.
+    pub(super) fn is_abandoned(&self) -> bool {
+        // Relaxed: `take_up` acquires.
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// The caller goes back for what was left.
+    pub(super) fn take_up(&self) {
+        // Acquire pairs with the release in `abandon`, of each helper so far: the
+        // iterations are found where they were left.
+        self.abandoned.swap(false, Ordering::Acquire);
+    }
+
+    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. A
+    /// panic of the body stops the loop and is kept for the caller.
+    #[inline(always)]
+    fn take_part(&self, rank: usize, allowed: impl Fn() -> bool) -> Part {
+        let work = || {
+            let mut claims = self.partition.claims(rank);
+            while let Some(block) = claims.next() {
+                // Relaxed: a late look costs a block, not correctness.
+                if self.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                self.body
+                    .run(rank, self.start + block.start..self.start + block.end);
+                if !allowed() {
+                    return self.abandon(claims);
+                }
+            }
+            Part::Done
+        };
+        // Unwind safety: the frame's own state is atomics, and what the body
+        // broke the caller learns of by the panic it gets.
+        let worked = catch_unwind(AssertUnwindSafe(work));
+        worked.unwrap_or_else(|payload| {
+            self.stop.store(true, Ordering::Relaxed);
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            let later = match &mut *first {
+                Some(_) => Some(payload),
+                none => {
+                    *none = Some(payload);
+                    None
+                }
+            };
+            // Not under the lock: see below.
+            drop(first);
+            if let Some(payload) = later {
+                let_go(payload);
+            }
+            Part::Done
+        })
+    }
+
+    /// Leaves what is left to others, and says so if they may have overlooked it.
+    #[cold]
+    fn abandon(&self, claims: impl Claims) -> Part {
+        if !claims.abandon() {
+            return Part::Left;
+        }
+        // Release pairs with the acquire in `take_up`: who sees the flag sees
+        // this helper's shard as it has left it, or as thieves have since.
+        self.abandoned.store(true, Ordering::Release);
+        Part::Abandoned
+    }
+}
+
+/// For who follows no allotment, and for the caller.
+fn always() -> bool {
+    true
+}
+
+/// Whether a posted loop wakes a sleeper, when there is one.
+#[derive(Clone, Copy)]
+pub(crate) enum Wake {
+    Always,
+    /// If it pays, for a loop with this many ticks of work.
+    IfPays(f32),
+    /// It pays, as was asked, for a loop with this many ticks of work.
+    Paid(f32),
+}
+
+impl Wake {
+    /// The ticks of work that the loop has; unknown: infinite.
+    fn work(self) -> f32 {
+        match self {
+            Self::Always => f32::INFINITY,
+            Self::IfPays(work) | Self::Paid(work) => work,
+        }
+    }
+}
+
+/// Runs a partitioned loop on the calling thread alone, claims and all.
+pub(crate) fn run_alone<S: Partition>(body: Body<'_>, start: usize, rank: usize, partition: &S) {
+    let mut claims = partition.claims(rank);
+    while let Some(block) = claims.next() {
+        body.run(rank, start + block.start..start + block.end);
+    }
+}
+
+impl<P: Platform> Shared<P> {
+    /// Posts a loop in `slot`, which this thread has taken, and works in it
+    /// until it is done. Returns the ticks from the post to the end.
+    ///
+    /// Memory traffic until a spinning helper runs its first block: the caller
+    /// writes the frame, the door (job and gate, one line) and the event
+    /// count; the helper fetches these, and then its claim word: a line
+    /// transfer each. At the end the helper's `leave` and the caller's look at
+    /// the gate are one transfer each way. Bookkeeping waits until the post is
+    /// out.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of a body, after every participant has left.
+    pub(crate) fn post<S: Partition>(
+        &self,
+        slot: usize,
+        context: &Context<P>,
+        body: Body<'_>,
+        iterations: Range<usize>,
+        partition: S,
+        wake: Wake,
+    ) -> u64 {
+        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Part {
+            // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
+            // the gate is closed and empty; the caller of this is inside.
+            unsafe { (*frame.cast::<Frame<'_, P, S>>()).help(rank) }
+        }
+        let helpers = (self.threads - 1)
+            .min(iterations.len().saturating_sub(1))
+            .max(1);
+        let helpers = self.idle.helpers(wake.work(), helpers);
+        let frame = Frame::<P, S>::new(body, iterations.start, partition, self.allotment());
+        P::name(&frame.partition, "loop: claims");
+        let job = Job {
+            frame: std::ptr::from_ref(&frame).cast(),
+            run: run::<P, S>,
+            helpers: helpers as u32,
+        };
+        // SAFETY: this thread took the slot, so its gate is closed and empty.
+        unsafe { self.board.slot(slot).set_job(job, context.running) };
+        self.board.slot(slot).gate().open();
+        self.idle.events.post();
+        let started = P::now();
+        // When to call somebody though it did not pay, as far as was known.
+        let late = Cell::new(u64::MAX);
+        if self.alarm.sleepers() > 0 || self.seat.is_vacant() {
+            let pays = match wake {
+                Wake::Always | Wake::Paid(_) => true,
+                Wake::IfPays(work) => self.idle.pays_to_wake(work),
+            };
+            if pays {
+                self.call_helpers(context.rank, helpers);
+            } else {
+                late.set(started + self.idle.wake_cost());
+            }
+        }
+        // The loop has lasted for as long as a wake-up costs: what was known of it was
+        // wrong, or somebody would have paid by now (the ski-rental argument again).
+        let call_late = || {
+            if late.get() != u64::MAX && P::now() >= late.get() {
+                late.set(u64::MAX);
+                self.call_helpers(context.rank, helpers);
+            }
+            true
+        };
+        // From here to the end of `wait` nothing may unwind past the frame:
+        // `take_part` catches what the body throws, the rest does not panic.
+        let inside = context.inside(slot);
+        inside.enter(|| {
+            loop {
+                frame.call(context.rank, call_late);
+                let waited = self.wait(slot, context, &|| frame.is_abandoned());
+                if waited == Waited::Over {
+                    break;
+                }
+                frame.take_up();
+                // As at first, but for those that are inside still: it is the same loop.
+                self.board.slot(slot).gate().open();
+                self.idle.events.post();
+                if self.alarm.sleepers() > 0 {
+                    self.wake(context.rank, 1);
+                }
+            }
+        });
+        inside.unbar();
+        let ended = P::now();
+        self.idle.loop_ended(body.caller(), started, ended);
+        let panic = frame
+            .panic
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+        ended.saturating_sub(started)
+    }
+
+    /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
+    /// for a vacant place.
+    fn call_helpers(&self, rank: usize, helpers: usize) {
+        let asleep = self.alarm.sleepers() > 0;
+        if asleep {
+            self.wake(rank, 1);
+        }
+        if self.seat.is_vacant() && (helpers > 1 || !asleep) {
+            self.members().fill_seat();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Parallel loops over index ranges; one file a partitioner.
+
+mod adaptive;
+mod auto;
+mod believed;
+#[cfg(test)]
+mod checked;
+mod factoring;
+mod fixed_block;
+mod gain;
+mod guided;
+mod launch;
+mod partition;
+mod partitioner;
+mod reduce;
+mod scan;
+mod shard;
+mod sharded;
+mod sites;
+mod slices;
+mod split;
+mod r#static;
+
+pub(crate) use adaptive::measure_claim;
+pub(crate) use launch::{Body, NO_RANK};
+pub use partitioner::{Block, ParsePartitionerError, Partitioner};
+pub(crate) use sharded::Shards;
+pub(crate) use sites::Sites;
+pub(crate) use split::Budget;
+
+use crate::pool::{Pool, Shared, shared_here};
+use crate::sleep::Sleep;
+use manycore_platform::{Native, Platform};
+use std::fmt;
+use std::ops::Range;
+
+/// A pool's loops with a chosen partitioner; made by [`Pool::with`]. The same
+/// methods are on [`Pool`] itself, with [`Partitioner::Adaptive`].
+///
+/// ```
+/// use manycore::{Partitioner, Pool};
+///
+/// let pool = Pool::builder().threads(2).build()?;
+/// let mut squares = vec![0; 100];
+/// pool.with(Partitioner::Guided).chunks_mut(&mut squares, 10, |chunk, items| {
+///     for (i, item) in items.iter_mut().enumerate() {
+///         *item = (chunk * 10 + i).pow(2);
+///     }
+/// });
+/// assert_eq!(squares[99], 9801);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Loop<'a, P: Platform = Native> {
+    shared: &'a Shared<P>,
+    partitioner: Partitioner,
+}
+
+impl<P: Platform> fmt::Debug for Loop<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loop")
+            .field("partitioner", &self.partitioner)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, P: Platform> Loop<'a, P> {
+    pub(crate) fn new(shared: &'a Shared<P>, partitioner: Partitioner) -> Self {
+        Self {
+            shared,
+            partitioner,
+        }
+    }
+
+    /// Runs `body` once for each index of `range`, in parallel and in no
+    /// particular order.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of `body`, once every thread has left the loop.
+    /// Iterations not begun by then may be skipped. The pool stays usable.
+    ///
+    /// ```
+    /// use manycore::{Partitioner, Pool};
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let sum = AtomicUsize::new(0);
+    /// pool.with(Partitioner::Factoring).parallel_for(10..20, |i| {
+    ///     sum.fetch_add(i, Relaxed);
+    /// });
+    /// assert_eq!(sum.into_inner(), 145);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn parallel_for(&self, range: Range<usize>, body: impl Fn(usize) + Sync) {
+        self.ranked(range, |_, block| block.for_each(&body));
+    }
+
+    /// Runs `body` on sub-ranges that cover `range`, each index exactly once.
+    /// For bodies that do something once a block. The blocks are as long as
+    /// the partitioner makes them.
+    ///
+    /// # Panics
+    ///
+    /// As [`parallel_for`](Self::parallel_for).
+    ///
+    /// ```
+    /// use manycore::{Block, Partitioner, Pool};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let eights = pool.with(Partitioner::FixedBlock(Block::size(8)));
+    /// eights.parallel_for_blocks(0..100, |block| assert!(block.len() <= 8));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn parallel_for_blocks(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
+        self.ranked(range, |_, block| body(block));
+    }
+
+    /// Runs `body` on blocks with the rank of the thread that runs it: below
+    /// the pool's threads, and one thread's alone while the loop lasts. Blocks of
+    /// `split` have none ([`NO_RANK`]).
+    #[inline]
+    pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
+        partitioner::drive(self.shared, self.partitioner, range, Body::new(&body));
+    }
+}
+
+/// The loops of [`Loop`], with [`Partitioner::Adaptive`].
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+    /// Runs `body` once for each index of `range`, in parallel and in no
+    /// particular order.
+    ///
+    /// A loop that is too short to gain from a second thread runs inline, at
+    /// the cost of a table lookup and two clock reads (some 25 ns).
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of `body`, once every thread has left the loop.
+    /// Iterations not begun by then may be skipped. The pool stays usable.
+    ///
+    /// ```
+    /// use manycore::Pool;
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let sum = AtomicUsize::new(0);
+    /// pool.parallel_for(0..100, |i| {
+    ///     sum.fetch_add(i, Relaxed);
+    /// });
+    /// assert_eq!(sum.into_inner(), 4950);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn parallel_for(&self, range: Range<usize>, body: impl Fn(usize) + Sync) {
+        self.with(Partitioner::Adaptive).parallel_for(range, body);
+    }
+
+    /// Runs `body` on sub-ranges that cover `range`, each index exactly once.
+    ///
+    /// # Panics
+    ///
+    /// As [`parallel_for`](Self::parallel_for).
+    ///
+    /// ```
+    /// use manycore::Pool;
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// pool.parallel_for_blocks(0..100, |block| {
+    ///     let _scratch = vec![0_u8; block.len()]; // once a block
+    /// });
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn parallel_for_blocks(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
+        self.with(Partitioner::Adaptive)
+            .parallel_for_blocks(range, body);
+    }
+}
+
+/// [`Pool::parallel_for`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::parallel_for`], and as [`Pool::global`].
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let sum = AtomicUsize::new(0);
+/// manycore::parallel_for(0..100, |i| {
+///     sum.fetch_add(i, Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 4950);
+/// ```
+#[inline]
+pub fn parallel_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
+    Loop::new(shared_here(), Partitioner::Adaptive).parallel_for(range, body);
+}

@@ -1,0 +1,175 @@
+//! Loops over slices.
+
+use super::{Loop, Partitioner};
+use crate::pool::Pool;
+use crate::sleep::Sleep;
+use manycore_platform::Platform;
+use std::ops::Range;
+
+/// A mutable slice that several threads hold disjoint parts of.
+struct Parts<T> {
+    items: *mut T,
+    len: usize,
+}
+
+// SAFETY: used as `&Parts` only to hand out disjoint `&mut [T]` (see `part`),
+// which may move to another thread because `T: Send`.
+unsafe impl<T: Send> Sync for Parts<T> {}
+
+impl<T> Parts<T> {
+    fn new(items: &mut [T]) -> Self {
+        Self {
+            items: items.as_mut_ptr(),
+            len: items.len(),
+        }
+    }
+
+    /// The items of `range`.
+    ///
+    /// # Safety
+    ///
+    /// While the result lives, no other part that overlaps `range` does, and
+    /// the slice given to `new` is borrowed.
+    #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's contract")]
+    unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the slice, and disjoint by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()) }
+    }
+}
+
+impl<P: Platform> Loop<'_, P> {
+    /// Runs `body` on each item.
+    ///
+    /// # Panics
+    ///
+    /// As [`Pool::parallel_for`].
+    ///
+    /// ```
+    /// use manycore::{Partitioner, Pool};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// pool.with(Partitioner::Static).for_each(&[1, 2, 3], |item| assert!(*item > 0));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
+        self.parallel_for_blocks(0..items.len(), |block| items[block].iter().for_each(&body));
+    }
+
+    /// Runs `body` on each item, mutably.
+    ///
+    /// # Panics
+    ///
+    /// As [`Pool::parallel_for`].
+    ///
+    /// ```
+    /// use manycore::{Partitioner, Pool};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let mut items = [1, 2, 3];
+    /// pool.with(Partitioner::Static).for_each_mut(&mut items, |item| *item *= 2);
+    /// assert_eq!(items, [2, 4, 6]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn for_each_mut<T: Send>(&self, items: &mut [T], body: impl Fn(&mut T) + Sync) {
+        let parts = Parts::new(items);
+        self.parallel_for_blocks(0..parts.len, |block| {
+            // SAFETY: the blocks of a loop are disjoint, and `items` is
+            // borrowed until the loop has returned.
+            unsafe { parts.part(block) }.iter_mut().for_each(&body);
+        });
+    }
+
+    /// Cuts `items` into chunks of `chunk` items, the last one maybe shorter,
+    /// and runs `body` on each with its index.
+    ///
+    /// # Panics
+    ///
+    /// If `chunk` is 0; else as [`Pool::parallel_for`].
+    ///
+    /// ```
+    /// use manycore::{Partitioner, Pool};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let mut items = [0; 5];
+    /// pool.with(Partitioner::Static).chunks_mut(&mut items, 2, |i, items| items.fill(i));
+    /// assert_eq!(items, [0, 0, 1, 1, 2]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn chunks_mut<T: Send>(
+        &self,
+        items: &mut [T],
+        chunk: usize,
+        body: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        assert!(chunk > 0, "chunks_mut: a chunk has at least one item");
+        let parts = Parts::new(items);
+        self.parallel_for(0..parts.len.div_ceil(chunk), |index| {
+            let start = index * chunk;
+            let end = parts.len.min(start.saturating_add(chunk));
+            // SAFETY: chunks with different indices are disjoint, each index
+            // runs once, and `items` is borrowed until the loop has returned.
+            body(index, unsafe { parts.part(start..end) });
+        });
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+    /// Runs `body` on each item.
+    ///
+    /// # Panics
+    ///
+    /// As [`parallel_for`](Self::parallel_for).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// pool.for_each(&["a", "b"], |name| assert_eq!(name.len(), 1));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
+        self.with(Partitioner::Adaptive).for_each(items, body);
+    }
+
+    /// Runs `body` on each item, mutably.
+    ///
+    /// # Panics
+    ///
+    /// As [`parallel_for`](Self::parallel_for).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let mut items = vec![1.0, 2.0];
+    /// pool.for_each_mut(&mut items, |item| *item += 0.5);
+    /// assert_eq!(items, [1.5, 2.5]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn for_each_mut<T: Send>(&self, items: &mut [T], body: impl Fn(&mut T) + Sync) {
+        self.with(Partitioner::Adaptive).for_each_mut(items, body);
+    }
+
+    /// Cuts `items` into chunks of `chunk` items, the last one maybe shorter,
+    /// and runs `body` on each with its index.
+    ///
+    /// # Panics
+    ///
+    /// If `chunk` is 0; else as [`parallel_for`](Self::parallel_for).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let mut image = vec![0_u8; 640 * 480];
+    /// pool.chunks_mut(&mut image, 640, |row, pixels| pixels.fill(row as u8));
+    /// assert_eq!(image[640 * 7], 7);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn chunks_mut<T: Send>(
+        &self,
+        items: &mut [T],
+        chunk: usize,
+        body: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        self.with(Partitioner::Adaptive)
+            .chunks_mut(items, chunk, body);
+    }
+}

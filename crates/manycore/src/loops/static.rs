@@ -1,0 +1,69 @@
+//! `static`: each thread gets one share of n/T iterations.
+//!
+//! No claim traffic at all where threads start together; no balance either.
+//! A thread that sleeps must not hold up the loop, so a share is taken, not
+//! assigned: its own thread takes it first, and a thread that is done early takes
+//! the shares whose own threads have not come.
+
+use super::partition::{Claims, Partition};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use std::ops::Range;
+
+pub(crate) struct Static<P: Platform> {
+    n: usize,
+    /// Whether each share is taken, on a line each: a thread that finds its
+    /// own share free disturbs nobody.
+    taken: Box<[CachePadded<P::AtomicBool>]>,
+}
+
+impl<P: Platform> Static<P> {
+    pub(crate) fn new(n: usize, threads: usize) -> Self {
+        let taken = || CachePadded::new(P::AtomicBool::new(false));
+        Self {
+            n,
+            taken: (0..threads.min(n)).map(|_| taken()).collect(),
+        }
+    }
+}
+
+pub(crate) struct StaticClaims<'a, P: Platform> {
+    shares: &'a Static<P>,
+    rank: usize,
+    tried: usize,
+}
+
+impl<P: Platform> Partition for Static<P> {
+    type Claims<'a> = StaticClaims<'a, P>;
+
+    fn claims(&self, rank: usize) -> StaticClaims<'_, P> {
+        StaticClaims {
+            shares: self,
+            rank,
+            tried: 0,
+        }
+    }
+}
+
+impl<P: Platform> Claims for StaticClaims<'_, P> {
+    fn next(&mut self) -> Option<Range<usize>> {
+        let taken = &self.shares.taken;
+        while self.tried < taken.len() {
+            let share = (self.rank + self.tried) % taken.len();
+            self.tried += 1;
+            // Relaxed: hands out iterations, publishes nothing. The load keeps
+            // a latecomer from writing to lines that are in use.
+            if !taken[share].load(Ordering::Relaxed) && !taken[share].swap(true, Ordering::Relaxed)
+            {
+                return Some(share_of(self.shares.n, taken.len(), share));
+            }
+        }
+        None
+    }
+}
+
+/// Share `index` of `0..n` cut into `shares` pieces that differ by at most one.
+pub(crate) fn share_of(n: usize, shares: usize, index: usize) -> Range<usize> {
+    let (each, longer) = (n / shares, n % shares);
+    let start = index * each + index.min(longer);
+    start..start + each + usize::from(index < longer)
+}

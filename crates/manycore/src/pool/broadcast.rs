@@ -1,0 +1,141 @@
+//! The same job on every thread of a pool.
+
+use super::crew::Crew;
+use super::queue::Job;
+use super::scope::Scope;
+use super::worker::Context;
+use crate::sleep::Sleep;
+use crate::sync::let_go;
+use manycore_platform::Platform;
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::thread;
+
+/// Where a broadcast job runs.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(3).build()?;
+/// let squares = pool.broadcast(|context| context.index() * context.num_threads());
+/// assert_eq!(squares, [0, 3, 6]);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct BroadcastContext<'a> {
+    index: usize,
+    threads: usize,
+    /// About this thread: neither `Send` nor `Sync`.
+    thread: PhantomData<&'a *mut ()>,
+}
+
+impl BroadcastContext<'_> {
+    pub(super) fn new(index: usize, threads: usize) -> Self {
+        Self {
+            index,
+            threads,
+            thread: PhantomData,
+        }
+    }
+
+    /// Which of the pool's threads this is, from 0.
+    ///
+    /// ```
+    /// assert_eq!(manycore::broadcast(|context| context.index())[0], 0);
+    /// ```
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The pool's threads: as many calls there are.
+    ///
+    /// ```
+    /// let calls = manycore::broadcast(|context| context.num_threads());
+    /// assert_eq!(calls.len(), calls[0]);
+    /// ```
+    pub fn num_threads(&self) -> usize {
+        self.threads
+    }
+}
+
+/// The result of one call, written by it and read after all of them.
+struct Place<R>(UnsafeCell<Option<thread::Result<R>>>);
+
+// SAFETY: one call writes it, and the scope's end orders that before the reading.
+unsafe impl<R: Send> Sync for Place<R> {}
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    /// Runs `op` once on each thread and returns the results in their order.
+    pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        let threads = self.mail.len();
+        let places: Vec<Place<R>> = (0..threads).map(|_| Place(UnsafeCell::new(None))).collect();
+        let call = |index: usize| {
+            let returned = catch_unwind(AssertUnwindSafe(|| {
+                op(BroadcastContext::new(index, threads))
+            }));
+            let place: &Place<R> = &places[index];
+            // SAFETY: the call of this index is the only one to write it.
+            unsafe { *place.0.get() = Some(returned) };
+        };
+        let call = &call;
+        // From outside: as worker 0 if that can be, or else waiting for all.
+        self.in_place(|worker| {
+            Scope::new(self, worker).complete(|scope| {
+                self.send_to_all((0..threads).map(|index| scope.job(move |_| call(index))));
+            });
+        });
+        // All have run: the panic of the lowest index is raised. Destructors of the
+        // other payloads may panic in their turn, and are let.
+        let mut first = None;
+        let mut results = Vec::with_capacity(threads);
+        for place in places {
+            match place.0.into_inner().expect("each index was called") {
+                Ok(result) => results.push(result),
+                Err(payload) if first.is_none() => first = Some(payload),
+                Err(later) => let_go(later),
+            }
+        }
+        match first {
+            None => results,
+            Some(payload) => resume_unwind(payload),
+        }
+    }
+
+    /// As `broadcast`, but detached.
+    pub(super) fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        let op = Arc::new(op);
+        let threads = self.mail.len();
+        let jobs = (0..threads).map(|index| {
+            let op = Arc::clone(&op);
+            self.detached(move || op(BroadcastContext::new(index, threads)))
+        });
+        self.send_to_all(jobs);
+    }
+
+    /// Sends the n-th job to whoever has the n-th place.
+    pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
+        for (place, job) in jobs.enumerate() {
+            self.mail[place].push(job);
+        }
+        // Whoever may take it looks for loops, perhaps, on the event count. The post has
+        // a fence: against a sleeper's between lying down and its last look.
+        self.shared.idle.events.post();
+        for place in 0..self.mail.len() {
+            self.sleep.notify(place);
+        }
+        // Those of them that stand aside.
+        self.shared.nudge();
+        // Place 0 may have no holder. The mail of this thread's own place it reads itself.
+        let sits = Context::worker_of(self).is_some_and(|worker| worker.place() == 0);
+        if !sits && !self.adopted && !self.mail[0].is_empty() {
+            self.summon();
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Pools that adopt a thread, under shuttle: that thread need not work, and the
+//! pool may end elsewhere.
+
+use super::fork::{Count, Fences, dawdle, stolen};
+use super::whole::{Meeting, check};
+use crate::pool::{Builder, Pool, Scope, Yield};
+use manycore_check::{Deaf, Faulty, Shuttle, caught, shuttle_random, team};
+use manycore_platform::Platform;
+use std::sync::{Arc, Mutex};
+
+/// Runs `body` with a pool of `threads` that has adopted the model's thread.
+fn adopted<P: Platform>(threads: usize, body: impl FnOnce(Pool<P>)) {
+    let builder = Builder::on_platform().open_joins(64);
+    let pool = builder
+        .adopt_current_thread(true)
+        .build_on(threads, 1, vec![vec![]; threads]);
+    body(pool.expect("a model makes its threads"));
+    // It is to be nobody's again.
+    // SAFETY: null.
+    unsafe { P::set_slot(std::ptr::null()) };
+}
+
+/// Drops the pool on another thread, while this one runs `meanwhile`.
+fn ends_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
+    let pool = Mutex::new(Some(pool));
+    team::<P>(2, |rank| match rank {
+        0 => meanwhile(),
+        _ => {
+            let last = pool.lock().unwrap().take();
+            drop(last);
+        }
+    });
+}
+
+/// A job posted by a thread that then blocks until it has run, whatever the
+/// worker is doing: also when nobody comes to help it.
+fn blocks_until_it_ran<P: Platform>() {
+    adopted::<P>(2, |pool| {
+        for _ in 0..3 {
+            dawdle::<P>();
+            let ran = Arc::new(Meeting::<P>::of(2));
+            let met = Arc::clone(&ran);
+            pool.spawn(move || met.attend());
+            ran.attend();
+            stolen(&pool, || (), || ());
+        }
+    });
+}
+
+#[test]
+fn an_adopted_thread_that_never_works() {
+    check(700, blocks_until_it_ran::<Shuttle>);
+    check(200, blocks_until_it_ran::<Fences>);
+}
+
+/// Mail for the adopted thread, which blocks, when the pool ends elsewhere: some
+/// that nobody waits for, and some that another worker does, awake or asleep.
+fn mail_that_is_left<P: Platform>(threads: usize) {
+    adopted::<P>(threads, |pool| {
+        let calls = Count::default();
+        let (each, inner) = (calls.clone(), calls.clone());
+        pool.spawn_broadcast(move |_| each.up());
+        let crew = Arc::clone(&pool.crew);
+        pool.spawn(move || _ = crew.broadcast(|_| inner.up()));
+        dawdle::<P>();
+        ends_elsewhere(pool, || ());
+        assert_eq!(calls.get(), 2 * threads as u32);
+    });
+}
+
+#[test]
+fn mail_for_a_blocked_thread_is_run_at_the_end() {
+    for threads in [2, 3] {
+        check(500, move || mail_that_is_left::<Shuttle>(threads));
+        check(100, move || mail_that_is_left::<Fences>(threads));
+    }
+}
+
+/// Calls to workers that are about to leave, or have left.
+fn calls_while_it_ends<P: Platform>(threads: usize) {
+    adopted::<P>(threads, |pool| {
+        let (crew, calls) = (Arc::clone(&pool.crew), Count::default());
+        ends_elsewhere(pool, || {
+            for _ in 0..2 {
+                dawdle::<P>();
+                crew.broadcast(|_| calls.up());
+            }
+        });
+        crew.broadcast(|_| calls.up());
+        assert_eq!(calls.get(), 3 * threads as u32);
+    });
+}
+
+#[test]
+fn calls_to_workers_that_leave_are_answered() {
+    for threads in [1, 2, 3] {
+        check(500, move || calls_while_it_ends::<Shuttle>(threads));
+        check(100, move || calls_while_it_ends::<Fences>(threads));
+    }
+}
+
+/// At an end of its own the adopted thread has its mail, and the others theirs.
+fn mail_at_its_own_end<P: Platform>(threads: usize) {
+    adopted::<P>(threads, |pool| {
+        let calls = Count::default();
+        let (crew, each) = (Arc::clone(&pool.crew), calls.clone());
+        pool.spawn_broadcast(move |context| {
+            let me = crate::pool::Context::worker_of(&*crew).unwrap();
+            assert_eq!(me.place(), context.index());
+            each.up();
+        });
+        drop(pool);
+        assert_eq!(calls.get(), threads as u32);
+    });
+}
+
+#[test]
+fn mail_at_an_end_of_its_own_reaches_its_worker() {
+    for threads in [2, 3] {
+        check(300, move || mail_at_its_own_end::<Shuttle>(threads));
+        check(100, move || mail_at_its_own_end::<Fences>(threads));
+    }
+}
+
+/// The adopted thread ends the pool from within a scope, while one of the scope's
+/// jobs, for which the end does not wait, sends mail to all and waits for it.
+fn ends_within_a_scope<P: Platform>(threads: usize) {
+    adopted::<P>(threads, |pool| {
+        let (crew, calls) = (Arc::clone(&pool.crew), Count::default());
+        Scope::new(&crew, Some(crew.worker(0))).complete(|scope| {
+            scope.spawn(|_| _ = crew.broadcast(|_| calls.up()));
+            dawdle::<P>();
+            drop(pool);
+        });
+        assert_eq!(calls.get(), threads as u32);
+    });
+}
+
+#[test]
+fn who_leaves_has_read_its_mail() {
+    for threads in [2, 3] {
+        check(1_000, move || ends_within_a_scope::<Shuttle>(threads));
+        check(200, move || ends_within_a_scope::<Fences>(threads));
+    }
+}
+
+/// Nobody but the adopted thread: others' calls wait for it to yield, and what
+/// they have spawned outlives the pool.
+fn alone<P: Platform>() {
+    adopted::<P>(1, |pool| {
+        let (ran, crew) = (Count::default(), Arc::clone(&pool.crew));
+        let yields = || crew.worker(0).yield_now();
+        let pool = Mutex::new(Some(pool));
+        team::<P>(2, |rank| {
+            if rank == 0 {
+                while ran.get() < 2 {
+                    yields();
+                    P::yield_now();
+                }
+                return;
+            }
+            let pool = pool.lock().unwrap().take().unwrap();
+            pool.install(|| ran.up());
+            pool.scope(|scope| scope.spawn(|_| ran.up()));
+            let (one, two) = (ran.clone(), ran.clone());
+            pool.spawn(move || one.up());
+            pool.spawn_broadcast(move |_| two.up());
+        });
+        while yields() == Yield::Executed {}
+        assert_eq!(ran.get(), 4);
+    });
+}
+
+#[test]
+fn an_adopted_thread_alone() {
+    check(500, alone::<Shuttle>);
+    check(100, alone::<Fences>);
+}
+
+/// The checks above can fail. Only faults that do not run a job on a frame that is
+/// gone: what that does to this process is no finding.
+#[test]
+fn a_faulty_platform_is_caught() {
+    type Deafened = Faulty<Shuttle, Deaf>;
+    let deaf = || shuttle_random(1_000, blocks_until_it_ran::<Deafened>);
+    assert!(caught(deaf).contains("deadlock"));
+    let asleep_at_the_end = || shuttle_random(1_000, || mail_that_is_left::<Deafened>(2));
+    assert!(caught(asleep_at_the_end).contains("deadlock"));
+}

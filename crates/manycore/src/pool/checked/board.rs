@@ -1,0 +1,72 @@
+//! A slot has one holder, and a helper that joins its loop finds that loop's job.
+
+use crate::pool::board::{Board, Job, Part};
+use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
+use manycore_platform::Platform;
+
+/// Two threads post a loop each on a board of one slot, if they find it free;
+/// `helpers` others visit it once.
+///
+/// Once each, no more: a second attempt meets a false alarm of loom's
+/// (`loom_loses_track_of_a_lock_taken_again` in `manycore-check`). `whole`
+/// takes slots again and again.
+fn one_loop_at_a_time<P: Platform>(helpers: usize) {
+    let board = Board::<P>::new(1);
+    // What the job's writing and reading race on, visible to loom.
+    let job = Plain::new(0);
+    team::<P>(2 + helpers, |rank| {
+        let door = board.slot(0);
+        if rank >= 2 {
+            if door.gate().join().is_ok() {
+                // SAFETY: between `join` and `leave`.
+                let found = unsafe { door.job() };
+                // SAFETY: inside the gate the frame is alive.
+                let _ = unsafe { (found.run)(found.frame, rank) };
+                assert_eq!(job.read(), found.helpers);
+                let _ = door.gate().leave_closed();
+            }
+            return;
+        }
+        let Some(slot) = board.take(0) else { return };
+        let frame = Plain::new(true);
+        let id = 1 + rank as u32;
+        job.write(id);
+        let posted = Job {
+            frame: std::ptr::from_ref(&frame).cast(),
+            run: |frame, _| {
+                // SAFETY: the frame above, which lives until the gate is empty.
+                let alive = unsafe { (*frame.cast::<Plain<bool>>()).read() };
+                assert!(alive, "joined a loop that is over");
+                Part::Done
+            },
+            helpers: id,
+        };
+        // SAFETY: this thread has taken the slot, which is closed and empty.
+        unsafe { board.slot(slot.index()).set_job(posted, None) };
+        door.gate().open();
+        door.gate().close();
+        while !door.gate().is_empty() {
+            P::yield_now();
+        }
+        frame.write(false);
+        drop(slot);
+    });
+}
+
+#[test]
+fn two_posters() {
+    loom_model(None, || one_loop_at_a_time::<Loom>(0));
+}
+
+#[test]
+fn two_posters_and_a_helper() {
+    loom_model(Some(2), || one_loop_at_a_time::<Loom>(1));
+}
+
+#[test]
+fn each_fault_is_caught() {
+    let why = caught(|| loom_model(None, || one_loop_at_a_time::<Faulty<Loom, TornSwap>>(0)));
+    assert!(why.contains("Causality violation"), "{why}");
+    let why = caught(|| loom_model(None, || one_loop_at_a_time::<Faulty<Loom, Relaxed>>(0)));
+    assert!(why.contains("Causality violation"), "{why}");
+}

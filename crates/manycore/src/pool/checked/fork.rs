@@ -1,0 +1,382 @@
+//! Fork-join under shuttle: whole pools, from the builder to the last join. What
+//! is lost, or waits for ever, is a deadlock, which shuttle reports.
+
+use super::whole::{Meeting, check, pool, until_asleep};
+use crate::pool::search::Found;
+use crate::pool::{Pool, Scope};
+use manycore_check::{Faulty, Fenced, Shuttle, shuttle_random, team};
+use manycore_platform::Platform;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where asymmetric fences are refused.
+pub(super) type Fences = Faulty<Shuttle, Fenced>;
+
+/// The standard library's atomic: keeping the books is no step of the model.
+#[derive(Clone, Default)]
+pub(super) struct Count(Arc<AtomicU32>);
+
+impl Count {
+    pub(super) fn up(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Each leaf runs once, whoever runs it, and before its join returns.
+fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
+    if depth == 0 {
+        return leaves.up();
+    }
+    let before = leaves.get();
+    pool.join(
+        || tree(pool, depth - 1, leaves),
+        || tree(pool, depth - 1, leaves),
+    );
+    assert!(
+        leaves.get() >= before + (1 << depth),
+        "a leaf after its join"
+    );
+}
+
+/// A join whose second closure somebody else must come for, asleep or awake.
+pub(super) fn stolen<P: Platform>(
+    pool: &Pool<P>,
+    a: impl FnOnce() + Send,
+    b: impl FnOnce() + Send,
+) {
+    let both = Meeting::<P>::of(2);
+    pool.join(
+        || {
+            both.attend();
+            a();
+        },
+        || {
+            both.attend();
+            b();
+        },
+    );
+}
+
+/// Some steps, so that what comes next comes at any time.
+pub(super) fn dawdle<P: Platform>() {
+    for _ in 0..P::now() % 101 {
+        P::yield_now();
+    }
+}
+
+fn trees<P: Platform>(threads: usize) {
+    let (pool, leaves) = (pool::<P>(threads), Count::default());
+    tree(&pool, 3, &leaves);
+    pool.install(|| tree(&pool, 2, &leaves));
+    assert_eq!(leaves.get(), 12);
+}
+
+#[test]
+fn trees_of_joins() {
+    shuttle_random(100, || trees::<Shuttle>(1));
+    for threads in [2, 3] {
+        check(300, move || trees::<Shuttle>(threads));
+        check(100, move || trees::<Fences>(threads));
+    }
+}
+
+/// The thief comes from bed, or was about to lie down; the owner waits awake, or
+/// asleep.
+fn hand_over<P: Platform>() {
+    let (pool, done) = (pool::<P>(2), Count::default());
+    for asleep in [false, true] {
+        if asleep {
+            until_asleep(&pool, 1);
+        }
+        stolen(
+            &pool,
+            || done.up(),
+            || {
+                dawdle::<P>();
+                done.up();
+            },
+        );
+        dawdle::<P>();
+    }
+    assert_eq!(done.get(), 4);
+}
+
+#[test]
+fn a_stolen_closure_is_awaited() {
+    check(700, hand_over::<Shuttle>);
+    check(200, hand_over::<Fences>);
+}
+
+/// The owner sleeps until its thief forks; then it helps.
+fn helps_its_thief<P: Platform>() {
+    let pool = pool::<P>(2);
+    stolen(
+        &pool,
+        || (),
+        || {
+            until_asleep(&pool, 1);
+            stolen(&pool, || (), || ());
+        },
+    );
+}
+
+#[test]
+fn an_owner_asleep_helps_its_thief() {
+    check(500, helps_its_thief::<Shuttle>);
+    check(200, helps_its_thief::<Fences>);
+}
+
+/// A worker claims a job that turns out to be no business of its own, gives it
+/// back, and leaves the pool. The owner, which waits for it and takes nothing but
+/// its descendants, is the only one left.
+fn gives_back<P: Platform>() {
+    let (pool, leaves) = (Arc::new(pool::<P>(2)), Count::default());
+    let (inside, counted) = (Arc::clone(&pool), leaves.clone());
+    let given = Arc::new(Meeting::<P>::of(2));
+    let held = Arc::clone(&given);
+    let crew = &pool.crew;
+    crew.enter(|worker, _| {
+        crew.spawn(move || {
+            let (a, b) = (|| held.attend(), || tree(&inside, 1, &counted));
+            inside.join(a, b);
+        });
+        let stack = &crew.worker(1).stack;
+        let claim = loop {
+            // It asks, and its owner, in a long job, does not answer.
+            stack.ask();
+            let me = worker.as_thief();
+            match stack.steal(0, me).or_else(|| stack.raise(0, me)) {
+                Some(claim) => break claim,
+                None => P::yield_now(),
+            }
+        };
+        given.attend();
+        worker.hand_over(Found::Stolen { victim: 1, claim });
+    });
+    // Whoever is the last owner: the model ends when all threads have.
+}
+
+#[test]
+fn what_is_given_back_is_not_left_to_nobody() {
+    check(700, gives_back::<Shuttle>);
+    check(200, gives_back::<Fences>);
+}
+
+fn spawn_into<'scope, P: Platform>(scope: &Scope<'scope, P>, depth: u32, leaves: &'scope Count) {
+    if depth == 0 {
+        return leaves.up();
+    }
+    for _ in 0..2 {
+        scope.spawn(move |scope| spawn_into(scope, depth - 1, leaves));
+    }
+}
+
+fn scopes<P: Platform>(threads: usize) {
+    let (pool, leaves) = (pool::<P>(threads), Count::default());
+    pool.scope(|scope| spawn_into(scope, 2, &leaves));
+    pool.in_place_scope(|scope| spawn_into(scope, 1, &leaves));
+    pool.scope_fifo(|scope| {
+        for _ in 0..2 {
+            scope.spawn_fifo(|scope| {
+                scope.spawn_fifo(|_| leaves.up());
+                pool.scope(|scope| scope.spawn(|_| leaves.up()));
+            });
+        }
+    });
+    assert_eq!(leaves.get(), 4 + 2 + 4);
+}
+
+#[test]
+fn jobs_of_scopes() {
+    shuttle_random(100, || scopes::<Shuttle>(1));
+    for threads in [2, 3] {
+        check(300, move || scopes::<Shuttle>(threads));
+        check(100, move || scopes::<Fences>(threads));
+    }
+}
+
+/// From a thread that is no worker, while another one is worker 0.
+fn scopes_from_outside<P: Platform>() {
+    let (pool, leaves) = (pool::<P>(2), Count::default());
+    team::<P>(3, |_| {
+        pool.in_place_scope(|scope| spawn_into(scope, 1, &leaves));
+        pool.scope(|scope| spawn_into(scope, 1, &leaves));
+    });
+    assert_eq!(leaves.get(), 12);
+}
+
+#[test]
+fn scopes_of_three_visitors() {
+    check(500, scopes_from_outside::<Shuttle>);
+    check(100, scopes_from_outside::<Fences>);
+}
+
+/// Detached jobs, and jobs of theirs, are over when the pool is.
+fn spawns<P: Platform>(threads: usize) {
+    let (pool, ran) = (pool::<P>(threads), Count::default());
+    let job = |ran: &Count| {
+        let ran = ran.clone();
+        move || ran.up()
+    };
+    pool.spawn(job(&ran));
+    let crew = Arc::clone(&pool.crew);
+    let (one, two) = (job(&ran), job(&ran));
+    pool.spawn_fifo(move || {
+        crew.spawn(one);
+        crew.spawn_fifo(two);
+    });
+    pool.install(|| pool.spawn(job(&ran)));
+    let each = ran.clone();
+    pool.spawn_broadcast(move |_| each.up());
+    drop(pool);
+    assert_eq!(ran.get(), 4 + threads as u32);
+}
+
+#[test]
+fn a_pool_ends_after_its_jobs() {
+    for threads in [1, 2, 3] {
+        check(400, move || spawns::<Shuttle>(threads));
+        check(100, move || spawns::<Fences>(threads));
+    }
+}
+
+fn broadcasts<P: Platform>() {
+    let (pool, calls) = (pool::<P>(3), Count::default());
+    pool.broadcast(|_| calls.up());
+    until_asleep(&pool, 2);
+    // From the thief of a closure whose owner waits for it.
+    stolen(&pool, || (), || drop(pool.broadcast(|_| calls.up())));
+    team::<P>(2, |_| {
+        pool.broadcast(|_| pool.broadcast(|_| calls.up()));
+    });
+    assert_eq!(calls.get(), 3 + 3 + 2 * 9);
+}
+
+#[test]
+fn broadcasts_reach_everybody() {
+    check(400, broadcasts::<Shuttle>);
+    check(100, broadcasts::<Fences>);
+}
+
+fn visitors<P: Platform>(threads: usize) {
+    let (pool, leaves) = (pool::<P>(threads), Count::default());
+    team::<P>(3, |_| {
+        pool.install(|| tree(&pool, 1, &leaves));
+        tree(&pool, 1, &leaves);
+    });
+    assert_eq!(leaves.get(), 12);
+}
+
+#[test]
+fn three_visitors() {
+    for threads in [1, 2] {
+        check(400, move || visitors::<Shuttle>(threads));
+        check(100, move || visitors::<Fences>(threads));
+    }
+}
+
+/// Each level of a tree in the next pool of a ring.
+fn around<P: Platform>(ring: &[&Pool<P>], depth: usize, leaves: &Count) {
+    if depth == 0 {
+        return leaves.up();
+    }
+    let pool = ring[depth % ring.len()];
+    let next = || around(ring, depth - 1, leaves);
+    match depth % 2 {
+        0 => drop(pool.join(next, next)),
+        _ => pool.scope(|scope| (0..2).for_each(|_| scope.spawn(|_| next()))),
+    }
+}
+
+fn rings<P: Platform>(sizes: &[usize]) {
+    let pools: Vec<_> = sizes.iter().map(|&threads| pool::<P>(threads)).collect();
+    let ring: Vec<_> = pools.iter().collect();
+    let leaves = Count::default();
+    team::<P>(2, |rank| {
+        let mut ring = ring.clone();
+        ring.rotate_left(rank);
+        around(&ring, 3, &leaves);
+    });
+    assert_eq!(leaves.get(), 16);
+}
+
+#[test]
+fn pools_that_call_each_other() {
+    for sizes in [&[1, 1][..], &[2, 1], &[2, 2], &[1, 1, 1]] {
+        check(300, move || rings::<Shuttle>(sizes));
+        check(50, move || rings::<Fences>(sizes));
+    }
+}
+
+fn broadcasts_across<P: Platform>() {
+    let (a, b, calls) = (pool::<P>(2), pool::<P>(2), Count::default());
+    let cast = || drop(a.broadcast(|_| calls.up()));
+    stolen(&a, || (), || stolen(&b, || (), cast));
+    stolen(&a, || b.install(cast), || b.install(cast));
+    assert_eq!(calls.get(), 6);
+}
+
+#[test]
+fn broadcasts_to_a_pool_that_waits() {
+    check(300, broadcasts_across::<Shuttle>);
+    check(50, broadcasts_across::<Fences>);
+}
+
+/// Loops, and joins in them, at the same time as joins, and loops in them.
+fn loops_and_joins<P: Platform>() {
+    let (pool, leaves) = (pool::<P>(3), Count::default());
+    let split = pool.with(crate::Partitioner::Split);
+    team::<P>(2, |rank| match rank {
+        0 => pool
+            .with(crate::Partitioner::Static)
+            .parallel_for(0..3, |_| tree(&pool, 1, &leaves)),
+        _ => drop(pool.join(
+            || split.parallel_for(0..3, |_| leaves.up()),
+            || split.parallel_for(0..3, |_| tree(&pool, 1, &leaves)),
+        )),
+    });
+    assert_eq!(leaves.get(), 6 + 3 + 6);
+}
+
+#[test]
+fn loops_among_joins() {
+    check(400, loops_and_joins::<Shuttle>);
+    check(100, loops_and_joins::<Fences>);
+}
+
+/// The panic of the first closure waits for the second, which may be anywhere.
+fn panics<P: Platform>() {
+    let (pool, done) = (pool::<P>(2), Count::default());
+    let thrown = catch_unwind(AssertUnwindSafe(|| {
+        stolen(
+            &pool,
+            || resume_unwind(Box::new("a")),
+            || {
+                dawdle::<P>();
+                done.up();
+            },
+        );
+    }));
+    assert_eq!(thrown.unwrap_err().downcast_ref(), Some(&"a"));
+    assert_eq!(done.get(), 1);
+    let thrown = catch_unwind(AssertUnwindSafe(|| {
+        pool.scope(|scope| {
+            scope.spawn(|_| resume_unwind(Box::new("job")));
+            scope.spawn(|_| done.up());
+        });
+    }));
+    assert_eq!(thrown.unwrap_err().downcast_ref(), Some(&"job"));
+    assert_eq!(done.get(), 2);
+    tree(&pool, 1, &done);
+}
+
+#[test]
+fn panics_wait_for_the_others() {
+    check(500, panics::<Shuttle>);
+    check(100, panics::<Fences>);
+}

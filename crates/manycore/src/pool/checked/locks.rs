@@ -1,0 +1,103 @@
+//! A lock held around a call that waits, in a pool all of whose places strangers want that
+//! block on that lock: the call's end frees a place for who holds it. What does not is a
+//! deadlock, which shuttle reports.
+
+use super::fork::{Count, Fences, dawdle, stolen};
+use super::whole::{Meeting, check, pool};
+use crate::Partitioner;
+use crate::pool::Pool;
+use manycore_check::{Shuttle, team};
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+
+/// Blocks its thread, as the standard library's mutex does.
+struct Blocking<P: Platform>(P::Futex);
+
+impl<P: Platform> Blocking<P> {
+    fn new() -> Self {
+        Self(Atomic::new(0))
+    }
+
+    fn with(&self, section: impl FnOnce()) {
+        while self.0.swap(1, Ordering::Acquire) == 1 {
+            self.0.wait(1, None);
+        }
+        section();
+        self.0.store(0, Ordering::Release);
+        self.0.wake(u32::MAX);
+    }
+}
+
+/// What the holder of the lock calls; it begins by `begin`.
+type Wait<P> = fn(&Pool<P>, begin: &(dyn Fn() + Sync));
+
+/// A thread from outside holds the lock around `wait`, or a job does; a stranger wants it on
+/// each thread of the pool.
+fn around<P: Platform>(installed: bool, wait: Wait<P>) {
+    let (pool, lock, done) = (pool::<P>(2), Blocking::<P>::new(), Count::default());
+    let begun = Meeting::<P>::of(2);
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            begun.attend();
+            pool.broadcast(|_| lock.with(|| done.up()));
+            return;
+        }
+        let hold = || {
+            lock.with(|| {
+                wait(&pool, &|| {
+                    begun.arrive();
+                    dawdle::<P>();
+                });
+            });
+        };
+        if installed {
+            pool.install(hold);
+        } else {
+            hold();
+        }
+    });
+    assert_eq!(done.get(), 2);
+}
+
+fn checked(wait: Wait<Shuttle>, fenced: Wait<Fences>) {
+    for installed in [false, true] {
+        check(500, move || around(installed, wait));
+        check(100, move || around(installed, fenced));
+    }
+}
+
+#[test]
+fn around_a_join() {
+    fn wait<P: Platform>(pool: &Pool<P>, begin: &(dyn Fn() + Sync)) {
+        stolen(pool, || (), begin);
+    }
+    checked(wait::<Shuttle>, wait::<Fences>);
+}
+
+#[test]
+fn around_a_scope() {
+    fn wait<P: Platform>(pool: &Pool<P>, begin: &(dyn Fn() + Sync)) {
+        let both = Meeting::<P>::of(2);
+        pool.scope(|scope| {
+            scope.spawn(|_| {
+                both.attend();
+                begin();
+            });
+            both.attend();
+        });
+    }
+    checked(wait::<Shuttle>, wait::<Fences>);
+}
+
+#[test]
+fn around_a_loop() {
+    fn wait<P: Platform>(pool: &Pool<P>, begin: &(dyn Fn() + Sync)) {
+        let both = Meeting::<P>::of(2);
+        pool.with(Partitioner::Static).parallel_for(0..2, |i| {
+            both.attend();
+            if i == 1 {
+                begin();
+            }
+        });
+    }
+    checked(wait::<Shuttle>, wait::<Fences>);
+}

@@ -1,0 +1,17 @@
+//! The pool under the model checkers: the gate, the board and the wait for the
+//! last helper exhaustively (loom), whole pools at random (shuttle).
+//!
+//! Every check has broken variants beside it that it must catch: the same code
+//! on a platform with one fault (`manycore_check::Faulty`), or a sketch of it
+//! with one step wrong.
+
+mod adopted;
+mod board;
+mod following;
+mod fork;
+mod gate;
+mod locks;
+mod mailbox;
+mod ranks;
+mod wait;
+mod whole;

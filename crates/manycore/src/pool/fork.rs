@@ -1,0 +1,325 @@
+//! The fork-join calls of a pool.
+
+use super::Pool;
+use super::broadcast::BroadcastContext;
+use super::crew::{Crew, Worker};
+use super::join::FnContext;
+use super::scope::{Scope, ScopeFifo};
+use super::worker::Context;
+use super::yields::Yield;
+use crate::sleep::{Sleep, Tally};
+use manycore_platform::Platform;
+
+/// Fork-join.
+///
+/// A call from a thread that is none of the pool's makes that thread worker 0 for as long
+/// as the call takes, if no other thread is that already; see
+/// [`Builder::dedicated`](crate::Builder::dedicated).
+impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+    /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs
+    /// on this thread; `b` too, after it, unless another one has stolen it.
+    ///
+    /// About 2 ns when nobody is idle. While this thread waits for a stolen `b`
+    /// it works on what `b` has forked, and on nothing else.
+    ///
+    /// # Panics
+    ///
+    /// If `a` or `b` panics: with the panic of `a` if it panicked, else with that of `b`, in
+    /// either case after both have run to their end.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// fn sum(pool: &manycore::Pool, range: std::ops::Range<u64>) -> u64 {
+    ///     if range.end - range.start < 100 {
+    ///         return range.sum();
+    ///     }
+    ///     let middle = range.start.midpoint(range.end);
+    ///     let (a, b) = pool.join(|| sum(pool, range.start..middle), || sum(pool, middle..range.end));
+    ///     a + b
+    /// }
+    /// assert_eq!(sum(&pool, 0..10_000), 49_995_000);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.join_context(|_| a(), |_| b())
+    }
+
+    /// As [`join`](Self::join), but the closures learn whether they have moved to
+    /// another thread.
+    ///
+    /// # Panics
+    ///
+    /// As [`join`](Self::join).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (a, b) = pool.join_context(|context| context.migrated(), |_| 7);
+    /// assert_eq!((a, b), (false, 7));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA + Send,
+        B: FnOnce(FnContext) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        match Context::worker_of(&*self.crew) {
+            Some(worker) => worker.join(false, a, b),
+            None => self.crew.join_from_outside(a, b),
+        }
+    }
+
+    /// Runs `op` as a worker of this pool: on this thread if nobody else is worker
+    /// 0, or on one of the pool's. What `op` calls without naming a pool, such as
+    /// [`join`](crate::join), happens in this one.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `op`.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// assert_eq!(pool.install(|| manycore::join(|| 1, || 2)), (1, 2));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn install<R: Send>(&self, op: impl FnOnce() -> R + Send) -> R {
+        self.crew.enter(|_, _| op())
+    }
+
+    /// Runs `body` with a [`Scope`] to spawn jobs into, and returns when they have
+    /// all ended. They may borrow what outlives the scope.
+    ///
+    /// While it waits, the thread runs jobs of the scope, and of scopes within it.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of `body` or a job, once all have ended.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let mut words = vec![String::new(); 3];
+    /// pool.scope(|scope| {
+    ///     for word in &mut words {
+    ///         scope.spawn(|_| word.push('x'));
+    ///     }
+    /// });
+    /// assert_eq!(words.concat(), "xxx");
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn scope<'scope, R: Send>(&self, body: impl FnOnce(&Scope<'scope, P, S>) -> R + Send) -> R {
+        self.crew
+            .enter(|worker, _| Scope::new(&self.crew, Some(worker)).complete(body))
+    }
+
+    /// As [`scope`](Self::scope), but the jobs of each thread begin in the order in
+    /// which it spawned them.
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](Self::scope).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.scope_fifo(|scope| {
+    ///     for i in 0..3 {
+    ///         let tell = tell.clone();
+    ///         scope.spawn_fifo(move |_| tell.send(i).unwrap());
+    ///     }
+    /// });
+    /// assert_eq!(told.iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn scope_fifo<'scope, R: Send>(
+        &self,
+        body: impl FnOnce(&ScopeFifo<'scope, P, S>) -> R + Send,
+    ) -> R {
+        self.crew
+            .enter(|worker, _| ScopeFifo::new(&self.crew, Some(worker)).complete(body))
+    }
+
+    /// As [`scope`](Self::scope), but the body stays on this thread, whichever that is,
+    /// so that neither the body nor its result need be `Send`.
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](Self::scope).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let here = std::rc::Rc::new(5);
+    /// let also_here = pool.in_place_scope(|scope| {
+    ///     scope.spawn(|_| ());
+    ///     std::rc::Rc::clone(&here)
+    /// });
+    /// assert_eq!(*also_here, 5);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, P, S>) -> R) -> R {
+        self.crew
+            .in_place(|worker| Scope::new(&self.crew, worker).complete(body))
+    }
+
+    /// As [`scope_fifo`](Self::scope_fifo), but the body stays on this thread.
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](Self::scope).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let mut done = false;
+    /// pool.in_place_scope_fifo(|scope| scope.spawn_fifo(|_| done = true));
+    /// assert!(done);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn in_place_scope_fifo<'scope, R>(
+        &self,
+        body: impl FnOnce(&ScopeFifo<'scope, P, S>) -> R,
+    ) -> R {
+        self.crew
+            .in_place(|worker| ScopeFifo::new(&self.crew, worker).complete(body))
+    }
+
+    /// Runs `job` on some worker, and does not wait for it. The pool's end waits for it.
+    /// One allocation.
+    ///
+    /// Its panic goes to the
+    /// [`panic_handler`](crate::Builder::panic_handler).
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn(move || tell.send(3).unwrap());
+    /// assert_eq!(told.recv(), Ok(3));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
+        self.crew.spawn(job);
+    }
+
+    /// As [`spawn`](Self::spawn); the jobs that one thread spawns so begin in their order.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn_fifo(move || tell.send(3).unwrap());
+    /// assert_eq!(told.recv(), Ok(3));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn_fifo(&self, job: impl FnOnce() + Send + 'static) {
+        self.crew.spawn_fifo(job);
+    }
+
+    /// Runs `op` once on each of the pool's threads, each when it has no job, and
+    /// returns the results in the order of the threads.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the lowest index, after all calls have ended.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn broadcast<R: Send>(&self, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+        self.crew.broadcast(op)
+    }
+
+    /// As [`broadcast`](Self::broadcast), without waiting.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
+    /// assert_eq!(told.iter().take(2).sum::<usize>(), 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn_broadcast(&self, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
+        self.crew.spawn_broadcast(op);
+    }
+
+    /// Runs one job of the pool, if this is one of its threads (else `None`) and
+    /// there is one.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.yield_now(), None); // called from outside
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn yield_now(&self) -> Option<Yield> {
+        Context::worker_of(&*self.crew).map(Worker::yield_now)
+    }
+
+    /// As [`yield_now`](Self::yield_now), but only a job that this thread has
+    /// spawned, or that was sent to it.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.install(|| pool.yield_local()), Some(manycore::Yield::Idle));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn yield_local(&self) -> Option<Yield> {
+        Context::worker_of(&*self.crew).map(Worker::yield_local)
+    }
+
+    /// Which of the pool's threads this is.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.current_thread_index(), None);
+    /// assert_eq!(pool.install(|| pool.current_thread_index()), Some(0));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
+        Context::worker_of(&*self.crew).map(Worker::place)
+    }
+
+    /// Whether this thread, if it is one of the pool's, has jobs that nobody has
+    /// begun.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// let (pending, _) = pool.join(|| pool.current_thread_has_pending_tasks(), || ());
+    /// assert_eq!(pending, Some(true));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        Context::worker_of(&*self.crew).map(Worker::has_pending)
+    }
+
+    /// What the workers have done about sleeping since the pool was made.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.sleep_tally().sleeps, 0); // nobody is there to sleep
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn sleep_tally(&self) -> Tally {
+        self.crew.sleep.tally()
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn join_from_outside<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA + Send,
+        B: FnOnce(FnContext) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.enter(|worker, migrated| worker.join(migrated, a, b))
+    }
+}

@@ -1,0 +1,183 @@
+//! The global pool: one for each process, made when it is first needed or by
+//! [`Builder::build_global`].
+//!
+//! A child of `fork` has the parent's memory and none of its threads, so it needs a pool
+//! of its own. Each process therefore has an [`Era`], told from its parent's by the
+//! platform's count of forks, and whatever a thread of the parent was about in an older
+//! era (it may have been making the pool, with the lock held) is never looked at again.
+//! The older era, with its pool, is leaked: threads of the pool may have been in the
+//! midst of anything, and somebody may still refer to it.
+
+use super::BuildError;
+use super::builder::{Builder, MAX_THREADS};
+use super::{Pool, Shared};
+use manycore_platform::{Native, Platform};
+use std::env;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What the global pool's threads can be set by.
+const VARIABLE: &str = "MANYCORE_NUM_THREADS";
+
+/// One process's global pool.
+struct Era {
+    /// `Native::forks()` of the process that it was made in.
+    generation: u32,
+    pool: OnceLock<Pool>,
+    /// Held while the pool is made.
+    making: Mutex<()>,
+}
+
+/// The newest era: null, or one that lives for ever.
+static ERA: AtomicPtr<Era> = AtomicPtr::new(std::ptr::null_mut());
+
+impl Era {
+    /// That of this process. Cost: two loads.
+    #[inline]
+    fn of_this_process() -> &'static Self {
+        // Acquire pairs with the release in `begin`, for what the era holds.
+        let newest = ERA.load(Ordering::Acquire);
+        // SAFETY: null, or an era that is never freed once it is in `ERA`.
+        match unsafe { newest.as_ref() } {
+            Some(era) if era.generation == Native::forks() => era,
+            _ => Self::begin(newest),
+        }
+    }
+
+    /// Begins the era of this process in place of `older`, unless another thread has.
+    ///
+    /// Only a thread of this process changes `ERA` from here on, so whoever loses the
+    /// race finds the era of the one that won, which is of this process.
+    #[cold]
+    fn begin(older: *mut Self) -> &'static Self {
+        // From here on forks are counted, or else the pool says so when it is made.
+        let _ = Native::watch_forks();
+        let era = Box::into_raw(Box::new(Self {
+            generation: Native::forks(),
+            pool: OnceLock::new(),
+            making: Mutex::new(()),
+        }));
+        // Release publishes what the era holds; acquire: of the other thread's.
+        match ERA.compare_exchange(older, era, Ordering::Release, Ordering::Acquire) {
+            // SAFETY: never freed from now on.
+            Ok(_) => unsafe { &*era },
+            Err(newer) => {
+                // SAFETY: made above, and shown to nobody.
+                drop(unsafe { Box::from_raw(era) });
+                // SAFETY: as in `of_this_process`; not null, since nobody stores that.
+                unsafe { &*newer }
+            }
+        }
+    }
+
+    /// The pool, made by `make` if there is none, and whether it was.
+    #[cold]
+    fn make<E>(&self, make: impl FnOnce() -> Result<Pool, E>) -> Result<(&Pool, bool), E> {
+        // A panic under the lock has left nothing half done.
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pool) = self.pool.get() {
+            return Ok((pool, false));
+        }
+        let pool = make()?;
+        // Nobody else sets it, for lack of the lock.
+        Ok((self.pool.get_or_init(|| pool), true))
+    }
+}
+
+impl Pool<Native> {
+    /// The pool that the crate's free functions use where the calling thread is in none.
+    ///
+    /// It is made at the first call, with a thread for each core that this process may
+    /// use, unless [`Builder::build_global`] has made it before or the environment
+    /// variable `MANYCORE_NUM_THREADS` asks for another number: from 1 to 16,384; if it
+    /// is 0, empty or not set, the number of cores decides.
+    ///
+    /// A child of `fork` has a global pool of its own, made at its first call there.
+    ///
+    /// # Panics
+    ///
+    /// If `MANYCORE_NUM_THREADS` is anything else.
+    ///
+    /// ```
+    /// assert!(manycore::Pool::global().threads() >= 1);
+    /// ```
+    pub fn global() -> &'static Self {
+        let era = Era::of_this_process();
+        match era.pool.get() {
+            Some(pool) => pool,
+            None => match era.make(by_default) {
+                Ok((pool, _)) => pool,
+                Err(error) => panic!("the global pool: {error}"),
+            },
+        }
+    }
+
+    /// What all loops of the global pool share.
+    pub(super) fn global_shared() -> &'static Shared<Native> {
+        &Self::global().crew.shared
+    }
+}
+
+fn by_default() -> Result<Pool, BuildError> {
+    match with_environment(Pool::builder().name("manycore-global"))?.build() {
+        // A process at its thread limit still computes.
+        Err(BuildError::Spawn { .. }) => Pool::builder().threads(1).build(),
+        made => made,
+    }
+}
+
+impl Builder<Native> {
+    /// Makes the [global pool](Pool::global), in place of the one that the first call of
+    /// a free function would make. To be called early, by the program and by no library.
+    ///
+    /// Without [`threads`](Self::threads) the environment variable
+    /// `MANYCORE_NUM_THREADS` sets their number (see [`Pool::global`]), and without that
+    /// the number of cores; an explicit number wins over the variable.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::GlobalExists`] if there is one already;
+    /// [`BuildError::Environment`] if the variable is needed and is not a number from 0
+    /// to 16,384; else as [`build`](Self::build). After an error there is as much of a
+    /// global pool as before.
+    ///
+    /// ```
+    /// use manycore::{BuildError, Pool};
+    ///
+    /// Pool::builder().threads(2).name("solver").build_global()?;
+    /// assert_eq!(manycore::current_num_threads(), 2);
+    /// let again = Pool::builder().build_global();
+    /// assert!(matches!(again, Err(BuildError::GlobalExists)));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn build_global(&self) -> Result<(), BuildError> {
+        let make = || with_environment(self.clone())?.build();
+        match Era::of_this_process().make(make)? {
+            (_, true) => Ok(()),
+            (_, false) => Err(BuildError::GlobalExists),
+        }
+    }
+}
+
+/// `builder` with as many threads as the environment says, unless it was told itself.
+fn with_environment(builder: Builder<Native>) -> Result<Builder<Native>, BuildError> {
+    if builder.knows_threads() {
+        return Ok(builder);
+    }
+    let Some(value) = env::var_os(VARIABLE) else {
+        return Ok(builder);
+    };
+    let asked = match value.to_str().map(str::trim) {
+        Some("") => Some(0),
+        Some(text) => text.parse().ok(),
+        None => None,
+    };
+    match asked {
+        Some(0) => Ok(builder),
+        Some(threads @ 1..=MAX_THREADS) => Ok(builder.threads(threads)),
+        _ => Err(BuildError::Environment {
+            variable: VARIABLE,
+            value: value.to_string_lossy().into_owned(),
+        }),
+    }
+}

@@ -1,0 +1,289 @@
+//! What a worker does until the thief of its job is done: work on what came of
+//! that job, and on nothing else.
+//!
+//! A waiter that took any job could find itself below a stranger's long one, or
+//! one that wants a lock its own caller holds, and stacks would grow with the
+//! number of such accidents. So it takes only descendants of what it waits for
+//! (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then
+//! a descendant of the one below, and **no stack gets deeper than the program's
+//! own recursion**.
+//!
+//! The thief's jobs from its `base` on were pushed from within the stolen job.
+//! If they are gone because they were stolen in turn, the thief is, or will be,
+//! waiting for one of them, and that one's thief is the next to look at.
+//!
+//! # Why what is taken is a descendant
+//!
+//! The waiter reads which worker has the job (`Thief`), claims from that stack at `base`
+//! or above, and then looks whether the job is still in the same hands and not
+//! done. A descendant that the waiter has claimed keeps the job from ending, and
+//! one that is not was pushed after the job had ended or below `base`. So if the
+//! job is not done after the claim, the claim was of a descendant; for a chain
+//! of thieves, link by link. Otherwise, rarely, the job is given back, to its owner
+//! or to a worker that may take anything.
+
+use super::crew::{Crew, Worker};
+use super::queue::Job;
+use super::search::{Found, Look, Waits};
+use super::worker::Context;
+use crate::sleep::policy::Scan;
+use crate::sleep::{Latch, Sleep};
+use crate::steal::Thief;
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// Searches in vain before a thief takes by itself from who does not answer.
+pub(super) const PATIENCE: u32 = 8;
+/// Looks at the latch before anything dearer: about what a handful of the
+/// shortest jobs takes.
+const LOOKS: u32 = 32;
+
+/// The stolen job at `index` of `owner`'s stack, in the hands of `thief`.
+#[derive(Clone, Copy)]
+struct Link {
+    owner: usize,
+    index: u32,
+    thief: Thief,
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Waits until the stolen job at `index`, the newest of this worker's stack,
+    /// is done, and frees its slot.
+    ///
+    /// # Why it is always woken
+    ///
+    /// It sleeps only through the policy, after `Latch::fall_asleep`; the thief's
+    /// `Latch::set` then tells it to call `notify`, and the policy's own
+    /// protocol does the rest.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn await_stolen(&self, index: u32) {
+        let latch = self.stack.latch(index);
+        for _ in 0..LOOKS {
+            if latch.probe() {
+                return self.stack.retire(index);
+            }
+            P::relax();
+        }
+        let outer = self.state.waits_for.load(Ordering::Relaxed);
+        // Release: who follows finds this worker's stack and slots set up.
+        self.state.waits_for.store(index + 1, Ordering::Release);
+        self.wait_for(latch, Waits::ForJob(index), |worker, patient| {
+            worker.leapfrog(index, patient)
+        });
+        self.state.waits_for.store(outer, Ordering::Release);
+        self.stack.retire(index);
+    }
+
+    /// Runs what `find` finds until `latch` is set, which is that of what it `waits`
+    /// for. `find` learns whether it should be patient with owners that do not answer.
+    ///
+    /// Beside others' jobs it waits no longer than the pool's patience, and then gives
+    /// its place away (`places.rs`).
+    pub(super) fn wait_for(
+        &self,
+        latch: &Latch<P>,
+        waits: Waits,
+        find: impl Fn(&Self, bool) -> Option<Found>,
+    ) {
+        let (sleep, shared) = (self.sleep(), &self.crew().shared);
+        let scan = Look {
+            worker: self,
+            waits,
+        };
+        let mut idle = sleep.start_looking(self.place());
+        let mut misses = 0;
+        let mut slept = false;
+        // When it must give its place away, if it is in the way.
+        let mut deadline = None;
+        // Whether it may have places in other pools; what it runs here may bring it back
+        // to them.
+        let others = Context::is_elsewhere(shared);
+        let mut elsewhere = others;
+        while !latch.probe() {
+            // Before looking: a post after this is not slept through.
+            self.state.seen.set(shared.idle.events.seen());
+            if let Some(found) = find(self, misses < PATIENCE) {
+                self.found(idle);
+                self.run(found);
+                idle = sleep.start_looking(self.place());
+                (misses, slept, deadline, elsewhere) = (0, false, None, others);
+                continue;
+            }
+            misses += 1;
+            let now = P::now();
+            let due = *deadline.get_or_insert_with(|| {
+                shared.check_wait();
+                now + shared.patience
+            });
+            if elsewhere {
+                if now < due {
+                    P::yield_now();
+                    continue;
+                }
+                // Before it sleeps: nothing here tells of what waits for it there.
+                Context::leave_others(shared);
+                elsewhere = false;
+            }
+            if now >= due && self.keeps_others_waiting() {
+                self.found(idle);
+                if !self.wait_without_place(latch) {
+                    // Nobody can be had: once more, after as long again.
+                    deadline = None;
+                }
+                idle = sleep.start_looking(self.place());
+                slept = false;
+                continue;
+            }
+            if slept && sleep.sleepers() > 0 {
+                // The wake-up was meant for one who can take more than this
+                // worker may: pass it on, once.
+                sleep.wake_any(self.place(), 1);
+            }
+            if shared.oversubscribed {
+                P::yield_now();
+            }
+            slept = sleep.no_work_found(self.place(), &mut idle, latch, &scan);
+        }
+        self.found(idle);
+    }
+
+    /// One long sleep for `latch`, of a worker that has waited for as long as it may
+    /// beside others' jobs. Returns when there is something to see, or for no reason.
+    pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P, S>) {
+        self.crew().shared.check_wait();
+        Context::leave_others(&self.crew().shared);
+        if self.keeps_others_waiting() && self.wait_without_place(latch) {
+            return;
+        }
+        let sleep = self.sleep();
+        let mut idle = sleep.start_looking(self.place());
+        while !latch.probe() && !look.anything() {
+            if sleep.no_work_found(self.place(), &mut idle, latch, look) {
+                break;
+            }
+        }
+        self.found(idle);
+    }
+
+    /// The worker stops looking, and goes to work or on.
+    #[inline]
+    pub(super) fn found(&self, idle: S::Idle) {
+        if self.sleep().work_found(self.place(), idle) {
+            self.crew().fill_seat();
+        }
+    }
+
+    /// A descendant of the stolen job at `index`.
+    fn leapfrog(&self, index: u32, patient: bool) -> Option<Found> {
+        let crew = self.crew();
+        let me = self.as_thief();
+        if let Some(claim) = self.stack.adopt(index, me) {
+            let victim = self.known.id;
+            return Some(Found::Stolen { victim, claim });
+        }
+        let mut links = self.links(index);
+        let mut first = true;
+        while let Some(link) = links() {
+            let victim = link.thief.worker as usize;
+            let stack = &crew.worker(victim).stack;
+            let mut claim = stack.steal(link.thief.base, me);
+            if claim.is_none() && !patient && stack.is_asked() {
+                claim = stack.raise(link.thief.base, me);
+            }
+            if let Some(claim) = claim {
+                let found = Found::Stolen { victim, claim };
+                // Each link up to this one must hold still; the same walk, once
+                // more, says so.
+                let mut again = self.links(index);
+                let mut holds = false;
+                while let Some(other) = again() {
+                    if other.owner == link.owner && other.index == link.index {
+                        holds = other.thief == link.thief;
+                        break;
+                    }
+                }
+                if holds {
+                    return Some(found);
+                }
+                self.hand_over(found);
+                return None;
+            }
+            if first {
+                stack.ask();
+                first = false;
+            }
+        }
+        None
+    }
+
+    /// Whether there was something to leapfrog to a moment ago.
+    pub(super) fn sees_descendant(&self, index: u32) -> bool {
+        if self.stack.is_given_back(index) {
+            return true;
+        }
+        let crew = self.crew();
+        let mut links = self.links(index);
+        std::iter::from_fn(&mut links).any(|link| {
+            crew.worker(link.thief.worker as usize)
+                .stack
+                .is_above(link.thief.base)
+        })
+    }
+
+    /// The job at `index`, then the one that its thief waits for if that came
+    /// of it, and so on, as long as they are not done.
+    fn links(&self, index: u32) -> impl FnMut() -> Option<Link> {
+        let crew = self.crew();
+        let mut next = Some((self.known.id, index));
+        let mut hops = 0;
+        move || {
+            let (owner, index) = next.take()?;
+            let stack = &crew.worker(owner).stack;
+            let thief = stack.thief(index)?;
+            if stack.latch(index).probe() {
+                return None;
+            }
+            hops += 1;
+            // Acquire pairs with `await_stolen`.
+            let waits_for =
+                (crew.worker(thief.worker as usize).state.waits_for).load(Ordering::Acquire);
+            // A racy reading could see a circle.
+            if waits_for > thief.base && hops < crew.workers.len() {
+                next = Some((thief.worker as usize, waits_for - 1));
+            }
+            Some(Link {
+                owner,
+                index,
+                thief,
+            })
+        }
+    }
+
+    /// Gives back what was claimed: to its owner, if that comes to wait for it, or
+    /// to a worker that may take anything. There may be none, if all wait like
+    /// the owner.
+    #[cold]
+    pub(super) fn hand_over(&self, found: Found) {
+        let Found::Stolen { victim, claim } = found else {
+            return self.run(found);
+        };
+        let crew: *const Crew<P, S> = self.crew();
+        let index = self.crew().worker(victim).stack.give_back(claim);
+        // SAFETY: the crew outlives its injector's jobs, and the closure unwinds
+        // no more than a stolen job does.
+        let job = unsafe {
+            Job::new(move |_| {
+                let worker = Context::worker_of(&*crew).expect("jobs are run by workers");
+                let stack = &(*crew).worker(victim).stack;
+                // The owner may have had it by now, and its place another job.
+                if let Some(claim) = stack.adopt(index, worker.as_thief()) {
+                    worker.run(Found::Stolen { victim, claim });
+                }
+            })
+        };
+        let was_empty = self.crew().queue.push(job);
+        // Contains the fence for the owner's last look, too.
+        self.crew().call_for(self.place(), was_empty);
+        self.crew().notify(victim);
+    }
+}

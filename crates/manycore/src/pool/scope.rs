@@ -1,0 +1,353 @@
+//! Scopes: jobs that may borrow what outlives the scope.
+
+use super::BroadcastContext;
+use super::crew::{Crew, Worker};
+use super::queue::{Group, Job, Queue};
+use super::told::Told;
+use super::worker::Context;
+use crate::sleep::{Latch, Nearest, Sleep};
+use crate::sync::let_go;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// A scope, into which jobs are spawned that borrow from outside of it; see
+/// [`scope`](crate::scope).
+///
+/// ```
+/// let mut halves = [0, 0];
+/// let (left, right) = halves.split_at_mut(1);
+/// manycore::scope(|scope| {
+///     scope.spawn(|_| left[0] = 1);
+///     scope.spawn(|_| right[0] = 2);
+/// });
+/// assert_eq!(halves, [1, 2]);
+/// ```
+pub struct Scope<'scope, P: Platform = Native, S: Sleep<P> = Nearest<P>> {
+    /// What its jobs are known by.
+    group: Group,
+    crew: *const Crew<P, S>,
+    /// The worker that waits for the scope.
+    owner: Option<usize>,
+    /// What a thread of another kind blocks on.
+    told: Option<Arc<Told<P>>>,
+    /// Jobs that have not ended, and the scope's own body.
+    open: P::AtomicUsize,
+    /// Set when none is open.
+    latch: Latch<P>,
+    /// The first panic, in a box of its own, until it is raised again.
+    panic: P::AtomicPtr<Box<dyn Any + Send>>,
+    /// Jobs are called with `&Scope<'scope>`, and may write through what they
+    /// borrow: invariant in `'scope`.
+    lives: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+// SAFETY: jobs on other threads use the scope: atomics, and a crew that lives as
+// long as its threads and callers.
+unsafe impl<P: Platform, S: Sleep<P>> Sync for Scope<'_, P, S> {}
+// SAFETY: as above; a scope is bound to no thread.
+unsafe impl<P: Platform, S: Sleep<P>> Send for Scope<'_, P, S> {}
+
+impl<P: Platform, S: Sleep<P>> fmt::Debug for Scope<'_, P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
+    pub(super) fn new(crew: &Crew<P, S>, owner: Option<&Worker<P, S>>) -> Self {
+        Self {
+            group: Group {
+                around: owner.map_or(std::ptr::null(), |worker| worker.state.group.get()),
+            },
+            crew,
+            owner: owner.map(|worker| worker.known.id),
+            told: match owner {
+                Some(_) => None,
+                None => Some(Arc::new(Told::new())),
+            },
+            open: P::AtomicUsize::new(1),
+            latch: Latch::new(),
+            panic: P::AtomicPtr::new(std::ptr::null_mut()),
+            lives: PhantomData,
+        }
+    }
+
+    fn crew(&self) -> &Crew<P, S> {
+        // SAFETY: the crew outlives its scopes: their caller uses the pool.
+        unsafe { &*self.crew }
+    }
+
+    /// Runs `body` on this worker or another, some time before the scope ends.
+    /// One allocation.
+    ///
+    /// A panic of `body` is raised again by the scope, once all its jobs have
+    /// ended; of several, the first.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let sum = AtomicUsize::new(0);
+    /// manycore::scope(|scope| {
+    ///     for i in 0..10 {
+    ///         let sum = &sum;
+    ///         scope.spawn(move |scope| {
+    ///             scope.spawn(move |_| drop(sum.fetch_add(i, Relaxed)));
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(sum.into_inner(), 45);
+    /// ```
+    pub fn spawn<F>(&self, body: F)
+    where
+        F: FnOnce(&Scope<'scope, P, S>) + Send + 'scope,
+    {
+        let job = self.job(body);
+        match Context::worker_of(self.crew()) {
+            Some(worker) => worker.push_spawned(job),
+            None => self.crew().post_scoped(job),
+        }
+    }
+
+    /// Runs `body` once on each of the pool's threads, some time before the scope
+    /// ends.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let calls = AtomicUsize::new(0);
+    /// pool.scope(|scope| {
+    ///     scope.spawn_broadcast(|_, _| drop(calls.fetch_add(1, Relaxed)));
+    /// });
+    /// assert_eq!(calls.into_inner(), 2);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn_broadcast<F>(&self, body: F)
+    where
+        F: Fn(&Scope<'scope, P, S>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let body = Arc::new(body);
+        let threads = self.crew().mail.len();
+        let jobs = (0..threads).map(|index| {
+            let body = Arc::clone(&body);
+            self.job(move |scope: &Self| body(scope, BroadcastContext::new(index, threads)))
+        });
+        self.crew().send_to_all(jobs);
+    }
+
+    /// `body` as a job that the scope waits for.
+    pub(super) fn job<F>(&self, body: F) -> Job
+    where
+        F: FnOnce(&Scope<'scope, P, S>) + Send + 'scope,
+    {
+        // Relaxed: the caller is itself counted, so the count is not 0.
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let scope: *const Self = self;
+        // SAFETY: the scope, and with it all of `'scope`, lives until its latch is
+        // set, which `close` does last; `body` is `Send`, and its panic caught.
+        unsafe {
+            let body = move || _ = (*scope).run(|| body(&*scope));
+            Job::before(body, move || Self::close(scope)).in_group(&raw const self.group)
+        }
+    }
+
+    /// Keeps what `body` throws.
+    fn run<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(body)) {
+            Ok(result) => Some(result),
+            Err(payload) => {
+                let payload = Box::into_raw(Box::new(payload));
+                // Release publishes the payload to who takes it in `complete`. Relaxed
+                // if another was first: that one's is not looked at.
+                let first = (self.panic).compare_exchange(
+                    std::ptr::null_mut(),
+                    payload,
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                );
+                if first.is_err() {
+                    // SAFETY: made above, and nobody else's.
+                    let later = unsafe { Box::from_raw(payload) };
+                    let_go(*later);
+                }
+                None
+            }
+        }
+    }
+
+    /// One job less; the last one ends the scope's wait.
+    ///
+    /// # Safety
+    ///
+    /// The scope is alive and counts the caller. It may be gone afterwards.
+    unsafe fn close(scope: *const Self) {
+        // SAFETY: alive until this one, and every other, has counted itself out and
+        // the latch is set; so what is needed later is read before.
+        let (crew, owner, last) = unsafe {
+            let scope = &*scope;
+            let (crew, owner) = (scope.crew, scope.owner);
+            // Release: what the job did happens before the end; acquire: of all
+            // jobs, for the one that sets the latch.
+            let last = scope.open.fetch_sub(1, Ordering::AcqRel) == 1;
+            (crew, owner, last)
+        };
+        if !last {
+            return;
+        }
+        // SAFETY: this was the last job: the scope stays until its owner is told.
+        let told = unsafe { (*scope).told.clone() };
+        // SAFETY: this was the last job: only the waiting owner is left, who stays
+        // until the latch is set.
+        let sleeps = unsafe { (*scope).latch.set() };
+        // SAFETY: pools outlive their jobs.
+        let crew = unsafe { &*crew };
+        if let Some(told) = told {
+            told.tell();
+        }
+        if let Some(owner) = owner.filter(|_| sleeps) {
+            crew.notify(owner);
+        }
+    }
+
+    /// Runs the scope's body, waits for all jobs, and raises the first panic.
+    pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+        let crew = self.crew();
+        let worker = self.owner.map(|owner| crew.worker(owner));
+        let group: *const Group = &raw const self.group;
+        let outer = worker.map(|worker| worker.state.group.replace(group));
+        let result = self.run(|| body(self));
+        // SAFETY: alive, and the body was counted.
+        unsafe { Self::close(self) };
+        match (worker, &self.told) {
+            (Some(worker), _) => {
+                worker.wait_in_scope(&self.latch, group);
+                worker.state.group.set(outer.unwrap_or(std::ptr::null()));
+            }
+            (None, Some(told)) => Context::block_on(&crew.shared, told),
+            (None, None) => unreachable!("a scope has somebody who waits for it"),
+        }
+        // Acquire pairs with the release in `run`: the payload is there.
+        let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);
+        if !payload.is_null() {
+            let_go(result);
+            // SAFETY: from `run`, and taken once.
+            resume_unwind(*unsafe { Box::from_raw(payload) });
+        }
+        result.expect("a body without a panic has a result")
+    }
+}
+
+/// A scope whose jobs, of those that one thread has spawned, are begun in the
+/// order in which they were; see [`scope_fifo`](crate::scope_fifo).
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// let order = std::sync::Mutex::new(vec![]);
+/// pool.scope_fifo(|scope| {
+///     for i in 0..3 {
+///         let order = &order;
+///         scope.spawn_fifo(move |_| order.lock().unwrap().push(i));
+///     }
+/// });
+/// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct ScopeFifo<'scope, P: Platform = Native, S: Sleep<P> = Nearest<P>> {
+    scope: Scope<'scope, P, S>,
+    /// For each worker, and one for all others, the jobs it has spawned.
+    fifos: Box<[CachePadded<Queue<P>>]>,
+}
+
+impl<P: Platform, S: Sleep<P>> fmt::Debug for ScopeFifo<'_, P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeFifo").finish_non_exhaustive()
+    }
+}
+
+impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
+    pub(super) fn new(crew: &Crew<P, S>, owner: Option<&Worker<P, S>>) -> Self {
+        Self {
+            scope: Scope::new(crew, owner),
+            fifos: (0..=crew.mail.len()).map(|_| Queue::new()).collect(),
+        }
+    }
+
+    /// As [`Scope::spawn`]; begun after what this thread has spawned before.
+    ///
+    /// ```
+    /// manycore::scope_fifo(|scope| scope.spawn_fifo(|_| ()));
+    /// ```
+    pub fn spawn_fifo<F>(&self, body: F)
+    where
+        F: FnOnce(&ScopeFifo<'scope, P, S>) + Send + 'scope,
+    {
+        let me: *const Self = self;
+        // SAFETY: the scope waits for the job; `Scope::job` counts it and catches
+        // what it throws.
+        let job = self.scope.job(Borrowed(me).then(body));
+        let worker = Context::worker_of(self.scope.crew());
+        let index = worker.map_or(self.fifos.len() - 1, Worker::place);
+        self.fifos[index].push(job);
+        // One that runs the oldest: as many as there are jobs, so each finds one.
+        // SAFETY: as above; a scope's job does not unwind.
+        let next = unsafe {
+            Job::new(move |migrated| {
+                let Some(job) = (*me).fifos[index].take_first() else {
+                    unreachable!("one for each pushed");
+                };
+                job.run(migrated);
+            })
+        };
+        let next = next.in_group(&raw const self.scope.group);
+        match worker {
+            Some(worker) => worker.push_spawned(next),
+            None => self.scope.crew().post_scoped(next),
+        }
+    }
+
+    /// As [`Scope::spawn_broadcast`].
+    ///
+    /// ```
+    /// manycore::scope_fifo(|scope| scope.spawn_broadcast(|_, _| ()));
+    /// ```
+    pub fn spawn_broadcast<F>(&self, body: F)
+    where
+        F: Fn(&ScopeFifo<'scope, P, S>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let me = Borrowed::<Self>(self);
+        self.scope
+            .spawn_broadcast(move |_, context| body(me.get(), context));
+    }
+
+    pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+        self.scope.complete(|_| body(self))
+    }
+}
+
+/// A scope as its jobs refer to it.
+struct Borrowed<T>(*const T);
+
+// SAFETY: to a scope, which is shared between threads and waits for its jobs.
+unsafe impl<T> Send for Borrowed<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Borrowed<T> {}
+
+impl<'scope, P: Platform, S: Sleep<P>> Borrowed<ScopeFifo<'scope, P, S>> {
+    fn get(&self) -> &ScopeFifo<'scope, P, S> {
+        // SAFETY: used by the scope's jobs only, for which it waits.
+        unsafe { &*self.0 }
+    }
+
+    fn then<F>(self, body: F) -> impl FnOnce(&Scope<'scope, P, S>) + Send + 'scope
+    where
+        F: FnOnce(&ScopeFifo<'scope, P, S>) + Send + 'scope,
+        P: 'scope,
+        S: 'scope,
+    {
+        move |_| body(self.get())
+    }
+}

@@ -1,0 +1,238 @@
+//! Looking for a job to run, and running it.
+
+use super::crew::{Crew, Worker};
+use super::mailbox::Mailbox;
+use super::queue::{Group, Job};
+use crate::sleep::Sleep;
+use crate::sleep::policy::Scan;
+use crate::steal::{Claim, Thief};
+use manycore_platform::Platform;
+
+/// A job somebody may run.
+pub(super) enum Found {
+    /// From a queue; whether another worker put it there.
+    Queued(Job, bool),
+    /// From the stack of worker `victim`.
+    Stolen { victim: usize, claim: Claim },
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Runs what was found.
+    pub(super) fn run(&self, found: Found) {
+        match found {
+            Found::Queued(job, migrated) => {
+                let outer = self.state.group.replace(job.group());
+                job.run(migrated);
+                self.state.group.set(outer);
+            }
+            // In a group that is not known: what it opens is nobody's descendant, as
+            // far as waiting scopes can tell.
+            Found::Stolen { victim, claim } => {
+                let stack = &self.crew().worker(victim).stack;
+                // SAFETY: claimed from there just now, and run once. The job's own
+                // way of running does not unwind.
+                unsafe {
+                    let (run, data) = stack.job(&claim);
+                    run(data, true);
+                }
+                if stack.done(claim) {
+                    self.crew().notify(victim);
+                }
+            }
+        }
+    }
+
+    /// What this worker has spawned, or what was sent to its place.
+    pub(super) fn find_own(&self) -> Option<Found> {
+        let spawned = || (self.spawned.take_last()).map(|job| Found::Queued(job, false));
+        let mail = || self.crew().mail[self.place()].take_first();
+        spawned().or_else(|| mail().map(|job| Found::Queued(job, true)))
+    }
+
+    fn find_queued(&self) -> Option<Found> {
+        (self.crew().queue.take_first()).map(|job| Found::Queued(job, true))
+    }
+
+    /// Any job, the nearest first: what this worker spawned, what was sent to
+    /// it, what others have made public, what they spawned, what came from
+    /// outside. If there is none, asks another worker for some, and takes by
+    /// itself from one that does not answer.
+    ///
+    /// Every sixteenth search begins with what came from outside: whatever the workers
+    /// go on to make for themselves, nobody there waits for ever.
+    pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
+        let searches = self.state.searches.get();
+        self.state.searches.set(searches.wrapping_add(1));
+        if searches % 16 == 15 {
+            if let Some(queued) = self.find_queued() {
+                return Some(queued);
+            }
+        }
+        if let Some(own) = self.find_own() {
+            return Some(own);
+        }
+        let crew = self.crew();
+        let me = self.as_thief();
+        let others = self.others();
+        for victim in others.clone() {
+            if let Some(claim) = crew.worker(victim).stack.steal(0, me) {
+                return Some(Found::Stolen { victim, claim });
+            }
+        }
+        for victim in others.clone() {
+            if let Some(job) = crew.worker(victim).spawned.take_first() {
+                return Some(Found::Queued(job, true));
+            }
+        }
+        if let Some(queued) = self.find_queued() {
+            return Some(queued);
+        }
+        let mut asked = false;
+        for victim in others {
+            let stack = &crew.worker(victim).stack;
+            // One question a search; who was asked before and has not answered is
+            // in a long job, or has none.
+            if stack.is_asked() {
+                if let Some(claim) = (!patient).then(|| stack.raise(0, me)).flatten() {
+                    return Some(Found::Stolen { victim, claim });
+                }
+            } else if !asked {
+                asked = stack.ask();
+            }
+        }
+        self.find_left()
+    }
+
+    /// A job of the scope `group`, or of one within it: the newest of its own, one that
+    /// was sent to it, the oldest of another's.
+    pub(super) fn find_within(&self, group: *const Group) -> Option<Found> {
+        if let Some(job) = self.spawned.take_last_within(group) {
+            return Some(Found::Queued(job, false));
+        }
+        let crew = self.crew();
+        if let Some(job) = crew.mail[self.place()].take_first_within(group) {
+            return Some(Found::Queued(job, true));
+        }
+        let mut others = self.others();
+        let queued = others.find_map(|victim| crew.worker(victim).spawned.take_first_within(group));
+        let left = || {
+            let mut mail = crew
+                .shared
+                .is_terminating()
+                .then_some(&crew.mail)
+                .into_iter()
+                .flatten();
+            mail.find_map(|mail| mail.take_left_within(group))
+        };
+        Some(Found::Queued(queued.or_else(left)?, true))
+    }
+
+    /// In a pool that ends, what was sent to a place that nobody will come for.
+    pub(super) fn find_left(&self) -> Option<Found> {
+        let crew = self.crew();
+        if !crew.shared.is_terminating() {
+            return None;
+        }
+        let mut mail = crew.mail.iter().map(Mailbox::take_left);
+        mail.find_map(|job| Some(Found::Queued(job?, true)))
+    }
+
+    /// This worker, as it signs what it steals now.
+    pub(super) fn as_thief(&self) -> Thief {
+        Thief {
+            worker: self.known.id as u32,
+            base: self.stack.bottom(),
+        }
+    }
+
+    /// The other workers, beginning anywhere.
+    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<P, S> {
+        // Marsaglia's xorshift: to spread thieves, not to be random.
+        let mut x = self.state.random.get();
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        self.state.random.set(x);
+        let (me, count) = (self.known.id, self.crew().workers.len());
+        let first = x as usize % count;
+        (first..count).chain(0..first).filter(move |&i| i != me)
+    }
+}
+
+/// What a worker that looks for work waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// Nothing but work.
+    Idle,
+    /// The end of the scope of this group: it takes that one's jobs.
+    ForScope(*const Group),
+    /// The stolen job at this index: it takes what came of that.
+    ForJob(u32),
+    /// The helpers of its loop: it takes part in loops within that.
+    ForLoop,
+}
+
+/// What a worker looks at once more before it sleeps.
+pub(super) struct Look<'a, P: Platform, S> {
+    pub(super) worker: &'a Worker<P, S>,
+    pub(super) waits: Waits,
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Whether somebody who may take anything would find something, as seen a moment
+    /// ago: then this worker, which waits and may not, is in the way in its place.
+    pub(super) fn keeps_others_waiting(&self) -> bool {
+        let crew = self.crew();
+        let place = self.place();
+        crew.shared.allows(place)
+            && (crew.has_jobs()
+                || !crew.mail[place].is_empty()
+                || crew.shared.invites_rank(place)
+                || (crew.shared.is_terminating() && self.known.id != 0 && crew.mail_is_left()))
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    /// Whether the pool ends, with mail that is everybody's.
+    fn mail_is_left(&self) -> bool {
+        self.mail.iter().any(Mailbox::is_left)
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
+    fn injected(&self) -> bool {
+        let (worker, crew) = (self.worker, self.worker.crew());
+        self.seen() != crew.shared.idle.events.seen()
+            || !crew.queue.is_empty()
+            || crew.places.is_awaited()
+            || !crew.mail[worker.place()].is_empty()
+            || worker.overstays()
+            || (crew.shared.is_terminating() && crew.mail_is_left())
+    }
+
+    fn anything(&self) -> bool {
+        let worker = self.worker;
+        match self.waits {
+            // Not in bed, where no growth of the allotment wakes it.
+            Waits::Idle if worker.must_stand_aside() => true,
+            Waits::Idle => self.injected() || worker.crew().has_jobs(),
+            // A worker that waits gives way to others' jobs, and takes its own. So all
+            // that anybody could take ends its sleep; but for the jobs within what it
+            // waits for, if it may not run: those are for it.
+            Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
+            Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned.is_empty(),
+            Waits::ForLoop => {
+                self.seen() != worker.crew().shared.idle.events.seen()
+                    || worker.keeps_others_waiting()
+            }
+        }
+    }
+
+    fn seen(&self) -> u32 {
+        self.worker.state.seen.get()
+    }
+
+    fn is_free(&self) -> bool {
+        self.waits == Waits::Idle
+    }
+}

@@ -1,0 +1,102 @@
+//! Detached jobs: `spawn`.
+
+use super::crew::{Crew, Worker};
+use super::queue::Job;
+use super::worker::Context;
+use crate::sleep::Sleep;
+use crate::sync::let_go;
+use manycore_platform::Platform;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::abort;
+
+impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+    /// Runs `body` on some worker, some time before the pool has ended.
+    pub(super) fn spawn(&self, body: impl FnOnce() + Send + 'static) {
+        let job = self.detached(body);
+        match Context::worker_of(self) {
+            Some(worker) => worker.push_spawned(job),
+            None => {
+                let was_empty = self.queue.push(job);
+                self.call_for(0, was_empty);
+            }
+        }
+    }
+
+    /// As `spawn`, but what one thread spawns is begun in that order.
+    pub(super) fn spawn_fifo(&self, body: impl FnOnce() + Send + 'static) {
+        match Context::worker_of(self) {
+            Some(worker) => {
+                let job = self.detached(body);
+                worker.fifo.push(job);
+                worker.push_spawned(worker.next_of_fifo());
+            }
+            // The queue is in order already.
+            None => self.spawn(body),
+        }
+    }
+
+    /// `body` as a job that the pool's end waits for, and whose panic goes to the
+    /// handler.
+    pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
+        self.one_root_more();
+        let crew = self.keep();
+        // SAFETY: the closure owns what it uses, is `Send`, and catches what the
+        // body throws.
+        unsafe {
+            Job::new(move |_| {
+                let worker = Context::worker_of(&*crew).expect("jobs are run by workers");
+                let detached = &worker.state.detached;
+                detached.set(detached.get() + 1);
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+                    crew.handle_panic(payload);
+                }
+                detached.set(detached.get() - 1);
+                crew.one_root_less();
+            })
+        }
+    }
+
+    /// What nobody waits for has panicked.
+    pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
+        let handled = match &self.panic_handler {
+            Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(payload))) {
+                Ok(()) => true,
+                Err(thrown) => {
+                    let_go(thrown);
+                    false
+                }
+            },
+            None => false,
+        };
+        if !handled {
+            eprintln!("manycore: a spawned job panicked, and no handler took it; aborting");
+            abort();
+        }
+    }
+}
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// Puts a job with this worker's own, for it or for thieves.
+    pub(super) fn push_spawned(&self, job: Job) {
+        let was_empty = self.spawned.push(job);
+        if self.sleep().posted(self.place(), was_empty) {
+            self.crew().fill_seat();
+        }
+    }
+
+    /// A job that runs the oldest of this worker's `fifo`: as many are pushed as
+    /// that has jobs, so that each finds one.
+    fn next_of_fifo(&self) -> Job {
+        let worker: *const Self = self;
+        // SAFETY: workers live as long as their jobs; a detached job does not
+        // unwind, and whoever runs this may run that.
+        unsafe {
+            Job::new(move |migrated| {
+                if let Some(job) = (*worker).fifo.take_first() {
+                    job.run(migrated);
+                }
+            })
+        }
+    }
+}

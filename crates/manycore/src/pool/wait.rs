@@ -1,0 +1,99 @@
+//! How a caller waits until the last helper has left its loop.
+
+use super::Shared;
+use super::worker::Context;
+use manycore_platform::Platform;
+
+/// Looks at the gate before anything else is done: about what a helper's last
+/// block takes.
+const LOOKS: u32 = 64;
+/// What a caller's wait came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Waited {
+    /// All helpers have left, and none comes in any more.
+    Over,
+    /// A helper had to leave some of its iterations. Others may still be inside.
+    Abandoned,
+}
+
+impl<P: Platform> Shared<P> {
+    /// Closes the gate of `slot` and waits until it is empty, or until a helper
+    /// `is_abandoned` tells of has left work behind.
+    ///
+    /// While it waits the thread helps with loops posted from
+    /// inside this one, and with no others: those it must wait for anyway,
+    /// others could keep it from returning when its own loop is done, and a
+    /// body that holds a lock never finds itself below a stranger's that wants
+    /// it.
+    ///
+    /// # Why it is always woken
+    ///
+    /// The caller resets its latch, sets AWAITED in the gate's word, looks at the gate,
+    /// and at what was abandoned, once more and sleeps until the latch is set. The last
+    /// helper's `leave` is ordered with the setting of AWAITED in that word's history.
+    /// If it came first, the look sees the gate empty. If it came second, it saw
+    /// AWAITED, and sets the latch after that; sleeping on a latch has its own argument
+    /// (`sleep/README.md`). The same holds for who abandons work, sets the flag and
+    /// then leaves.
+    ///
+    /// A latch may be set late, for a loop that is over: then the caller of the next
+    /// one looks once in vain.
+    pub(crate) fn wait(
+        &self,
+        slot: usize,
+        context: &Context<P>,
+        is_abandoned: &dyn Fn() -> bool,
+    ) -> Waited {
+        let gate = self.board.slot(slot).gate();
+        gate.close();
+        // Once the gate was seen empty: who leaves work says so before it leaves.
+        let over = || {
+            if is_abandoned() {
+                Waited::Abandoned
+            } else {
+                Waited::Over
+            }
+        };
+        if gate.is_empty() {
+            return over();
+        }
+        let mut deadline = None;
+        loop {
+            for _ in 0..LOOKS {
+                if gate.is_empty() {
+                    return over();
+                }
+                P::relax();
+            }
+            if self.oversubscribed {
+                P::yield_now();
+            }
+            if is_abandoned() {
+                return Waited::Abandoned;
+            }
+            // Before looking: a loop posted after this is not slept through.
+            let seen = self.idle.events.seen();
+            if self.help_descendants(slot) {
+                deadline = None;
+                continue;
+            }
+            let now = P::now();
+            if now >= *deadline.get_or_insert(now + self.patience) {
+                context.member().await_helpers(gate, seen, is_abandoned);
+            }
+        }
+    }
+
+    /// Whether the thread could help with a loop inside the one in slot `ancestor`,
+    /// and did. One that is not allowed to run leaves that to others.
+    fn help_descendants(&self, ancestor: usize) -> bool {
+        let rank = Context::current(self).rank;
+        self.allows(rank)
+            && self.board.inviting(0).any(|slot| {
+                // Asked again inside, where the answer is exact.
+                self.board.descends(slot, ancestor)
+                    && self.help(slot, rank, None, |slot| self.board.descends(slot, ancestor))
+            })
+    }
+}

@@ -1,0 +1,281 @@
+//! A worker's own side of places (`places.rs`): how it gives its place away, sleeps without
+//! one, returns, and makes way for others.
+
+use super::crew::Worker;
+use super::places::{ASLEEP, AWAKE, DISMISSED, GRANTED, LISTED, Listed, NOWHERE};
+use super::seat::{HELD, NEEDED};
+use super::worker::Context;
+use crate::sleep::{Latch, Sleep};
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+
+impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+    /// The place that this worker has.
+    #[inline(always)]
+    pub(super) fn place(&self) -> usize {
+        // Relaxed: its own; who gave it has been acquired since.
+        self.state.place.load(Ordering::Relaxed) as usize
+    }
+
+    pub(super) fn has_place(&self) -> bool {
+        self.state.place.load(Ordering::Relaxed) != NOWHERE
+    }
+
+    /// Relaxed: published by what hands the place over, or by the latch.
+    pub(super) fn set_place(&self, place: usize) {
+        self.state.place.store(place as u32, Ordering::Relaxed);
+    }
+
+    pub(super) fn wake_alone(&self, state: u32) {
+        // Release publishes the place, and all that its last holder did in it.
+        self.state.alone.store(state, Ordering::Release);
+        self.state.alone.wake(1);
+    }
+
+    /// Takes the worker out of its sleep without a place, if it is in it: it is to be
+    /// listed, and woken. If several try, one succeeds.
+    pub(super) fn rouse_alone(&self) -> bool {
+        let rouse = (self.state.alone).compare_exchange(
+            ASLEEP,
+            LISTED,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        rouse.is_ok()
+    }
+
+    /// Sleeps until this worker, which is on one of the lists, has a place; `false`: it
+    /// was dismissed.
+    fn await_place(&self) -> bool {
+        let alone = &self.state.alone;
+        let until = P::now() + self.crew().shared.told_spin;
+        loop {
+            // Acquire pairs with `wake_alone`.
+            let before = Atomic::load(alone, Ordering::Acquire);
+            let state = if before == AWAKE || before == LISTED {
+                P::spin_while(alone, before, until)
+            } else {
+                before
+            };
+            match state {
+                GRANTED | DISMISSED => {
+                    // Relaxed: nobody else looks until it is on a list again.
+                    alone.store(AWAKE, Ordering::Relaxed);
+                    return state == GRANTED;
+                }
+                // Comparing and sleeping are one step.
+                _ => alone.wait(state, None),
+            }
+        }
+    }
+
+    /// Waits, on the bench, for a place; `false`: the pool needs this thread no more.
+    pub(super) fn sit_on_bench(&self) -> bool {
+        let closed = self.crew().places.with(|places| {
+            if !places.is_closed() {
+                places.sit(self.known.id);
+            }
+            places.is_closed()
+        });
+        !closed && self.await_place()
+    }
+
+    /// Gives this worker's place away. `false`: nobody can be had for it.
+    pub(super) fn give_place(&self) -> bool {
+        let place = self.place();
+        let given = self.offer(place);
+        if !given {
+            self.set_place(place);
+        }
+        given
+    }
+
+    /// Gives `place`, which this worker has, away. `false`: nobody can be had for it, or this
+    /// worker was roused, and the place is in the caller's hands.
+    fn offer(&self, place: usize) -> bool {
+        #[cfg(test)]
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
+            return false;
+        }
+        let crew = self.crew();
+        Context::<P>::bar_loops(&crew.shared, place);
+        let is_caller = self.known.id == 0 && place == 0;
+        let offered = crew.places.with(|places| {
+            // Roused while it lay down: it is listed, or about to have another place, which
+            // this must not overwrite. It is roused under the lock: this is exact.
+            let alone = Atomic::load(&self.state.alone, Ordering::Relaxed);
+            if alone != AWAKE && alone != ASLEEP {
+                return None;
+            }
+            // The seat's place, from the caller that has it, or an adopted thread.
+            if is_caller {
+                crew.shared.seat.add(HELD);
+            }
+            // Whoever lists this worker, and gives it another place, comes after this. The
+            // heir is somebody else.
+            self.state.place.store(NOWHERE, Ordering::Relaxed);
+            Some(places.heir())
+        });
+        let Some(heir) = offered else {
+            Context::<P>::unbar_loops(&crew.shared, place);
+            return false;
+        };
+        if crew.pass_on(place, heir).is_err() {
+            if is_caller {
+                crew.places.with(|_| {
+                    crew.shared.seat.add(NEEDED);
+                    crew.shared.seat.remove(HELD);
+                });
+            }
+            Context::<P>::unbar_loops(&crew.shared, place);
+            return false;
+        }
+        true
+    }
+
+    /// Gives the place away and sleeps until `latch` is set, then waits for a place. May
+    /// return for no reason. `false`: it could not, and has not waited.
+    ///
+    /// It lies down first. So whoever sets the latch while the place is on its way to
+    /// somebody else, or later, finds this worker asleep, and lists it.
+    pub(super) fn wait_without_place(&self, latch: &Latch<P>) -> bool {
+        let (place, alone) = (self.place(), &self.state.alone);
+        // Release: who sets the latch, and finds this worker asleep by that, finds
+        // it here.
+        alone.store(ASLEEP, Ordering::Release);
+        if !(latch.get_sleepy() && latch.fall_asleep()) {
+            // Set.
+            self.get_up_with(place);
+            return true;
+        }
+        if !self.offer(place) {
+            latch.wake_up();
+            return self.get_up_with(place);
+        }
+        while Atomic::load(alone, Ordering::Acquire) == ASLEEP {
+            alone.wait(ASLEEP, None);
+        }
+        latch.wake_up();
+        let granted = self.await_place();
+        debug_assert!(granted, "who returns is not dismissed");
+        true
+    }
+
+    /// Gets up with `place`, which it has not given away after all; `true`: it was listed
+    /// meanwhile, by who has set the latch, or by who has set an older one, late.
+    fn get_up_with(&self, place: usize) -> bool {
+        let (crew, alone) = (self.crew(), &self.state.alone);
+        // Acquire and release: a setter that comes late finds it awake.
+        let by_itself = alone.compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Acquire);
+        // It is roused and listed under the lock.
+        let struck = by_itself.is_err() && crew.places.with(|places| places.strike(self.known.id));
+        if struck {
+            // Relaxed: nobody else looks until it is on a list again.
+            alone.store(AWAKE, Ordering::Relaxed);
+        } else if by_itself.is_err() {
+            // Somebody grants it a second place, now. That is passed on.
+            let granted = self.await_place();
+            debug_assert!(granted, "who returns is not dismissed");
+            let second = self.place();
+            if !self.offer(second) {
+                crew.lose_place(second);
+            }
+        }
+        self.set_place(place);
+        by_itself.is_err()
+    }
+
+    /// Waits until this worker has a place, if it has none.
+    pub(super) fn regain_place(&self) {
+        if self.has_place() {
+            return;
+        }
+        let (crew, me) = (self.crew(), self.known.id);
+        // Whoever waits for a place holds none.
+        Context::leave_others(&crew.shared);
+        if let Listed::Placed(place) = crew.list(me, false) {
+            return self.set_place(place);
+        }
+        // With a fence: R1.
+        crew.call_for(0, true);
+        let granted = self.await_place();
+        debug_assert!(granted, "who returns is not dismissed");
+    }
+
+    /// Hands this worker's place to somebody who wants to return, if anybody does, and
+    /// waits for another. `None`: there was nobody; `false`: the pool needs this thread
+    /// no more.
+    pub(super) fn make_way(&self) -> Option<bool> {
+        let (crew, me, place) = (self.crew(), self.known.id, self.place());
+        if !crew.places.is_awaited() {
+            return None;
+        }
+        let (heir, stays) = crew.places.with(|places| {
+            let heir = places.next_to_return()?;
+            // Before it is listed: who takes it off the list sets its place.
+            self.state.place.store(NOWHERE, Ordering::Relaxed);
+            // An adopted thread has nowhere to go: it wants to return in its turn.
+            let stays = me == 0 || !places.is_closed();
+            match me {
+                0 => places.queue_to_return(me),
+                _ if stays => places.sit(me),
+                _ => {}
+            }
+            Some((heir, stays))
+        })?;
+        crew.grant(place, heir);
+        Some(stays && self.await_place())
+    }
+
+    /// The pool has ended, and this thread goes home: its place is free, for an adopted
+    /// thread that wants to return.
+    pub(super) fn go_home(&self) {
+        let (crew, place) = (self.crew(), self.place());
+        if self.known.id == 0 {
+            return; // It is adopted, or the seat's: the place stays with it.
+        }
+        let heir = crew.places.with(|places| {
+            let heir = places.next_to_return();
+            if heir.is_none() {
+                places.set_free(place);
+            }
+            heir
+        });
+        self.state.place.store(NOWHERE, Ordering::Relaxed);
+        if let Some(heir) = heir {
+            crew.grant(place, heir);
+        }
+    }
+
+    /// Gives the seat back if the pool has no jobs of its own any more, and waits on
+    /// the bench. `None`: it keeps it; `false`: the pool needs this thread no more.
+    pub(super) fn give_seat_back(&self) -> Option<bool> {
+        let (crew, me) = (self.crew(), self.known.id);
+        if me == 0 || self.place() != 0 || crew.keeps_seat || crew.shared.is_terminating() {
+            return None;
+        }
+        let given = crew.places.with(|places| {
+            let over = crew.roots.load(Ordering::Acquire) == 0
+                && crew.mail[0].is_empty()
+                && !places.is_closed()
+                && !places.is_awaited()
+                && crew.shared.seat.change(HELD, 0);
+            if over {
+                self.state.place.store(NOWHERE, Ordering::Relaxed);
+                places.sit(me);
+            }
+            over
+        });
+        given.then(|| self.await_place())
+    }
+
+    /// Whether this worker holds a seat that it should give back.
+    pub(super) fn overstays(&self) -> bool {
+        let crew = self.crew();
+        self.known.id != 0
+            && self.place() == 0
+            && !crew.keeps_seat
+            && crew.shared.seat.word() == HELD
+            && crew.roots.load(Ordering::Acquire) == 0
+            && !crew.shared.is_terminating()
+    }
+}

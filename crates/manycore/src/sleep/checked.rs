@@ -1,0 +1,222 @@
+//! The event count under loom: no wake-up is lost, and each step of its
+//! argument is needed.
+
+use crate::sync::EventCount;
+use manycore_check::{Deaf, Faulty, Loom, NoFence, caught, loom_model, team};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
+use std::time::Duration;
+
+/// What the check asks of an event count, sound or broken.
+trait Events: Sync {
+    fn seen(&self) -> u32;
+    fn post(&self) -> u32;
+    fn wake(&self, count: u32);
+    fn sleep(&self, seen: u32, timeout: Option<Duration>);
+}
+
+impl<P: Platform> Events for EventCount<P> {
+    fn seen(&self) -> u32 {
+        self.seen()
+    }
+
+    fn post(&self) -> u32 {
+        self.post()
+    }
+
+    fn wake(&self, count: u32) {
+        self.wake(count);
+    }
+
+    fn sleep(&self, seen: u32, timeout: Option<Duration>) {
+        self.sleep(seen, timeout);
+    }
+}
+
+/// Thread 0 puts up `items` pieces of work one by one, waking one sleeper each
+/// time if there is any, then ends the others, who take work or sleep. With
+/// one sleeper for each item, who takes an item takes no other.
+///
+/// Loom reports a sleeper that sleeps though there is something for it.
+fn all_work_is_found<E: Events>(
+    make: impl Fn() -> E,
+    sleepers: usize,
+    items: u32,
+    timeout: Option<Duration>,
+) {
+    let events = make();
+    let work = <Loom as Platform>::AtomicU32::new(0);
+    let ended = <Loom as Platform>::AtomicBool::new(false);
+    team::<Loom>(1 + sleepers, |rank| {
+        if rank == 0 {
+            for _ in 0..items {
+                // Relaxed: it is `post` that publishes.
+                work.fetch_add(1, Ordering::Relaxed);
+                if events.post() > 0 {
+                    events.wake(1);
+                }
+            }
+            if sleepers > items as usize {
+                ended.store(true, Ordering::Relaxed);
+                events.post();
+                events.wake(u32::MAX);
+            }
+            return;
+        }
+        let mut timeout = timeout;
+        loop {
+            let seen = events.seen();
+            let left = work.load(Ordering::Relaxed);
+            let took = left > 0
+                && work
+                    .compare_exchange(left, left - 1, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_ok();
+            if took || ended.load(Ordering::Relaxed) {
+                return;
+            }
+            if left > 0 {
+                continue; // Somebody else took one; look again.
+            }
+            // One sleep that ends by itself, then for as long as it takes.
+            events.sleep(seen, timeout.take());
+        }
+    });
+}
+
+#[test]
+fn one_sleeper() {
+    loom_model(None, || {
+        all_work_is_found(EventCount::<Loom>::new, 1, 1, None);
+    });
+}
+
+#[test]
+fn one_sleeper_that_first_sleeps_for_a_while() {
+    let timeout = Some(Duration::from_micros(1));
+    loom_model(None, move || {
+        all_work_is_found(EventCount::<Loom>::new, 1, 1, timeout);
+    });
+}
+
+#[test]
+fn two_sleepers_and_two_items() {
+    loom_model(Some(2), || {
+        all_work_is_found(EventCount::<Loom>::new, 2, 2, None);
+    });
+}
+
+#[test]
+fn one_takes_the_item_and_the_other_is_ended() {
+    loom_model(Some(2), || {
+        all_work_is_found(EventCount::<Loom>::new, 2, 1, None);
+    });
+}
+
+#[test]
+fn termination_reaches_a_timed_sleeper_too() {
+    let timeout = Some(Duration::from_micros(1));
+    loom_model(None, move || {
+        all_work_is_found(EventCount::<Loom>::new, 1, 0, timeout);
+    });
+}
+
+#[test]
+fn each_fault_of_the_platform_is_caught() {
+    let no_fence = || {
+        loom_model(None, || {
+            all_work_is_found(EventCount::<Faulty<Loom, NoFence>>::new, 1, 1, None);
+        })
+    };
+    assert!(caught(no_fence).contains("deadlock"));
+    let deaf = || {
+        loom_model(None, || {
+            all_work_is_found(EventCount::<Faulty<Loom, Deaf>>::new, 1, 1, None);
+        })
+    };
+    assert!(caught(deaf).contains("deadlock"));
+}
+
+/// A step of the argument left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mistake {
+    /// The poster reads `sleepers` unordered with its post.
+    NoFenceInPost,
+    /// The sleeper compares unordered with its being counted.
+    NoFenceInSleep,
+    /// The sleeper is counted only once it has compared.
+    CountsAfterComparing,
+    /// The sleeper sleeps whatever was posted since it looked.
+    DoesNotCompare,
+}
+
+/// The event count once more, with room for one mistake.
+struct Sketch {
+    posted: <Loom as Platform>::Futex,
+    sleepers: <Loom as Platform>::AtomicU32,
+    mistake: Option<Mistake>,
+}
+
+impl Sketch {
+    fn with(mistake: Option<Mistake>) -> Self {
+        Self {
+            posted: Atomic::new(0),
+            sleepers: Atomic::new(0),
+            mistake,
+        }
+    }
+
+    fn fence(&self, left_out: Mistake) {
+        if self.mistake != Some(left_out) {
+            Loom::fence_after_rmw();
+        }
+    }
+}
+
+impl Events for Sketch {
+    fn seen(&self) -> u32 {
+        self.posted.load(Ordering::Acquire)
+    }
+
+    fn post(&self) -> u32 {
+        self.posted.fetch_add(1, Ordering::Release);
+        self.fence(Mistake::NoFenceInPost);
+        self.sleepers.load(Ordering::Relaxed)
+    }
+
+    fn wake(&self, count: u32) {
+        self.posted.wake(count);
+    }
+
+    fn sleep(&self, seen: u32, timeout: Option<Duration>) {
+        let now = || self.posted.load(Ordering::Acquire);
+        if self.mistake == Some(Mistake::CountsAfterComparing) && now() != seen {
+            return;
+        }
+        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        self.fence(Mistake::NoFenceInSleep);
+        let expected = match self.mistake {
+            Some(Mistake::CountsAfterComparing | Mistake::DoesNotCompare) => now(),
+            _ => seen,
+        };
+        self.posted.wait(expected, timeout);
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn each_step_left_out_is_caught() {
+    let check = |mistake| {
+        loom_model(None, move || {
+            all_work_is_found(|| Sketch::with(mistake), 1, 1, None);
+        })
+    };
+    check(None);
+    for mistake in [
+        Mistake::NoFenceInPost,
+        Mistake::NoFenceInSleep,
+        Mistake::CountsAfterComparing,
+        Mistake::DoesNotCompare,
+    ] {
+        let why = caught(|| check(Some(mistake)));
+        assert!(why.contains("deadlock"), "{mistake:?}: {why}");
+    }
+}

@@ -1,0 +1,74 @@
+//! A worker that expects a loop, and a job that comes before it.
+
+use super::nearest_checked::{Jobs, Look, work};
+use super::policy::{Policy, Setup};
+use super::{Idle, Latch, Nearest};
+use manycore_check::{Faulty, Fenced, Loom, loom_model, team};
+use manycore_platform::{Native, Ordering, Platform};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// A policy of two workers after loops of 1 tick that came each `period` ticks, the
+/// last at `last`.
+fn in_rhythm<P: Platform>(budget: Duration, period: u64, last: u64) -> Nearest<P> {
+    const LOOPS: u64 = 6;
+    let idle = Arc::new(Idle::new(budget, None));
+    for before in (0..LOOPS).rev() {
+        let start = last - before * period;
+        idle.loop_ended(1, start, start + 1);
+    }
+    Nearest::new(&Setup {
+        groups: &[0, 0],
+        idle: &idle,
+    })
+}
+
+/// Worker 1 waits for the loop, in timed sleeps, by spinning, and in the end asleep
+/// for good; worker 0 posts a job meanwhile. What is broken without a fence is each of
+/// these sleeps by itself: see `nearest_checked`.
+fn a_job_between_two_loops<P: Platform>() {
+    let policy = in_rhythm::<P>(Duration::from_nanos(1_000), 20_000, 120_000);
+    let jobs = Jobs::none(1);
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            return work(&policy, 1, &jobs, 1);
+        }
+        jobs.push(0);
+        let _ = policy.posted(0, true);
+    });
+}
+
+#[test]
+fn a_job_is_found_whatever_is_expected() {
+    loom_model(Some(2), a_job_between_two_loops::<Loom>);
+    loom_model(Some(2), a_job_between_two_loops::<Faulty<Loom, Fenced>>);
+}
+
+/// Not lost is not enough: the worker must come for the job, and not for the loop that
+/// it expects a good while later.
+#[test]
+fn a_job_is_found_before_the_loop_that_is_expected() {
+    let now = Native::now();
+    let period = (now / 8).min(Native::duration_to_ticks(Duration::from_secs(5)));
+    let policy = in_rhythm::<Native>(Duration::from_micros(60), period, now);
+    let (jobs, found) = (Jobs::<Native>::none(1), AtomicU64::new(0));
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let (end, look) = (Latch::new(), Look(Some(&jobs)));
+            let mut idle = policy.start_looking(1);
+            while !jobs.take() {
+                policy.no_work_found(1, &mut idle, &end, &look);
+            }
+            found.store(Native::now(), Ordering::Relaxed);
+            let _ = policy.work_found(1, idle);
+        });
+        while policy.sleepers() == 0 {
+            Native::yield_now();
+        }
+        jobs.push(0);
+        let _ = policy.posted(0, true);
+    });
+    let waited = found.into_inner().saturating_sub(now);
+    assert!(waited < period / 2, "{waited} of {period} ticks");
+}

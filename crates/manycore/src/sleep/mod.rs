@@ -1,0 +1,32 @@
+//! How idle workers wait: spinning when a loop is near, asleep when it is not.
+//! `README.md` beside this file argues the protocol.
+
+mod beds;
+#[cfg(test)]
+mod checked;
+#[cfg(test)]
+mod expecting_checked;
+mod gaps;
+mod idle;
+mod latch;
+mod nearest;
+#[cfg(test)]
+mod nearest_checked;
+mod parker;
+pub(crate) mod policy;
+mod rhythm;
+
+pub(crate) use idle::{Idle, Woken};
+pub(crate) use latch::Latch;
+pub use nearest::Nearest;
+#[cfg(test)]
+pub(crate) use parker::Parker;
+pub use policy::{Mode, Sleep, Tally};
+
+/// What policies are made of, for those of `manycore-research`.
+#[doc(hidden)]
+pub mod parts {
+    pub use super::idle::{Idle, Woken};
+    pub use super::latch::Latch;
+    pub use super::policy::{Policy, Scan, Setup};
+}

@@ -1,0 +1,393 @@
+//! Our policy: one word that says whether anybody is worth waking, and a list of
+//! beds by core group.
+
+use super::Latch;
+use super::beds::Beds;
+use super::idle::{After, Idle, Woken};
+use super::policy::{Mode, Policy, Scan, Setup, Sleep, Tally};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A worker that waits for a stolen job and sleeps.
+const WAITER: u32 = 1;
+/// A worker that may take anything and sleeps.
+const FREE: u32 = 1 << 15;
+/// A worker has been woken for a job and has not begun to look.
+const WAKING: u32 = 1 << 31;
+/// Always set where there are no light fences: a poster then looks twice, after a
+/// fence.
+const FENCED: u32 = 1 << 30;
+/// A place has no worker: one is to be had if nobody sleeps.
+const VACANT: u32 = 1 << 29;
+/// Either kind of sleeper.
+const SLEEPERS: u32 = VACANT - 1;
+
+/// Searches in the first round of looks, at this distance in time; then half as
+/// often, and so on.
+const FIRST_SLICE: Duration = Duration::from_nanos(250);
+const LONGEST_SLICE: Duration = Duration::from_micros(4);
+/// Workers that may spin in expectation of a loop. Each burns its core for the
+/// length of the window; the first to join a loop wakes the others.
+const WATCHERS: usize = 2;
+
+/// The default policy, `ours`.
+///
+/// A post reads one word, on a line of its own that is written only when somebody
+/// falls asleep, is woken, or begins to look; if it is 0, nobody need be woken.
+/// Idle workers that are awake are not
+/// counted: they find jobs by looking. The one woken is of the poster's core
+/// group if one sleeps there, and wakes the next if it finds more than it takes.
+///
+/// `README.md` in this folder argues that no wake-up is lost.
+pub struct Nearest<P: Platform> {
+    /// Sleepers of both kinds, WAKING and FENCED.
+    callable: CachePadded<P::AtomicU32>,
+    beds: Beds<P>,
+    idle: Arc<Idle<P>>,
+    first_slice: u64,
+    longest_slice: u64,
+}
+
+/// A worker that looks for work.
+pub struct Looking {
+    after: After,
+    woken: Option<Woken>,
+    /// When to stop spinning; 0: not decided yet.
+    until: u64,
+    slice: u64,
+    /// It spins, until `until`, for a loop that is expected; how long it sleeps if
+    /// that does not come.
+    vigil: Option<u64>,
+    /// It was woken for a job that somebody posted, and others may have been
+    /// left to it.
+    called: bool,
+    /// So its next search must be after a fence.
+    unfenced: bool,
+}
+
+impl<P: Platform> std::fmt::Debug for Nearest<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Nearest").finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> Sleep<P> for Nearest<P> {
+    const NAME: &'static str = "ours";
+    const MODE: Mode = Mode::Sound;
+}
+
+impl<P: Platform> Policy<P> for Nearest<P> {
+    const ID: u32 = 0;
+    const ASKS_EMPTY: bool = false;
+    type Idle = Looking;
+
+    fn new(setup: &Setup<'_, P>) -> Self {
+        let fenced = if P::has_light_fences() { 0 } else { FENCED };
+        Self {
+            callable: CachePadded::new(P::AtomicU32::new(fenced)),
+            beds: Beds::new(setup.groups),
+            idle: Arc::clone(setup.idle),
+            first_slice: P::duration_to_ticks(FIRST_SLICE),
+            longest_slice: P::duration_to_ticks(LONGEST_SLICE),
+        }
+    }
+
+    fn name(&self) {
+        P::name(&self.callable, "sleep: callable");
+        self.beds.name();
+    }
+
+    #[inline(always)]
+    fn posted(&self, poster: usize, was_empty: bool) -> bool {
+        self.posted_by(|| poster, was_empty)
+    }
+
+    #[inline(always)]
+    fn posted_by(&self, poster: impl FnOnce() -> usize, _: bool) -> bool {
+        // The push before the look at the word, against the heavy fence between
+        // a sleeper's being counted and its last look at the stacks. Where there
+        // are no light fences the word says so, and `call` has a real one.
+        P::untested_light_fence();
+        // Relaxed: ordered by the fence, and it carries no data.
+        self.callable.load(Ordering::Relaxed) != 0 && self.call(poster())
+    }
+
+    fn injected(&self, near: usize, jobs: u32, _: bool) -> bool {
+        P::fence(Ordering::SeqCst);
+        (0..jobs).any(|_| self.call(near))
+    }
+
+    fn set_vacant(&self, vacant: bool) -> bool {
+        // Relaxed: who sets it fences before it looks for jobs that were pushed
+        // meanwhile, or knows of none (`pool/seat.rs`).
+        if vacant {
+            self.callable.fetch_or(VACANT, Ordering::Relaxed);
+        } else {
+            self.callable.fetch_and(!VACANT, Ordering::Relaxed);
+        }
+        true
+    }
+
+    fn notify(&self, worker: usize) {
+        if self.beds.rouse(worker, false) {
+            self.beds.parker(worker).wake();
+        }
+    }
+
+    fn sleepers(&self) -> u32 {
+        // Relaxed: a hint.
+        let word = self.callable.load(Ordering::Relaxed) & SLEEPERS;
+        word / FREE + word % FREE
+    }
+
+    fn wake_any(&self, near: usize, count: u32) {
+        for _ in 0..count {
+            if !self.wake_one(near, false) {
+                return;
+            }
+        }
+    }
+
+    fn start_looking(&self, _: usize) -> Looking {
+        Looking {
+            after: After::Looking,
+            woken: None,
+            until: 0,
+            slice: self.first_slice,
+            vigil: None,
+            called: false,
+            unfenced: false,
+        }
+    }
+
+    fn work_found(&self, worker: usize, idle: Looking) -> bool {
+        // A worker that was called and found something calls the next: other posts may
+        // have been left to it, and a crowd is woken as a tree. So does one that leaves
+        // without a look, since what it waited for has come.
+        idle.called && self.call(worker)
+    }
+
+    fn no_work_found(
+        &self,
+        worker: usize,
+        idle: &mut Looking,
+        latch: &Latch<P>,
+        scan: &impl Scan,
+    ) -> bool {
+        if idle.unfenced {
+            // The first search after a call was made at once. Now that it was in
+            // vain: any post that was left to this worker is found by the next.
+            idle.unfenced = false;
+            P::heavy_fence();
+            return false;
+        }
+        let seen = scan.seen();
+        let watches = worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm(worker);
+        let now = P::now();
+        if idle.until == 0 {
+            idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
+        }
+        idle.woken = None;
+        if now < idle.until {
+            let slice = (now + idle.slice).min(idle.until);
+            #[cfg(test)]
+            let slice = if idle.is_deaf() { idle.until } else { slice };
+            idle.slice = (2 * idle.slice).min(self.longest_slice);
+            if self.look_out(seen, slice, latch, scan) {
+                idle.came(Woken::Spinning);
+            }
+            return false;
+        }
+        // Every nap is a sleep like any other, in bed, with a last look at all there
+        // is; and what comes next is always a search.
+        let nap = |idle: &mut Looking, alarm: u64| {
+            let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
+            let time = Duration::from_nanos(ns as u64);
+            let (_, called) = self.sleep(worker, latch, scan, Some(time));
+            idle.called |= called;
+            idle.unfenced |= called;
+            if self.idle.events.seen() != seen {
+                idle.came(Woken::Sleeping);
+            }
+            true
+        };
+        if let Some(grace) = idle.vigil.take() {
+            return nap(idle, P::now() + grace);
+        }
+        let expected = match watches {
+            true => {
+                let after = std::mem::replace(&mut idle.after, After::Sleeping);
+                self.idle.expected(after == After::Helping)
+            }
+            false => None,
+        };
+        if let Some(vigil) = expected {
+            if now < vigil.alarm {
+                let napped = nap(idle, vigil.alarm);
+                self.idle.learn_lateness(vigil.alarm);
+                return napped;
+            }
+            // On the caller's own core this thread would be put aside just when the
+            // loop comes, and the system sees no reason to part two threads that
+            // both mostly sleep.
+            P::leave_core(vigil.core);
+            idle.until = vigil.until;
+            idle.vigil = Some(vigil.grace);
+            return false;
+        }
+        let (slept, called) = self.sleep(worker, latch, scan, None);
+        self.idle.learn_wake();
+        *idle = Looking {
+            after: After::Sleeping,
+            woken: Some(Woken::Sleeping),
+            called: called || idle.called,
+            unfenced: called,
+            ..self.start_looking(worker)
+        };
+        slept
+    }
+
+    fn woken(idle: &Looking) -> Option<Woken> {
+        idle.woken
+    }
+
+    fn helped(idle: &mut Looking) {
+        idle.after = After::Helping;
+    }
+
+    fn tally(&self) -> Tally {
+        let (sleeps, wakeups) = self.beds.tally();
+        Tally {
+            sleeps,
+            wakeups,
+            recovered: 0,
+        }
+    }
+}
+
+impl Looking {
+    /// Whether it waits for a loop, and for nothing else: a fault that a check asks for.
+    #[cfg(test)]
+    fn is_deaf(&self) -> bool {
+        use crate::conserving::fault::{Fault, is};
+        self.vigil.is_some() && is(Fault::DeafNap)
+    }
+
+    /// A loop was posted: there may be more of the same row.
+    fn came(&mut self, woken: Woken) {
+        self.woken = Some(woken);
+        if self.vigil.take().is_some() || woken == Woken::Sleeping {
+            self.after = After::Sleeping;
+            self.until = 0;
+        }
+    }
+}
+
+impl<P: Platform> Nearest<P> {
+    /// Spins until something is announced, or the clock passes `until`; whether
+    /// something was.
+    fn look_out(&self, seen: u32, until: u64, latch: &Latch<P>, scan: &impl Scan) -> bool {
+        if scan.is_free() {
+            return self.idle.events.spin(seen, until);
+        }
+        while !latch.probe() && P::now() < until {
+            P::relax();
+        }
+        false
+    }
+
+    /// Wakes somebody for a job that was just posted, unless somebody is on the
+    /// way already. `true`: nobody sleeps, and a place is vacant.
+    #[cold]
+    #[inline(never)]
+    fn call(&self, near: usize) -> bool {
+        // Relaxed: ordered after the post by the poster's fence.
+        let mut word = self.callable.load(Ordering::Relaxed);
+        if word & FENCED != 0 {
+            // As the light fence in `posted`.
+            P::fence(Ordering::SeqCst);
+            word = self.callable.load(Ordering::Relaxed);
+        }
+        if word & WAKING != 0 {
+            return false;
+        }
+        if word & SLEEPERS == 0 {
+            return word & VACANT != 0;
+        }
+        // WAKING first, so that of many posters one does the work. Relaxed: the
+        // word's own history decides, and the poster has fenced.
+        let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
+        if before & WAKING != 0 || self.wake_one(near, true) {
+            return false;
+        }
+        // All were up. Meanwhile somebody may have lain down, and another poster
+        // may have left that one to this call: look again. Acquire pairs with the
+        // sleeper's being counted, so that it is found in bed.
+        let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
+        let woken = word & SLEEPERS != 0 && self.wake_one(near, true);
+        !woken && word & VACANT != 0
+    }
+
+    fn wake_one(&self, near: usize, called: bool) -> bool {
+        // Sleepers that may take anything come first; one that waits for a stolen job
+        // may find that this one is none of its business.
+        for free in [true, false] {
+            if let Some(worker) = self.beds.rouse_near(near, free, called) {
+                self.beds.parker(worker).wake();
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sleeps until roused; whether it did, and whether it was called for a job.
+    /// For `time` at most, if given.
+    ///
+    /// The worker lies down, is counted, fences, and looks once more: see the
+    /// README.
+    fn sleep(
+        &self,
+        worker: usize,
+        latch: &Latch<P>,
+        scan: &impl Scan,
+        time: Option<Duration>,
+    ) -> (bool, bool) {
+        if !latch.get_sleepy() {
+            return (false, false);
+        }
+        let parker = self.beds.parker(worker);
+        let free = scan.is_free();
+        parker.lie_down();
+        if !latch.fall_asleep() {
+            let called = parker.rise();
+            return (false, called);
+        }
+        let kind = if free { FREE } else { WAITER };
+        self.beds.mark(worker, free);
+        // Release pairs with `call`; ordered before the look by the fence.
+        self.callable.fetch_add(kind, Ordering::Release);
+        P::heavy_fence();
+        let sleeps = !scan.anything();
+        if sleeps {
+            match time {
+                Some(time) => parker.sleep(Some(time)),
+                None => {
+                    while parker.is_occupied() {
+                        parker.sleep(None);
+                    }
+                }
+            }
+        }
+        let called = parker.rise();
+        self.beds.unmark(worker, free);
+        // Whoever was called looks for work next, so nobody is on the way any
+        // more. Relaxed: see `unfenced` for the order of this and that look.
+        self.callable.fetch_sub(kind, Ordering::Relaxed);
+        if called {
+            self.callable.fetch_and(!WAKING, Ordering::Relaxed);
+        }
+        latch.wake_up();
+        (sleeps, called)
+    }
+}

@@ -1,0 +1,311 @@
+//! Our policy under loom: a thread that posts a job wakes a sleeper, or a worker that is awake
+//! finds the job; a thread that sets a latch wakes the worker that waits for it.
+
+use super::policy::{Policy, Scan, Setup};
+use super::{Idle, Latch, Nearest};
+use manycore_check::{
+    Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Plain, caught, loom_model, team,
+};
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A policy that does not spin for long, for `workers` of one core group.
+fn policy<P: Platform>(workers: usize) -> Nearest<P> {
+    Nearest::new(&Setup {
+        groups: &vec![0; workers],
+        idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+    })
+}
+
+/// Jobs, one place each, as the stacks of their posters would hold them.
+pub(super) struct Jobs<P: Platform>(Vec<P::AtomicU32>);
+
+impl<P: Platform> Jobs<P> {
+    pub(super) fn none(places: usize) -> Self {
+        Self((0..places).map(|_| P::AtomicU32::new(0)).collect())
+    }
+
+    pub(super) fn push(&self, place: usize) {
+        // Release, and no more: what is left to do is the fence's in `posted`.
+        self.0[place].store(1, Ordering::Release);
+    }
+
+    pub(super) fn take(&self) -> bool {
+        self.0.iter().any(|job| {
+            job.load(Ordering::Acquire) == 1
+                && job
+                    .compare_exchange(1, 0, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok()
+        })
+    }
+}
+
+/// What a sleeper looks at last.
+pub(super) struct Look<'a, P: Platform>(pub(super) Option<&'a Jobs<P>>);
+
+impl<P: Platform> Scan for Look<'_, P> {
+    fn injected(&self) -> bool {
+        false
+    }
+
+    fn anything(&self) -> bool {
+        self.0
+            .is_some_and(|jobs| jobs.0.iter().any(|job| job.load(Ordering::Acquire) == 1))
+    }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// Worker `me` runs `jobs` jobs, as `Worker::work` would.
+pub(super) fn work<P: Platform>(policy: &Nearest<P>, me: usize, jobs: &Jobs<P>, count: usize) {
+    let (end, look) = (Latch::new(), Look(Some(jobs)));
+    for _ in 0..count {
+        let mut idle = policy.start_looking(me);
+        while !jobs.take() {
+            policy.no_work_found(me, &mut idle, &end, &look);
+        }
+        let _ = policy.work_found(me, idle);
+    }
+}
+
+/// Each of `posters` posts `each` jobs, one after the other; as many others run
+/// as many. Loom reports a worker that sleeps though there is a job for it.
+fn all_jobs_run<P: Platform>(posters: usize, each: usize, sleepers: usize) {
+    let (policy, jobs) = (policy::<P>(posters + sleepers), Jobs::none(posters * each));
+    let share = posters * each / sleepers;
+    team::<P>(posters + sleepers, |rank| {
+        if rank >= posters {
+            return work(&policy, rank, &jobs, share);
+        }
+        for job in 0..each {
+            jobs.push(rank * each + job);
+            let _ = policy.posted(rank, true);
+        }
+    });
+}
+
+#[test]
+fn one_job_for_one_sleeper() {
+    loom_model(Some(3), || all_jobs_run::<Loom>(1, 1, 1));
+    loom_model(Some(3), || all_jobs_run::<Faulty<Loom, Fenced>>(1, 1, 1));
+}
+
+/// The second job may be posted while the sleeper is on its way for the first.
+#[test]
+fn two_jobs_for_one_sleeper() {
+    loom_model(Some(2), || all_jobs_run::<Loom>(1, 2, 1));
+}
+
+/// ... for whom the second one is not: it calls the next.
+#[test]
+fn two_jobs_for_two_sleepers() {
+    loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));
+}
+
+#[test]
+fn two_posters_and_one_sleeper() {
+    loom_model(Some(2), || all_jobs_run::<Loom>(2, 1, 1));
+}
+
+#[test]
+fn each_fault_of_the_platform_is_caught() {
+    fn fails<F: manycore_check::Fault>() {
+        let why = caught(|| loom_model(Some(3), || all_jobs_run::<Faulty<Loom, F>>(1, 1, 1)));
+        assert!(
+            why.contains("deadlock"),
+            "{}: {why}",
+            std::any::type_name::<F>()
+        );
+    }
+    fails::<NoFence>();
+    fails::<NoHeavyFence>();
+    fails::<Deaf>();
+}
+
+/// The owner of a stolen job waits for its thief, and finds what that has written:
+/// `Worker::wait_for` and the end of `Worker::run`.
+fn thief_wakes_owner<P: Platform>() {
+    let (policy, latch) = (policy::<P>(2), Latch::<P>::new());
+    let result = Plain::new(0);
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            result.write(7);
+            if latch.set() {
+                policy.notify(0);
+            }
+            return;
+        }
+        let mut idle = policy.start_looking(0);
+        while !latch.probe() {
+            policy.no_work_found(0, &mut idle, &latch, &Look::<P>(None));
+        }
+        let _ = policy.work_found(0, idle);
+        assert_eq!(result.read(), 7);
+    });
+}
+
+#[test]
+fn a_thief_wakes_the_owner() {
+    loom_model(Some(3), thief_wakes_owner::<Loom>);
+    loom_model(Some(3), thief_wakes_owner::<Faulty<Loom, Fenced>>);
+    let deaf = || loom_model(Some(3), thief_wakes_owner::<Faulty<Loom, Deaf>>);
+    assert!(caught(deaf).contains("deadlock"));
+    let relaxed = || {
+        loom_model(
+            Some(3),
+            thief_wakes_owner::<Faulty<Loom, manycore_check::Relaxed>>,
+        )
+    };
+    assert!(caught(relaxed).contains("Causality violation"));
+}
+
+/// The same latch, set once more after the owner has slept and got up by itself:
+/// a job comes between.
+fn owner_sleeps_twice<P: Platform>() {
+    let (policy, latch, jobs) = (policy::<P>(2), Latch::<P>::new(), Jobs::<P>::none(1));
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            jobs.push(0);
+            let _ = policy.posted(1, true);
+            if latch.set() {
+                policy.notify(0);
+            }
+            return;
+        }
+        let mut idle = policy.start_looking(0);
+        let mut ran = 0;
+        while !latch.probe() {
+            if jobs.take() {
+                ran += 1;
+                let _ = policy.work_found(0, idle);
+                idle = policy.start_looking(0);
+            } else {
+                policy.no_work_found(0, &mut idle, &latch, &Look(Some(&jobs)));
+            }
+        }
+        let _ = policy.work_found(0, idle);
+        assert!(ran == 1 || jobs.take(), "the job is gone");
+    });
+}
+
+#[test]
+fn a_latch_and_a_job_for_the_same_sleeper() {
+    loom_model(Some(2), owner_sleeps_twice::<Loom>);
+    let deaf = || loom_model(Some(2), owner_sleeps_twice::<Faulty<Loom, Deaf>>);
+    assert!(caught(deaf).contains("deadlock"));
+}
+
+/// A job is sent to a worker that is falling asleep: `Crew::send`, whose queue ends
+/// its push with an exchange.
+fn mail_wakes_its_worker<P: Platform>() {
+    let (policy, mail) = (policy::<P>(2), Jobs::none(1));
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            return work(&policy, 1, &mail, 1);
+        }
+        mail.0[0].swap(1, Ordering::Release);
+        P::fence_after_rmw();
+        policy.notify(1);
+    });
+}
+
+#[test]
+fn mail_is_not_slept_through() {
+    loom_model(Some(3), mail_wakes_its_worker::<Loom>);
+    let why = caught(|| loom_model(Some(3), mail_wakes_its_worker::<Faulty<Loom, NoFence>>));
+    assert!(why.contains("deadlock"), "{why}");
+}
+
+/// The pool ends while its worker falls asleep: `Crew::terminate` and the end of
+/// `Worker::work`.
+fn the_end_wakes_a_worker<P: Platform>() {
+    let (policy, end) = (policy::<P>(2), Latch::<P>::new());
+    let (terminating, jobs) = (P::AtomicBool::new(false), Jobs::<P>::none(1));
+    team::<P>(2, |rank| {
+        if rank == 0 {
+            terminating.store(true, Ordering::Release);
+            if end.set() {
+                policy.notify(1);
+            }
+            return;
+        }
+        let mut idle = policy.start_looking(1);
+        while !terminating.load(Ordering::Acquire) {
+            policy.no_work_found(1, &mut idle, &end, &Look(Some(&jobs)));
+        }
+        let _ = policy.work_found(1, idle);
+    });
+}
+
+#[test]
+fn no_worker_sleeps_through_the_end() {
+    loom_model(Some(3), the_end_wakes_a_worker::<Loom>);
+    let why = caught(|| loom_model(Some(3), the_end_wakes_a_worker::<Faulty<Loom, Deaf>>));
+    assert!(why.contains("deadlock"), "{why}");
+}
+
+/// What a worker looks at last that waits for a call to an adopted thread.
+struct LookForEnd<'a, P: Platform>(&'a P::AtomicBool);
+
+impl<P: Platform> Scan for LookForEnd<'_, P> {
+    fn injected(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn anything(&self) -> bool {
+        self.injected()
+    }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        true
+    }
+}
+
+/// The pool ends without the adopted thread while a worker waits for a call to that
+/// one, on a latch that only this call would set: `Crew::terminate`.
+fn the_end_wakes_who_waits_for_a_call<P: Platform>() {
+    let (policy, call) = (policy::<P>(2), Latch::<P>::new());
+    let terminating = P::AtomicBool::new(false);
+    team::<P>(2, |rank| {
+        if rank == 0 {
+            terminating.store(true, Ordering::Release);
+            P::fence(Ordering::SeqCst);
+            policy.notify(1);
+            return;
+        }
+        let mut idle = policy.start_looking(1);
+        // Once it has seen the end it finds the call by itself.
+        while !terminating.load(Ordering::Acquire) {
+            policy.no_work_found(1, &mut idle, &call, &LookForEnd::<P>(&terminating));
+        }
+        let _ = policy.work_found(1, idle);
+    });
+}
+
+#[test]
+fn who_waits_for_a_call_does_not_sleep_through_the_end() {
+    loom_model(Some(3), the_end_wakes_who_waits_for_a_call::<Loom>);
+    fn fails<F: manycore_check::Fault>() {
+        let model = the_end_wakes_who_waits_for_a_call::<Faulty<Loom, F>>;
+        let why = caught(|| loom_model(Some(3), model));
+        assert!(
+            why.contains("deadlock"),
+            "{}: {why}",
+            std::any::type_name::<F>()
+        );
+    }
+    fails::<NoFence>();
+    fails::<NoHeavyFence>();
+    fails::<Deaf>();
+}

@@ -1,0 +1,63 @@
+//! The owner falls asleep on the latch of its stolen job, and is woken.
+
+use super::{Task, thief};
+use crate::steal::JobStack;
+use manycore_check::{Deaf, Faulty, Loom, NoFence, TornSwap, caught, loom_model, team};
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+
+/// A thief steals the owner's one job while the owner waits for it asleep, as a
+/// policy has it sleep. Loom reports an owner that nobody wakes, and a result that
+/// is not there when the latch is set.
+fn asleep<P: Platform>() {
+    let (stack, task) = (JobStack::<P>::new(1).unwrap(), Task::new());
+    let bed = P::Futex::new(0);
+    team::<P>(2, |rank| {
+        if rank > 0 {
+            let Some(claim) = stack.raise(0, thief(rank)) else {
+                return;
+            };
+            // SAFETY: claimed from this stack just now, and run once.
+            unsafe {
+                let (run, task) = stack.job(&claim);
+                run(task, true);
+            }
+            if stack.done(claim) {
+                bed.store(1, Ordering::Release);
+                bed.wake(1);
+            }
+            return;
+        }
+        let place = task.push(&stack, 3);
+        if stack.pop(place) || stack.confirm(place) {
+            return task.ran(super::OWNER);
+        }
+        let latch = stack.latch(place);
+        while !latch.probe() {
+            if latch.get_sleepy() && latch.fall_asleep() {
+                while bed.load(Ordering::Acquire) == 0 {
+                    bed.wait(0, None);
+                }
+            }
+            latch.wake_up();
+        }
+        assert_eq!(task.output.read(), 3 + 1);
+        stack.retire(place);
+        assert!(!stack.latch(place).probe());
+    });
+}
+
+#[test]
+fn an_owner_asleep_is_woken() {
+    loom_model(None, asleep::<Loom>);
+}
+
+#[test]
+fn each_fault_is_caught() {
+    // The latch is set between the owner's look and its falling asleep.
+    let torn = || loom_model(None, asleep::<Faulty<Loom, TornSwap>>);
+    assert!(caught(torn).contains("deadlock"));
+    let deaf = || loom_model(None, asleep::<Faulty<Loom, Deaf>>);
+    assert!(caught(deaf).contains("deadlock"));
+    let unfenced = || loom_model(None, asleep::<Faulty<Loom, NoFence>>);
+    assert!(caught(unfenced).contains("run twice"));
+}

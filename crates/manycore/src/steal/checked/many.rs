@@ -1,0 +1,107 @@
+//! Several thieves and hundreds of jobs, at random.
+
+use super::thief;
+use crate::steal::{Head, JobStack};
+use manycore_check::{Faulty, Fenced, Shuttle, TornCas, caught, shuttle_pct, shuttle_random, team};
+use manycore_platform::{Ordering, Platform};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+const JOBS: u32 = 200;
+const DEPTH: usize = 12;
+
+/// A job that counts its runs: the standard library's atomics, because the books
+/// are no step of the model.
+#[repr(C)]
+struct Counted {
+    head: Head,
+    runs: AtomicU32,
+}
+
+impl Counted {
+    fn new() -> Self {
+        unsafe fn run(job: *const (), _: bool) {
+            // SAFETY: the job below, which its owner keeps until it is done.
+            unsafe { &*job.cast::<Counted>() }.ran();
+        }
+        Self {
+            head: Head(run),
+            runs: AtomicU32::new(0),
+        }
+    }
+
+    fn ran(&self) {
+        let before = self.runs.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(before, 0, "a job is run twice");
+    }
+}
+
+/// The owner pushes and pops at random, up to `DEPTH` deep, while `thieves` do
+/// whatever a thief may.
+fn turmoil<P: Platform>(thieves: usize) {
+    let stack = JobStack::<P>::new(DEPTH as u32).unwrap();
+    let over = AtomicBool::new(false);
+    team::<P>(1 + thieves, |rank| {
+        let mut random = fastrand::Rng::with_seed(P::now() ^ rank as u64);
+        if rank > 0 {
+            while !over.load(Ordering::Relaxed) {
+                let me = thief(rank);
+                let claim = match random.u32(0..8) {
+                    0 => {
+                        stack.ask();
+                        None
+                    }
+                    1 => stack.raise(random.u32(0..4), me),
+                    _ => stack.steal(random.u32(0..4), me),
+                };
+                if let Some(claim) = claim {
+                    // SAFETY: claimed from this stack just now, and run once.
+                    unsafe {
+                        let (run, job) = stack.job(&claim);
+                        run(job, true);
+                    }
+                    let _ = stack.done(claim);
+                }
+                P::yield_now();
+            }
+            return;
+        }
+        let mut open: Vec<(Box<Counted>, u32)> = vec![];
+        let mut pushed = 0;
+        while pushed < JOBS || !open.is_empty() {
+            if pushed < JOBS && open.len() < DEPTH && random.u32(0..5) < 3 {
+                let job = Box::new(Counted::new());
+                let place = stack.push_as_joins_do(std::ptr::from_ref(&*job).cast());
+                let place = place.expect("it is less than DEPTH deep");
+                open.push((job, place));
+                pushed += 1;
+            } else if let Some((job, place)) = open.pop() {
+                if stack.pop(place) || stack.confirm(place) {
+                    job.ran();
+                } else {
+                    while !stack.latch(place).probe() {
+                        P::yield_now();
+                    }
+                    stack.retire(place);
+                }
+                assert_eq!(job.runs.load(Ordering::Relaxed), 1, "not run, or not yet");
+            }
+        }
+        assert!(stack.is_empty());
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn each_of_many_jobs_runs_once() {
+    for thieves in [1, 2, 4] {
+        shuttle_random(60, move || turmoil::<Shuttle>(thieves));
+        shuttle_pct(60, 3, move || turmoil::<Shuttle>(thieves));
+    }
+    shuttle_random(60, || turmoil::<Faulty<Shuttle, Fenced>>(3));
+}
+
+#[test]
+fn a_torn_steal_is_caught() {
+    let torn = || shuttle_random(60, || turmoil::<Faulty<Shuttle, TornCas>>(2));
+    caught(torn);
+}

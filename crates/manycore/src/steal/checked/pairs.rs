@@ -1,0 +1,130 @@
+//! An owner that takes its jobs back while one or two thieves are at them.
+
+use super::{Task, Way, take};
+use crate::steal::JobStack;
+use manycore_check::{
+    Fault, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Relaxed, TornCas, caught, loom_model, team,
+};
+use manycore_platform::{Ordering, Platform};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// The owner pushes `jobs` jobs and pops them again, and all that once more;
+/// meanwhile each thief goes its ways one after the other. Returns how many jobs
+/// were stolen.
+fn race<P: Platform>(jobs: u32, rounds: u32, thieves: &[&[Way]]) -> usize {
+    let stack = JobStack::<P>::new(jobs).unwrap();
+    let tasks: Vec<_> = (0..jobs).map(|_| Task::new()).collect();
+    let stolen = AtomicUsize::new(0);
+    team::<P>(1 + thieves.len(), |rank| {
+        if rank > 0 {
+            for &way in thieves[rank - 1] {
+                take(&stack, way, rank);
+            }
+            return;
+        }
+        for round in 0..rounds {
+            let push = |task: &Task| task.push(&stack, round);
+            let places: Vec<_> = tasks.iter().map(push).collect();
+            for (task, place) in tasks.iter().zip(places).rev() {
+                stolen.fetch_add(task.pop(&stack, place).into(), Ordering::Relaxed);
+            }
+        }
+    });
+    assert!(stack.is_empty());
+    for task in tasks {
+        assert!(!task.due.into_inner(), "a job is never run");
+    }
+    stolen.into_inner()
+}
+
+/// Checks the race, and that its thieves can win all of `most` jobs, and none.
+fn check<P: Platform>(
+    preemptions: Option<usize>,
+    jobs: u32,
+    rounds: u32,
+    thieves: &'static [&'static [Way]],
+    most: usize,
+) {
+    let seen = Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
+    let noted = Arc::clone(&seen);
+    loom_model(preemptions, move || {
+        let stolen = race::<P>(jobs, rounds, thieves);
+        noted.lock().unwrap().insert(stolen);
+    });
+    let seen = seen.lock().unwrap();
+    assert!((0..=most).all(|stolen| seen.contains(&stolen)), "{seen:?}");
+}
+
+#[test]
+fn the_last_job() {
+    check::<Loom>(None, 1, 1, &[&[Way::Raise]], 1);
+}
+
+#[test]
+fn the_last_job_without_light_fences() {
+    check::<Faulty<Loom, Fenced>>(None, 1, 1, &[&[Way::Raise]], 1);
+}
+
+/// The owner cancels the raise and gives some, or is too late.
+#[test]
+fn a_raise_against_two_pops() {
+    check::<Loom>(None, 2, 1, &[&[Way::Raise]], 1);
+    check::<Faulty<Loom, Fenced>>(None, 2, 1, &[&[Way::Raise]], 1);
+}
+
+#[test]
+fn a_raise_of_more_than_one_and_a_steal() {
+    check::<Loom>(Some(3), 3, 1, &[&[Way::Raise, Way::Steal]], 2);
+}
+
+#[test]
+fn asked_and_answered() {
+    check::<Loom>(Some(3), 2, 1, &[&[Way::AskThenRaise]], 1);
+    check::<Faulty<Loom, Fenced>>(Some(3), 2, 1, &[&[Way::AskThenRaise]], 1);
+}
+
+#[test]
+fn two_thieves_raise_at_once() {
+    check::<Loom>(Some(2), 2, 1, &[&[Way::Raise], &[Way::Raise]], 1);
+}
+
+#[test]
+fn one_asks_and_another_takes() {
+    check::<Loom>(Some(2), 3, 1, &[&[Way::AskThenRaise], &[Way::Steal]], 1);
+}
+
+/// A raise that the owner has cancelled must not be taken for the next one,
+/// which looks the same but for who is at it.
+#[test]
+fn two_raises_of_the_same_place_one_after_the_other() {
+    check::<Loom>(Some(3), 1, 2, &[&[Way::Raise], &[Way::Raise]], 2);
+}
+
+#[test]
+fn each_fault_is_caught() {
+    fn fails<F: Fault>() -> String {
+        let check = || {
+            loom_model(None, || {
+                race::<Faulty<Loom, F>>(1, 1, &[&[Way::Raise]]);
+            })
+        };
+        let why = caught(check);
+        println!("{}: {why}", std::any::type_name::<F>());
+        why
+    }
+    // Owner and thief both miss the other.
+    assert!(fails::<NoHeavyFence>().contains("run twice"));
+    assert!(fails::<NoFence>().contains("run twice"));
+    // What the owner has written is not there, or what the thief has.
+    assert!(fails::<Relaxed>().contains("Causality violation"));
+    // The owner cancels what is open by then.
+    assert!(fails::<TornCas>().contains("run twice"));
+    // Where there are no light fences the owner needs the one in `confirm`.
+    let unfenced = || {
+        loom_model(None, || {
+            race::<Faulty<Faulty<Loom, NoFence>, Fenced>>(1, 1, &[&[Way::Raise]]);
+        })
+    };
+    assert!(caught(unfenced).contains("run twice"));
+}

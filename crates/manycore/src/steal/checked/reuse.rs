@@ -1,0 +1,95 @@
+//! Places used again, places made on the way, and a stack that is full.
+
+use super::{Task, Way, take, thief};
+use crate::steal::JobStack;
+use manycore_check::{Faulty, Fenced, Loom, TornCas, caught, loom_model, team};
+use manycore_platform::Platform;
+
+/// One place, used twice: stolen or not the first time, and the second time.
+fn twice<P: Platform>() {
+    let (stack, task) = (JobStack::<P>::new(1).unwrap(), Task::new());
+    team::<P>(2, |rank| {
+        if rank > 0 {
+            take(&stack, Way::Raise, rank);
+            take(&stack, Way::AskThenRaise, rank);
+            return;
+        }
+        for round in 0..2 {
+            let place = task.push(&stack, round);
+            assert_eq!(place, 1);
+            let stolen = task.pop(&stack, place);
+            assert!(stack.is_empty());
+            if stolen {
+                assert!(!stack.latch(place).probe() && stack.thief(place).is_none());
+            }
+        }
+    });
+}
+
+#[test]
+fn a_place_is_stolen_from_again() {
+    loom_model(Some(3), twice::<Loom>);
+    loom_model(Some(2), twice::<Faulty<Loom, Fenced>>);
+    let torn = || loom_model(Some(3), twice::<Faulty<Loom, TornCas>>);
+    assert!(caught(torn).contains("run twice"));
+}
+
+/// A thief follows into places that the owner has made since: with three steals
+/// to the second chunk of two.
+#[test]
+fn a_thief_follows_the_owner_into_a_new_chunk() {
+    loom_model(Some(2), || {
+        let stack = JobStack::<Loom>::new(5).unwrap();
+        let tasks: [_; 5] = std::array::from_fn(|_| Task::new());
+        team::<Loom>(2, |rank| {
+            if rank > 0 {
+                for way in [Way::Raise, Way::Steal, Way::Steal] {
+                    take(&stack, way, rank);
+                }
+                return;
+            }
+            let places = tasks.each_ref().map(|task| task.push(&stack, 7));
+            assert_eq!(places, [1, 2, 3, 4, 5]);
+            assert!(
+                stack.room().is_none() && stack.make_room().is_none(),
+                "five is full"
+            );
+            for (task, place) in tasks.iter().zip(places).rev() {
+                task.pop(&stack, place);
+            }
+            assert!(stack.is_empty());
+        });
+    });
+}
+
+#[test]
+fn a_stack_for_nothing_is_full() {
+    loom_model(None, || {
+        let stack = JobStack::<Loom>::new(0).unwrap();
+        assert!(stack.room().is_none() && stack.make_room().is_none());
+        assert!(stack.is_empty() && stack.raise(0, thief(1)).is_none());
+    });
+}
+
+/// A thief that may take only what is at the floor or above leaves the rest.
+#[test]
+fn nothing_below_the_floor_is_taken() {
+    loom_model(None, || {
+        let stack = JobStack::<Loom>::new(2).unwrap();
+        let tasks = [Task::new(), Task::new()];
+        let places = tasks.each_ref().map(|task| task.push(&stack, 0));
+        assert!(stack.raise(2, thief(1)).is_none() && !stack.is_above(2));
+        assert!(stack.is_above(1));
+        let claim = stack.raise(1, thief(1)).expect("the first is at the floor");
+        assert_eq!(stack.thief(places[0]), Some(thief(1)));
+        assert!(stack.steal(2, thief(1)).is_none(), "one of two was public");
+        assert!(stack.is_above(2) && !stack.is_above(3));
+        // SAFETY: claimed, and run once.
+        unsafe {
+            let (run, task) = stack.job(&claim);
+            run(task, true);
+        }
+        assert!(!stack.done(claim));
+        assert!(!tasks[1].pop(&stack, places[1]) && tasks[0].pop(&stack, places[0]));
+    });
+}

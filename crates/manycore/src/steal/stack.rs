@@ -1,0 +1,456 @@
+//! The stack of jobs that each worker has.
+
+use super::public::{FENCED, MOST_JOBS, Public, State};
+use super::slot::{Head, Run, Slot, Thief};
+use crate::sleep::Latch;
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use std::cell::Cell;
+use std::io;
+use std::mem::MaybeUninit;
+
+/// Places made at a time. Two in tests, so that a few jobs take several.
+const CHUNK: usize = if cfg!(test) { 2 } else { 64 };
+
+/// A worker's jobs. The owner pushes and pops at the bottom; thieves steal the
+/// oldest, at the top. `README.md` argues why each job is run exactly once.
+///
+/// Cost to the owner while nobody is idle, on x86-64: a push is two stores into
+/// lines that only the owner writes, a pop one store and one load of a line that
+/// thieves write and then leave alone. No locked instruction, no fence.
+pub(crate) struct JobStack<P: Platform> {
+    own: CachePadded<Own<P>>,
+    public: CachePadded<P::AtomicU64>,
+    /// FENCED or 0.
+    fenced: u64,
+}
+
+/// What only the owner writes, but for what thieves write into slots.
+struct Own<P: Platform> {
+    /// The place of the next job. Thieves read it only when the owner does not
+    /// answer.
+    bottom: P::AtomicU32,
+    /// A push at this place or above takes the slow way: where the places end, or 0
+    /// while thieves are hungry: from when one asks until the owner gets back a job
+    /// that was public. Written by thieves too, who may overwrite the owner; it is
+    /// about speed only.
+    gate: P::AtomicU32,
+    /// Places below this exist, but for 0; the memory beyond has never been
+    /// touched.
+    ready: Cell<u32>,
+    /// By place. As many as can ever be pushed; reserved at once, and given pages
+    /// by the system when they are first used.
+    jobs: Box<[MaybeUninit<P::AtomicPtr<Head>>]>,
+    /// By place, as `jobs`.
+    slots: Box<[MaybeUninit<Slot<P>>]>,
+}
+
+// SAFETY: `ready` is the owner's alone. `jobs` and `slots` are reached by others
+// only below a `bottom` that the owner has released, where they exist and are
+// `Sync`.
+unsafe impl<P: Platform> Sync for JobStack<P> {}
+// SAFETY: as above; nothing is bound to a thread. Jobs are pointers that only
+// their claimers follow.
+unsafe impl<P: Platform> Send for JobStack<P> {}
+
+/// Memory for so many, none of it made.
+fn reserve<T>(places: usize) -> io::Result<Box<[MaybeUninit<T>]>> {
+    let mut memory = Vec::<MaybeUninit<T>>::new();
+    memory.try_reserve_exact(places).map_err(io::Error::other)?;
+    // SAFETY: reserved, and `MaybeUninit` is valid whatever the memory holds.
+    unsafe { memory.set_len(places) };
+    Ok(memory.into_boxed_slice())
+}
+
+/// A job that a thief has claimed.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) struct Claim {
+    place: u32,
+}
+
+impl<P: Platform> JobStack<P> {
+    /// An empty stack of at most `capacity` jobs.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for that many in the address space.
+    pub(crate) fn new(capacity: u32) -> io::Result<Self> {
+        let fenced = if P::has_light_fences() { 0 } else { FENCED };
+        let places = 1 + capacity.min(MOST_JOBS) as usize;
+        let own = Own {
+            bottom: P::AtomicU32::new(1),
+            gate: P::AtomicU32::new(1),
+            ready: Cell::new(1),
+            jobs: reserve(places)?,
+            slots: reserve(places)?,
+        };
+        Ok(Self {
+            own: CachePadded::new(own),
+            public: CachePadded::new(P::AtomicU64::new(Public::open(0, 0).0 | fenced)),
+            fenced,
+        })
+    }
+
+    /// For a simulator's accounts.
+    pub(crate) fn name(&self) {
+        P::name(&self.own, "jobs: bottom");
+        P::name(&self.public, "jobs: public part");
+    }
+
+    /// Where the owner's next job will be; its own view.
+    #[inline(always)]
+    pub(crate) fn bottom(&self) -> u32 {
+        // Relaxed: the owner's own writing.
+        self.own.bottom.load(Ordering::Relaxed)
+    }
+
+    /// The place where the owner can push a job without further ado; `None`: it
+    /// must ask for [`make_room`](Self::make_room).
+    #[inline(always)]
+    pub(crate) fn room(&self) -> Option<u32> {
+        let place = self.bottom();
+        // Relaxed: a hint, see there.
+        (place < self.own.gate.load(Ordering::Relaxed)).then_some(place)
+    }
+
+    /// Makes room for the owner's next job: its place, and whether thieves are hungry,
+    /// so that the job is to be [`published`](Self::publish) at once. `None`: the
+    /// stack is full.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&self) -> Option<(u32, bool)> {
+        let own = &*self.own;
+        let place = self.bottom();
+        // Relaxed: the owner's own, or a thief's hint.
+        let hungry = own.gate.load(Ordering::Relaxed) == 0;
+        if place == own.ready.get() && !self.grow() {
+            return None;
+        }
+        if !hungry {
+            own.gate.store(own.ready.get(), Ordering::Relaxed);
+        }
+        Some((place, hungry))
+    }
+
+    /// Makes public what the owner has, up to the newest job, which is at `place`.
+    pub(crate) fn publish(&self, place: u32) {
+        // Acquire is more than it takes: of the word only what it says counts. The
+        // exchange releases the jobs.
+        let word = Public(self.public.load(Ordering::Acquire));
+        if word.state() != State::Raising {
+            // If the word has changed, a thief is at it, who needs no help.
+            let _ = self.exchange(word, Public::open(word.top(), place));
+        }
+    }
+
+    /// The owner's way to push: what a `join` does, step by step.
+    #[cfg(test)]
+    pub(crate) fn push_as_joins_do(&self, job: *const Head) -> Option<u32> {
+        let room = self.room().map(|place| (place, false));
+        let (place, hungry) = room.or_else(|| self.make_room())?;
+        self.push(place, job);
+        if hungry {
+            self.publish(place);
+        }
+        Some(place)
+    }
+
+    /// Makes places; `false`: there are as many as there can be.
+    fn grow(&self) -> bool {
+        let own = &*self.own;
+        let from = own.ready.get() as usize;
+        let to = (from + CHUNK).min(own.jobs.len());
+        for place in from..to {
+            let job = own.jobs[place].as_ptr().cast_mut();
+            let slot = own.slots[place].as_ptr().cast_mut();
+            // SAFETY: `ready` is the owner's, which is the caller; nobody looks at
+            // places at or above it, so these are the only accesses to them.
+            unsafe {
+                job.write(P::AtomicPtr::new(std::ptr::null_mut()));
+                slot.write(Slot::new());
+            }
+        }
+        own.ready.set(to as u32);
+        from < to
+    }
+
+    /// The owner pushes a job at the `place` where it has [`room`](Self::room).
+    #[inline(always)]
+    pub(crate) fn push(&self, place: u32, job: *const Head) {
+        debug_assert_eq!(self.bottom(), place);
+        // Relaxed: published by `bottom`, or by the public word after it.
+        self.entry(place).store(job.cast_mut(), Ordering::Relaxed);
+        // Release: who reads this finds the job there.
+        self.own.bottom.store(place + 1, Ordering::Release);
+    }
+
+    /// The entry at `place`, which was made.
+    #[inline(always)]
+    fn entry(&self, place: u32) -> &P::AtomicPtr<Head> {
+        debug_assert!((1..self.own.jobs.len()).contains(&(place as usize)));
+        // SAFETY: below `ready` at the owner's, who compared; a thief's place is
+        // below a `bottom` it has acquired, so that it was made before.
+        unsafe { (self.own.jobs.get_unchecked(place as usize)).assume_init_ref() }
+    }
+
+    /// What is beside it.
+    fn slot(&self, place: u32) -> &Slot<P> {
+        // SAFETY: as in `entry`; both are made together.
+        unsafe { self.own.slots[place as usize].assume_init_ref() }
+    }
+
+    /// Whether nothing can be stolen and nothing popped. Exact for the owner,
+    /// a look for others: it may be over when they act.
+    pub(crate) fn is_empty(&self) -> bool {
+        // Acquire: who acts on it, a worker about to sleep, has fenced before.
+        let bottom = self.own.bottom.load(Ordering::Acquire);
+        let word = Public(self.public.load(Ordering::Acquire));
+        bottom <= word.top() + 1
+    }
+
+    /// The owner wants its newest job, which is at `place`, back. `true`: it has
+    /// it; `false`: the job may be a thief's, and the owner must
+    /// [`confirm`](Self::confirm).
+    #[inline(always)]
+    pub(crate) fn pop(&self, place: u32) -> bool {
+        debug_assert_eq!(self.bottom(), place + 1);
+        // Release: a thief that reads it relies on the places below.
+        self.own.bottom.store(place, Ordering::Release);
+        // Against the heavy fence in `raise`: either that thief sees this
+        // bottom, or the load below sees its word. Where there are no light
+        // fences the word says so, and `confirm` has a real one.
+        P::untested_light_fence();
+        // Relaxed: if it covers not, there is nothing to be acquired.
+        !Public(self.public.load(Ordering::Relaxed)).covers(place)
+    }
+
+    /// The owner takes the job that it has not got by [`pop`](Self::pop) out of
+    /// reach of thieves; `false`: one of them has it, and the owner must wait for
+    /// its latch and then [`retire`](Self::retire) it.
+    pub(crate) fn confirm(&self, place: u32) -> bool {
+        if self.fenced != 0 {
+            // As the light fence in `pop`.
+            P::fence(Ordering::SeqCst);
+        }
+        // Acquire: what a thief did that has changed the word since it was last seen.
+        let mut word = Public(self.public.load(Ordering::Acquire));
+        loop {
+            let top = word.top();
+            if place <= top {
+                // The place stays in use until the thief is done. Release, as in
+                // `push`.
+                self.own.bottom.store(place + 1, Ordering::Release);
+                return false;
+            }
+            let older = place - 1;
+            let next = match word.state() {
+                State::Open | State::Promised if word.limit() < place => return true,
+                State::Open | State::Promised => {
+                    // Nobody wanted it: thieves are not hungry any more. Relaxed, as
+                    // all of `gate`: it is about speed only.
+                    (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
+                    Public::open(top, older)
+                }
+                // The thief that asks, or raises, gets what is left, for less than it would pay
+                // by itself; or what is pushed next.
+                State::Asked | State::Raising => {
+                    self.own.gate.store(0, Ordering::Relaxed);
+                    if top < older {
+                        Public::open(top, older)
+                    } else {
+                        Public::promised(top)
+                    }
+                }
+            };
+            // Release publishes the jobs that become public; acquire, as the load.
+            match self.exchange(word, next) {
+                Ok(()) => return true,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
+        let to = to.0 | self.fenced;
+        // Release: who makes jobs public, or hands the word on, has set them up.
+        // Acquire: who claims one finds it so; also if it fails, for the next round.
+        let swap = (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
+        swap.map(drop).map_err(Public)
+    }
+
+    /// The latch of the job at `place`, which was pushed at some time.
+    pub(crate) fn latch(&self, place: u32) -> &Latch<P> {
+        &self.slot(place).latch
+    }
+
+    /// The worker that has stolen the job at `place`, as far as is known.
+    pub(crate) fn thief(&self, place: u32) -> Option<Thief> {
+        self.slot(place).thief()
+    }
+
+    /// The owner has seen the latch of its newest job, stolen, set: its place is
+    /// free again.
+    pub(crate) fn retire(&self, place: u32) {
+        debug_assert_eq!(self.bottom(), place + 1);
+        let slot = self.slot(place);
+        slot.set_thief(None);
+        slot.latch.reset();
+        // Down first: while `bottom` is two above `top`, a thief would think that
+        // there is a job. The exchange's release has who sees the lower top see this,
+        // too; its own is for who reads it alone, as in `push`. Relaxed: of the word
+        // only what it says counts, which the exchange compares.
+        self.own.bottom.store(place, Ordering::Release);
+        let mut word = Public(self.public.load(Ordering::Relaxed));
+        loop {
+            debug_assert_eq!(word.top(), place);
+            match self.exchange(word, Public::open(place - 1, place - 1)) {
+                Ok(()) => return,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// A thief takes the oldest job if it is public and at `floor` or above.
+    pub(crate) fn steal(&self, floor: u32, thief: Thief) -> Option<Claim> {
+        // Acquire: the jobs of the public part are there.
+        let mut word = Public(self.public.load(Ordering::Acquire));
+        loop {
+            let place = word.top() + 1;
+            if word.state() != State::Open || place > word.limit() || place < floor {
+                return None;
+            }
+            match self.exchange(word, Public::open(place, word.limit())) {
+                Ok(()) => return Some(self.claimed(place, thief)),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    fn claimed(&self, place: u32, thief: Thief) -> Claim {
+        self.slot(place).set_thief(Some(thief));
+        Claim { place }
+    }
+
+    /// A thief that found nothing public asks for some: at its next push or pop the
+    /// owner gives away what it has, and goes on to push in public. Returns whether
+    /// the owner has been asked (by anybody) and not answered.
+    pub(crate) fn ask(&self) -> bool {
+        // Relaxed: of the word only what it says counts, which the exchange compares.
+        let word = Public(self.public.load(Ordering::Relaxed));
+        match word.state() {
+            State::Asked => true,
+            State::Open if word.top() >= word.limit() => {
+                let asked = self.exchange(word, Public::asked(word.top())).is_ok();
+                if asked {
+                    self.own.gate.store(0, Ordering::Relaxed);
+                }
+                asked
+            }
+            State::Open | State::Promised | State::Raising => false,
+        }
+    }
+
+    /// Whether the owner has been asked and has given nothing.
+    pub(crate) fn is_asked(&self) -> bool {
+        // Relaxed: a hint; `raise` looks again.
+        let state = Public(self.public.load(Ordering::Relaxed)).state();
+        matches!(state, State::Asked | State::Promised)
+    }
+
+    /// Whether the oldest job, if there is one, is at `floor` or above, as seen a
+    /// moment ago.
+    ///
+    /// Acquire: the top is not read before the bottom.
+    pub(crate) fn is_above(&self, floor: u32) -> bool {
+        let bottom = self.own.bottom.load(Ordering::Acquire);
+        let oldest = Public(self.public.load(Ordering::Acquire)).top() + 1;
+        floor <= oldest && oldest < bottom
+    }
+
+    /// A thief takes the oldest job at `floor` or above without the help of an
+    /// owner that does not answer, and makes as many as half of the jobs public.
+    /// Dear: an interrupt of all cores that run the process.
+    #[cold]
+    pub(crate) fn raise(&self, floor: u32, thief: Thief) -> Option<Claim> {
+        // Acquire, as in `steal`.
+        let word = Public(self.public.load(Ordering::Acquire));
+        let top = word.top();
+        let closed = match word.state() {
+            State::Asked | State::Promised => true,
+            State::Open => top >= word.limit(),
+            State::Raising => false,
+        };
+        let place = top + 1;
+        // Relaxed: what counts is read again, after the fence.
+        let bottom = self.own.bottom.load(Ordering::Relaxed);
+        if !closed || place < floor || bottom <= place {
+            return None;
+        }
+        let limit = top + (bottom - place).div_ceil(2);
+        let raised = Public(Public::raising(top, limit, thief.worker as usize).0 | self.fenced);
+        self.exchange(word, raised).ok()?;
+        // From here on the owner's every pop up to `limit` sees the raise and
+        // cancels it, or its `bottom` is seen here.
+        P::heavy_fence();
+        // Acquire: the jobs below it are there.
+        let limit = limit.min(self.own.bottom.load(Ordering::Acquire) - 1);
+        if limit < place {
+            // Whoever has changed the word meanwhile is welcome to it.
+            let _ = self.exchange(raised, Public::open(top, top));
+            return None;
+        }
+        self.exchange(raised, Public::open(place, limit)).ok()?;
+        Some(self.claimed(place, thief))
+    }
+
+    /// How a claimed job is run, and with what.
+    ///
+    /// # Safety
+    ///
+    /// The claim is from this stack, and its job not done.
+    pub(crate) unsafe fn job(&self, claim: &Claim) -> (Run, *const ()) {
+        // Relaxed: ordered by the claim.
+        let job = self.entry(claim.place).load(Ordering::Relaxed);
+        // SAFETY: it was pushed, and is not over before the caller says so.
+        (unsafe { (*job).0 }, job.cast_const().cast())
+    }
+
+    /// The thief will not do the job after all: it is for whoever
+    /// [`adopt`](Self::adopt)s it, the owner among others. Returns its place.
+    pub(crate) fn give_back(&self, claim: Claim) -> u32 {
+        self.slot(claim.place).orphan();
+        claim.place
+    }
+
+    /// Whether the job at `place` was given back, as seen a moment ago.
+    pub(crate) fn is_given_back(&self, place: u32) -> bool {
+        self.slot(place).is_orphaned()
+    }
+
+    /// Takes the job at `place`, which was pushed at some time, if one there was
+    /// given back.
+    pub(crate) fn adopt(&self, place: u32, thief: Thief) -> Option<Claim> {
+        let slot = self.slot(place);
+        (slot.is_orphaned() && slot.adopt(thief)).then_some(Claim { place })
+    }
+
+    /// The thief has done the job; `true`: the owner sleeps and must be woken.
+    pub(crate) fn done(&self, claim: Claim) -> bool {
+        self.slot(claim.place).latch.set()
+    }
+}
+
+impl<P: Platform> Drop for JobStack<P> {
+    fn drop(&mut self) {
+        let Own {
+            ready, jobs, slots, ..
+        } = &mut *self.own;
+        for place in 1..ready.get() as usize {
+            // SAFETY: below `ready` both were made, and nobody has the stack.
+            unsafe {
+                jobs[place].assume_init_drop();
+                slots[place].assume_init_drop();
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Letting go of the user's values where nothing may unwind.
+//!
+//! A panic's payload is any value, and so has any destructor: one that panics too. The runtime
+//! drops such payloads in places that must not unwind, because other threads still use
+//! what the caller's stack holds: a second panic of a loop, a rank that fails after another,
+//! a handler that panics itself. All of them let go by [`let_go`].
+
+use std::any::Any;
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a panic throws.
+pub type Payload = Box<dyn Any + Send>;
+
+/// Drops the value; never unwinds.
+///
+/// If the destructor panics, the panic is over here: its message has been printed by the
+/// panic hook, and what it has thrown is forgotten, not dropped, since that could panic
+/// in its turn without end. The price is the memory of that one payload.
+///
+/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts
+/// the process: Rust does that, before anybody could catch it.
+#[cold]
+pub fn let_go<T>(value: T) {
+    // Unwind safety: the value is gone either way, and nothing else is touched.
+    forget(catch_unwind(AssertUnwindSafe(|| drop(value))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::panic::{panic_any, resume_unwind};
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    /// Counts its drops; each but the last throws one with a step less to go.
+    struct Chain {
+        steps: u32,
+        drops: Arc<AtomicU32>,
+    }
+
+    impl Drop for Chain {
+        fn drop(&mut self) {
+            self.drops.fetch_add(1, Relaxed);
+            if let Some(steps) = self.steps.checked_sub(1) {
+                let drops = Arc::clone(&self.drops);
+                // Without the hook, whose messages would drown those of real failures.
+                resume_unwind(Box::new(Chain { steps, drops }));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_destructor_throws_is_not_dropped() {
+        for steps in 0..4 {
+            let drops = Arc::new(AtomicU32::new(0));
+            let payload: Payload = Box::new(Chain {
+                steps,
+                drops: Arc::clone(&drops),
+            });
+            let_go(payload);
+            assert_eq!(drops.load(Relaxed), 1, "{steps} steps");
+            assert!(!std::thread::panicking());
+        }
+    }
+
+    #[test]
+    fn all_other_parts_are_dropped() {
+        struct Counts(Rc<Cell<u32>>);
+        impl Drop for Counts {
+            fn drop(&mut self) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let (parts, drops) = (Rc::new(Cell::new(0)), Arc::default());
+        let chain = Chain {
+            steps: 1,
+            drops: Arc::clone(&drops),
+        };
+        let_go((Counts(Rc::clone(&parts)), chain, Counts(Rc::clone(&parts))));
+        assert_eq!((parts.get(), drops.load(Relaxed)), (2, 1));
+    }
+
+    #[test]
+    fn it_holds_while_a_panic_is_under_way() {
+        struct LetsGo(Option<Chain>);
+        impl Drop for LetsGo {
+            fn drop(&mut self) {
+                assert!(std::thread::panicking());
+                let_go(self.0.take());
+            }
+        }
+        let drops = Arc::default();
+        let chain = Chain {
+            steps: 1,
+            drops: Arc::clone(&drops),
+        };
+        let thrown = catch_unwind(AssertUnwindSafe(|| {
+            let _lets_go = LetsGo(Some(chain));
+            panic_any(7);
+        }));
+        assert_eq!(thrown.unwrap_err().downcast_ref(), Some(&7));
+        assert_eq!(drops.load(Relaxed), 1);
+    }
+}

@@ -1,0 +1,117 @@
+//! The kernel's notation for sets of CPUs: `0,2,4-7`. Also what a user writes
+//! for an explicit affinity, where the order counts.
+
+use std::error::Error;
+use std::fmt;
+
+/// More CPUs than any kernel is built for (Linux on x86-64 stops at 8,192). A
+/// damaged `0-99999999999` must not fill the memory.
+const MOST_CPUS: usize = 1 << 16;
+
+/// Why a text is not a list of CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CpuListError {
+    Empty,
+    Item(String),
+    Backwards(String),
+    TooLarge(String),
+}
+
+impl fmt::Display for CpuListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it is empty"),
+            Self::Item(item) => write!(
+                f,
+                "`{item}` is neither a CPU number nor a range such as 4-7"
+            ),
+            Self::Backwards(range) => write!(f, "the range `{range}` runs backwards"),
+            Self::TooLarge(item) => {
+                let last = MOST_CPUS - 1;
+                write!(f, "`{item}` is beyond the largest CPU number, {last}")
+            }
+        }
+    }
+}
+
+impl Error for CpuListError {}
+
+/// Reads a list, in the order it is written, repetitions kept.
+pub(super) fn parse(text: &str) -> Result<Vec<usize>, CpuListError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(CpuListError::Empty);
+    }
+    let mut cpus = Vec::new();
+    for item in text.split(',') {
+        let item = item.trim();
+        let number = |digits: &str| {
+            let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            if !plain {
+                return Err(CpuListError::Item(item.to_owned()));
+            }
+            // Digits that do not parse are too many digits.
+            let cpu = digits.parse().ok().filter(|&cpu: &usize| cpu < MOST_CPUS);
+            cpu.ok_or_else(|| CpuListError::TooLarge(item.to_owned()))
+        };
+        match item.split_once('-') {
+            None => cpus.push(number(item)?),
+            Some((first, last)) => {
+                let (first, last) = (number(first.trim())?, number(last.trim())?);
+                if last < first {
+                    return Err(CpuListError::Backwards(item.to_owned()));
+                }
+                cpus.extend(first..=last);
+            }
+        }
+    }
+    Ok(cpus)
+}
+
+/// Writes a list so that [`parse`] gives it back: runs of successive numbers
+/// become ranges, the order stays.
+pub(super) fn format(cpus: &[usize]) -> String {
+    cpus.chunk_by(|a, b| a + 1 == *b)
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            _ => run[0].to_string(),
+        })
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_the_kernel_writes() {
+        assert_eq!(parse("0-2,5,7-8\n"), Ok(vec![0, 1, 2, 5, 7, 8]));
+        assert_eq!(parse(" 3 "), Ok(vec![3]));
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        assert_eq!(parse(""), Err(CpuListError::Empty));
+        assert_eq!(parse("0,,1"), Err(CpuListError::Item(String::new())));
+        assert_eq!(parse("-1"), Err(CpuListError::Item("-1".into())));
+        assert_eq!(parse("+1"), Err(CpuListError::Item("+1".into())));
+        assert_eq!(parse("7-4"), Err(CpuListError::Backwards("7-4".into())));
+        for large in ["65536", "0-99999999999", "99999999999999999999999"] {
+            assert_eq!(parse(large), Err(CpuListError::TooLarge(large.into())));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_list_reads_back(cpus in prop::collection::vec(0..MOST_CPUS, 1..40)) {
+            prop_assert_eq!(parse(&format(&cpus)), Ok(cpus));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,40}") {
+            let _ = parse(&text);
+        }
+    }
+}

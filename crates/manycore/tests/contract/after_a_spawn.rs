@@ -1,0 +1,47 @@
+//! Detached jobs leave no trace: once they are over, a caller runs its calls itself
+//! again, as before them.
+
+use super::eventually::eventually;
+use super::pools::pool;
+use manycore::Pool;
+use std::sync::mpsc;
+use std::thread;
+
+fn is_run_here(pool: &Pool) -> bool {
+    pool.install(|| thread::current().id()) == thread::current().id()
+}
+
+/// Runs calls here again, and goes on to do so.
+fn assert_as_before(pool: &Pool) {
+    eventually("a call runs on the calling thread", || {
+        is_run_here(pool).then_some(())
+    });
+    for _ in 0..1_000 {
+        assert!(is_run_here(pool), "with nothing else to do");
+    }
+}
+
+#[test]
+fn a_caller_runs_its_calls_itself() {
+    for threads in 1..=4 {
+        let pool = pool(threads);
+        assert_as_before(&pool);
+        for round in 0..20 {
+            let (tell, told) = mpsc::channel();
+            let again = tell.clone();
+            pool.spawn_broadcast(move |_| tell.send(()).unwrap());
+            if round % 2 == 0 {
+                assert_eq!(told.iter().take(threads).count(), threads);
+                assert_as_before(&pool);
+            }
+            pool.spawn(move || {
+                let more = again.clone();
+                manycore::spawn(move || more.send(()).unwrap());
+                again.send(()).unwrap();
+            });
+            let rest = told.iter().count();
+            assert_eq!(rest, if round % 2 == 0 { 2 } else { threads + 2 });
+            assert_as_before(&pool);
+        }
+    }
+}

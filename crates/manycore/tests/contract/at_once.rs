@@ -1,0 +1,191 @@
+//! A pool of n threads runs n jobs at once, whoever else waits in it.
+
+use super::live::ends;
+use super::pools::pool;
+use manycore::Pool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
+
+const ROUNDS: usize = 20;
+
+#[test]
+fn two_detached_jobs_talk_to_each_other() {
+    ends("two jobs that talk", || {
+        let pool = pool(2);
+        for _ in 0..ROUNDS {
+            // Rendezvous: each message needs both.
+            let (to, from) = mpsc::sync_channel(0);
+            let (tell, told) = mpsc::channel();
+            pool.spawn(move || (1..=10).for_each(|i| to.send(i).unwrap()));
+            pool.spawn(move || tell.send(from.iter().sum::<u32>()).unwrap());
+            assert_eq!(told.recv(), Ok(55));
+        }
+    });
+}
+
+/// Spawns `jobs` that meet at `barrier`, and says when each of them has.
+fn spawn_meeting(pool: &Pool, jobs: usize, barrier: &Arc<Barrier>) -> mpsc::Receiver<()> {
+    let (tell, told) = mpsc::channel();
+    for _ in 0..jobs {
+        let (barrier, tell) = (Arc::clone(barrier), tell.clone());
+        pool.spawn(move || {
+            barrier.wait();
+            tell.send(()).unwrap();
+        });
+    }
+    told
+}
+
+#[test]
+fn as_many_jobs_as_threads_meet() {
+    for threads in 1..=4 {
+        ends("jobs that all meet", move || {
+            let pool = pool(threads);
+            for _ in 0..ROUNDS {
+                let told = spawn_meeting(&pool, threads, &Arc::new(Barrier::new(threads)));
+                assert_eq!(told.iter().count(), threads);
+            }
+        });
+    }
+}
+
+/// The caller takes part in the place of one.
+#[test]
+fn an_installed_caller_meets_the_others() {
+    for threads in 1..=4 {
+        for spawned_inside in [false, true] {
+            ends("a caller that meets jobs", move || {
+                let pool = pool(threads);
+                for _ in 0..ROUNDS {
+                    let barrier = Arc::new(Barrier::new(threads));
+                    let spawn = || spawn_meeting(&pool, threads - 1, &barrier);
+                    let early = (!spawned_inside).then(spawn);
+                    let told = pool.install(|| {
+                        let told = early.unwrap_or_else(spawn);
+                        barrier.wait();
+                        told
+                    });
+                    assert_eq!(told.iter().count(), threads - 1);
+                }
+            });
+        }
+    }
+}
+
+/// The caller only sits there; once it has left, its place is a job's again.
+#[test]
+fn the_others_meet_while_a_caller_sits() {
+    for threads in 1..=4 {
+        ends("jobs beside a caller", move || {
+            let pool = pool(threads);
+            for _ in 0..ROUNDS {
+                let barrier = Arc::new(Barrier::new((threads - 1).max(1)));
+                pool.install(|| {
+                    let told = spawn_meeting(&pool, threads - 1, &barrier);
+                    assert_eq!(told.iter().count(), threads - 1);
+                });
+                let told = spawn_meeting(&pool, threads, &Arc::new(Barrier::new(threads)));
+                assert_eq!(told.iter().count(), threads);
+            }
+        });
+    }
+}
+
+/// A job that its caller waits for meets strangers' jobs, as many as there are other
+/// threads: the one that waits is in nobody's way.
+fn meets_strangers(what: &str, wait: fn(&Pool, &(dyn Fn() + Sync))) {
+    for threads in 2..=4 {
+        for installed in [false, true] {
+            ends(what, move || {
+                let pool = pool(threads);
+                for _ in 0..ROUNDS {
+                    let met = AtomicUsize::new(0);
+                    let meet = || {
+                        let barrier = Arc::new(Barrier::new(threads));
+                        let told = spawn_meeting(&pool, threads - 1, &barrier);
+                        barrier.wait();
+                        assert_eq!(told.iter().count(), threads - 1);
+                        met.fetch_add(1, SeqCst);
+                    };
+                    match installed {
+                        false => wait(&pool, &meet),
+                        true => pool.install(|| wait(&pool, &meet)),
+                    }
+                    assert_eq!(met.into_inner(), 1);
+                }
+            });
+        }
+    }
+}
+
+/// Until another thread has `begun`.
+fn await_begin(begun: &AtomicBool) {
+    while !begun.load(SeqCst) {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_stolen_half_meets_strangers() {
+    meets_strangers("a stolen half", |pool, meet| {
+        let begun = AtomicBool::new(false);
+        pool.join(
+            || await_begin(&begun),
+            || {
+                begun.store(true, SeqCst);
+                meet();
+            },
+        );
+    });
+}
+
+#[test]
+fn a_scope_s_job_meets_strangers() {
+    meets_strangers("a scope's job", |pool, meet| {
+        let begun = AtomicBool::new(false);
+        pool.scope(|scope| {
+            scope.spawn(|_| {
+                begun.store(true, SeqCst);
+                meet();
+            });
+            await_begin(&begun);
+        });
+    });
+}
+
+/// The last iteration to come: all others are over, wherever they ran.
+#[test]
+fn a_loop_s_body_meets_strangers() {
+    meets_strangers("a loop's body", |pool, meet| {
+        let left = AtomicUsize::new(8);
+        pool.parallel_for(0..8, |_| {
+            if left.fetch_sub(1, SeqCst) == 1 {
+                meet();
+            }
+        });
+    });
+}
+
+/// A worker that waits in another pool leaves all of its own pool to others.
+#[test]
+fn a_call_into_another_pool_leaves_the_place() {
+    for threads in 1..=3 {
+        for there in 1..=2 {
+            ends("a call into another pool", move || {
+                let here = pool(threads);
+                let builder = Pool::builder().threads(there).dedicated(true);
+                let other = builder.build().unwrap();
+                for _ in 0..ROUNDS {
+                    here.install(|| {
+                        other.install(|| {
+                            let barrier = Arc::new(Barrier::new(threads));
+                            let told = spawn_meeting(&here, threads, &barrier);
+                            assert_eq!(told.iter().count(), threads);
+                        });
+                    });
+                }
+            });
+        }
+    }
+}

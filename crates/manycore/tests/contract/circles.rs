@@ -1,0 +1,110 @@
+//! Pools that call each other in a circle, from all sides at once.
+
+use super::live::ends;
+use manycore::Pool;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+const VISITORS: usize = 6;
+const ROUNDS: usize = 10;
+
+/// A pool in which every call is another thread's, or where callers may sit.
+fn pool(threads: usize, dedicated: bool) -> Pool {
+    let builder = Pool::builder().threads(threads).dedicated(dedicated);
+    builder.build().unwrap()
+}
+
+/// Counts the leaves of a walk of `depth` calls, each into the next pool.
+fn walk(pools: &[Pool], at: usize, depth: usize, leaves: &AtomicUsize) {
+    if depth == 0 {
+        leaves.fetch_add(1, SeqCst);
+        return;
+    }
+    let pool = &pools[at % pools.len()];
+    let next = || {
+        assert!(pool.current_thread_index().is_some());
+        walk(pools, at + 1, depth - 1, leaves);
+        // Back in this pool, whatever happened to its places meanwhile.
+        assert!(pool.current_thread_index().is_some());
+    };
+    match (at + depth) % 5 {
+        0 => drop(pool.join(next, || ())),
+        1 => drop(pool.join(|| (), next)),
+        2 => pool.scope(|scope| scope.spawn(|_| next())),
+        3 => pool.parallel_for(0..1, |_| next()),
+        _ => pool.install(next),
+    }
+}
+
+#[test]
+fn from_all_sides() {
+    for sizes in [vec![1, 1], vec![1, 1, 1], vec![2, 1], vec![2, 2, 3]] {
+        for dedicated in [false, true] {
+            let sizes = sizes.clone();
+            ends("a circle of pools", move || {
+                let pools: Vec<_> = sizes.iter().map(|&size| pool(size, dedicated)).collect();
+                let leaves = AtomicUsize::new(0);
+                thread::scope(|scope| {
+                    for visitor in 0..VISITORS {
+                        let (pools, leaves) = (&pools, &leaves);
+                        scope.spawn(move || {
+                            (0..ROUNDS).for_each(|_| walk(pools, visitor, 8, leaves));
+                        });
+                    }
+                });
+                assert_eq!(leaves.into_inner(), VISITORS * ROUNDS);
+            });
+        }
+    }
+}
+
+/// Each visitor holds a lock of its own around the whole walk, and one for all of them
+/// where no more of them want it than the pool has places to spare.
+#[test]
+fn with_locks() {
+    for dedicated in [false, true] {
+        ends("a circle with locks", move || {
+            let (a, b) = (pool(3, dedicated), pool(1, dedicated));
+            let common = Mutex::new(0);
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        for _ in 0..50 {
+                            a.install(|| {
+                                let mut count = common.lock().unwrap();
+                                // The others may block two places of `a` meanwhile.
+                                *count += b.install(|| a.install(|| b.join(|| 1, || 2).1)) / 2;
+                            });
+                        }
+                    });
+                }
+            });
+            assert_eq!(common.into_inner().unwrap(), 150);
+        });
+    }
+}
+
+/// Detached jobs that start the walks, so that no caller from outside is there to help.
+#[test]
+fn by_detached_jobs() {
+    for threads in 1..=2 {
+        ends("a circle of jobs", move || {
+            let pools: Arc<[Pool]> = (0..3).map(|_| pool(threads, true)).collect();
+            let leaves = Arc::new(AtomicUsize::new(0));
+            let (tell, told) = std::sync::mpsc::channel();
+            for job in 0..VISITORS * ROUNDS {
+                let (inside, leaves) = (Arc::clone(&pools), Arc::clone(&leaves));
+                let tell = tell.clone();
+                pools[job % 3].spawn(move || {
+                    walk(&inside, job % 3 + job / 3, 6, &leaves);
+                    drop(inside);
+                    tell.send(()).unwrap();
+                });
+            }
+            drop(tell);
+            assert_eq!(told.iter().count(), VISITORS * ROUNDS);
+            assert_eq!(leaves.load(SeqCst), VISITORS * ROUNDS);
+        });
+    }
+}

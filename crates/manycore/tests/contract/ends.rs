@@ -1,0 +1,119 @@
+//! Pools that end in the midst of others' jobs, or of their own.
+
+use super::live::ends;
+use manycore::Pool;
+use std::sync::{Arc, mpsc};
+
+fn pool(threads: usize, dedicated: bool) -> Arc<Pool> {
+    let builder = Pool::builder().threads(threads).dedicated(dedicated);
+    Arc::new(builder.build().unwrap())
+}
+
+/// Pool `a` is dropped by a job of `b`, and its last job calls `b` then.
+#[test]
+fn dropped_by_a_job_whose_pool_it_calls() {
+    for (threads, dedicated) in [(1, true), (1, false), (2, true), (2, false)] {
+        ends("a drop in another pool's job", move || {
+            for _ in 0..10 {
+                let (a, b) = (pool(threads, dedicated), pool(threads, dedicated));
+                let (go, gone) = mpsc::channel();
+                let (tell, told) = mpsc::channel();
+                let (back, tell_job) = (Arc::clone(&b), tell.clone());
+                a.spawn(move || {
+                    gone.recv().unwrap();
+                    // The drop most likely waits by now; fine if it does not.
+                    std::thread::sleep(std::time::Duration::from_millis(2));
+                    tell_job.send(back.join(|| 1, || 2).1).unwrap();
+                });
+                b.spawn(move || {
+                    go.send(()).unwrap();
+                    drop(a);
+                    tell.send(0).unwrap();
+                });
+                // In this order: the drop waits for the last job.
+                assert_eq!(told.iter().collect::<Vec<_>>(), [2, 0]);
+            }
+        });
+    }
+}
+
+/// The last owner is a job, which goes on to use the pool's free functions.
+#[test]
+fn dropped_by_its_own_job() {
+    for (threads, dedicated) in [(1, true), (1, false), (2, true), (3, false)] {
+        ends("a drop in the pool's own job", move || {
+            for _ in 0..10 {
+                let pool = pool(threads, dedicated);
+                let (go, gone) = mpsc::channel();
+                let (tell, told) = mpsc::channel();
+                let own = Arc::clone(&pool);
+                pool.spawn(move || {
+                    gone.recv().unwrap();
+                    drop(own);
+                    let tell_later = tell.clone();
+                    manycore::spawn(move || tell_later.send(3).unwrap());
+                    tell.send(manycore::join(|| 1, || 2).1).unwrap();
+                });
+                drop(pool);
+                go.send(()).unwrap();
+                let mut said: Vec<_> = told.iter().collect();
+                said.sort_unstable();
+                assert_eq!(said, [2, 3]);
+            }
+        });
+    }
+}
+
+/// While a drop waits for a job that sleeps, the pool's threads sleep as well.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_drop_that_waits_costs_nothing() {
+    use std::collections::HashMap;
+    use std::path::PathBuf;
+    use std::time::Duration;
+    use std::{fs, thread};
+
+    /// Processor time in nanoseconds, of 500 ms in which each of four could use all.
+    const ALLOWED: u64 = 50_000_000;
+
+    /// Processor time by thread, in nanoseconds; without those that have ended.
+    fn used(name: &str) -> HashMap<PathBuf, u64> {
+        let used = |task: PathBuf| {
+            let text = fs::read_to_string(task.join("schedstat")).ok()?;
+            let first = text.split(' ').next()?;
+            let nanoseconds = first.parse().expect("a number of nanoseconds");
+            Some((task, nanoseconds))
+        };
+        super::tasks::named(name)
+            .into_iter()
+            .filter_map(used)
+            .collect()
+    }
+
+    for threads in [1, 2, 4] {
+        let name = format!("burn-{threads}");
+        let builder = Pool::builder().threads(threads).name(&name);
+        let pool = builder.build().unwrap();
+        let (begin, begun) = mpsc::channel();
+        let (go, gone) = mpsc::channel::<()>();
+        pool.spawn(move || {
+            begin.send(()).unwrap();
+            gone.recv().unwrap();
+        });
+        begun.recv().unwrap();
+        let dropping = thread::spawn(move || drop(pool));
+        thread::sleep(Duration::from_millis(200));
+        let before = used(&name);
+        assert!(!before.is_empty(), "the job's thread is there");
+        thread::sleep(Duration::from_millis(500));
+        let after = used(&name);
+        let spent = |(task, now): (&PathBuf, &u64)| now - before.get(task).unwrap_or(&0);
+        let spent: u64 = after.iter().map(spent).sum();
+        assert!(
+            spent <= ALLOWED,
+            "{threads} threads: {spent} ns while a job slept"
+        );
+        go.send(()).unwrap();
+        dropping.join().unwrap();
+    }
+}

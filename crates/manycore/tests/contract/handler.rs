@@ -1,0 +1,42 @@
+//! A panic handler that throws what cannot be dropped: nothing unwinds any further.
+
+use super::thrown::{Nasty, throw};
+use manycore::Pool;
+use std::os::unix::process::ExitStatusExt;
+use std::panic::resume_unwind;
+use std::process::Command;
+
+/// The environment variable that makes this test binary a child that aborts.
+const CHILD: &str = "MANYCORE_TEST_NASTY_HANDLER";
+const SIGABRT: i32 = 6;
+
+/// Aborts, if it is a child of the test below; else does nothing.
+#[test]
+fn child_that_aborts() {
+    let Ok(threads) = std::env::var(CHILD) else {
+        return;
+    };
+    let threads = threads.parse().unwrap();
+    let builder = Pool::builder().threads(threads);
+    let builder = builder.panic_handler(|_| resume_unwind(Box::new(Nasty)));
+    let pool = builder.build().unwrap();
+    // Within a scope, through which nothing may unwind either.
+    pool.scope(|scope| {
+        scope.spawn(|_| manycore::spawn(|| throw("from a detached job")));
+    });
+    drop(pool);
+}
+
+#[test]
+fn a_handler_s_payload_goes_nowhere() {
+    for threads in ["1", "2", "4"] {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "handler::child_that_aborts", "--nocapture"])
+            .env(CHILD, threads)
+            .output()
+            .unwrap();
+        assert_eq!(child.status.signal(), Some(SIGABRT), "{child:?}");
+        let said = String::from_utf8_lossy(&child.stderr).into_owned();
+        assert!(said.contains("no handler took it; aborting"), "{said}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Inside a pool, whichever thread one got, the free functions are that pool's.
+
+use super::live::ends;
+use super::pools::pool;
+use manycore::Pool;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
+
+/// More than the pool that free functions use by default has, on most machines.
+const THREADS: usize = 3;
+
+/// This thread is one of the pool's, and known as such.
+fn assert_in(pool: &Pool) {
+    let index = pool.current_thread_index();
+    assert!(
+        index.is_some_and(|index| index < pool.threads()),
+        "{index:?}"
+    );
+    assert_eq!(manycore::current_thread_index(), index);
+}
+
+/// Every free function, here.
+fn assert_all_in(pool: &Arc<Pool>) {
+    let here = || assert_in(pool);
+    here();
+    manycore::join(here, here);
+    manycore::join_context(|_| here(), |_| here());
+    manycore::scope(|scope| {
+        scope.spawn(|_| here());
+        here();
+    });
+    manycore::in_place_scope(|scope| {
+        scope.spawn(|_| here());
+        here();
+    });
+    let indices = manycore::broadcast(|context| {
+        here();
+        assert_eq!(context.num_threads(), pool.threads());
+        context.index()
+    });
+    assert!(indices.into_iter().eq(0..pool.threads()));
+    assert!(manycore::current_thread_has_pending_tasks().is_some());
+}
+
+/// What `spawn` and `spawn_broadcast` start, here.
+fn spawn_in(pool: &Arc<Pool>, tell: &mpsc::Sender<()>) {
+    let (inside, told) = (Arc::clone(pool), tell.clone());
+    manycore::spawn(move || {
+        assert_in(&inside);
+        told.send(()).unwrap();
+    });
+    let (inside, told) = (Arc::clone(pool), tell.clone());
+    manycore::spawn_broadcast(move |_| {
+        assert_in(&inside);
+        told.send(()).unwrap();
+    });
+}
+
+#[test]
+fn in_an_installed_call() {
+    for threads in 1..=THREADS {
+        ends("free functions in install", move || {
+            let pool = Arc::new(pool(threads));
+            let (tell, told) = mpsc::channel();
+            assert_eq!(pool.current_thread_index(), None);
+            pool.install(|| {
+                assert_all_in(&pool);
+                spawn_in(&pool, &tell);
+            });
+            assert_eq!(pool.current_thread_index(), None);
+            drop(tell);
+            assert_eq!(told.iter().count(), 1 + threads);
+        });
+    }
+}
+
+#[test]
+fn in_a_loop_s_body() {
+    for threads in 1..=THREADS {
+        ends("free functions in a loop", move || {
+            let pool = Arc::new(pool(threads));
+            let (tell, told) = mpsc::channel();
+            // Short ones, which the caller may run alone, and long ones.
+            for iterations in [1, 2, 40] {
+                let ran = AtomicUsize::new(0);
+                pool.parallel_for(0..iterations, |_| {
+                    assert_all_in(&pool);
+                    spawn_in(&pool, &tell);
+                    ran.fetch_add(1, SeqCst);
+                });
+                assert_eq!(ran.into_inner(), iterations);
+                let spawned = iterations * (1 + threads);
+                assert_eq!(told.iter().take(spawned).count(), spawned);
+            }
+        });
+    }
+}
+
+/// In a loop within a job, and in one within a call to another pool.
+#[test]
+fn in_nested_bodies() {
+    for threads in 1..=THREADS {
+        ends("free functions in nested bodies", move || {
+            let (outer, inner) = (Arc::new(pool(2)), Arc::new(pool(threads)));
+            outer.scope(|scope| {
+                scope.spawn(|_| {
+                    assert_all_in(&outer);
+                    inner.parallel_for(0..8, |_| assert_all_in(&inner));
+                    assert_all_in(&outer);
+                });
+            });
+            outer.parallel_for(0..4, |_| {
+                inner.install(|| assert_all_in(&inner));
+                assert_all_in(&outer);
+            });
+        });
+    }
+}

@@ -1,0 +1,26 @@
+//! What other people's programs may rely on: how many jobs run at once, whose turn it
+//! is, what a waiting thread may run, and what a panic leaves behind.
+
+#[path = "../support/eventually.rs"]
+mod eventually;
+#[path = "../support/pools.rs"]
+mod pools;
+#[cfg(target_os = "linux")]
+#[path = "../support/tasks.rs"]
+mod tasks;
+
+mod after_a_spawn;
+mod at_once;
+mod both_closures;
+mod circles;
+mod ends;
+#[cfg(unix)]
+mod handler;
+mod index;
+mod live;
+mod locks;
+mod loops_inside;
+mod stacks;
+mod storms;
+mod thrown;
+mod turns;

@@ -1,0 +1,32 @@
+//! Panics to test with, without the hook's message, which would fill the log.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What tests panic with.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Thrown(pub(crate) &'static str);
+
+pub(crate) fn throw(what: &'static str) -> ! {
+    resume_unwind(Box::new(Thrown(what)))
+}
+
+/// A value, or a payload, that panics when it is dropped.
+pub(crate) struct Nasty;
+
+impl Drop for Nasty {
+    fn drop(&mut self) {
+        throw("from a destructor");
+    }
+}
+
+/// What `run` panics with; nothing else than [`Thrown`] must arrive.
+pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Option<&'static str> {
+    let payload = catch_unwind(AssertUnwindSafe(run)).err()?;
+    match payload.downcast::<Thrown>() {
+        Ok(thrown) => Some(thrown.0),
+        Err(payload) => {
+            std::mem::forget(payload);
+            Some("another payload")
+        }
+    }
+}

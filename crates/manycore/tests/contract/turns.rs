@@ -1,0 +1,113 @@
+//! First come, first served: how many calls of another caller pass before one's turn,
+//! by their number.
+
+use super::live::ends;
+use super::pools::pool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+/// Far more than a queue in order of arrival lets pass; one that starves lets pass
+/// thousands.
+const MOST: usize = 200;
+
+fn spin() {
+    (0..3_000).for_each(|_| std::hint::spin_loop());
+}
+
+/// The only thread is wanted by a caller without end.
+#[test]
+fn a_spawned_job_gets_its_turn() {
+    ends("a job beside a caller", || {
+        let pool = Arc::new(pool(1));
+        let (calls, stop) = (
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let caller = {
+            let (pool, calls, stop) = (Arc::clone(&pool), Arc::clone(&calls), Arc::clone(&stop));
+            thread::spawn(move || {
+                while !stop.load(SeqCst) {
+                    pool.join(spin, spin);
+                    calls.fetch_add(1, SeqCst);
+                }
+            })
+        };
+        for _ in 0..100 {
+            let (tell, told) = mpsc::channel();
+            let counted = Arc::clone(&calls);
+            pool.spawn(move || tell.send(counted.load(SeqCst)).unwrap());
+            // After the spawn: what passed before counts for nothing.
+            let posted = calls.load(SeqCst);
+            let passed = told.recv().unwrap().saturating_sub(posted);
+            assert!(passed <= MOST, "{passed} calls passed before a job's turn");
+        }
+        stop.store(true, SeqCst);
+        caller.join().unwrap();
+    });
+}
+
+/// One thread has a long job, the other is wanted by a caller without end.
+#[test]
+fn another_caller_gets_its_turn() {
+    for threads in [1, 2] {
+        ends("a caller beside a caller", move || {
+            let pool = pool(threads);
+            let (calls, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+            let (end, long) = mpsc::channel::<()>();
+            let (begin, begun) = mpsc::channel();
+            if threads == 2 {
+                pool.spawn(move || {
+                    begin.send(()).unwrap();
+                    assert!(long.recv().is_err());
+                });
+                begun.recv().unwrap();
+            }
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !stop.load(SeqCst) {
+                        pool.install(spin);
+                        calls.fetch_add(1, SeqCst);
+                    }
+                });
+                let passed = |_| {
+                    let before = calls.load(SeqCst);
+                    pool.install(|| calls.load(SeqCst)) - before
+                };
+                let mut passed: Vec<usize> = (0..101).map(passed).collect();
+                stop.store(true, SeqCst);
+                // A single one may be high: this thread can be preempted before its call.
+                passed.sort_unstable();
+                let median = passed[50];
+                assert!(
+                    median <= MOST,
+                    "{median} calls passed before a caller's turn"
+                );
+            });
+            drop(end);
+        });
+    }
+}
+
+/// Jobs that one thread spawns while the pool is busy begin in their order.
+#[test]
+fn jobs_from_outside_begin_in_their_order() {
+    ends("jobs in order", || {
+        let pool = pool(1);
+        for _ in 0..20 {
+            let (tell, told) = mpsc::channel();
+            pool.install(|| {
+                thread::scope(|scope| {
+                    scope.spawn(|| {
+                        for i in 0..30 {
+                            let tell = tell.clone();
+                            pool.spawn_fifo(move || tell.send(i).unwrap());
+                        }
+                    });
+                });
+            });
+            drop(tell);
+            assert!(told.iter().eq(0..30));
+        }
+    });
+}

@@ -1,0 +1,178 @@
+//! What a process may use changes a thousand times, from outside and from within, under
+//! load: no job is lost, and who is not allowed to run does not.
+
+use crate::cgroup::Group;
+use crate::child;
+use crate::load::{Detached, round, spin};
+use manycore::Pool;
+use manycore::elastic::Watch;
+use rustix::thread::{CpuSet, Pid, sched_setaffinity};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const TEST: &str = "stress::a_thousand_changes_lose_nothing";
+/// Changes of each kind.
+const CHANGES: usize = 250;
+/// Threads of the pool: more than CPUs, so that the cap can go beyond them.
+const THREADS: usize = 4;
+
+#[test]
+fn a_thousand_changes_lose_nothing() {
+    if child::is("stress") {
+        return work();
+    }
+    let mut child = child::start(TEST, "stress");
+    let quota = Group::new("cpu", "stress");
+    let cpuset = Group::new("cpuset", "stress");
+    for (group, what) in [(&quota, "quota"), (&cpuset, "cpuset")] {
+        match group {
+            Some(group) => group.add(child.id()),
+            None => println!("skipped: no writable control group, so no change of the {what}"),
+        }
+    }
+    let mut to = child.stdin.take().unwrap();
+    let mut from = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut expect = |word: &str| {
+        // Besides what the test harness prints.
+        let found = from.find(|line| line.as_ref().is_ok_and(|line| line.ends_with(word)));
+        assert!(found.is_some(), "the child ended before it said `{word}`");
+    };
+    expect("ready");
+    let cpus = usable();
+    let first = &cpus[..1];
+    let mut random = fastrand::Rng::with_seed(7);
+    for change in 0..CHANGES {
+        confine(child.id(), if change % 2 == 0 { first } else { &cpus });
+        std::thread::sleep(Duration::from_micros(random.u64(..4_000)));
+        if let Some(group) = &quota {
+            group.set_quota([Some(1.0), Some(1.5), None, Some(0.5)][random.usize(..4)]);
+        }
+        std::thread::sleep(Duration::from_micros(random.u64(..4_000)));
+        if let Some(group) = &cpuset {
+            let of = if change % 2 == 0 { first } else { &cpus };
+            let names: Vec<_> = of.iter().map(ToString::to_string).collect();
+            group.write("cpuset.cpus", &names.join(","));
+        }
+        writeln!(to, "cap {}", 1 + random.usize(..THREADS)).unwrap();
+    }
+    if let Some(group) = &quota {
+        group.set_quota(None);
+    }
+    // Confined to one CPU at the end, all but worker 0 are to be parked.
+    writeln!(to, "uncap").unwrap();
+    confine(child.id(), first);
+    writeln!(to, "parked").unwrap();
+    expect("all parked");
+    confine(child.id(), &cpus);
+    writeln!(to, "end").unwrap();
+    expect("all ran");
+    drop(to);
+    assert!(child.wait().unwrap().success());
+}
+
+/// CPUs that this process may use.
+fn usable() -> Vec<usize> {
+    let mask = rustix::thread::sched_getaffinity(None).unwrap();
+    (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| mask.is_set(cpu))
+        .collect()
+}
+
+/// All threads of a process, as `taskset -a -p` does.
+fn confine(process: u32, cpus: &[usize]) {
+    let mut mask = CpuSet::new();
+    cpus.iter().for_each(|&cpu| mask.set(cpu));
+    // Twice: a thread that was started meanwhile has the mask of its starter.
+    for _ in 0..2 {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        for task in tasks.filter_map(Result::ok) {
+            let id = task.file_name().to_string_lossy().parse::<i32>().unwrap();
+            // It may have ended; and of a cpuset without any of these CPUs nothing
+            // but an error comes.
+            let _ = sched_setaffinity(Pid::from_raw(id), &mask);
+        }
+    }
+}
+
+/// The child: keeps a pool busy while it is told what to do.
+fn work() {
+    let watch = Watch::start().unwrap();
+    let build = || {
+        Pool::builder()
+            .threads(THREADS)
+            .follow(watch.allotment())
+            .build()
+    };
+    let pool = build().unwrap();
+    println!("ready");
+    let (told, tells) = std::sync::mpsc::channel::<String>();
+    std::thread::scope(|scope| {
+        let watch = &watch;
+        scope.spawn(move || {
+            for line in std::io::stdin().lines().map_while(Result::ok) {
+                match line.strip_prefix("cap ") {
+                    Some(cores) => watch.cap(cores.parse::<NonZeroUsize>().ok()),
+                    None if line == "uncap" => watch.cap(None),
+                    None => _ = told.send(line),
+                }
+            }
+        });
+        let (mut rounds, mut detached) = (0, Detached::default());
+        loop {
+            match tells.try_recv().as_deref() {
+                Ok("parked") => check_parked(&pool, watch),
+                Ok(_) => break,
+                Err(_) => {}
+            }
+            round(&pool, rounds, &mut detached);
+            rounds += 1;
+        }
+        detached.wait();
+        assert!(rounds > 10, "{rounds} rounds: no load");
+        println!("{rounds} rounds; all ran");
+    });
+}
+
+/// Waits until the watch has seen that there is one CPU; from then on nobody but the
+/// caller runs anything.
+fn check_parked(pool: &Pool, watch: &Watch) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while watch.allotment().cores() > 1 {
+        assert!(Instant::now() < patience, "{:?}", watch.limits());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let ran = Mutex::new(HashSet::new());
+    let note = |_| {
+        spin(1_000);
+        ran.lock().unwrap().insert(std::thread::current().id());
+    };
+    // A block that was begun before is not in these loops.
+    (0..20).for_each(|_| pool.parallel_for(0..1_000, note));
+    let ran = ran.into_inner().unwrap();
+    assert_eq!(ran.len(), 1, "others ran than the caller");
+    assert!(ran.contains(&std::thread::current().id()));
+    // And they use no time: what this thread does not, nobody does but the watch.
+    let (mine, all) = (times(true), times(false));
+    std::thread::sleep(Duration::from_millis(300));
+    let (mine, all) = (times(true) - mine, times(false) - all);
+    assert!(
+        all - mine < Duration::from_millis(150),
+        "{all:?}, of which here {mine:?}"
+    );
+    println!("all parked");
+}
+
+/// CPU time of this thread, or of all.
+fn times(of_thread: bool) -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let clock = if of_thread {
+        ClockId::ThreadCPUTime
+    } else {
+        ClockId::ProcessCPUTime
+    };
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}

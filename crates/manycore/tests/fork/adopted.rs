@@ -1,0 +1,436 @@
+//! Pools that adopt a thread: it is worker 0 for good, and works when it waits.
+
+use super::eventually::{LIMIT, eventually};
+use super::stolen::{Door, join_stolen};
+use manycore::{BuildError, Pool, Yield};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+/// Runs `body` on a thread that a pool of `threads` has adopted.
+fn adopted(threads: usize, body: impl FnOnce(Pool) + Send) {
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let builder = Pool::builder().threads(threads);
+            body(builder.adopt_current_thread(true).build().unwrap());
+        });
+    });
+}
+
+#[test]
+fn it_is_worker_0() {
+    for threads in [1, 2, 3] {
+        adopted(threads, |pool| {
+            assert_eq!(pool.current_thread_index(), Some(0));
+            assert_eq!(manycore::current_thread_index(), Some(0));
+            assert_eq!(pool.install(manycore::current_thread_index), Some(0));
+            let here = thread::current().id();
+            let all = pool.broadcast(|_| thread::current().id());
+            assert_eq!((all.len(), all[0]), (threads, here));
+            let sum = AtomicUsize::new(0);
+            manycore::scope(|scope| {
+                (0..10).for_each(|_| scope.spawn(|_| _ = sum.fetch_add(1, Relaxed)));
+            });
+            pool.parallel_for(0..100, |_| _ = sum.fetch_add(1, Relaxed));
+            assert_eq!(sum.into_inner(), 110);
+            assert_eq!(manycore::join(|| 1, || 2), (1, 2));
+        });
+    }
+}
+
+#[test]
+fn a_thread_has_one_pool() {
+    let again = || {
+        Pool::builder()
+            .threads(2)
+            .adopt_current_thread(true)
+            .build()
+    };
+    adopted(2, move |pool| {
+        assert!(matches!(again(), Err(BuildError::AlreadyInPool)));
+        let (a, b) = join_stolen(&pool, |_| again(), |_| again());
+        assert!(matches!((a, b), (Err(BuildError::AlreadyInPool), Err(_))));
+        // The thread is that pool's even when the pool has ended.
+        drop(pool);
+        let error = again().unwrap_err();
+        assert!(
+            error.to_string().contains("already part of a pool"),
+            "{error}"
+        );
+        // One that adopts nobody is always welcome.
+        assert_eq!(super::pools::pool(2).join(|| 1, || 2), (1, 2));
+    });
+    let pool = super::pools::pool(2);
+    let in_call = pool.install(again);
+    assert!(matches!(in_call, Err(BuildError::AlreadyInPool)));
+}
+
+/// The adopted thread pushes and then blocks, without ever looking for a job:
+/// the others take all it has pushed, whatever they were doing.
+#[test]
+fn workers_take_what_a_blocked_thread_pushed() {
+    for threads in [2, 4] {
+        adopted(threads, |pool| {
+            let (tell, told) = mpsc::channel();
+            for i in 0..200 {
+                for _ in 0..i % 4 + 1 {
+                    let tell = tell.clone();
+                    match i % 2 {
+                        0 => pool.spawn(move || tell.send(i).unwrap()),
+                        _ => pool.spawn_fifo(move || tell.send(i).unwrap()),
+                    }
+                }
+                assert!(told.iter().take(i % 4 + 1).all(|job| job == i));
+                thread::sleep(Duration::from_micros(10 * (i % 20) as u64));
+            }
+            // For a join, too: `join_stolen` blocks until the other half has begun.
+            for _ in 0..100 {
+                assert_eq!(join_stolen(&pool, |_| 1, |_| 2), (1, 2));
+            }
+        });
+    }
+}
+
+/// Others' calls are run by the other workers while the adopted thread blocks.
+#[test]
+fn calls_from_outside_reach_the_others() {
+    adopted(2, |pool| {
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        assert_eq!(pool.install(manycore::current_thread_index), Some(1));
+                        assert_eq!(pool.join(|| 1, || 2), (1, 2));
+                        pool.scope(|scope| scope.spawn(|_| ()));
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// ... and by nobody else, if there is none: until the adopted thread waits.
+#[test]
+fn alone_it_runs_jobs_when_it_yields() {
+    adopted(1, |pool| {
+        let (tell, told) = mpsc::channel();
+        pool.spawn(move || tell.send(3).unwrap());
+        assert!(told.try_recv().is_err());
+        assert_eq!(manycore::yield_now(), Some(Yield::Executed));
+        assert_eq!(told.try_recv(), Ok(3));
+        assert_eq!(manycore::yield_now(), Some(Yield::Idle));
+    });
+}
+
+#[test]
+fn its_end_waits_for_all_jobs() {
+    for threads in [1, 2, 3] {
+        adopted(threads, |pool| {
+            let ran = Arc::new(AtomicUsize::new(0));
+            for _ in 0..20 {
+                let ran = Arc::clone(&ran);
+                pool.spawn(move || {
+                    manycore::spawn(move || _ = ran.fetch_add(1, Relaxed));
+                });
+            }
+            drop(pool);
+            assert_eq!(ran.load(Relaxed), 20, "{threads} threads");
+        });
+    }
+}
+
+/// The last owner is a job that the adopted thread itself runs.
+#[test]
+fn dropped_by_a_job_on_the_adopted_thread() {
+    for threads in [1, 2] {
+        adopted(threads, |pool| {
+            // Others are busy, so that the job is not theirs.
+            let busy = Arc::new(Door::default());
+            let begun = Arc::new(AtomicUsize::new(0));
+            for _ in 1..threads {
+                let (busy, begun) = (Arc::clone(&busy), Arc::clone(&begun));
+                pool.spawn(move || {
+                    begun.fetch_add(1, Relaxed);
+                    busy.pass();
+                });
+            }
+            eventually("the others are busy", || {
+                (begun.load(Relaxed) == threads - 1).then_some(())
+            });
+            let (tell, told) = mpsc::channel();
+            let pool = Arc::new(pool);
+            let last = Arc::clone(&pool);
+            let door = Arc::clone(&busy);
+            pool.spawn(move || {
+                door.open();
+                drop(last);
+                tell.send(()).unwrap();
+            });
+            drop(pool);
+            assert_eq!(manycore::yield_now(), Some(Yield::Executed));
+            assert_eq!(told.try_recv(), Ok(()));
+        });
+    }
+}
+
+/// As `adopted`, but a body that hangs is a failure, and left behind.
+fn adopted_and_ends(threads: usize, body: impl FnOnce(Pool) + Send + 'static) {
+    let (tell, told) = mpsc::channel();
+    let runner = thread::spawn(move || {
+        adopted(threads, body);
+        tell.send(()).unwrap();
+    });
+    match told.recv_timeout(LIMIT) {
+        Err(RecvTimeoutError::Timeout) => panic!("with {threads} threads it hangs"),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+            runner.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    }
+}
+
+/// Runs `body` on a thread that is none of the pool's, while this one blocks.
+fn elsewhere<R: Send>(body: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| scope.spawn(body).join().unwrap())
+}
+
+/// What outsiders give a pool that has the adopted thread only waits for that
+/// thread, also where its end comes first.
+#[test]
+fn alone_it_runs_what_others_spawn() {
+    let give = |pool: &Pool| {
+        let (tell, told) = mpsc::channel();
+        let here = move || _ = tell.send(thread::current().id());
+        elsewhere(|| {
+            pool.spawn(here.clone());
+            pool.spawn_fifo(here.clone());
+            pool.spawn_broadcast(move |_| here());
+        });
+        assert!(told.try_recv().is_err(), "no other thread is there");
+        told
+    };
+    let run_here = |told: mpsc::Receiver<ThreadId>| {
+        assert_eq!(
+            told.try_iter().collect::<Vec<_>>(),
+            [thread::current().id(); 3]
+        );
+    };
+    let yields = || (0..3).for_each(|_| assert_eq!(manycore::yield_now(), Some(Yield::Executed)));
+    adopted_and_ends(1, move |pool| {
+        let told = give(&pool);
+        yields();
+        run_here(told);
+        let told = give(&pool);
+        drop(pool);
+        run_here(told);
+    });
+    adopted_and_ends(1, move |pool| {
+        let told = give(&pool);
+        elsewhere(|| drop(pool));
+        assert!(told.try_recv().is_err(), "nobody can have run it");
+        yields();
+        run_here(told);
+        assert_eq!(manycore::yield_now(), Some(Yield::Idle));
+    });
+}
+
+/// Calls that outsiders block on are run by the adopted thread when it yields.
+#[test]
+fn alone_it_runs_others_calls() {
+    adopted_and_ends(1, |pool| {
+        let here = thread::current().id();
+        let pool = Arc::new(pool);
+        let others: Vec<_> = (0..3)
+            .map(|_| {
+                let pool = Arc::clone(&pool);
+                thread::spawn(move || {
+                    assert_eq!(pool.install(|| thread::current().id()), here);
+                    assert_eq!(pool.join(|| 1, || 2), (1, 2));
+                    let ran = AtomicUsize::new(0);
+                    let count = || _ = ran.fetch_add(1, Relaxed);
+                    pool.scope(|scope| scope.spawn(|_| count()));
+                    pool.in_place_scope(|scope| {
+                        scope.spawn(|_| count());
+                        scope.spawn_broadcast(|_, _| count());
+                    });
+                    assert_eq!(pool.broadcast(|_| thread::current().id()), [here]);
+                    assert_eq!(ran.load(Relaxed), 3);
+                    // The last of these ends the pool.
+                    drop(pool);
+                })
+            })
+            .collect();
+        drop(pool);
+        eventually("the others are served", || {
+            manycore::yield_now();
+            others
+                .iter()
+                .all(thread::JoinHandle::is_finished)
+                .then_some(())
+        });
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
+
+/// A pool that ends elsewhere, while the adopted thread blocks: the others see to
+/// what was sent to that one.
+#[test]
+fn mail_of_a_blocked_thread_is_run_by_the_others() {
+    for threads in [2, 3] {
+        for round in 0..50 {
+            adopted_and_ends(threads, move |pool| {
+                let ran = Arc::new(AtomicUsize::new(0));
+                let count = Arc::clone(&ran);
+                let cast =
+                    |pool: &Pool| pool.spawn_broadcast(move |_| _ = count.fetch_add(1, Relaxed));
+                match round % 2 {
+                    0 => cast(&pool),
+                    _ => elsewhere(|| cast(&pool)),
+                }
+                elsewhere(|| drop(pool));
+                assert_eq!(ran.load(Relaxed), threads);
+                assert_eq!(manycore::yield_now(), Some(Yield::Idle));
+            });
+        }
+    }
+}
+
+/// The same where one of the others waits for that mail, asleep most likely, and
+/// where it is one of them that drops the pool.
+#[test]
+fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
+    for threads in [2, 3] {
+        for by_a_job in [false, true] {
+            adopted_and_ends(threads, move |pool| {
+                let pool = Arc::new(pool);
+                let begun = Arc::new(AtomicUsize::new(0));
+                let count = Arc::clone(&begun);
+                let (tell, told) = mpsc::channel();
+                pool.spawn(move || {
+                    let indices = manycore::broadcast(|context| {
+                        count.fetch_add(1, Relaxed);
+                        context.index()
+                    });
+                    tell.send(indices).unwrap();
+                });
+                eventually("only this thread's call is left", || {
+                    (begun.load(Relaxed) == threads - 1).then_some(())
+                });
+                thread::sleep(Duration::from_millis(5));
+                if by_a_job {
+                    let last = Arc::clone(&pool);
+                    let go = Arc::new(Door::default());
+                    let door = Arc::clone(&go);
+                    pool.spawn(move || {
+                        door.pass();
+                        drop(last);
+                    });
+                    drop(pool);
+                    go.open();
+                } else {
+                    elsewhere(|| drop(pool));
+                }
+                assert_eq!(told.recv(), Ok((0..threads).collect()));
+            });
+        }
+    }
+}
+
+/// A pool that ends on the adopted thread: that one still gets its own mail, and
+/// nobody else.
+#[test]
+fn at_an_end_of_its_own_each_thread_has_its_mail() {
+    for threads in [1, 2, 3] {
+        for _ in 0..50 {
+            adopted_and_ends(threads, move |pool| {
+                let here = thread::current().id();
+                let (tell, told) = mpsc::channel();
+                pool.spawn_broadcast(move |context| {
+                    assert_eq!(manycore::current_thread_index(), Some(context.index()));
+                    tell.send((context.index(), thread::current().id()))
+                        .unwrap();
+                });
+                drop(pool);
+                let ran: Vec<_> = told.iter().collect();
+                assert_eq!(ran.len(), threads);
+                assert!(
+                    ran.iter()
+                        .all(|&(index, thread)| (index == 0) == (thread == here))
+                );
+            });
+        }
+    }
+}
+
+/// The end does not wait for the jobs of a scope, but these do for their calls.
+#[test]
+fn an_end_within_a_scope() {
+    for threads in [1, 2, 3] {
+        for round in 0..100 {
+            adopted_and_ends(threads, move |pool| {
+                let all: Vec<_> = (0..threads).collect();
+                let calls = AtomicUsize::new(0);
+                manycore::scope(|scope| {
+                    scope.spawn(|_| {
+                        assert_eq!(manycore::broadcast(|context| context.index()), all);
+                    });
+                    scope.spawn_broadcast(|_, _| _ = calls.fetch_add(1, Relaxed));
+                    (0..round % 10 * 100).for_each(|_| std::hint::spin_loop());
+                    drop(pool);
+                });
+                assert_eq!(calls.into_inner(), threads);
+            });
+        }
+    }
+}
+
+/// The adopted thread is its pool's for ever. What it asks of that one's other
+/// threads when they have ended, it gets of itself.
+#[test]
+fn after_the_end_it_does_everything_itself() {
+    for threads in [1, 2, 3] {
+        for ends_here in [false, true] {
+            adopted_and_ends(threads, move |pool| {
+                match ends_here {
+                    true => drop(pool),
+                    false => elsewhere(|| drop(pool)),
+                }
+                let all: Vec<_> = (0..threads).collect();
+                assert_eq!(manycore::broadcast(|context| context.index()), all);
+                assert_eq!(manycore::join(|| 1, || 2), (1, 2));
+                let ran = Arc::new(AtomicUsize::new(0));
+                let count = Arc::clone(&ran);
+                manycore::scope(|scope| scope.spawn(|_| _ = ran.fetch_add(1, Relaxed)));
+                manycore::spawn_broadcast(move |_| _ = count.fetch_add(1, Relaxed));
+                while manycore::yield_now() == Some(Yield::Executed) {}
+                assert_eq!(ran.load(Relaxed), 1 + threads);
+            });
+        }
+    }
+}
+
+/// Its calls while the pool ends elsewhere reach workers that are about to go.
+#[test]
+fn calls_during_the_end() {
+    for threads in [2, 3] {
+        for _ in 0..300 {
+            adopted_and_ends(threads, move |pool| {
+                let all: Vec<_> = (0..threads).collect();
+                thread::scope(|scope| {
+                    let begin = Arc::new(Door::default());
+                    let door = Arc::clone(&begin);
+                    scope.spawn(move || {
+                        door.open();
+                        drop(pool);
+                    });
+                    begin.pass();
+                    for _ in 0..3 {
+                        assert_eq!(manycore::broadcast(|context| context.index()), all);
+                    }
+                });
+            });
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! One of everything, small enough for Miri (`ci/miri.sh`), which finds what
+//! no other test can: races on plain memory, and references to what is gone.
+
+use manycore::{Block, Partitioner, Pool};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+const PARTITIONERS: [Partitioner; 10] = [
+    Partitioner::Static,
+    Partitioner::FixedBlock(Block::Size(std::num::NonZeroUsize::MIN)),
+    Partitioner::FixedBlock(Block::Auto),
+    Partitioner::Guided,
+    Partitioner::Factoring,
+    Partitioner::Sharded(Block::Size(std::num::NonZeroUsize::MIN)),
+    Partitioner::Sharded(Block::Auto),
+    Partitioner::Split,
+    Partitioner::Adaptive,
+    // Again: it has seen the loop before.
+    Partitioner::Adaptive,
+];
+
+fn pool(threads: usize) -> Pool {
+    Pool::builder()
+        .threads(threads)
+        .build()
+        .expect("threads can be made")
+}
+
+/// Every index is written once, unsynchronised, by whoever runs it.
+fn fill(pool: &Pool, partitioner: Partitioner, n: usize) {
+    let mut items = vec![0; n];
+    pool.with(partitioner)
+        .for_each_mut(&mut items, |item| *item += 1);
+    assert_eq!(items, vec![1; n]);
+}
+
+#[test]
+fn every_partitioner() {
+    let pool = pool(3);
+    for partitioner in PARTITIONERS {
+        fill(&pool, partitioner, 7);
+    }
+}
+
+#[test]
+fn loops_in_loops() {
+    let pool = pool(3);
+    for partitioner in [Partitioner::Static, Partitioner::Adaptive] {
+        let mut rows = vec![vec![0; 3]; 4];
+        pool.with(partitioner).for_each_mut(&mut rows, |row| {
+            pool.with(partitioner).for_each_mut(row, |item| *item += 1);
+        });
+        assert_eq!(rows, vec![vec![1; 3]; 4]);
+    }
+}
+
+#[test]
+fn loops_from_two_threads() {
+    let pool = pool(3);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    fill(&pool, Partitioner::Static, 3);
+                    fill(&pool, Partitioner::Sharded(Block::size(1)), 5);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_panic_in_a_body() {
+    let pool = pool(2);
+    for partitioner in PARTITIONERS {
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            pool.with(partitioner).parallel_for(0..4, |i| {
+                if i == 2 {
+                    resume_unwind(Box::new("of the body"));
+                }
+            });
+        }));
+        let payload = caught.expect_err("the caller gets the panic");
+        assert_eq!(payload.downcast_ref(), Some(&"of the body"));
+        fill(&pool, partitioner, 4);
+    }
+}
+
+#[test]
+fn reductions_scans_and_chunks() {
+    let pool = pool(2);
+    let text = pool.map_reduce(0..9, String::new, |i| i.to_string(), |a, b| a + &b);
+    assert_eq!(text, "012345678");
+    let mut items = [1; 9];
+    pool.inclusive_scan(&mut items, |a, b| a + b);
+    assert_eq!(items, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    pool.chunks_mut(&mut items, 4, |chunk, items| items.fill(chunk));
+    assert_eq!(items, [0, 0, 0, 0, 1, 1, 1, 1, 2]);
+}
+
+#[test]
+fn pools_that_end_at_once_or_asleep() {
+    drop(pool(3));
+    let idle = pool(3);
+    thread::sleep(std::time::Duration::from_millis(1));
+    let calls = AtomicUsize::new(0);
+    idle.with(Partitioner::Static).parallel_for(0..3, |_| {
+        calls.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(calls.into_inner(), 3);
+}
+
+/// Sums by halves, written without synchronisation by whoever runs them.
+fn tree(pool: &Pool, items: &mut [u32]) {
+    if let [item] = items {
+        *item += 1;
+        return;
+    }
+    let (left, right) = items.split_at_mut(items.len() / 2);
+    pool.join(|| tree(pool, left), || tree(pool, right));
+}
+
+#[test]
+fn joins() {
+    let pool = pool(2);
+    let mut items = vec![0; 5];
+    tree(&pool, &mut items);
+    pool.install(|| tree(&pool, &mut items));
+    assert_eq!(items, vec![2; 5]);
+    // A frame that dies by a panic, with a thief at work in it or not.
+    let mut written = vec![0; 2];
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        pool.join(
+            || {
+                thread::yield_now();
+                resume_unwind(Box::new("of the first"))
+            },
+            || tree(&pool, &mut written),
+        )
+    }));
+    assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"of the first"));
+    assert_eq!(
+        written, [1; 2],
+        "the second closure runs whatever the first does"
+    );
+}
+
+/// The second closure is stolen: it is waited for by the first.
+#[test]
+fn a_stolen_closure() {
+    let pool = pool(2);
+    for _ in 0..3 {
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut written = 0;
+        pool.join(
+            move || told.recv().unwrap(),
+            || {
+                tell.send(()).unwrap();
+                written = 7;
+            },
+        );
+        assert_eq!(written, 7);
+    }
+}
+
+#[test]
+fn scopes() {
+    let pool = pool(3);
+    let mut items = vec![0; 9];
+    pool.scope(|scope| {
+        for item in &mut items {
+            scope.spawn(move |scope| {
+                *item += 1;
+                scope.spawn(move |_| *item += 1);
+            });
+        }
+    });
+    pool.in_place_scope_fifo(|scope| {
+        for item in &mut items {
+            scope.spawn_fifo(move |_| *item += 1);
+        }
+    });
+    assert_eq!(items, vec![3; 9]);
+}
+
+#[test]
+fn detached_jobs_and_broadcasts() {
+    let pool = pool(2);
+    let (tell, told) = std::sync::mpsc::channel();
+    for fifo in [false, true] {
+        let tell = tell.clone();
+        match fifo {
+            false => pool.spawn(move || tell.send(0).unwrap()),
+            true => pool.spawn_fifo(move || tell.send(0).unwrap()),
+        }
+    }
+    pool.spawn_broadcast(move |context| tell.send(context.index()).unwrap());
+    assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
+    drop(pool);
+    assert_eq!(told.iter().count(), 4);
+}
+
+#[test]
+fn calls_from_two_threads_and_between_pools() {
+    let (a, b) = (pool(2), pool(1));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut items = vec![0; 2];
+                a.install(|| b.install(|| tree(&a, &mut items)));
+                assert_eq!(items, [1; 2]);
+            });
+        }
+    });
+}

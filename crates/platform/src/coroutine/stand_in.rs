@@ -1,0 +1,143 @@
+//! In place of coroutines, where there are none: their types, without values.
+
+use std::convert::Infallible;
+use std::io;
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+
+/// An address in a stack.
+pub type StackPointer = NonZeroUsize;
+
+/// Memory for a coroutine to run on.
+///
+/// # Safety
+///
+/// None is ever run on.
+pub unsafe trait Stack {
+    /// The highest address.
+    fn base(&self) -> StackPointer;
+
+    /// The lowest address.
+    fn limit(&self) -> StackPointer;
+
+    /// What Windows has to know of a stack.
+    #[cfg(windows)]
+    fn teb_fields(&self) -> StackTebFields;
+
+    /// Takes note of what Windows has changed.
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize);
+}
+
+/// What Windows has to know of a stack.
+#[cfg(windows)]
+#[derive(Clone, Copy, Debug)]
+pub struct StackTebFields(Infallible);
+
+/// A stack that cannot be had.
+#[derive(Debug)]
+pub struct NativeStack(Infallible);
+
+// SAFETY: there is no value of the type.
+unsafe impl Stack for NativeStack {
+    fn base(&self) -> StackPointer {
+        match self.0 {}
+    }
+
+    fn limit(&self) -> StackPointer {
+        match self.0 {}
+    }
+
+    #[cfg(windows)]
+    fn teb_fields(&self) -> StackTebFields {
+        match self.0 {}
+    }
+
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, _: usize, _: usize) {
+        match self.0 {}
+    }
+}
+
+pub(crate) fn native_stack(_bytes: usize) -> io::Result<NativeStack> {
+    let what = "there are no coroutines on this processor";
+    Err(io::Error::new(io::ErrorKind::Unsupported, what))
+}
+
+/// How far a coroutine has come.
+#[derive(Clone, Copy, Debug)]
+pub enum CoroutineResult<Yield, Return> {
+    /// It has suspended itself with this.
+    Yield(Yield),
+    /// It has ended with this.
+    Return(Return),
+}
+
+/// A coroutine that was never made.
+pub struct Coroutine<Input, Yield, Return, S> {
+    never: Infallible,
+    types: PhantomData<(fn(Input) -> CoroutineResult<Yield, Return>, S)>,
+}
+
+impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
+    /// None.
+    ///
+    /// # Panics
+    ///
+    /// Always: the stack is not this platform's.
+    pub fn with_stack(
+        _stack: S,
+        _body: impl FnOnce(&Yielder<Input, Yield>, Input) -> Return + 'static,
+    ) -> Self {
+        panic!("there are no coroutines on this processor")
+    }
+
+    /// None.
+    ///
+    /// # Safety
+    ///
+    /// Nothing is asked for.
+    ///
+    /// # Panics
+    ///
+    /// Always: the stack is not this platform's.
+    pub unsafe fn with_stack_unchecked(
+        _stack: S,
+        _body: impl FnOnce(&Yielder<Input, Yield>, Input) -> Return,
+    ) -> Self {
+        panic!("there are no coroutines on this processor")
+    }
+
+    /// Goes on with it.
+    pub fn resume(&mut self, _input: Input) -> CoroutineResult<Yield, Return> {
+        match self.never {}
+    }
+
+    /// Whether it has ended.
+    pub fn done(&self) -> bool {
+        match self.never {}
+    }
+
+    /// Drops what is on its stack.
+    pub fn force_unwind(&mut self) {
+        match self.never {}
+    }
+
+    /// Its stack.
+    pub fn into_stack(self) -> S {
+        match self.never {}
+    }
+}
+
+/// What a coroutine suspends itself with.
+pub struct Yielder<Input, Yield> {
+    never: Infallible,
+    types: PhantomData<fn(Yield) -> Input>,
+}
+
+impl<Input, Yield> Yielder<Input, Yield> {
+    /// Puts the coroutine aside.
+    pub fn suspend(&self, _value: Yield) -> Input {
+        match self.never {}
+    }
+}

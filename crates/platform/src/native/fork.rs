@@ -1,0 +1,46 @@
+//! Counting forks on unix, where the C library calls a handler in each child.
+//!
+//! The child of a process with many threads has one, the one that forked: whatever the
+//! others did is left as it was in the middle. Only what POSIX calls async-signal-safe may be
+//! done in it before `exec`, so the handler stores to atomics and no more.
+
+use super::system;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// The handler is known to the C library.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+#[inline(always)]
+pub(super) fn forks() -> u32 {
+    // Relaxed: what another thread did matters to nobody. It is written only while a child has
+    // one thread, before that returns from `fork`.
+    FORKS.load(Ordering::Relaxed)
+}
+
+pub(super) fn watch() -> io::Result<()> {
+    // Relaxed: the flag guards no memory, only a call too many.
+    if cfg!(miri) || WATCHED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    // No lock, which a fork in the midst of this would leave locked in the child: two threads
+    // may both come here, and then each fork counts as two. A number that differs is all that
+    // is promised.
+    // SAFETY: the handler is a function of this program, and may run whenever a child begins.
+    match unsafe { libc::pthread_atfork(None, None, Some(count)) } {
+        0 => {
+            WATCHED.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// Runs in a child, on its only thread.
+unsafe extern "C" fn count() {
+    // Wraps after 2^32 generations; neighbours differ.
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    system::begin_anew();
+}

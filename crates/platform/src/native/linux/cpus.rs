@@ -1,0 +1,61 @@
+//! Sets of CPUs, as the kernel takes and gives them.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+
+/// The largest number of CPUs that a set here can hold.
+pub(super) const MOST: usize = libc::CPU_SETSIZE as usize;
+
+/// CPUs with numbers below [`MOST`].
+#[derive(Clone, Copy)]
+pub(super) struct CpuSet(libc::cpu_set_t);
+
+impl CpuSet {
+    pub(super) fn new() -> Self {
+        // SAFETY: an array of words, of which all may be zero.
+        Self(unsafe { MaybeUninit::zeroed().assume_init() })
+    }
+
+    /// The CPUs on which this thread may run.
+    pub(super) fn allowed() -> io::Result<Self> {
+        let mut set = Self::new();
+        // SAFETY: so many bytes are writable there.
+        let got = unsafe { libc::sched_getaffinity(0, size_of_val(&set.0), &raw mut set.0) };
+        if got == 0 {
+            Ok(set)
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+
+    /// Has this thread run on the set's CPUs only.
+    pub(super) fn bind(&self) -> io::Result<()> {
+        // SAFETY: so many bytes are readable there.
+        let set =
+            unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const self.0) };
+        if set == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+
+    /// Panics if `cpu` is not below [`MOST`].
+    pub(super) fn insert(&mut self, cpu: usize) {
+        assert!(cpu < MOST, "CPU {cpu} of at most {MOST}");
+        // SAFETY: within the set.
+        unsafe { libc::CPU_SET(cpu, &mut self.0) };
+    }
+
+    pub(super) fn remove(&mut self, cpu: usize) {
+        if cpu < MOST {
+            // SAFETY: within the set.
+            unsafe { libc::CPU_CLR(cpu, &mut self.0) };
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        // SAFETY: within the set.
+        (0..MOST).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &self.0) })
+    }
+}

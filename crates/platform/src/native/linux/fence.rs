@@ -1,0 +1,171 @@
+//! An asymmetric fence by `membarrier`, where the kernel grants it.
+//!
+//! `membarrier(PRIVATE_EXPEDITED)` returns when every thread of the process
+//! that was running has executed a full barrier; one that was not has passed
+//! one in the scheduler. So around a light fence, which keeps the compiler from
+//! moving anything across it, a heavy fence finds each thread either wholly
+//! before it, its stores visible, or wholly after, its loads yet to come.
+//!
+//! Sandboxes may refuse the call. Nobody relies on it until it was granted:
+//! light fences are real ones until [`DECIDED`] says so, and that is after the
+//! process is registered, from when on heavy fences make the call.
+//!
+//! # When it is refused later
+//!
+//! A sandbox may be entered when pools run already. Their threads have skipped
+//! fences by then, and skip the next one before anybody could tell them; for what
+//! they stored and read meanwhile there is no other barrier that reaches them
+//! (changing a page's protection, the trick of old, interrupts the other cores on
+//! some processors only). So a heavy fence that cannot be had must not return, and
+//! it must not unwind either, out of a call for whose end other threads wait: the
+//! process is aborted, with a line that says what to do.
+//!
+//! # After a fork
+//!
+//! The child's memory is registered as its parent's was: the kernel keeps the
+//! registration with the address space, which `fork` copies. Where it does not
+//! (a kernel that only looks like Linux), the call fails once, as it does for whoever
+//! never registered, and is made again after another registration.
+
+use std::io;
+use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
+
+/// Whether light fences may be light: not asked yet, or the answer.
+static DECIDED: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+const UNKNOWN: u8 = 0;
+const REFUSED: u8 = 1;
+const GRANTED: u8 = 2;
+
+#[inline(always)]
+pub(in crate::native) fn light() {
+    // Relaxed: whoever reads `GRANTED` does so after the registration, which is
+    // all that `heavy` needs; it asks `are_light` itself.
+    if DECIDED.load(Ordering::Relaxed) == GRANTED {
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+pub(in crate::native) fn heavy() {
+    // A fence for this thread too: the call is one, but the language does not
+    // know it.
+    fence(Ordering::SeqCst);
+    if are_light() {
+        if let Err(error) = fence_all() {
+            refused_later(&error);
+        }
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Whether the kernel grants the call; decided once.
+pub(in crate::native) fn are_light() -> bool {
+    // Relaxed: the answer is the whole message.
+    let decided = match DECIDED.load(Ordering::Relaxed) {
+        UNKNOWN => decide(),
+        decided => decided,
+    };
+    decided == GRANTED
+}
+
+/// Several threads may be here at once, without a lock that a fork could leave
+/// locked: registering twice is registering, and the first answer counts for all.
+#[cold]
+fn decide() -> u8 {
+    let granted = !cfg!(miri)
+        && membarrier(libc::MEMBARRIER_CMD_QUERY)
+            .is_ok_and(|granted| granted & libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED != 0)
+        && register().is_ok()
+        && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED).is_ok();
+    let mine = if granted { GRANTED } else { REFUSED };
+    // Relaxed: a process is registered or it is not, whatever its threads have seen of
+    // each other; and one that read `UNKNOWN` comes here itself.
+    match DECIDED.compare_exchange(UNKNOWN, mine, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => mine,
+        Err(first) => first,
+    }
+}
+
+/// What the kernel answers to a command.
+fn membarrier(command: libc::c_int) -> io::Result<libc::c_int> {
+    // SAFETY: the call takes numbers, and no memory.
+    let answer = unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
+    if answer < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(answer as libc::c_int)
+    }
+}
+
+fn register() -> io::Result<libc::c_int> {
+    membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+}
+
+fn fence_all() -> io::Result<libc::c_int> {
+    let fence_all = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    // Registered anew if need be: see the module about forks.
+    fence_all().or_else(|_| register().and_then(|_| fence_all()))
+}
+
+/// By the system call, not by the standard library's `stderr`: its lock may be held by
+/// a thread that waits for this one.
+#[cold]
+fn refused_later(error: &io::Error) -> ! {
+    let line = format!(
+        "manycore: the system refuses membarrier, which it granted before ({error}); aborting, \
+         since threads of this process have left out fences in reliance on it; forbid it before \
+         the first pool is made, and manycore does without\n"
+    );
+    // SAFETY: so many bytes of the string are readable. Nothing can be done about an error.
+    let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+    std::process::abort();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    /// Dekker's two writes and two reads: never does either side miss the
+    /// other. (On x86-64 without any fence it does, within a few rounds.)
+    #[test]
+    fn one_of_two_sees_the_other() {
+        const ROUNDS: u32 = 2_000;
+        let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+        let (saw_x, saw_y) = (AtomicU32::new(0), AtomicU32::new(0));
+        let turn = std::sync::Barrier::new(2);
+        heavy();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..=ROUNDS {
+                    turn.wait();
+                    x.store(round, Ordering::Relaxed);
+                    light();
+                    saw_y.store(y.load(Ordering::Relaxed), Ordering::Relaxed);
+                    turn.wait();
+                }
+            });
+            for round in 1..=ROUNDS {
+                turn.wait();
+                y.store(round, Ordering::Relaxed);
+                heavy();
+                saw_x.store(x.load(Ordering::Relaxed), Ordering::Relaxed);
+                turn.wait();
+                let sees = |word: &AtomicU32| word.load(Ordering::Relaxed) == round;
+                assert!(sees(&saw_x) || sees(&saw_y), "both missed in {round}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_answer_stays() {
+        let first = are_light();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(are_light(), first));
+            }
+        });
+    }
+}

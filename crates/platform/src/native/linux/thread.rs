@@ -1,0 +1,54 @@
+//! Where a thread runs, and how sharply it wakes.
+
+use super::cpus::{CpuSet, MOST};
+use std::io;
+
+pub(in crate::native) fn bind(cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= MOST {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        set.insert(cpu);
+    }
+    set.bind()
+}
+
+/// Linux lets a timer expire 50 us late to batch wake-ups. A worker that sleeps
+/// until just before the next loop is expected cannot use that.
+pub(in crate::native) fn sharpen_timer() {
+    // Miri has no such call. Refused elsewhere, timers stay blunt.
+    if cfg!(not(miri)) {
+        // SAFETY: the call takes a number, of nanoseconds, and no memory.
+        let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+    }
+}
+
+pub(in crate::native) fn core() -> usize {
+    // Miri has no `sched_getcpu`.
+    if cfg!(miri) {
+        0
+    } else {
+        // SAFETY: it takes nothing.
+        let cpu = unsafe { libc::sched_getcpu() };
+        usize::try_from(cpu).unwrap_or(0)
+    }
+}
+
+/// Forbids the core and allows it again: the kernel moves the thread at the
+/// first call, and leaves it where it is at the second.
+pub(in crate::native) fn leave_core(core: usize) {
+    if cfg!(miri) || self::core() != core || core >= MOST {
+        return;
+    }
+    let Ok(allowed) = CpuSet::allowed() else {
+        return;
+    };
+    let mut elsewhere = allowed;
+    elsewhere.remove(core);
+    if elsewhere.iter().next().is_some() && elsewhere.bind().is_ok() {
+        // Fails only if the mask was narrowed from outside in between, and
+        // then what was set above is no wider than what is allowed now.
+        let _ = allowed.bind();
+    }
+}

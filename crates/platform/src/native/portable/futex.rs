@@ -1,0 +1,166 @@
+//! Words to sleep on, made of a table of condition variables, hashed by the word's
+//! address. A wake-up wakes the whole bucket, which the contract allows.
+//!
+//! # No wake-up is lost
+//!
+//! The waiter compares under the bucket's lock, and the waker takes that lock after the
+//! word has changed. If the waker has it first, the waiter's comparison happens after the
+//! change and finds it. If the waiter has it first, the waker gets it only when the waiter
+//! is in the condition variable, which gives the lock back and begins to sleep in one
+//! step, and then it is woken.
+//!
+//! # After a fork
+//!
+//! A lock that another thread held when the process was copied is never given back in the
+//! copy. So a child begins with a new table, and leaves its parent's as it is. Nobody
+//! sleeps in that: its threads are not there.
+
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+#[derive(Default)]
+struct Bucket {
+    lock: Mutex<()>,
+    woken: Condvar,
+}
+
+/// Buckets: more than there are sleepers in most programs.
+const BUCKETS: usize = 64;
+
+/// Null until somebody needs it, and again in a child.
+static TABLE: AtomicPtr<[Bucket; BUCKETS]> = AtomicPtr::new(std::ptr::null_mut());
+
+/// To be called in a child that a fork made, while it has one thread. Async-signal-safe.
+#[cfg(unix)]
+pub(in crate::native) fn begin_anew() {
+    // Relaxed: there is nobody else.
+    TABLE.store(std::ptr::null_mut(), Ordering::Relaxed);
+}
+
+fn table() -> &'static [Bucket; BUCKETS] {
+    // Acquire, with the release of who put it there: its buckets are made.
+    let mut table = TABLE.load(Ordering::Acquire);
+    if table.is_null() {
+        table = make_table();
+    }
+    // SAFETY: what `make_table` put there, never freed.
+    unsafe { &*table }
+}
+
+/// No lock, nor a `OnceLock`: a fork could leave it locked.
+#[cold]
+fn make_table() -> *mut [Bucket; BUCKETS] {
+    let null = std::ptr::null_mut();
+    let mine = Box::into_raw(Box::new(std::array::from_fn(|_| Bucket::default())));
+    // Release: whoever loads the pointer finds the buckets made. Acquire: so does this thread,
+    // if another was first.
+    match TABLE.compare_exchange(null, mine, Ordering::Release, Ordering::Acquire) {
+        Ok(_) => mine,
+        Err(first) => {
+            // SAFETY: from `into_raw` above, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(mine) });
+            first
+        }
+    }
+}
+
+fn bucket(word: &AtomicU32) -> &'static Bucket {
+    let address = std::ptr::from_ref(word) as usize;
+    &table()[(address >> 7) % BUCKETS]
+}
+
+pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
+    let bucket = bucket(word);
+    let guard = bucket.lock.lock().unwrap_or_else(PoisonError::into_inner);
+    // Relaxed: the lock orders this load with the change, as argued above.
+    if word.load(Ordering::Relaxed) != expected {
+        return;
+    }
+    match timeout {
+        Some(timeout) => drop(bucket.woken.wait_timeout(guard, timeout)),
+        None => drop(bucket.woken.wait(guard)),
+    }
+}
+
+pub(in crate::native) fn wake(word: &AtomicU32, _count: u32) -> usize {
+    let bucket = bucket(word);
+    drop(bucket.lock.lock().unwrap_or_else(PoisonError::into_inner));
+    bucket.woken.notify_all();
+    // How many slept is not known.
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// One runs ahead of the other by one step at most, and sleeps until the other has made
+    /// it: a lost wake-up hangs the test.
+    #[test]
+    fn two_that_wait_for_each_other_go_on() {
+        const STEPS: u32 = if cfg!(miri) { 50 } else { 20_000 };
+        let (mine, theirs) = (AtomicU32::new(0), AtomicU32::new(0));
+        let go = |mine: &AtomicU32, theirs: &AtomicU32| {
+            for step in 1..=STEPS {
+                mine.store(step, Ordering::Release);
+                wake(mine, 1);
+                loop {
+                    let seen = theirs.load(Ordering::Acquire);
+                    if seen >= step {
+                        break;
+                    }
+                    wait(theirs, seen, None);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| go(&mine, &theirs));
+            go(&theirs, &mine);
+        });
+        assert_eq!((mine.into_inner(), theirs.into_inner()), (STEPS, STEPS));
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_word_has_changed_or_the_time_is_up() {
+        let word = AtomicU32::new(1);
+        wait(&word, 0, None);
+        wait(&word, 1, Some(Duration::from_millis(1)));
+        // More than the system's clock can count to: no overflow, and a wake-up ends it.
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while word.load(Ordering::Relaxed) == 1 {
+                    wait(&word, 1, Some(Duration::MAX));
+                }
+            });
+            thread::sleep(Duration::from_millis(5));
+            word.store(2, Ordering::Relaxed);
+            wake(&word, 1);
+        });
+    }
+
+    /// The child's bucket was locked when it was made, by a thread that it does not have.
+    #[cfg(all(unix, not(miri)))]
+    #[test]
+    fn a_child_does_not_wait_for_its_parents_locks() {
+        let word = AtomicU32::new(0);
+        let guard = bucket(&word).lock.lock();
+        // SAFETY: the child does what the handler of forks does, and then, as only the
+        // C library's own locks matter to it, allocates and exits.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            begin_anew();
+            wait(&word, 1, None);
+            wake(&word, 1);
+            // SAFETY: ends the process, and no more.
+            unsafe { libc::_exit(7) };
+        }
+        assert!(child > 0, "{}", std::io::Error::last_os_error());
+        let mut status = 0;
+        // SAFETY: the status is a variable of ours.
+        let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((waited, libc::WEXITSTATUS(status)), (child, 7));
+        drop(guard);
+    }
+}

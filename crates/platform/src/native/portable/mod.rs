@@ -1,0 +1,16 @@
+//! What the standard library gives everywhere: systems without a file of their own are this
+//! whole, the others what they lack of it.
+
+mod fence;
+#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+mod futex;
+mod process;
+mod thread;
+
+pub(super) use fence::{are_light, heavy, light};
+#[cfg(unix)]
+pub(super) use futex::begin_anew;
+#[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
+pub(super) use futex::{wait, wake};
+pub(crate) use process::{allowed_cpus, cpu_time};
+pub(super) use thread::{bind, core, leave_core, sharpen_timer};

@@ -1,0 +1,16 @@
+//! Threads that stay where the system puts them.
+
+use std::io;
+
+pub(in crate::native) fn bind(_cpus: &[usize]) -> io::Result<()> {
+    let what = "threads cannot be bound to CPUs on this system";
+    Err(io::Error::new(io::ErrorKind::Unsupported, what))
+}
+
+pub(in crate::native) fn core() -> usize {
+    0
+}
+
+pub(in crate::native) fn leave_core(_core: usize) {}
+
+pub(in crate::native) fn sharpen_timer() {}

@@ -1,0 +1,32 @@
+//! What the system says of this process, where it says anything.
+
+use crate::native;
+use std::time::Duration;
+
+/// The CPUs that the calling thread may run on, by the system's numbers: those that threads it
+/// makes may run on. `None` where the system does not say, or where it has more CPUs than the
+/// call can name (1,024 on Linux).
+///
+/// One system call.
+///
+/// ```
+/// if let Some(cpus) = manycore_platform::process::allowed_cpus() {
+///     assert!(!cpus.is_empty() && cpus.is_sorted());
+/// }
+/// ```
+#[must_use]
+pub fn allowed_cpus() -> Option<Vec<usize>> {
+    native::allowed_cpus()
+}
+
+/// CPU time that all threads of this process have used so far; `None` where the system is not
+/// asked.
+///
+/// ```
+/// let before = manycore_platform::process::cpu_time();
+/// assert!(manycore_platform::process::cpu_time() >= before);
+/// ```
+#[must_use]
+pub fn cpu_time() -> Option<Duration> {
+    native::cpu_time()
+}

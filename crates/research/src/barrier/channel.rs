@@ -1,0 +1,79 @@
+use manycore_platform::Platform;
+use manycore_team::barrier::parts::Opening;
+use manycore_team::barrier::parts::{Kept, Shelf};
+use manycore_team::barrier::{Barrier, Placement};
+use manycore_team::channel::{Channel, Settings, Slow};
+use std::sync::Arc;
+
+/// The thesis's barrier (Park 2013, section 5.1): each member broadcasts that
+/// it has arrived, and waits for as many messages as there are others.
+///
+/// A fast member's next message may come before a slow one's of this episode:
+/// it is counted in its place. Nothing is lost by that: who sent it has left
+/// this episode, so everybody has arrived; and after k episodes a member has
+/// taken exactly k messages of each other, or one of somebody who has left the
+/// k-th.
+///
+/// On hardware an isolated episode costs transport + controller * (N - 1) + check
+/// cycles: linear in the members.
+pub struct ChannelBarrier<P: Platform> {
+    channel: Channel<P>,
+    opening: Opening<P>,
+    shelf: Arc<Shelf<P>>,
+    others: usize,
+}
+
+/// Through memory, bytes of a member's ring for each member: of 2N - 2 messages that another
+/// may have left where they are, of 16 bytes, and as much for what it keeps to itself of having
+/// read: a member whose ring is full waits inside `arrive`.
+const RING: usize = 128;
+
+/// A member of a [`ChannelBarrier`].
+pub struct ChannelMember<P: Platform> {
+    port: Kept<P>,
+    /// It knows that all ports are open.
+    met: bool,
+}
+
+impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
+    const NAME: &'static str = "channel";
+    type Member = ChannelMember<P>;
+
+    fn new(placement: &Placement) -> Self {
+        Self {
+            channel: Channel::over_with(Settings {
+                capacity: RING * placement.members(),
+                slow: Slow::Wait,
+            }),
+            opening: Opening::new(placement.members()),
+            shelf: Shelf::new(),
+            others: placement.members() - 1,
+        }
+    }
+
+    fn member(&self, rank: usize) -> ChannelMember<P> {
+        assert!(rank <= self.others, "rank {rank} of {}", self.others + 1);
+        let before = self.shelf.take(rank, self.channel.is_hardware());
+        let port = before.unwrap_or_else(|| {
+            let port = self.channel.open();
+            self.opening.opened();
+            port
+        });
+        ChannelMember {
+            port: Kept::new(rank, port, &self.shelf),
+            met: false,
+        }
+    }
+
+    fn wait(&self, member: &mut ChannelMember<P>) {
+        if !member.met {
+            self.opening.wait();
+            member.met = true;
+        }
+        let port = member.port.port();
+        port.send(0, 0, 0);
+        for _ in 0..self.others {
+            port.receive().expect("the barrier has the channel");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Two and three members under loom.
+
+use super::{Books, meet, placement};
+use crate::barrier::{
+    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier,
+    SpinSleepBarrier, TournamentBarrier,
+};
+use manycore_check::{
+    Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, TornCas, caught,
+    loom_model, team,
+};
+use manycore_platform::Platform;
+use manycore_team::barrier::{Barrier, ChosenBarrier, GroupedBarrier, Placement, SenseBarrier};
+use std::time::Duration;
+
+/// Members write plain memory of their own before each episode, and read that of all
+/// others after it: loom sees whether the one is ordered before the other. Nothing is
+/// written twice, so that who is in the next episode already disturbs nobody.
+fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u32) {
+    let row = |_| (0..members).map(|_| Plain::new(0)).collect();
+    let work: Vec<Vec<_>> = (0..episodes).map(row).collect();
+    meet::<P, B>(
+        barrier,
+        members,
+        episodes,
+        |rank, episode| work[episode as usize - 1][rank].write(episode),
+        |_, episode| {
+            for other in &work[episode as usize - 1] {
+                assert_eq!(other.read(), episode);
+            }
+        },
+    );
+}
+
+/// Whoever waits sleeps at once: the shortest way through every step.
+fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize>) {
+    loom_model(preemptions, move || {
+        episodes(&B::new(&placement(members, 0)), members, times);
+    });
+}
+
+/// What loom says of a barrier with this fault of the platform.
+fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> String {
+    let why = caught(|| {
+        loom_model(Some(2), move || {
+            episodes(&B::new(&placement(members, 0)), members, times);
+        })
+    });
+    println!("{} {}: {why}", B::NAME, std::any::type_name::<F>());
+    why
+}
+
+/// The faults of sleeping, which is the same in all that wait so.
+macro_rules! sleeps {
+    ($barrier:ident) => {
+        assert!(fails::<NoFence, $barrier<_>>(2, 1).contains("deadlock"));
+        assert!(fails::<NoHeavyFence, $barrier<_>>(2, 1).contains("deadlock"));
+        assert!(fails::<Deaf, $barrier<_>>(2, 1).contains("deadlock"));
+        assert!(fails::<Relaxed, $barrier<_>>(2, 1).contains("Causality violation"));
+    };
+}
+
+/// Through memory, where its channel has loom tests of its own, with their faults: here few
+/// preemptions do.
+#[test]
+fn channel() {
+    check::<ChannelBarrier<_>>(2, 3, Some(2));
+    check::<ChannelBarrier<_>>(3, 3, Some(1));
+}
+
+/// Two have one word; nothing is to be fenced.
+#[test]
+fn pair() {
+    check::<ChosenBarrier<_>>(2, 3, Some(3));
+    assert!(fails::<Deaf, ChosenBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, ChosenBarrier<_>>(2, 1).contains("Causality violation"));
+    assert!(fails::<TornAdd, ChosenBarrier<_>>(2, 1).contains("deadlock"));
+    // A look that writes what it has read over the other's addition.
+    assert!(fails::<TornCas, ChosenBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+/// Members that are dropped after each episode and made again before the next.
+#[test]
+fn made_again() {
+    fn check<B: Barrier<Loom>>() {
+        loom_model(Some(2), || {
+            let barrier = B::new(&placement(2, 0));
+            let books = Books::new(2);
+            team::<Loom>(2, |rank| {
+                for episode in 1..=3 {
+                    let mut member = barrier.member(rank);
+                    books.arrives(rank, episode);
+                    barrier.wait(&mut member);
+                    books.left(episode);
+                }
+            });
+        });
+    }
+    check::<SenseBarrier<_>>();
+    check::<CombiningBarrier<_>>();
+    check::<DisseminationBarrier<_>>();
+    check::<McsBarrier<_>>();
+    check::<TournamentBarrier<_>>();
+    check::<FutexBarrier<_>>();
+    check::<GroupedBarrier<_>>();
+    check::<ChosenBarrier<_>>();
+}
+
+#[test]
+fn sense() {
+    check::<SenseBarrier<_>>(2, 3, Some(3));
+    check::<SenseBarrier<_>>(3, 3, Some(2));
+    sleeps!(SenseBarrier);
+    // Two are the same one, and nobody is the last.
+    assert!(fails::<TornAdd, SenseBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+#[test]
+fn dissemination() {
+    check::<DisseminationBarrier<_>>(2, 3, Some(3));
+    check::<DisseminationBarrier<_>>(3, 3, Some(1));
+    sleeps!(DisseminationBarrier);
+}
+
+#[test]
+fn mcs() {
+    check::<McsBarrier<_>>(2, 3, Some(2));
+    check::<McsBarrier<_>>(3, 3, Some(1));
+    sleeps!(McsBarrier);
+}
+
+#[test]
+fn tournament() {
+    check::<TournamentBarrier<_>>(2, 3, Some(2));
+    check::<TournamentBarrier<_>>(3, 3, Some(1));
+    sleeps!(TournamentBarrier);
+}
+
+#[test]
+fn combining() {
+    check::<CombiningBarrier<_>>(2, 3, Some(3));
+    check::<CombiningBarrier<_>>(3, 3, Some(2));
+    sleeps!(CombiningBarrier);
+    assert!(fails::<TornAdd, CombiningBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+#[test]
+fn futex() {
+    check::<FutexBarrier<_>>(2, 3, Some(3));
+    check::<FutexBarrier<_>>(3, 3, Some(2));
+    assert!(fails::<Deaf, FutexBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, FutexBarrier<_>>(2, 1).contains("Causality violation"));
+    assert!(fails::<TornAdd, FutexBarrier<_>>(2, 1).contains("deadlock"));
+}
+
+/// The counts begin again after each episode, or after two.
+#[test]
+fn futex_that_begins_again() {
+    for limit in [2, 4] {
+        loom_model(Some(2), move || {
+            episodes(&FutexBarrier::<Loom>::with_limit(2, limit), 2, 4);
+        });
+    }
+    loom_model(Some(1), || {
+        episodes(&FutexBarrier::<Loom>::with_limit(3, 3), 3, 2);
+    });
+    let torn = || {
+        loom_model(Some(2), || {
+            type Torn = Faulty<Loom, TornAdd>;
+            episodes(&FutexBarrier::<Torn>::with_limit(2, 2), 2, 3);
+        })
+    };
+    assert!(caught(torn).contains("deadlock"));
+}
+
+#[test]
+fn spin_sleep() {
+    check::<SpinSleepBarrier<_>>(2, 3, Some(2));
+    check::<SpinSleepBarrier<_>>(3, 3, Some(1));
+    assert!(fails::<Deaf, SpinSleepBarrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, SpinSleepBarrier<_>>(2, 1).contains("Causality violation"));
+    fails::<TornCas, SpinSleepBarrier<_>>(2, 1);
+}
+
+/// Two are two groups, three are three: the exchange alone. In a group of two and one
+/// of one there is all of it.
+#[test]
+fn grouped() {
+    check::<GroupedBarrier<_>>(2, 3, Some(2));
+    sleeps!(GroupedBarrier);
+    let two_and_one = || Placement::grouped(vec![0, 0, 1]).with_patience(Duration::ZERO);
+    loom_model(Some(2), move || {
+        episodes(&GroupedBarrier::<Loom>::new(&two_and_one()), 3, 3);
+    });
+    let relaxed = || {
+        loom_model(Some(1), move || {
+            let barrier = GroupedBarrier::<Faulty<Loom, Relaxed>>::new(&two_and_one());
+            episodes(&barrier, 3, 1);
+        })
+    };
+    assert!(caught(relaxed).contains("Causality violation"));
+}

@@ -1,0 +1,69 @@
+//! Every barrier there is, with four to eight members under shuttle.
+
+use super::meet;
+use crate::barrier::{BarrierVisitor, barriers, with_barrier};
+use manycore_check::{Deaf, Faulty, Shuttle, TornAdd, caught, shuttle_pct, shuttle_random};
+use manycore_platform::Platform;
+use manycore_team::barrier::{Barrier, Placement};
+use std::time::Duration;
+
+const EPISODES: u32 = 4;
+
+/// Meets at the barrier that is visited.
+struct Meet(Placement);
+
+impl<P: Platform> BarrierVisitor<P> for Meet {
+    type Output = ();
+
+    fn visit<B: Barrier<P>>(self) {
+        let members = self.0.members();
+        meet::<P, B>(&B::new(&self.0), members, EPISODES, |_, _| (), |_, _| ());
+    }
+}
+
+/// Four to eight, on cores of their own or not, in one group or several, patient or
+/// not.
+fn placements() -> Vec<Placement> {
+    let us = Duration::from_micros;
+    vec![
+        Placement::flat(4).with_patience(us(2)),
+        Placement::flat(8).with_patience(us(0)),
+        Placement::flat(6).on_cores(2).with_patience(us(20)),
+        Placement::grouped(vec![0, 1, 0, 1, 1]).with_patience(us(2)),
+        Placement::grouped(vec![0, 0, 0, 1, 1, 2, 2]).with_patience(us(0)),
+    ]
+}
+
+#[test]
+fn every_barrier_holds() {
+    for name in barriers() {
+        for placement in placements() {
+            let check = move || {
+                let meet = Meet(placement.clone());
+                with_barrier::<Shuttle, _>(name, meet).unwrap();
+            };
+            shuttle_random(40, check.clone());
+            shuttle_pct(40, 3, check);
+        }
+    }
+}
+
+#[test]
+fn each_fault_is_caught() {
+    for name in barriers() {
+        let meet = || Meet(Placement::flat(5).with_patience(Duration::ZERO));
+        let deaf = caught(|| {
+            shuttle_random(100, move || {
+                with_barrier::<Faulty<Shuttle, Deaf>, _>(name, meet()).unwrap();
+            })
+        });
+        assert!(deaf.contains("deadlock"), "{name}: {deaf}");
+    }
+    let torn = || {
+        shuttle_random(100, || {
+            let meet = Meet(Placement::flat(5));
+            with_barrier::<Faulty<Shuttle, TornAdd>, _>("sense", meet).unwrap();
+        })
+    };
+    assert!(caught(torn).contains("deadlock"));
+}

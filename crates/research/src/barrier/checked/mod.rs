@@ -1,0 +1,63 @@
+//! The barriers under loom, exhaustively up to a bound, and under shuttle with more
+//! members: no member leaves an episode before all have arrived at it, all see what the others did
+//! before, and no member is left behind.
+
+mod few;
+mod many;
+
+use manycore_check::team;
+use manycore_platform::{Ordering, Platform};
+use manycore_team::barrier::{Barrier, Placement};
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// A barrier for so many, who sleep after this many microseconds.
+fn placement(members: usize, patience: u64) -> Placement {
+    Placement::flat(members).with_patience(Duration::from_micros(patience))
+}
+
+/// Where each member is: the standard library's atomics, because the books are no step of the
+/// model, and order nothing: the checkers run one thread at a time.
+struct Books(Vec<AtomicU32>);
+
+impl Books {
+    fn new(members: usize) -> Self {
+        Self((0..members).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    fn arrives(&self, rank: usize, episode: u32) {
+        self.0[rank].store(episode, Ordering::Relaxed);
+    }
+
+    /// A member has left `episode`: all have arrived at it, and nobody can have left
+    /// the next one.
+    fn left(&self, episode: u32) {
+        for (rank, at) in self.0.iter().enumerate() {
+            let at = at.load(Ordering::Relaxed);
+            assert!(at >= episode, "one leaves {episode} before {rank} arrives");
+            assert!(at <= episode + 1, "{rank} is at {at}, and one at {episode}");
+        }
+    }
+}
+
+/// A new barrier's members meet so many times; before and after each time they do what
+/// they are told, with their rank and the episode, from 1.
+fn meet<P: Platform, B: Barrier<P>>(
+    barrier: &B,
+    members: usize,
+    episodes: u32,
+    before: impl Fn(usize, u32) + Sync,
+    after: impl Fn(usize, u32) + Sync,
+) {
+    let books = Books::new(members);
+    team::<P>(members, |rank| {
+        let mut member = barrier.member(rank);
+        for episode in 1..=episodes {
+            before(rank, episode);
+            books.arrives(rank, episode);
+            barrier.wait(&mut member);
+            books.left(episode);
+            after(rank, episode);
+        }
+    });
+}

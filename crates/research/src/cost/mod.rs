@@ -1,0 +1,3 @@
+//! Cost models of the block size as others have published them.
+
+pub mod published;

@@ -1,0 +1,179 @@
+//! Every discipline under random schedules: each task is got once, and `None` means that
+//! all are done.
+
+use super::{Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline};
+use manycore_check::{
+    Faulty, Loom, Shuttle, TornCas, TornSwap, caught, loom_model, shuttle_pct, shuttle_random, team,
+};
+use manycore_platform::Platform;
+use manycore_team::barrier::Placement;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A forest: the tasks below `roots` are there from the beginning, on the piles of the
+/// first `owners` workers in turn; when task t is done, tasks `roots` + 2t and the one after
+/// are put by who did it, as long as they are less than `tasks`.
+#[derive(Clone, Copy)]
+struct Forest {
+    workers: usize,
+    owners: usize,
+    roots: u64,
+    tasks: u64,
+}
+
+fn task(number: u64) -> Task {
+    Task::new(number + 1).unwrap()
+}
+
+impl Forest {
+    fn run<P: Platform, D: Discipline<P>>(self, seed: u64) {
+        let discipline = D::new(&Placement::flat(self.workers), seed);
+        // The standard library's: keeping the books is no step of the model.
+        let runs: Vec<_> = (0..self.tasks).map(|_| AtomicU32::new(0)).collect();
+        let mine = |rank| (0..self.roots).filter(move |n| *n as usize % self.owners == rank);
+        team::<P>(self.workers, |rank| {
+            let mut pile = discipline.pile(rank);
+            if rank < self.owners {
+                pile.fill(mine(rank).map(task));
+            }
+            while let Some(got) = pile.get() {
+                let number = got.get() - 1;
+                let first = self.roots + 2 * number;
+                for next in (first..first + 2).filter(|next| *next < self.tasks) {
+                    pile.put(task(next));
+                }
+                P::yield_now();
+                let before = runs[number as usize].fetch_add(1, Relaxed);
+                assert_eq!(before, 0, "task {number} is got twice");
+            }
+            let left = runs.iter().position(|runs| runs.load(Relaxed) == 0);
+            assert_eq!(left, None, "{}: `None` before this task is done", D::NAME);
+            assert_eq!(pile.get(), None);
+        });
+    }
+}
+
+impl<P: Platform> DisciplineVisitor<P> for (Forest, u64) {
+    type Output = ();
+
+    fn visit<D: Discipline<P>>(self) {
+        self.0.run::<P, D>(self.1);
+    }
+}
+
+const FORESTS: [Forest; 5] = [
+    // Nothing at all, and less than there are workers.
+    Forest {
+        workers: 3,
+        owners: 1,
+        roots: 0,
+        tasks: 0,
+    },
+    Forest {
+        workers: 4,
+        owners: 4,
+        roots: 2,
+        tasks: 2,
+    },
+    // All on one; evenly on half.
+    Forest {
+        workers: 4,
+        owners: 1,
+        roots: 24,
+        tasks: 24,
+    },
+    Forest {
+        workers: 4,
+        owners: 2,
+        roots: 24,
+        tasks: 24,
+    },
+    // One task that becomes many.
+    Forest {
+        workers: 8,
+        owners: 1,
+        roots: 1,
+        tasks: 30,
+    },
+];
+
+#[test]
+fn each_task_is_got_once_and_none_is_the_end() {
+    for name in disciplines() {
+        println!("{name}");
+        for (seed, forest) in (0..).zip(FORESTS) {
+            let model = move || with_discipline::<Shuttle, _>(name, (forest, seed)).unwrap();
+            shuttle_random(60, model);
+            shuttle_pct(60, 3, model);
+        }
+    }
+}
+
+#[test]
+fn a_torn_platform_is_caught() {
+    for name in disciplines() {
+        println!("{name}");
+        caught(|| {
+            for forest in FORESTS {
+                shuttle_random(200, move || {
+                    with_discipline::<Faulty<Shuttle, TornSwap>, _>(name, (forest, 1)).unwrap();
+                });
+                shuttle_random(200, move || {
+                    with_discipline::<Faulty<Shuttle, TornCas>, _>(name, (forest, 1)).unwrap();
+                });
+            }
+        });
+    }
+}
+
+/// A task that is put again and again, until somebody ends it all.
+struct Endless;
+
+impl<P: Platform> DisciplineVisitor<P> for Endless {
+    type Output = ();
+
+    fn visit<D: Discipline<P>>(self) {
+        let discipline = D::new(&Placement::flat(3), 1);
+        let runs = AtomicU32::new(0);
+        team::<P>(3, |rank| {
+            let mut pile = discipline.pile(rank);
+            pile.fill((rank == 0).then(|| task(0)));
+            while let Some(task) = pile.get() {
+                // The others wait for it when it is not put.
+                if runs.fetch_add(1, Relaxed) >= 10 {
+                    pile.finish();
+                } else {
+                    pile.put(task);
+                }
+            }
+        });
+        assert!(runs.load(Relaxed) > 10, "{}", D::NAME);
+    }
+}
+
+#[test]
+fn a_worker_can_end_it() {
+    for name in disciplines() {
+        println!("{name}");
+        let model = move || with_discipline::<Shuttle, _>(name, Endless).unwrap();
+        shuttle_random(100, model);
+        shuttle_pct(100, 3, model);
+    }
+}
+
+/// Two workers and two tasks, one of which puts the other, in every interleaving with few
+/// preemptions. The others need too many steps.
+#[test]
+fn a_pair_exhaustively() {
+    for name in ["global-queue", "random"] {
+        println!("{name}");
+        let forest = Forest {
+            workers: 2,
+            owners: 1,
+            roots: 1,
+            tasks: 2,
+        };
+        loom_model(Some(2), move || {
+            with_discipline::<Loom, _>(name, (forest, 1)).unwrap();
+        });
+    }
+}

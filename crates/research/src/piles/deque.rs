@@ -1,0 +1,86 @@
+use super::Task;
+use manycore::sync::Lock;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::slice;
+
+/// A double-ended queue whose entries a simulator sees read and written. Its own few
+/// words are meant to be on the line of the lock around it.
+pub(super) struct Deque<P> {
+    tasks: VecDeque<Task>,
+    platform: PhantomData<P>,
+}
+
+impl<P: Platform> Deque<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            tasks: VecDeque::new(),
+            platform: PhantomData,
+        }
+    }
+
+    pub(super) fn push_back(&mut self, task: Task) {
+        self.tasks.push_back(task);
+        P::write(self.tasks.back_mut().map_or(&mut [], slice::from_mut));
+    }
+
+    pub(super) fn pop_back(&mut self) -> Option<Task> {
+        P::read(self.tasks.back().map_or(&[], slice::from_ref));
+        self.tasks.pop_back()
+    }
+
+    pub(super) fn pop_front(&mut self) -> Option<Task> {
+        P::read(self.tasks.front().map_or(&[], slice::from_ref));
+        self.tasks.pop_front()
+    }
+}
+
+/// A worker's deque under a mutex: its own end is the back, the thieves' the front.
+pub struct LockedDeque<P: Platform> {
+    tasks: Lock<P, Deque<P>>,
+    /// How many there are, for who looks without the lock; written under it.
+    length: P::AtomicUsize,
+}
+
+impl<P: Platform> LockedDeque<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            tasks: Lock::new(Deque::new()),
+            length: Atomic::new(0),
+        }
+    }
+
+    /// How many tasks there are, or were a moment ago. The owner, who alone adds
+    /// some, and sees 0, sees all that the thief did before who took the last one.
+    pub(super) fn length(&self) -> usize {
+        // Acquire: as just said.
+        self.length.load(Ordering::Acquire)
+    }
+
+    pub(super) fn push(&self, task: Task) {
+        self.change(|tasks| tasks.push_back(task));
+    }
+
+    pub(super) fn pop(&self) -> Option<Task> {
+        self.unless_empty(Deque::pop_back)
+    }
+
+    pub(super) fn steal(&self) -> Option<Task> {
+        self.unless_empty(Deque::pop_front)
+    }
+
+    /// Does not take the lock to find nothing.
+    fn unless_empty(&self, pop: impl FnOnce(&mut Deque<P>) -> Option<Task>) -> Option<Task> {
+        (self.length() > 0).then(|| self.change(pop)).flatten()
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Deque<P>) -> R) -> R {
+        self.tasks.with(|tasks| {
+            let result = change(tasks);
+            // Release: see `length`.
+            self.length.store(tasks.tasks.len(), Ordering::Release);
+            result
+        })
+    }
+}

@@ -1,0 +1,48 @@
+use manycore::sync::Lock;
+use manycore_platform::{Atomic, Platform};
+use std::ptr;
+use std::sync::Arc;
+
+/// Words of the first segment; each further one has twice as many.
+const FIRST: usize = 64;
+
+/// The words of one queue, in segments, which stay where they are until this is dropped.
+pub struct Slots<P: Platform> {
+    /// The owner has them, too; here they are only kept.
+    segments: Lock<P, Vec<Arc<[P::AtomicU64]>>>,
+}
+
+impl<P: Platform> Slots<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            segments: Lock::new(Vec::new()),
+        }
+    }
+
+    /// Another segment, of zeros.
+    pub(super) fn grow(&self) -> Arc<[P::AtomicU64]> {
+        self.segments.with(|segments| {
+            let words = FIRST << segments.len();
+            let segment: Arc<[_]> = (0..words).map(|_| Atomic::new(0)).collect();
+            P::name(&*segment, "items");
+            segments.push(Arc::clone(&segment));
+            segment
+        })
+    }
+}
+
+/// The address by which a word is offered.
+pub(super) fn address<W>(word: &W) -> u64 {
+    ptr::from_ref(word).expose_provenance() as u64
+}
+
+/// The word at an address.
+///
+/// # Safety
+///
+/// [`address`] gave it, of a word of [`Slots`] that outlive `'a`.
+pub(super) unsafe fn at<'a, P: Platform>(address: u64) -> &'a P::AtomicU64 {
+    let word = ptr::with_exposed_provenance(address as usize);
+    // SAFETY: the caller's word; atomics may be shared.
+    unsafe { &*word }
+}

@@ -1,0 +1,124 @@
+use manycore_platform::{Filter, MatchOperation, Platform};
+use manycore_team::channel::{Channel, Port};
+
+/// The signature of a request to share work.
+const REQUEST: u32 = 1 << 31;
+/// The signatures of offers: a bit each for so many classes of ranks.
+const CLASSES: usize = 31;
+/// The signature of the end; and, by default, of the messages of other channels.
+const FINISH: u32 = 0;
+
+/// A worker's port, and what its core's filter lets through.
+///
+/// All is broadcast on one channel, and told apart by signature: requests by one bit, an
+/// offer by a bit for its thief's rank modulo 31. An interface that stops the offers to
+/// others is worth as much as one that stops requests: with 64 cores an offer that all
+/// took would cost 63 controllers their 10 cycles. A channel for each thief would need
+/// a port of each for every victim.
+///
+/// The filter declines what has any of the bits that it does not want. So the
+/// end passes every filter, and so do messages of other channels whose signature is 0.
+pub(super) struct Mail<P: Platform> {
+    port: Port<P>,
+    rank: usize,
+    declined: u32,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+}
+
+/// What came.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Letter {
+    /// This rank asks for work.
+    Request(usize),
+    /// Work, for this worker.
+    Offer(u64),
+    Finish,
+}
+
+fn class(rank: usize) -> u32 {
+    1 << (rank % CLASSES)
+}
+
+impl<P: Platform> Mail<P> {
+    /// For the core on which the caller runs.
+    pub(super) fn new(channel: &Channel<P>, rank: usize) -> Self {
+        let mut mail = Self {
+            port: channel.open(),
+            rank,
+            declined: 0,
+            sent: 0,
+            received: 0,
+        };
+        mail.hear(false, false);
+        mail
+    }
+
+    /// Sets whether requests, and offers to this worker, are heard.
+    pub(super) fn hear(&mut self, requests: bool, offers: bool) {
+        let mut declined = u32::MAX;
+        if requests {
+            declined &= !REQUEST;
+        }
+        if offers {
+            declined &= !class(self.rank);
+        }
+        self.decline(declined);
+    }
+
+    fn decline(&mut self, mask: u32) {
+        if mask != self.declined {
+            self.declined = mask;
+            self.port.set_filter(Filter {
+                mask,
+                operation: MatchOperation::Xnor,
+                signature: 0,
+            });
+        }
+    }
+
+    pub(super) fn request(&mut self) {
+        self.send(self.rank as u64, REQUEST, 0);
+    }
+
+    pub(super) fn offer(&mut self, thief: usize, offer: u64) {
+        self.send(offer, class(thief), thief as u32);
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.send(0, FINISH, 0);
+    }
+
+    fn send(&mut self, payload: u64, signature: u32, tag: u32) {
+        self.sent += 1;
+        self.port.send(payload, signature, tag);
+    }
+
+    /// The next that is for this worker.
+    pub(super) fn receive(&mut self) -> Option<Letter> {
+        loop {
+            let message = self.port.try_receive()?;
+            self.received += 1;
+            match message.signature {
+                FINISH => return Some(Letter::Finish),
+                REQUEST => return Some(Letter::Request(message.payload as usize)),
+                _ if message.tag as usize == self.rank => {
+                    return Some(Letter::Offer(message.payload));
+                }
+                // To another of its class.
+                _ => {}
+            }
+        }
+    }
+
+    /// The core's filter is everybody's again.
+    pub(super) fn retire(&mut self) {
+        self.decline(0);
+    }
+}
+
+impl<P: Platform> Drop for Mail<P> {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}

@@ -1,0 +1,103 @@
+//! The census: which workers are at work, and when none is.
+
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+
+/// Members, or nodes, that share a node's word.
+const FAN: usize = if cfg!(test) { 2 } else { 8 };
+
+/// The group is counted in the node above.
+const COUNTED: u32 = 1 << 31;
+
+/// A tree of counters that says when the last of its members has left.
+///
+/// A member that leaves counts itself out of its node; the last of a node counts the
+/// node out of the one above. To join goes the same way. So with all 64 leaving at
+/// once a word is changed 8 times, not 64.
+///
+/// # Why it is 0 at the top only when nobody is in
+///
+/// A node is counted above once for each time that it went from 0 to 1, and out again
+/// once for each time that it went from 1 to 0. The first to join counts it, and then
+/// sets COUNTED; others who join wait for that. So whoever's `join` has returned is in
+/// a node that is counted above, and it is counted out only by a member that leaves it empty,
+/// which it is not while he is in; and so on to the top.
+pub(super) struct Census<P: Platform> {
+    nodes: Box<[Node<P>]>,
+}
+
+struct Node<P: Platform> {
+    /// Members in, and COUNTED.
+    word: CachePadded<P::AtomicU32>,
+    above: Option<usize>,
+}
+
+impl<P: Platform> Census<P> {
+    /// With all `members` in.
+    pub(super) fn new(members: usize) -> Self {
+        let mut nodes = Vec::new();
+        let (mut first, mut width) = (0, members);
+        loop {
+            let level = width.div_ceil(FAN);
+            let next = first + level;
+            nodes.extend((0..level).map(|at| Node {
+                word: CachePadded::new(P::AtomicU32::new(
+                    COUNTED | FAN.min(width - at * FAN) as u32,
+                )),
+                above: (level > 1).then_some(next + at / FAN),
+            }));
+            (first, width) = (next, level);
+            if level == 1 {
+                break;
+            }
+        }
+        let nodes: Box<[_]> = nodes.into();
+        for node in &nodes {
+            P::name(&node.word, "pile: census");
+        }
+        Self { nodes }
+    }
+
+    /// Counts a member in, who must be out.
+    pub(super) fn join(&self, member: usize) {
+        self.arrive(member / FAN);
+    }
+
+    fn arrive(&self, at: usize) {
+        let Node { word, above } = &self.nodes[at];
+        // Acquire: who finds it COUNTED is after the counting above. Release: what this member does
+        // next comes after its joining for whoever finds it here or finds it gone.
+        let before = word.fetch_add(1, Ordering::AcqRel);
+        if before == 0 {
+            if let &Some(above) = above {
+                self.arrive(above);
+            }
+            word.fetch_or(COUNTED, Ordering::Release);
+        } else if before & COUNTED == 0 {
+            while word.load(Ordering::Acquire) & COUNTED == 0 {
+                P::relax();
+            }
+        }
+    }
+
+    /// Counts a member out, who must be in; whether it was the last of all.
+    ///
+    /// What was done before the leaves of all others happened before that of the last.
+    pub(super) fn leave(&self, member: usize) -> bool {
+        self.depart(member / FAN)
+    }
+
+    fn depart(&self, at: usize) -> bool {
+        let Node { word, above } = &self.nodes[at];
+        // AcqRel at each step, and only read-modify-writes: all that the others did
+        // before they left is before what the last does.
+        let before = word.fetch_sub(1, Ordering::AcqRel);
+        if before != COUNTED + 1 {
+            return false;
+        }
+        // It is empty, and COUNTED: who joins now must count it anew.
+        match word.compare_exchange(COUNTED, 0, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => above.is_none_or(|above| self.depart(above)),
+            Err(_) => false,
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Ranges, census and rest under loom; with many workers they run under shuttle with the
+//! other disciplines (`piles/checked.rs`).
+
+use super::census::Census;
+use super::rest::Rest;
+use super::{RangePile, RangeStealing};
+use crate::piles::{Discipline, Pile, Task};
+use manycore_check::{
+    Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornAdd, TornCas, caught, loom_model, team,
+};
+use manycore_platform::{
+    Atomic, AtomicInteger, Ordering::AcqRel, Ordering::Acquire, Ordering::Release, Platform,
+};
+use manycore_team::barrier::Placement;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// The tasks of a model, by number from 0.
+struct Book {
+    pages: Vec<Page>,
+}
+
+struct Page {
+    /// Written before the task is put, read by who has it.
+    input: Plain<u64>,
+    /// Written by who has it, read by all at the end.
+    output: Plain<u64>,
+    /// The standard library's: keeping the books is no step of the model, and orders
+    /// nothing, because the checkers run one thread at a time.
+    taken: AtomicBool,
+}
+
+impl Book {
+    fn new(tasks: usize) -> Self {
+        let page = |_| Page {
+            input: Plain::new(0),
+            output: Plain::new(0),
+            taken: false.into(),
+        };
+        Self {
+            pages: (0..tasks).map(page).collect(),
+        }
+    }
+
+    fn task(&self, number: usize) -> Task {
+        self.pages[number].input.write(number as u64);
+        Task::new(number as u64 + 1).unwrap()
+    }
+
+    /// Does a task; its number.
+    fn run(&self, task: Task) -> usize {
+        let number = task.get() - 1;
+        let page = &self.pages[number as usize];
+        let again = page.taken.swap(true, Ordering::Relaxed);
+        assert!(!again, "a task is got twice");
+        assert_eq!(page.input.read(), number);
+        page.output.write(number + 1);
+        number as usize
+    }
+
+    fn is_done(&self) {
+        for (number, page) in self.pages.iter().enumerate() {
+            assert!(
+                page.taken.load(Ordering::Relaxed),
+                "it is over before all is done"
+            );
+            assert_eq!(page.output.read(), number as u64 + 1);
+        }
+    }
+}
+
+/// Worker 0 puts `tasks` tasks, one more after it has popped one, and pops until nothing is
+/// left; thieves steal once each and pop what they have. No census, nobody sleeps.
+fn race<P: Platform>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
+    let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
+    let book = Book::new(tasks + 1);
+    team::<P>(1 + thieves, |rank| {
+        let mut pile = discipline.pile(rank);
+        let drain = |pile: &mut RangePile<P>| {
+            while let Some(task) = pile.pop() {
+                book.run(task);
+            }
+        };
+        if rank > 0 {
+            if let Some(task) = pile.steal(0) {
+                stolen.fetch_add(1, Ordering::Relaxed);
+                book.run(task);
+                drain(&mut pile);
+            }
+            return;
+        }
+        for number in 0..tasks {
+            pile.put(book.task(number));
+        }
+        if let Some(task) = pile.pop() {
+            book.run(task);
+        }
+        pile.put(book.task(tasks));
+        drain(&mut pile);
+    });
+    book.is_done();
+}
+
+/// As it should be: every task is done, before a thief came and after.
+fn check(preemptions: Option<usize>, tasks: usize, thieves: usize) {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
+    let noted = std::sync::Arc::clone(&seen);
+    loom_model(preemptions, move || {
+        let stolen = AtomicU32::new(0);
+        race::<Loom>(tasks, thieves, &stolen);
+        noted.lock().unwrap().insert(stolen.into_inner());
+    });
+    let seen = seen.lock().unwrap();
+    assert!(
+        (0..=thieves as u32).all(|stolen| seen.contains(&stolen)),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn a_range_is_halved_while_its_owner_takes_from_it() {
+    check(None, 1, 1);
+    check(Some(3), 3, 1);
+}
+
+#[test]
+fn two_thieves_halve_a_range() {
+    check(Some(2), 2, 2);
+}
+
+/// The ring has four places: the fifth task finds its place taken, or claimed and not yet
+/// read, or free.
+#[test]
+fn a_place_is_used_again_only_when_it_is_empty() {
+    check(Some(2), 4, 1);
+}
+
+/// All of it: worker 0 begins with a task, which puts another; both find that all is done.
+fn whole<P: Platform>(workers: usize, tasks: usize) {
+    let discipline = RangeStealing::<P>::new(&Placement::flat(workers), 1);
+    let book = Book::new(tasks);
+    team::<P>(workers, |rank| {
+        let mut pile = discipline.pile(rank);
+        if rank == 0 && tasks > 0 {
+            pile.put(book.task(0));
+        }
+        while let Some(task) = pile.get() {
+            let next = book.run(task) + 1;
+            if next < tasks {
+                pile.put(book.task(next));
+            }
+        }
+        book.is_done();
+    });
+}
+
+#[test]
+fn all_end_when_all_is_done() {
+    loom_model(Some(2), || whole::<Loom>(2, 1));
+    loom_model(Some(1), || whole::<Loom>(2, 2));
+}
+
+/// Three members of two nodes. A task goes from hand to hand: who has it is in, and who takes it
+/// joins before he takes it.
+fn census<P: Platform>() {
+    let census = Census::<P>::new(3);
+    // Whose the task is; 3: taken by member 1, who does it.
+    let task = P::AtomicU32::new(0);
+    let done = AtomicBool::new(false);
+    let ends = AtomicU32::new(0);
+    let leave = |member| {
+        if census.leave(member) {
+            assert!(
+                done.load(Ordering::Relaxed),
+                "it is over before all is done"
+            );
+            ends.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    team::<P>(3, |member| match member {
+        0 => {
+            if task.compare_exchange(0, 4, AcqRel, Acquire).is_ok() {
+                done.store(true, Ordering::Relaxed);
+            }
+            leave(0);
+        }
+        2 => {
+            leave(2);
+            census.join(2);
+            if task.compare_exchange(0, 3, AcqRel, Acquire).is_ok() {
+                P::yield_now();
+                done.store(true, Ordering::Relaxed);
+            }
+            leave(2);
+        }
+        _ => leave(1),
+    });
+    let ends = ends.into_inner();
+    assert!(ends > 0, "all have left, and nobody knows");
+}
+
+#[test]
+fn the_last_to_leave_knows_it() {
+    loom_model(Some(3), census::<Loom>);
+}
+
+/// What a checker says of production code with a fault.
+fn fails<F: Fault>(model: fn()) -> String {
+    let why = caught(model);
+    println!("{}: {why}", std::any::type_name::<F>());
+    why
+}
+
+#[test]
+fn each_fault_is_caught() {
+    fn of_race<F: Fault>() -> String {
+        fails::<F>(|| {
+            loom_model(Some(3), || {
+                race::<Faulty<Loom, F>>(2, 1, &AtomicU32::new(0))
+            });
+        })
+    }
+    let twice = "got twice";
+    let unordered = "Causality violation";
+    assert!(of_race::<TornCas>().contains(twice));
+    assert!(of_race::<Relaxed>().contains(unordered));
+    fn of_census<F: Fault>() -> String {
+        fails::<F>(|| {
+            loom_model(Some(3), census::<Faulty<Loom, F>>);
+        })
+    }
+    assert!(of_census::<TornAdd>().contains("have left"));
+}
+
+/// One publishes something twice; others sleep until each has found one.
+fn rest<P: Platform>() {
+    let rest = Rest::<P>::new();
+    let there = P::AtomicU32::new(0);
+    team::<P>(3, |rank| {
+        if rank == 0 {
+            for _ in 0..2 {
+                there.fetch_add(1, Release);
+                rest.published();
+            }
+            return;
+        }
+        let look = || {
+            let mut seen = there.load(Acquire);
+            while seen > 0 {
+                match there.compare_exchange(seen, seen - 1, AcqRel, Acquire) {
+                    Ok(_) => return Some(()),
+                    Err(now) => seen = now,
+                }
+            }
+            None
+        };
+        while rest.sleep(look).is_none() {}
+    });
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    loom_model(Some(3), rest::<Loom>);
+}
+
+#[test]
+fn each_lost_wake_up_is_caught() {
+    fn of_rest<F: Fault>() -> String {
+        fails::<F>(|| {
+            loom_model(Some(3), rest::<Faulty<Loom, F>>);
+        })
+    }
+    assert!(of_rest::<Deaf>().contains("deadlock"));
+    assert!(of_rest::<NoFence>().contains("deadlock"));
+}

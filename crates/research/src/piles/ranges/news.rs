@@ -1,0 +1,165 @@
+//! What workers tell each other over the broadcast network, if there is one.
+
+use manycore_platform::{Broadcast, Filter, MatchOperation, Message, Platform};
+
+/// The signature of the end, which every filter of ours passes; and, by default, that of
+/// other channels' messages.
+const OVER: u32 = 0;
+/// What hosts hear: a bit for each class of ranks.
+const HOSTS: Classes = Classes {
+    first: 0,
+    count: 8,
+    ranks: 1,
+};
+/// What guests hear: a bit for each group of ranks.
+const GUESTS: Classes = Classes {
+    first: 8,
+    count: 24,
+    ranks: 64,
+};
+
+/// A bit for each class of ranks: for so many ranks the first, for as many the next, and
+/// from the last on the first again.
+struct Classes {
+    first: u32,
+    count: usize,
+    ranks: usize,
+}
+
+impl Classes {
+    const fn of(&self, rank: usize) -> u32 {
+        1 << (self.first + (rank / self.ranks % self.count) as u32)
+    }
+}
+
+/// The hardware's channel.
+pub(super) type Wire<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
+
+/// What a worker wants to hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ear {
+    /// That it is over.
+    End,
+    /// And who has nothing, if it asked this one's class: this one has tasks.
+    Host,
+    /// And who of this one's group has nothing, and who of it is told where to find
+    /// something: this one has nothing.
+    Guest,
+}
+
+/// What is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// All is done.
+    Over,
+    /// This worker has nothing.
+    Hungry {
+        /// Who.
+        guest: usize,
+    },
+    /// `host` has something, and `guest` is to have half of it.
+    Invitation {
+        /// For whom.
+        guest: usize,
+        /// Where.
+        host: usize,
+    },
+}
+
+/// One worker's end: the network's port and filter of its core.
+///
+/// All of it is advice. A worker that hears nothing finds tasks all the same, and one that is
+/// told wrong finds none there; only the end is told in no other way to a worker that has a
+/// port.
+///
+/// Messages that the filter stops cost nothing, so a worker hears only what
+/// it can use: while it has something and works, requests to its class, an eighth of all; while
+/// it has nothing, what concerns its group of 64.
+pub(super) struct News<P: Platform> {
+    wire: Wire<P>,
+    rank: usize,
+    /// Bits of a signature that it does not want.
+    declined: u32,
+}
+
+impl<P: Platform> News<P> {
+    /// On the core that is to hear them.
+    pub(super) fn new(wire: Wire<P>, rank: usize) -> Self {
+        P::Broadcast::open_port(wire);
+        let mut news = Self {
+            wire,
+            rank,
+            declined: 0,
+        };
+        news.hear(Ear::End);
+        news
+    }
+
+    pub(super) fn hear(&mut self, ear: Ear) {
+        let wanted = match ear {
+            Ear::End => 0,
+            Ear::Host => HOSTS.of(self.rank),
+            Ear::Guest => GUESTS.of(self.rank),
+        };
+        if self.declined != !wanted {
+            self.declined = !wanted;
+            P::Broadcast::set_filter(Filter {
+                mask: self.declined,
+                operation: MatchOperation::Xnor,
+                signature: 0,
+            });
+        }
+    }
+
+    pub(super) fn tell_over(&self) {
+        self.send(OVER, 0, 0);
+    }
+
+    /// Tells its group, and the hosts of the class of `asked`, that it has nothing.
+    pub(super) fn tell_hunger(&self, asked: usize) {
+        for signature in [GUESTS.of(self.rank), HOSTS.of(asked)] {
+            // No host in the payload: a request.
+            self.send(signature, u64::MAX, self.rank as u32);
+        }
+    }
+
+    pub(super) fn invite(&self, guest: usize, host: usize) {
+        self.send(GUESTS.of(guest), host as u64, guest as u32);
+    }
+
+    fn send(&self, signature: u32, payload: u64, tag: u32) {
+        let message = Message {
+            payload,
+            signature,
+            tag,
+            data: None,
+        };
+        P::Broadcast::send(self.wire, message);
+    }
+
+    pub(super) fn receive(&self) -> Option<Item> {
+        let Message {
+            payload,
+            signature,
+            tag,
+            ..
+        } = P::Broadcast::receive(self.wire)?.message;
+        let guest = tag as usize;
+        Some(match (signature, payload) {
+            (OVER, _) => Item::Over,
+            (_, u64::MAX) => Item::Hungry { guest },
+            (_, host) => Item::Invitation {
+                guest,
+                host: host as usize,
+            },
+        })
+    }
+}
+
+impl<P: Platform> Drop for News<P> {
+    /// The core's filter is everybody's again.
+    fn drop(&mut self) {
+        P::Broadcast::set_filter(Filter::ALL);
+        P::Broadcast::close_port(self.wire);
+    }
+}

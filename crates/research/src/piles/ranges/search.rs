@@ -1,0 +1,180 @@
+//! How a worker that has nothing finds something.
+
+use super::news::{Ear, Item};
+use super::range::Range;
+use super::{Hands, RangePile};
+use crate::piles::Task;
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// Piles looked at before a worker counts itself out.
+const FIRST_LOOKS: usize = 2;
+/// Rounds over all piles before it sleeps, where it can.
+const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
+/// The shortest pause between two looks, in turns of a spin loop.
+const SHORTEST: usize = 4;
+/// The longest, once all have been looked at.
+const LONGEST: usize = if cfg!(test) { 4 } else { 64 };
+/// Guests that a worker with tasks invites before it goes on with its next.
+const GUESTS: u32 = 4;
+
+impl<P: Platform> RangePile<P> {
+    /// Finds a task, or that all are done.
+    #[cold]
+    pub(super) fn hunt(&mut self) -> Option<Task> {
+        let workers = self.shared.stores.len();
+        if let Some(news) = &mut self.news {
+            self.counts.sent += 2;
+            news.hear(Ear::Guest);
+            news.tell_hunger(self.chance.below(workers));
+        }
+        let found = self.search(workers);
+        self.hosts.clear();
+        self.guests.clear();
+        found
+    }
+
+    /// Looks at the piles one after the other, from any on; at those first to which it is
+    /// invited.
+    fn search(&mut self, workers: usize) -> Option<Task> {
+        let start = self.chance.below(workers);
+        let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
+        loop {
+            self.listen();
+            if self.over {
+                return None;
+            }
+            let victim = self.hosts.pop().unwrap_or_else(|| {
+                looks += 1;
+                (start + looks) % workers
+            });
+            if victim != self.rank && self.has_something(victim) {
+                if !is_in {
+                    self.shared.census.join(self.rank);
+                    is_in = true;
+                }
+                let task = self.steal(victim);
+                if task.is_some() {
+                    return task;
+                }
+            }
+            if is_in && looks >= FIRST_LOOKS {
+                is_in = false;
+                if self.shared.census.leave(self.rank) {
+                    self.end();
+                    return None;
+                }
+            }
+            if looks > workers {
+                pause = (2 * pause).min(LONGEST);
+            }
+            self.pause(pause);
+            if self.news.is_none() && looks > ROUNDS * workers {
+                self.sleep();
+            }
+        }
+    }
+
+    /// Leaves the others alone for so many turns, unless it is called.
+    fn pause(&mut self, turns: usize) {
+        for _ in 0..turns {
+            P::relax();
+            self.listen();
+            if self.over || !self.hosts.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Sleeps until there may be something, or it is over. Out of the census.
+    fn sleep(&mut self) {
+        let shared = &*self.shared;
+        let host = shared.rest.sleep(|| {
+            if shared.over.load(Ordering::Acquire) {
+                return Some(None);
+            }
+            let mut all = 0..shared.stores.len();
+            all.find(|&victim| self.has_something(victim)).map(Some)
+        });
+        self.hosts.extend(host.flatten());
+    }
+
+    /// Takes what has come.
+    #[inline]
+    pub(super) fn listen(&mut self) {
+        if self.news.is_none() {
+            // Acquire: all that was done.
+            self.over |= self.shared.over.load(Ordering::Acquire);
+        }
+        while let Some(item) = self.news.as_ref().and_then(|news| news.receive()) {
+            self.counts.received += 1;
+            match item {
+                Item::Over => self.over = true,
+                Item::Hungry { guest } => self.guests.insert(guest),
+                Item::Invitation { guest, host } if guest == self.rank => self.hosts.push(host),
+                Item::Invitation { guest, .. } => self.guests.remove(guest),
+            }
+        }
+    }
+
+    fn has_something(&self, victim: usize) -> bool {
+        let hands = &self.shared.stores[victim].hands;
+        // Relaxed: a hint. A worker that tries to take something acquires what it needs
+        // then; one that sleeps on it is after a fence.
+        [&hands.own, &hands.loot]
+            .iter()
+            .any(|word| !Range(word.load(Ordering::Relaxed)).is_empty())
+    }
+
+    /// Takes half of what the victim has.
+    pub(super) fn steal(&mut self, victim: usize) -> Option<Task> {
+        self.counts.attempts += 1;
+        let half = |range: Range| range.split(range.count().div_ceil(2));
+        let hands = &self.shared.stores[victim].hands;
+        // Once each: if the word changes, others are at it.
+        let (claimed, left) = Hands::<P>::claim_once(&hands.loot, half)
+            .or_else(|| Hands::<P>::claim_once(&hands.own, half))?;
+        self.counts.steals += u64::from(claimed.count());
+        let (first, rest) = claimed.split(1);
+        if !rest.is_empty() {
+            // The loot was empty, and nobody but this worker changes it then. Release:
+            // passes on what the claim acquired. A read-modify-write for `published`.
+            self.hands().loot.swap(rest.0, Ordering::AcqRel);
+            self.published();
+        }
+        self.listen();
+        for (host, tasks) in [(self.rank, rest.count()), (victim, left.count())] {
+            if tasks > 0 {
+                self.invite(host);
+            }
+        }
+        Some(self.take(first))
+    }
+
+    /// Tells one of those that have nothing where there is something; `false`: there is
+    /// none, as far as this worker knows.
+    fn invite(&mut self, host: usize) -> bool {
+        let Some(news) = &self.news else {
+            return false;
+        };
+        let start = self.chance.below(self.shared.stores.len());
+        let guest = self.guests.take(start);
+        if let Some(guest) = guest {
+            self.counts.sent += 1;
+            news.invite(guest, host);
+        }
+        guest.is_some()
+    }
+
+    /// Before a task: invites those that asked, and is ready for those that will.
+    pub(super) fn settle(&mut self) {
+        let tasks = self.spare();
+        let Some(news) = &mut self.news else { return };
+        news.hear(if tasks > 0 { Ear::Host } else { Ear::End });
+        for _ in 0..tasks.min(GUESTS) {
+            if !self.invite(self.rank) {
+                break;
+            }
+        }
+        self.guests.clear();
+    }
+}

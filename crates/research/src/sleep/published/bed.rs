@@ -1,0 +1,141 @@
+//! Where one worker sleeps, and what it did there.
+
+use manycore::sleep::Tally;
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+const AWAKE: u32 = 0;
+/// In bed, and not yet counted among the sleepers, or not yet sure of it.
+const LYING: u32 = 1;
+/// Counted.
+const ASLEEP: u32 = 2;
+/// A waker has the worker, and is taking it off the count.
+const TAKEN: u32 = 3;
+
+/// One worker's bed. Its word takes the place of the published mutex, flag and
+/// condition variable.
+///
+/// * The worker lies down *before* it is counted, so whoever sees the count
+///   finds it in bed, as a waker there would have waited for the mutex.
+/// * A waker takes a sleeper off the count *before* it lets it go on, so a
+///   worker that is up is never counted: `sleeping <= inactive <= workers`.
+///   One that is roused while only LYING takes itself off.
+/// * Either a waker succeeds or a worker that gets up by itself, never both.
+pub(super) struct Bed<P: Platform> {
+    word: P::Futex,
+    // The standard library's atomics: bookkeeping is no step of a model and
+    // costs no simulated time. On the bed's line, which whoever counts has
+    // just written.
+    pub(super) sleeps: AtomicU64,
+    pub(super) wakeups: AtomicU64,
+    pub(super) recovered: AtomicU64,
+}
+
+impl<P: Platform> Bed<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            word: <P::Futex as Atomic<u32>>::new(AWAKE),
+            sleeps: AtomicU64::new(0),
+            wakeups: AtomicU64::new(0),
+            recovered: AtomicU64::new(0),
+        }
+    }
+
+    /// The worker goes to bed.
+    pub(super) fn lie_down(&self) {
+        self.word.store(LYING, Ordering::Relaxed);
+        // A release fence, not a releasing store: whoever hears of this by
+        // whatever the worker writes next (the count, a latch) finds it here.
+        P::fence(Ordering::Release);
+    }
+
+    /// The worker gets up again without having slept.
+    pub(super) fn get_up(&self) {
+        // Acquire: if a waker was first, what it did is visible.
+        self.word.swap(AWAKE, Ordering::Acquire);
+    }
+
+    /// The worker, now counted, falls asleep; `false`: it was roused, and must
+    /// take itself off the count.
+    pub(super) fn fall_asleep(&self) -> bool {
+        // Release: who takes it off the count does so after it was counted.
+        // Acquire: as in `get_up`.
+        (self.word)
+            .compare_exchange(LYING, ASLEEP, Ordering::Release, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// The sleeper gets up by itself; `true`: it must take itself off the
+    /// count, `false`: a waker has.
+    pub(super) fn rise(&self) -> bool {
+        // Acquire: as in `get_up`, and likewise if a waker was first.
+        let rose = self
+            .word
+            .compare_exchange(ASLEEP, AWAKE, Ordering::Acquire, Ordering::Acquire);
+        if rose.is_err() {
+            while !self.sleep(None) {}
+        }
+        rose.is_ok()
+    }
+
+    /// Sleeps until roused, until `timeout` has passed, or for no reason;
+    /// whether it was roused.
+    pub(super) fn sleep(&self, timeout: Option<Duration>) -> bool {
+        // Acquire: what the waker did before is visible.
+        match self.word.load(Ordering::Acquire) {
+            AWAKE => true,
+            // Compares again as it falls asleep: a waker in between is not
+            // slept through. TAKEN is over in a moment.
+            state => {
+                self.word.wait(state, timeout);
+                self.word.load(Ordering::Acquire) == AWAKE
+            }
+        }
+    }
+
+    /// Wakes the worker if it is in bed, and takes it off the count by
+    /// `uncount` if it is on it; whether it was in bed.
+    pub(super) fn rouse(&self, uncount: impl FnOnce()) -> bool {
+        // Relaxed: who looks has learned of the sleeper, and that orders its
+        // lying down before this. Looking spares the line if nobody is there.
+        let mut state = self.word.load(Ordering::Relaxed);
+        loop {
+            let next = match state {
+                LYING => AWAKE,
+                ASLEEP => TAKEN,
+                _ => return false,
+            };
+            // Acquire: pairs with `fall_asleep`. Release: the worker sees what
+            // it is woken for.
+            match (self.word).compare_exchange(state, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break,
+                // It went from LYING to ASLEEP, or got up.
+                Err(now) => state = now,
+            }
+        }
+        if state == ASLEEP {
+            uncount();
+            // Release: as above, and the worker is off the count.
+            self.word.store(AWAKE, Ordering::Release);
+            self.word.wake(1);
+        }
+        count(&self.wakeups);
+        true
+    }
+
+    /// Relaxed: as in [`count`].
+    pub(super) fn tally(&self) -> Tally {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let mut tally = Tally::default();
+        tally.sleeps = read(&self.sleeps);
+        tally.wakeups = read(&self.wakeups);
+        tally.recovered = read(&self.recovered);
+        tally
+    }
+}
+
+/// Relaxed: nothing but statistics depends on it.
+pub(super) fn count(events: &AtomicU64) {
+    events.fetch_add(1, Ordering::Relaxed);
+}

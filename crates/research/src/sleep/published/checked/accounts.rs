@@ -1,0 +1,212 @@
+//! The counters: never below zero or above the workers there are, wherever a
+//! worker is roused before it is counted and where the JEC wraps; and what a
+//! JEC that comes round too soon deceives.
+
+use super::super::counters::{Counters, Own, Seen};
+use super::super::discipline::{Discipline, Sound};
+use super::super::one_word::{OneWord, jec};
+use super::super::variants::{LazyInactive, NoJecSleepers, Packed, Split, Variant};
+use super::between::{Brief, FencedPoster};
+use super::wrapped::{Altered, As};
+use super::{Pool, WithFault};
+use manycore::sleep::parts::Latch;
+use manycore_check::{Loom, TornAdd, caught, loom_model, team};
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::marker::PhantomData;
+
+/// Thread 0 pushes a job and sets the latches that threads 1 and on wait for;
+/// one of them finds the job or none does.
+fn jobs_and_latches<P: Platform, V: Variant, D: Discipline>(workers: usize) {
+    let preemptions = if workers > 2 { Some(3) } else { None };
+    loom_model(preemptions, move || {
+        let pool = Pool::<P, V, Brief<D>>::new(workers, true);
+        let latches: Vec<_> = (0..workers).map(|_| Latch::new()).collect();
+        team::<P>(workers, |rank| {
+            if rank == 0 {
+                pool.push(0);
+                for (owner, latch) in latches.iter().enumerate().skip(1) {
+                    pool.set(latch, owner);
+                }
+            } else {
+                pool.look(rank, &latches[rank]);
+            }
+        });
+        let seen = pool.policy.counters.post();
+        assert_eq!(seen.sleeping, 0, "somebody sleeps in the end");
+        assert_eq!(pool.policy.counters.inactive(seen).unwrap_or(0), 0);
+    });
+    println!("  {}", V::NAME);
+}
+
+#[test]
+fn counts_stay_between_none_and_all() {
+    jobs_and_latches::<Loom, Watched<Packed, true>, Sound>(2);
+    jobs_and_latches::<Loom, Watched<Split, false>, Sound>(2);
+    jobs_and_latches::<Loom, Watched<NoJecSleepers, false>, Sound>(2);
+    jobs_and_latches::<Loom, Watched<Packed, true>, Sound>(3);
+    jobs_and_latches::<Loom, Watched<LazyInactive, false>, Sound>(3);
+}
+
+#[test]
+fn torn_counts_are_caught() {
+    caught(|| jobs_and_latches::<WithFault<TornAdd>, Watched<Packed, true>, Sound>(3));
+    caught(|| jobs_and_latches::<WithFault<TornAdd>, Watched<LazyInactive, false>, Sound>(3));
+}
+
+/// More workers than any model here has.
+const MANY: u32 = 4;
+
+/// The variant `V`, watched; `AT_ONCE`: it reads all counts as of one moment.
+struct Watched<V, const AT_ONCE: bool>(PhantomData<V>);
+
+impl<V: Variant, const AT_ONCE: bool> Variant for Watched<V, AT_ONCE> {
+    const NAME: &'static str = V::NAME;
+    const ID: u32 = V::ID;
+    type Counters<P: Platform> = As<WatchedCounters<V::Counters<P>, AT_ONCE>>;
+}
+
+struct WatchedCounters<C, const AT_ONCE: bool>(C);
+
+impl<P: Platform, C: Counters<P>, const AT_ONCE: bool> Altered<P> for WatchedCounters<C, AT_ONCE> {
+    type Of = C;
+
+    fn over(original: C) -> Self {
+        Self(original)
+    }
+
+    fn original(&self) -> &C {
+        &self.0
+    }
+
+    fn leave(&self) -> u32 {
+        let sleeping = self.0.leave();
+        assert!(sleeping < MANY, "{sleeping} sleep");
+        sleeping
+    }
+
+    fn lie_down(&self, announced: u32) -> bool {
+        let counted = self.0.lie_down(announced);
+        self.post();
+        counted
+    }
+
+    fn get_up(&self) {
+        self.0.get_up();
+        self.post();
+    }
+
+    fn post(&self) -> Seen {
+        let seen = self.0.post();
+        let inactive = self.0.inactive(seen).unwrap_or(seen.sleeping);
+        assert!(seen.sleeping < MANY && inactive < MANY, "{seen:?}");
+        if AT_ONCE {
+            assert!(seen.sleeping <= inactive, "{seen:?}");
+        }
+        seen
+    }
+}
+
+/// The job is pushed for its taker alone; nothing else ends its sleep.
+fn one_job<V: Variant, D: Discipline>() {
+    loom_model(None, || {
+        let pool = Pool::<Loom, V, Brief<D>>::new(2, true);
+        let never = Latch::new();
+        team::<Loom>(2, |rank| match rank {
+            0 => pool.push(0),
+            _ => assert!(pool.look(1, &never)),
+        });
+    });
+    println!("  {}", V::NAME);
+}
+
+#[test]
+fn the_jec_may_wrap() {
+    one_job::<Worn, FencedPoster>();
+    one_job::<Worn, Sound>();
+    jobs_and_latches::<Loom, Watched<Worn, true>, Sound>(2);
+}
+
+/// `packed-padded` after 2^32 - 1 events.
+struct Worn;
+
+impl Variant for Worn {
+    const NAME: &'static str = "a JEC about to wrap";
+    const ID: u32 = 0;
+    type Counters<P: Platform> = As<WornCounters<P>>;
+}
+
+struct WornCounters<P: Platform>(OneWord<P, Own>);
+
+impl<P: Platform> Altered<P> for WornCounters<P> {
+    type Of = OneWord<P, Own>;
+
+    fn over(original: Self::Of) -> Self {
+        original
+            .word
+            .store(u64::from(u32::MAX) << 32, Ordering::Relaxed);
+        Self(original)
+    }
+
+    fn original(&self) -> &Self::Of {
+        &self.0
+    }
+}
+
+/// Thread 2 pushes a job and lets thread 1 go, which may have announced itself
+/// since, and so brought the JEC back to even. Thread 0 must find the job.
+fn another_announces_and_leaves<V: Variant, D: Discipline>() {
+    loom_model(Some(3), || {
+        let pool = Pool::<Loom, V, Brief<D>>::new(3, true);
+        let (never, latch) = (Latch::new(), Latch::new());
+        team::<Loom>(3, |rank| match rank {
+            0 => assert!(pool.look(0, &never)),
+            1 => {
+                if pool.look(1, &latch) {
+                    pool.push(1); // It is for thread 0.
+                }
+            }
+            _ => {
+                pool.push(2);
+                pool.set(&latch, 1);
+            }
+        });
+    });
+    println!("  {}", V::NAME);
+}
+
+#[test]
+fn a_jec_of_one_bit_deceives_who_does_not_look_again() {
+    another_announces_and_leaves::<Packed, FencedPoster>();
+    let deceived = || another_announces_and_leaves::<OneBit, FencedPoster>();
+    assert!(caught(deceived).contains("deadlock"));
+    another_announces_and_leaves::<OneBit, Sound>();
+}
+
+/// `packed-padded` with a JEC of one bit, which is back where it was after two
+/// events instead of 2^32.
+struct OneBit;
+
+impl Variant for OneBit {
+    const NAME: &'static str = "a JEC of one bit";
+    const ID: u32 = 0;
+    type Counters<P: Platform> = As<OneBitCounters<P>>;
+}
+
+struct OneBitCounters<P: Platform>(OneWord<P, Own>);
+
+impl<P: Platform> Altered<P> for OneBitCounters<P> {
+    type Of = OneWord<P, Own>;
+
+    fn over(original: Self::Of) -> Self {
+        Self(original)
+    }
+
+    fn original(&self) -> &Self::Of {
+        &self.0
+    }
+
+    fn lie_down(&self, announced: u32) -> bool {
+        let now = jec(self.0.word.load(Ordering::SeqCst));
+        now % 2 == announced % 2 && self.0.lie_down(now)
+    }
+}

@@ -1,0 +1,82 @@
+//! Disciplines that are no mode: a mode that loom can exhaust, and what lies
+//! between the two.
+
+use super::super::discipline::{AsPublished, Discipline, Sound};
+use manycore::sleep::Mode;
+use manycore::sleep::parts::Scan;
+use manycore_platform::{Ordering, Platform};
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// The mode `D` without what would hide a lost wake-up from loom: yields, 32
+/// rounds of them, and the watchdog.
+pub(super) struct Brief<D>(PhantomData<D>);
+
+impl<D: Discipline> Discipline for Brief<D> {
+    const MODE: Mode = D::MODE;
+    const ROUNDS: u32 = 0;
+    const WATCHDOG: Option<Duration> = None;
+
+    fn pause<P: Platform>() {}
+
+    fn after_push<P: Platform>() {
+        D::after_push::<P>();
+    }
+
+    fn before_last_look<P: Platform>() {
+        D::before_last_look::<P>();
+    }
+
+    fn work_waits(scan: &impl Scan) -> bool {
+        D::work_waits(scan)
+    }
+
+    fn awake(inactive: u32, sleeping: u32) -> u32 {
+        D::awake(inactive, sleeping)
+    }
+}
+
+/// As published, with the fence that the poster lacks. (The sleeper has one,
+/// and does not look at deques after it.)
+pub(super) struct FencedPoster;
+
+impl Discipline for FencedPoster {
+    const MODE: Mode = Mode::AsPublished;
+    const WATCHDOG: Option<Duration> = None;
+
+    fn after_push<P: Platform>() {
+        P::fence(Ordering::SeqCst);
+    }
+
+    fn before_last_look<P: Platform>() {
+        AsPublished::before_last_look::<P>();
+    }
+
+    fn work_waits(scan: &impl Scan) -> bool {
+        AsPublished::work_waits(scan)
+    }
+
+    fn awake(inactive: u32, sleeping: u32) -> u32 {
+        AsPublished::awake(inactive, sleeping)
+    }
+}
+
+/// Sound, but for the fences.
+pub(super) struct LooksUnfenced;
+
+impl Discipline for LooksUnfenced {
+    const MODE: Mode = Mode::Sound;
+    const WATCHDOG: Option<Duration> = None;
+
+    fn after_push<P: Platform>() {}
+
+    fn before_last_look<P: Platform>() {}
+
+    fn work_waits(scan: &impl Scan) -> bool {
+        Sound::work_waits(scan)
+    }
+
+    fn awake(inactive: u32, sleeping: u32) -> u32 {
+        Sound::awake(inactive, sleeping)
+    }
+}

@@ -1,0 +1,149 @@
+//! The published policies under loom: which of them lose a wake-up, and that
+//! the sound ones do not. A wake-up lost is a deadlock of the model: somebody
+//! sleeps, and what should have woken them is done.
+
+mod accounts;
+mod between;
+mod heuristic;
+mod latch;
+mod verdicts;
+mod wrapped;
+
+use super::discipline::Discipline;
+use super::protocol::Published;
+use super::variants::Variant;
+use manycore::sleep::parts::{Idle, Latch};
+use manycore::sleep::parts::{Policy, Scan, Setup};
+use manycore_check::Faulty;
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A place for jobs: a worker's deque, or the injector. The value of a word,
+/// as loom cannot know more of a deque than its ends.
+struct Jobs<P: Platform> {
+    waiting: P::AtomicU32,
+    /// Whether who takes a job fences before it looks, as a thief of a deque
+    /// by Chase and Lev does.
+    thieves_fence: bool,
+}
+
+impl<P: Platform> Jobs<P> {
+    fn new(thieves_fence: bool) -> Self {
+        Self {
+            waiting: P::AtomicU32::new(0),
+            thieves_fence,
+        }
+    }
+
+    fn push(&self) {
+        // Release, as in a deque: enough to hand over the job, not to order
+        // it with anything the owner reads next.
+        self.waiting.fetch_add(1, Ordering::Release);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) == 0
+    }
+
+    fn take(&self) -> bool {
+        if self.thieves_fence {
+            P::fence(Ordering::SeqCst);
+        }
+        let mut left = self.waiting.load(Ordering::Acquire);
+        while left > 0 {
+            match (self.waiting).compare_exchange(
+                left,
+                left - 1,
+                Ordering::Acquire,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return true,
+                Err(now) => left = now,
+            }
+        }
+        false
+    }
+}
+
+/// A pool as its policy sees it: one worker's deque and the injector.
+struct Pool<P: Platform, V: Variant, D: Discipline> {
+    policy: Published<P, V, D>,
+    deque: Jobs<P>,
+    injector: Jobs<P>,
+}
+
+impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
+    /// With the JEC odd, as it is wherever a job was posted after a thread
+    /// was sleepy.
+    fn new(workers: usize, thieves_fence: bool) -> Self {
+        let setup = Setup {
+            groups: &vec![0; workers],
+            idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+        };
+        let pool = Self {
+            policy: Published::new(&setup),
+            deque: Jobs::new(thieves_fence),
+            injector: Jobs::new(thieves_fence),
+        };
+        let _ = pool.policy.posted(0, true);
+        pool
+    }
+
+    fn push(&self, poster: usize) {
+        self.deque.push();
+        let _ = self.policy.posted(poster, true);
+    }
+
+    fn inject(&self) {
+        self.injector.push();
+        let _ = self.policy.injected(0, 1, true);
+    }
+
+    fn set(&self, latch: &Latch<P>, owner: usize) {
+        if latch.set() {
+            self.policy.notify(owner);
+        }
+    }
+
+    fn take(&self) -> bool {
+        self.deque.take() || self.injector.take()
+    }
+
+    /// Looks for work as a pool does that waits for `latch`; whether it found
+    /// a job before the latch was set.
+    fn look(&self, worker: usize, latch: &Latch<P>) -> bool {
+        let mut idle = self.policy.start_looking(worker);
+        let mut found = false;
+        while !latch.probe() {
+            found = self.take();
+            if found {
+                break;
+            }
+            self.policy.no_work_found(worker, &mut idle, latch, self);
+        }
+        let _ = self.policy.work_found(worker, idle);
+        found
+    }
+}
+
+impl<P: Platform, V: Variant, D: Discipline> Scan for Pool<P, V, D> {
+    fn injected(&self) -> bool {
+        !self.injector.is_empty()
+    }
+
+    fn anything(&self) -> bool {
+        self.injected() || !self.deque.is_empty()
+    }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        true
+    }
+}
+
+/// Shorter names for models.
+type WithFault<F> = Faulty<manycore_check::Loom, F>;

@@ -1,0 +1,183 @@
+//! One job and one sleeper: the verdicts on twelve protocols, and on every
+//! policy in either mode.
+
+use super::super::counters::Seen;
+use super::super::discipline::{AsPublished, Discipline, Sound};
+use super::super::three_words::ThreeWords;
+use super::super::variants::{
+    LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers, NoJecSleepersPadded, Packed,
+    PackedPadded, Split, SplitPadded, SplitSleepers, SplitSleepersPadded, Variant,
+};
+use super::between::{Brief, FencedPoster, LooksUnfenced};
+use super::wrapped::{Altered, As};
+use super::{Pool, WithFault};
+use manycore::sleep::parts::Latch;
+use manycore::sleep::parts::Policy;
+use manycore_check::{Deaf, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
+use manycore_platform::{AtomicInteger, Ordering, Platform};
+
+/// How the one job comes.
+#[derive(Clone, Copy)]
+enum Job {
+    /// Onto the poster's deque; the poster never takes it itself.
+    Pushed,
+    Injected,
+}
+
+/// Whether thieves fence before they look.
+const FENCED: bool = true;
+const PLAIN: bool = false;
+
+/// Thread 0 posts a job. Thread 1 looks for one until it has it.
+fn one_job<P: Platform, V: Variant, D: Discipline>(thieves_fence: bool, job: Job) -> usize {
+    let interleavings = loom_model(None, move || {
+        let pool = Pool::<P, V, Brief<D>>::new(2, thieves_fence);
+        let never = Latch::new();
+        team::<P>(2, |rank| match (rank, job) {
+            (0, Job::Pushed) => pool.push(0),
+            (0, Job::Injected) => pool.inject(),
+            _ => assert!(pool.look(1, &never)),
+        });
+        assert_eq!(pool.policy.sleepers(), 0);
+    });
+    println!("  {}, {}", V::NAME, std::any::type_name::<D>());
+    interleavings
+}
+
+fn is_sound<V: Variant, D: Discipline>(thieves_fence: bool) {
+    one_job::<Loom, V, D>(thieves_fence, Job::Pushed);
+}
+
+fn loses_a_wake_up<P: Platform, V: Variant, D: Discipline>(thieves_fence: bool, job: Job) {
+    let why = caught(|| one_job::<P, V, D>(thieves_fence, job));
+    assert!(why.contains("deadlock"), "{}: {why}", V::NAME);
+}
+
+fn is_unsound<V: Variant, D: Discipline>(thieves_fence: bool) {
+    loses_a_wake_up::<Loom, V, D>(thieves_fence, Job::Pushed);
+}
+
+// The twelve.
+
+#[test]
+fn packed_needs_both_fences() {
+    is_unsound::<Packed, AsPublished>(PLAIN);
+    is_unsound::<Packed, FencedPoster>(PLAIN);
+    is_unsound::<Packed, AsPublished>(FENCED);
+    is_sound::<Packed, FencedPoster>(FENCED);
+}
+
+#[test]
+fn split_needs_a_last_look_as_well() {
+    is_unsound::<Split, AsPublished>(PLAIN);
+    is_unsound::<Split, FencedPoster>(FENCED);
+    is_sound::<Split, Sound>(PLAIN);
+}
+
+#[test]
+fn nojec_needs_a_last_look_and_both_fences() {
+    is_unsound::<NoJec, AsPublished>(PLAIN);
+    is_unsound::<NoJec, FencedPoster>(FENCED);
+    is_unsound::<NoJec, LooksUnfenced>(PLAIN);
+    is_sound::<NoJec, Sound>(PLAIN);
+}
+
+#[test]
+fn nojec_needs_no_fence_where_posts_write_the_count() {
+    is_sound::<PostsWrite, LooksUnfenced>(PLAIN);
+}
+
+/// `nojec-sleepers`, whose posts write the word that they read.
+struct PostsWrite;
+
+impl Variant for PostsWrite {
+    const NAME: &'static str = "posts write";
+    const ID: u32 = 0;
+    type Counters<P: Platform> = As<WrittenByPosts<P>>;
+}
+
+struct WrittenByPosts<P: Platform>(ThreeWords<P, NoJecSleepers>);
+
+impl<P: Platform> Altered<P> for WrittenByPosts<P> {
+    type Of = ThreeWords<P, NoJecSleepers>;
+
+    fn over(original: Self::Of) -> Self {
+        Self(original)
+    }
+
+    fn original(&self) -> &Self::Of {
+        &self.0
+    }
+
+    fn post(&self) -> Seen {
+        Seen {
+            sleeping: self.0.sleeping.fetch_add(0, Ordering::SeqCst),
+            inactive: 0,
+        }
+    }
+}
+
+// The rest.
+
+#[test]
+fn every_sound_policy_loses_no_job() {
+    is_sound::<Packed, Sound>(PLAIN);
+    is_sound::<PackedPadded, Sound>(PLAIN);
+    is_sound::<Split, Sound>(PLAIN);
+    is_sound::<SplitPadded, Sound>(PLAIN);
+    is_sound::<SplitSleepers, Sound>(PLAIN);
+    is_sound::<SplitSleepersPadded, Sound>(PLAIN);
+    is_sound::<NoJec, Sound>(PLAIN);
+    is_sound::<NoJecPadded, Sound>(PLAIN);
+    is_sound::<NoJecSleepers, Sound>(PLAIN);
+    is_sound::<NoJecSleepersPadded, Sound>(PLAIN);
+    is_sound::<LazyInactive, Sound>(PLAIN);
+    is_sound::<NoInactive, Sound>(PLAIN);
+}
+
+#[test]
+fn every_published_policy_loses_a_job() {
+    is_unsound::<Packed, AsPublished>(FENCED);
+    is_unsound::<PackedPadded, AsPublished>(FENCED);
+    is_unsound::<Split, AsPublished>(FENCED);
+    is_unsound::<SplitPadded, AsPublished>(FENCED);
+    is_unsound::<SplitSleepers, AsPublished>(FENCED);
+    is_unsound::<SplitSleepersPadded, AsPublished>(FENCED);
+    is_unsound::<NoJec, AsPublished>(FENCED);
+    is_unsound::<NoJecPadded, AsPublished>(FENCED);
+    is_unsound::<NoJecSleepers, AsPublished>(FENCED);
+    is_unsound::<NoJecSleepersPadded, AsPublished>(FENCED);
+    is_unsound::<LazyInactive, AsPublished>(FENCED);
+    is_unsound::<NoInactive, AsPublished>(FENCED);
+}
+
+/// What the published argument does cover.
+#[test]
+fn no_injected_job_is_lost_in_either_mode() {
+    fn both<V: Variant>() {
+        one_job::<Loom, V, AsPublished>(PLAIN, Job::Injected);
+        one_job::<Loom, V, Sound>(PLAIN, Job::Injected);
+    }
+    both::<Packed>();
+    both::<Split>();
+    both::<SplitSleepers>();
+    both::<NoJec>();
+    both::<NoJecSleepers>();
+    both::<LazyInactive>();
+    both::<NoInactive>();
+}
+
+#[test]
+fn faults_of_the_platform_are_caught() {
+    fn faults<V: Variant>() {
+        for job in [Job::Pushed, Job::Injected] {
+            loses_a_wake_up::<WithFault<NoFence>, V, Sound>(PLAIN, job);
+            loses_a_wake_up::<WithFault<NoHeavyFence>, V, Sound>(PLAIN, job);
+            loses_a_wake_up::<WithFault<Deaf>, V, Sound>(PLAIN, job);
+        }
+    }
+    faults::<Packed>();
+    faults::<Split>();
+    faults::<NoJecSleepers>();
+    faults::<NoInactive>();
+}

@@ -1,0 +1,263 @@
+//! Where the words lie, what the modes compute, and a worker asleep on this
+//! machine.
+
+use super::discipline::Discipline;
+use super::variants::Variant;
+use super::*;
+use crate::sleep::{PolicyVisitor, policies, with_policy};
+use manycore::sleep::parts::{Idle, Latch};
+use manycore::sleep::parts::{Policy, Scan, Setup};
+use manycore::sleep::{Mode, Sleep, Tally};
+use manycore_platform::{Native, Platform};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn policy<V: Variant, M: Discipline>(workers: usize) -> Published<Native, V, M> {
+    Policy::<Native>::new(&Setup {
+        groups: &vec![0; workers],
+        idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+    })
+}
+
+/// The line of 64 bytes that `word` is on.
+fn line<T>(word: &T) -> usize {
+    (&raw const *word).addr() / 64
+}
+
+/// The lines of the words of a split policy, and the policy's own first.
+fn lines<V>() -> [usize; 4]
+where
+    V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
+{
+    let policy = policy::<V, Sound>(2);
+    let words = &policy.counters;
+    [
+        line(&policy),
+        line(&*words.jec),
+        line(&*words.inactive),
+        line(&*words.sleeping),
+    ]
+}
+
+#[test]
+fn unpadded_words_share_the_policys_one_line() {
+    fn share<V>()
+    where
+        V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
+    {
+        let [first, others @ ..] = lines::<V>();
+        assert_eq!(others, [first; 3], "{}", V::NAME);
+        assert_eq!(size_of::<Published<Native, V, Sound>>(), 64);
+    }
+    share::<Split>();
+    share::<SplitSleepers>();
+    share::<NoJec>();
+    share::<NoJecSleepers>();
+    let packed = policy::<Packed, Sound>(2);
+    assert_eq!(line(&packed), line(&*packed.counters.word));
+    assert_eq!(size_of_val(&packed), 64);
+}
+
+#[test]
+fn padded_words_share_no_line() {
+    fn apart<V>()
+    where
+        V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
+    {
+        assert_eq!(BTreeSet::from(lines::<V>()).len(), 4, "{}", V::NAME);
+    }
+    apart::<SplitPadded>();
+    apart::<SplitSleepersPadded>();
+    apart::<NoJecPadded>();
+    apart::<NoJecSleepersPadded>();
+    apart::<LazyInactive>();
+    apart::<NoInactive>();
+    let packed = policy::<PackedPadded, Sound>(2);
+    assert_ne!(line(&packed), line(&*packed.counters.word));
+}
+
+#[test]
+fn more_asleep_than_inactive_means_four_billion_awake_as_published_only() {
+    assert_eq!(AsPublished::awake(3, 2), 1);
+    assert_eq!(AsPublished::awake(1, 2), u32::MAX);
+    assert_eq!(Sound::awake(3, 2), 1);
+    assert_eq!(Sound::awake(1, 2), 0);
+}
+
+/// Collects `Policy::ID`, name and mode.
+struct Identity;
+
+impl PolicyVisitor<Native> for Identity {
+    type Output = (u32, &'static str, Mode);
+
+    fn visit<S: Sleep<Native>>(self) -> Self::Output {
+        (S::ID, S::NAME, S::MODE)
+    }
+}
+
+#[test]
+fn every_policy_is_known_by_its_name_and_has_an_identity() {
+    let mut ids = BTreeSet::new();
+    for (name, mode) in policies() {
+        let (id, found, found_mode) = with_policy(name, mode, Identity).unwrap();
+        assert_eq!((found, found_mode), (name, mode));
+        assert!(ids.insert(id), "{name} {mode} has the identity of another");
+    }
+    assert_eq!(ids.len(), policies().len());
+}
+
+#[test]
+fn an_unknown_name_is_told_which_there_are() {
+    let error = with_policy("pack", Mode::Sound, Identity).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("no sleep policy `pack` in mode sound"));
+    assert!(text.contains("nojec-sleepers-padded") && text.contains("no-inactive"));
+}
+
+/// A job that anybody may see.
+struct OneJob(AtomicBool);
+
+impl Scan for OneJob {
+    fn injected(&self) -> bool {
+        false
+    }
+
+    fn anything(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn seen(&self) -> u32 {
+        0
+    }
+
+    fn is_free(&self) -> bool {
+        true
+    }
+}
+
+/// Runs a worker that looks for `job` until it sees it, or its latch is set,
+/// and `then` once it sleeps.
+fn asleep<M: Discipline>(
+    policy: &Published<Native, NoJec, M>,
+    job: &OneJob,
+    latch: &Latch<Native>,
+    then: impl FnOnce(),
+) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut looking = policy.start_looking(0);
+            while !latch.probe() && !job.anything() {
+                policy.no_work_found(0, &mut looking, latch, job);
+            }
+            let _ = policy.work_found(0, looking);
+        });
+        while policy.tally().sleeps == 0 {
+            Native::yield_now();
+        }
+        then();
+    });
+    assert_eq!(policy.sleepers(), 0);
+}
+
+#[test]
+fn the_watchdog_recovers_who_was_forgotten() {
+    let policy = policy::<NoJec, AsPublished>(1);
+    let job = OneJob(AtomicBool::new(false));
+    asleep(&policy, &job, &Latch::new(), || {
+        // And nobody is told.
+        job.0.store(true, Ordering::SeqCst);
+    });
+    let tally = policy.tally();
+    assert_eq!((tally.sleeps, tally.wakeups, tally.recovered), (1, 0, 1));
+}
+
+#[test]
+fn a_post_wakes_a_sleeper() {
+    let policy = policy::<NoJec, Sound>(1);
+    let job = OneJob(AtomicBool::new(false));
+    asleep(&policy, &job, &Latch::new(), || {
+        job.0.store(true, Ordering::SeqCst);
+        let _ = policy.posted(0, true);
+    });
+    let tally = policy.tally();
+    assert_eq!((tally.sleeps, tally.wakeups, tally.recovered), (1, 1, 0));
+}
+
+#[test]
+fn a_latch_wakes_its_owner() {
+    let policy = policy::<NoJec, Sound>(1);
+    let latch = Latch::new();
+    asleep(&policy, &OneJob(AtomicBool::new(false)), &latch, || {
+        if latch.set() {
+            policy.notify(0);
+        }
+    });
+    let tally = policy.tally();
+    assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
+}
+
+/// Worker 1 looks for the jobs that worker 0 pushes, which never looks itself,
+/// so many times. Without a watchdog one wake-up lost is the end: it hangs.
+///
+/// Worker 0 pushes just when worker 1 falls asleep: sooner next time if it came
+/// too late for that, later if too soon.
+struct Pushes(u32);
+
+/// What moves the moment, in spins; and how far it may move, some 50 us.
+const STEP: u32 = 16;
+const LATEST: u32 = 1 << 12;
+
+impl PolicyVisitor<Native> for Pushes {
+    type Output = Tally;
+
+    fn visit<S: Sleep<Native>>(self) -> Tally {
+        let policy = S::new(&Setup {
+            groups: &[0; 2],
+            idle: &Arc::new(Idle::new(Duration::ZERO, None)),
+        });
+        let job = OneJob(AtomicBool::new(false));
+        let never = Latch::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..self.0 {
+                    let mut looking = policy.start_looking(1);
+                    while !job.0.swap(false, Ordering::Acquire) {
+                        policy.no_work_found(1, &mut looking, &never, &job);
+                    }
+                    let _ = policy.work_found(1, looking);
+                }
+            });
+            let mut moment = 0_u32;
+            for round in 0..self.0 {
+                (0..moment + round % (4 * STEP)).for_each(|_| Native::relax());
+                // Now and then it sleeps for certain, on any machine.
+                while round % 64 == 0 && policy.sleepers() == 0 {
+                    Native::yield_now();
+                }
+                moment = match policy.sleepers() {
+                    0 => (moment + STEP).min(LATEST),
+                    _ => moment.saturating_sub(STEP),
+                };
+                job.0.store(true, Ordering::Release);
+                let _ = policy.posted(0, true);
+                while job.0.load(Ordering::Relaxed) {
+                    Native::yield_now();
+                }
+            }
+        });
+        assert_eq!(policy.sleepers(), 0);
+        policy.tally()
+    }
+}
+
+#[test]
+fn no_job_is_forgotten_for_good_on_this_machine() {
+    let pushes = 1_000;
+    for (name, mode) in policies() {
+        let tally = with_policy(name, mode, Pushes(pushes)).unwrap();
+        assert!(tally.wakeups + tally.recovered > 0, "{name}, {mode}");
+        assert!(mode == Mode::AsPublished || tally.recovered == 0);
+    }
+}

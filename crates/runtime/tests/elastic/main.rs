@@ -1,9 +1,0 @@
-//! Pools that follow what the system leaves this process, on this host. Whatever
-//! confines a process is done to a child: the tests' own is left alone.
-#![cfg(target_os = "linux")]
-
-mod cgroup;
-mod child;
-mod load;
-mod stress;
-mod throttling;

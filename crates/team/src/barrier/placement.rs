@@ -1,0 +1,111 @@
+use std::time::Duration;
+
+/// The members that meet at a barrier, and where they run.
+///
+/// ```
+/// use manycore_team::barrier::Placement;
+///
+/// // 8 ranks on 2 core groups of 4 cores.
+/// let placement = Placement::grouped(vec![0, 0, 0, 0, 1, 1, 1, 1]);
+/// assert_eq!((placement.members(), placement.groups()), (8, 2));
+/// assert!(!placement.is_oversubscribed());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The core group of each rank.
+    group: Vec<usize>,
+    /// Cores that the ranks have to themselves.
+    cores: usize,
+    patience: Duration,
+}
+
+/// Some times what it takes to wake a thread, 30 to 60 us on a virtual machine: who
+/// sleeps too early pays that, and so does who spins until then for nothing.
+const PATIENCE: Duration = Duration::from_micros(200);
+
+impl Placement {
+    /// `members` ranks, each on a core of its own, near to each other.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    #[track_caller]
+    pub fn flat(members: usize) -> Self {
+        Self::grouped(vec![0; members])
+    }
+
+    /// A rank an entry, which says in what core group it runs; groups are
+    /// numbered from 0 without gaps; each rank has a core of its own.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or a number between is missing.
+    #[track_caller]
+    pub fn grouped(group: Vec<usize>) -> Self {
+        assert!(!group.is_empty(), "a barrier needs a member");
+        let groups = 1 + group.iter().copied().max().unwrap_or(0);
+        let missing = (0..groups).find(|number| !group.contains(number));
+        assert!(missing.is_none(), "no rank is in core group {missing:?}");
+        let cores = group.len();
+        Self {
+            group,
+            cores,
+            patience: PATIENCE,
+        }
+    }
+
+    /// The same ranks on so many cores.
+    #[must_use]
+    pub fn on_cores(self, cores: usize) -> Self {
+        Self { cores, ..self }
+    }
+
+    /// The same ranks, who wait awake for so long before they sleep; by default 200 us.
+    ///
+    /// ```
+    /// use manycore_team::barrier::Placement;
+    /// use std::time::Duration;
+    ///
+    /// let placement = Placement::flat(4).with_patience(Duration::from_millis(1));
+    /// assert_eq!(placement.patience(), Duration::from_millis(1));
+    /// ```
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long a rank waits awake before it sleeps.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// The patience, where the default is 1.
+    #[doc(hidden)]
+    pub fn relative_patience(&self) -> f64 {
+        self.patience.as_secs_f64() / PATIENCE.as_secs_f64()
+    }
+
+    /// How many ranks there are.
+    pub fn members(&self) -> usize {
+        self.group.len()
+    }
+
+    /// How many core groups they are in.
+    pub fn groups(&self) -> usize {
+        1 + self.group.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The core group of a rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    pub fn group(&self, rank: usize) -> usize {
+        self.group[rank]
+    }
+
+    /// Whether ranks share cores: then who waits must let others run.
+    pub fn is_oversubscribed(&self) -> bool {
+        self.cores < self.group.len()
+    }
+}

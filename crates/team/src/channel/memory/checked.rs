@@ -1,0 +1,210 @@
+//! The bell under loom: no wake-up is lost, and each step of its argument is needed.
+
+use super::bell::{Bell, wait_for};
+use crate::channel::ends::{Ends, HANDLE, PORT};
+use manycore_check::{Deaf, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
+
+/// What the check asks of a bell, sound or broken.
+trait Rings: Sync {
+    fn ring(&self);
+    fn wait(&self, look: impl FnMut() -> Option<()>);
+}
+
+impl<P: Platform> Rings for Bell<P> {
+    fn ring(&self) {
+        self.ring();
+    }
+
+    fn wait(&self, look: impl FnMut() -> Option<()>) {
+        wait_for(self, look);
+    }
+}
+
+/// Each of the ringers publishes one piece of news; each of the sleepers waits for so
+/// many. Loom reports one that sleeps for ever.
+fn news_arrive<R: Rings>(bell: R, ringers: usize, sleepers: usize) {
+    let news = <Loom as Platform>::AtomicU32::new(0);
+    team::<Loom>(ringers + sleepers, |rank| {
+        if rank < ringers {
+            // Relaxed: it is the bell that orders.
+            news.fetch_add(1, Ordering::Relaxed);
+            bell.ring();
+        } else {
+            bell.wait(|| (news.load(Ordering::Relaxed) as usize == ringers).then_some(()));
+        }
+    });
+}
+
+#[test]
+fn one_rings_for_one() {
+    loom_model(None, || news_arrive(Bell::<Loom>::new(), 1, 1));
+}
+
+#[test]
+fn two_ring_for_one() {
+    loom_model(Some(3), || news_arrive(Bell::<Loom>::new(), 2, 1));
+}
+
+#[test]
+fn one_rings_for_two() {
+    loom_model(Some(3), || news_arrive(Bell::<Loom>::new(), 1, 2));
+}
+
+#[test]
+fn each_fault_of_the_platform_is_caught() {
+    fn check<P: Platform>() -> String {
+        caught(|| loom_model(None, || news_arrive(Bell::<P>::new(), 1, 1)))
+    }
+    for why in [
+        check::<Faulty<Loom, NoFence>>(),
+        check::<Faulty<Loom, NoHeavyFence>>(),
+        check::<Faulty<Loom, Deaf>>(),
+    ] {
+        assert!(why.contains("deadlock"), "{why}");
+    }
+}
+
+/// A step of the argument left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mistake {
+    /// The sleeper does not look once more.
+    LooksNoMore,
+    /// It looks before it says that it will sleep.
+    LooksTooEarly,
+    /// The side that rings leaves the word as it is.
+    DoesNotChangeTheWord,
+    /// The side that rings makes the word even, and does not count.
+    DoesNotCount,
+}
+
+/// The bell once more, with room for one mistake.
+struct Sketch {
+    word: <Loom as Platform>::Futex,
+    mistake: Option<Mistake>,
+}
+
+impl Sketch {
+    fn with(mistake: Option<Mistake>) -> Self {
+        let word = Atomic::new(0);
+        Self { word, mistake }
+    }
+}
+
+impl Rings for Sketch {
+    fn ring(&self) {
+        Loom::light_fence();
+        let word = self.word.load(Ordering::Relaxed);
+        if word & 1 == 0 {
+            return;
+        }
+        let to = match self.mistake {
+            Some(Mistake::DoesNotChangeTheWord) => word,
+            Some(Mistake::DoesNotCount) => word - 1,
+            _ => word + 1,
+        };
+        let swap = (self.word).compare_exchange(word, to, Ordering::Relaxed, Ordering::Relaxed);
+        if swap.is_ok() {
+            self.word.wake(u32::MAX);
+        }
+    }
+
+    fn wait(&self, mut look: impl FnMut() -> Option<()>) {
+        while look().is_none() {
+            if self.mistake == Some(Mistake::LooksTooEarly) && look().is_some() {
+                return;
+            }
+            let left = self.word.fetch_or(1, Ordering::Relaxed) | 1;
+            Loom::heavy_fence();
+            let looks = !matches!(
+                self.mistake,
+                Some(Mistake::LooksNoMore | Mistake::LooksTooEarly)
+            );
+            if looks && look().is_some() {
+                return;
+            }
+            self.word.wait(left, None);
+        }
+    }
+}
+
+#[test]
+fn each_step_left_out_is_caught() {
+    let check = |mistake| {
+        // The count matters when somebody else lies down between the ring and the sleep.
+        let sleepers = if mistake == Some(Mistake::DoesNotCount) {
+            2
+        } else {
+            1
+        };
+        let bound = (sleepers > 1).then_some(4);
+        loom_model(bound, move || {
+            news_arrive(Sketch::with(mistake), 1, sleepers);
+        })
+    };
+    check(None);
+    for mistake in [
+        Mistake::LooksNoMore,
+        Mistake::LooksTooEarly,
+        Mistake::DoesNotChangeTheWord,
+    ] {
+        let why = caught(|| check(Some(mistake)));
+        assert!(why.contains("deadlock"), "{mistake:?}: {why}");
+    }
+}
+
+/// How a channel ends, and how it would end wrongly.
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Sound,
+    /// The receiver looks for a message first, and then whether the channel is closed.
+    LooksLate,
+    /// The last to go rings first, and is counted out then.
+    RingsEarly,
+    /// Nobody rings.
+    Silent,
+}
+
+/// A sender leaves a word, and goes; the receiver takes it, and is told of the end.
+fn the_end_comes(ending: Ending) {
+    let (bell, ends) = (Bell::<Loom>::new(), Ends::<Loom>::new());
+    ends.add(PORT);
+    ends.add(PORT);
+    assert!(!ends.leave(HANDLE));
+    let word = <Loom as Platform>::AtomicU32::new(0);
+    team::<Loom>(2, |rank| {
+        if rank == 0 {
+            word.store(1, Ordering::Relaxed);
+            if ending == Ending::RingsEarly {
+                bell.ring();
+            }
+            if ends.leave(PORT) && ending != Ending::Silent && ending != Ending::RingsEarly {
+                bell.ring();
+            }
+        } else {
+            wait_for(&bell, || {
+                let early = ending == Ending::LooksLate && word.load(Ordering::Relaxed) == 1;
+                let is_closed = ends.is_closed();
+                let found = match ending {
+                    Ending::LooksLate => early,
+                    _ => word.load(Ordering::Relaxed) == 1,
+                };
+                assert!(found || !is_closed, "closed, and a message is overlooked");
+                is_closed.then_some(())
+            });
+        }
+    });
+}
+
+#[test]
+fn the_end_is_told_after_the_last_message() {
+    loom_model(None, || the_end_comes(Ending::Sound));
+}
+
+#[test]
+fn each_wrong_ending_is_caught() {
+    let check = |ending| caught(move || loom_model(None, move || the_end_comes(ending)));
+    assert!(check(Ending::LooksLate).contains("overlooked"));
+    assert!(check(Ending::RingsEarly).contains("deadlock"));
+    assert!(check(Ending::Silent).contains("deadlock"));
+}

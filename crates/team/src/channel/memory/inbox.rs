@@ -1,0 +1,176 @@
+//! The receiving side of a port.
+
+use super::Hub;
+use super::bell::wait_for;
+use super::tap::{Look, Tap};
+use crate::channel::{Closed, Message};
+use manycore_platform::{Filter, Platform};
+use std::num::NonZeroU32;
+
+/// What a port needs to receive: one tap a sender that it has noticed.
+pub(super) struct Inbox<P: Platform> {
+    pub(super) taps: Vec<Tap<P>>,
+    /// Whose turn it is.
+    turn: usize,
+    /// [`Hub::version`] when the taps were looked after.
+    pub(super) version: u32,
+    filter: Filter,
+    counter: Option<Counter>,
+}
+
+/// Passes on one message in so many.
+struct Counter {
+    every: NonZeroU32,
+    count: u32,
+}
+
+impl Counter {
+    fn completes(&mut self) -> bool {
+        self.count = (self.count + 1) % self.every;
+        self.count == 0
+    }
+}
+
+impl<P: Platform> Inbox<P> {
+    pub(super) fn new(every: Option<NonZeroU32>) -> Self {
+        Self {
+            taps: Vec::new(),
+            turn: 0,
+            version: 0,
+            filter: Filter::ALL,
+            counter: every.map(|every| Counter { every, count: 0 }),
+        }
+    }
+
+    /// Takes a message, if there is one.
+    #[inline(always)]
+    pub(super) fn take(
+        &mut self,
+        hub: &Hub<P>,
+        port: usize,
+        mut data: Option<&mut Vec<u8>>,
+    ) -> Option<Message> {
+        match self.take_word(hub, port) {
+            None => self.search(hub, port, data),
+            message => {
+                if let Some(data) = &mut data {
+                    data.clear();
+                }
+                message
+            }
+        }
+    }
+
+    /// Takes the next word of the sender whose turn it is.
+    #[inline(always)]
+    fn take_word(&mut self, hub: &Hub<P>, port: usize) -> Option<Message> {
+        if self.counter.is_some() {
+            return None;
+        }
+        let tap = self.taps.get_mut(self.turn)?;
+        let told = tap.published();
+        let message = tap.take_word(self.filter)?;
+        if tap.published() != told {
+            self.pass_turn(hub, port);
+        }
+        Some(message)
+    }
+
+    /// Takes any message of anybody.
+    #[inline(never)]
+    fn search(
+        &mut self,
+        hub: &Hub<P>,
+        port: usize,
+        mut data: Option<&mut Vec<u8>>,
+    ) -> Option<Message> {
+        // Senders that were found to have nothing, one after the other.
+        let mut silent = 0;
+        loop {
+            let Some(tap) = self.taps.get_mut(self.turn) else {
+                if self.turn == 0 && !hub.look_after(self, port) {
+                    return None;
+                }
+                self.turn = 0;
+                continue;
+            };
+            let told = tap.published();
+            match tap.look(self.filter, data.as_deref_mut()) {
+                Look::Message(message) => {
+                    if tap.published() != told {
+                        self.pass_turn(hub, port);
+                    }
+                    let counter = self.counter.as_mut();
+                    if counter.is_none_or(Counter::completes) {
+                        return Some(message);
+                    }
+                    silent = 0;
+                }
+                Look::Other => silent = 0,
+                Look::Nothing => {
+                    if tap.closed {
+                        tap.ring.leave(port);
+                        self.taps.swap_remove(self.turn);
+                    } else {
+                        silent += 1;
+                        self.turn += 1;
+                    }
+                    if silent >= self.taps.len() {
+                        if !hub.look_after(self, port) {
+                            return None;
+                        }
+                        silent = 0;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A sender that is never silent does not keep others waiting, nor the news of
+    /// them: it has its turn for a quarter ring.
+    #[cold]
+    fn pass_turn(&mut self, hub: &Hub<P>, port: usize) {
+        self.turn += 1;
+        hub.look_after(self, port);
+    }
+
+    #[inline(always)]
+    pub(super) fn wait_and_take(
+        &mut self,
+        hub: &Hub<P>,
+        port: usize,
+        mut data: Option<&mut Vec<u8>>,
+    ) -> Result<Message, Closed> {
+        match self.take(hub, port, data.as_deref_mut()) {
+            Some(message) => Ok(message),
+            None => self.wait(hub, port, data),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(
+        &mut self,
+        hub: &Hub<P>,
+        port: usize,
+        mut data: Option<&mut Vec<u8>>,
+    ) -> Result<Message, Closed> {
+        wait_for(&hub.news.arrival, || {
+            // In this order: see `Ends`.
+            let is_closed = hub.news.ends.is_closed();
+            match self.take(hub, port, data.as_deref_mut()) {
+                Some(message) => Some(Ok(message)),
+                None => is_closed.then_some(Err(Closed)),
+            }
+        })
+    }
+
+    /// What is in the rings passes by the old filter.
+    pub(super) fn set_filter(&mut self, hub: &Hub<P>, port: usize, filter: Filter) {
+        hub.look_after(self, port);
+        for tap in &mut self.taps {
+            tap.replace(self.filter);
+        }
+        self.filter = filter;
+    }
+}

@@ -1,0 +1,315 @@
+//! The receiving side of one ring.
+
+use super::record::{Header, WIDE, WORD};
+use super::ring::{Cursor, Mark, Ring};
+use crate::channel::Message;
+use manycore_platform::{Atomic, Filter, Ordering, Platform};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What a port knows of another's ring; on lines of its own, as the port.
+#[repr(align(128))]
+pub(super) struct Tap<P: Platform> {
+    pub(super) ring: Arc<Ring<P>>,
+    cursor: Arc<Cursor<P>>,
+    /// The next record, and the number of its message where readers are overtaken.
+    next: Mark,
+    /// What the cursor says.
+    published: u64,
+    /// Messages lost since the last one that was noticed.
+    missed: u64,
+    /// A long message of which some is still to come.
+    partial: Option<Partial>,
+    /// What comes next may be the rest of a message whose beginning was lost.
+    headless: bool,
+    /// Filters that were replaced, and where; in order.
+    replaced: VecDeque<(u64, Filter)>,
+    /// No more comes than is there.
+    pub(super) closed: bool,
+}
+
+struct Partial {
+    data: Vec<u8>,
+    /// Whether its beginning passed the filter; if not, nothing is kept.
+    passes: bool,
+}
+
+/// What a look finds.
+pub(super) enum Look {
+    Nothing,
+    /// A record that is no message for this port, or not a whole one.
+    Other,
+    /// A message that passes.
+    Message(Message),
+}
+
+impl<P: Platform> Tap<P> {
+    /// A ring that the port has read from the start, or begins to read at `next`.
+    pub(super) fn new(ring: Arc<Ring<P>>, cursor: Arc<Cursor<P>>, next: Mark) -> Self {
+        Self {
+            ring,
+            cursor,
+            next,
+            published: next.position,
+            missed: 0,
+            partial: None,
+            headless: false,
+            replaced: VecDeque::new(),
+            closed: false,
+        }
+    }
+
+    /// Takes the next record if it is a word that passes, as almost always. Apart from
+    /// [`look`](Self::look) so that the message is put together where it is used, and
+    /// not handed on through memory, narrow stores by wide loads, at five times the cost.
+    #[inline(always)]
+    pub(super) fn take_word(&mut self, filter: Filter) -> Option<Message> {
+        let ring = &*self.ring;
+        let position = self.next.position;
+        // Acquire: the record is there, and what its sender did before.
+        let header = Header(ring.word(position).load(Ordering::Acquire));
+        let payload = ring.word(position + 1).load(Ordering::Relaxed);
+        let usual = header.kind() == WORD
+            && self.replaced.is_empty()
+            && filter.passes(header.signature())
+            && !(ring.loses && ring.has_overtaken(position));
+        if !usual {
+            return None;
+        }
+        let sender = ring.sender;
+        let missed = if ring.loses {
+            std::mem::take(&mut self.missed)
+        } else {
+            0
+        };
+        self.pass(2, true);
+        Some(Message {
+            payload,
+            signature: header.signature(),
+            tag: header.tag(),
+            length: 0,
+            sender,
+            missed,
+        })
+    }
+
+    /// Looks at the next record. The long data of a message goes to `data`, if
+    /// somebody wants it.
+    pub(super) fn look(&mut self, filter: Filter, data: Option<&mut Vec<u8>>) -> Look {
+        let position = self.next.position;
+        // Acquire: as above.
+        let header = Header(self.ring.word(position).load(Ordering::Acquire));
+        if self.has_lost_the_record() {
+            return Look::Other;
+        }
+        if header.0 == Header::NONE {
+            return Look::Nothing;
+        }
+        let second = self.ring.word(position + 1).load(Ordering::Relaxed);
+        if header.kind() != WORD && header.kind() != WIDE {
+            return self.long(header, second, filter, data);
+        }
+        let (words, tag) = match header.kind() {
+            WORD => (2, header.tag()),
+            _ => (
+                4,
+                self.ring.word(position + 2).load(Ordering::Relaxed) as u32,
+            ),
+        };
+        if self.has_lost_the_record() {
+            return Look::Other;
+        }
+        self.word(filter, words, second, header.signature(), tag, data)
+    }
+
+    /// A word was read: it is taken.
+    fn word(
+        &mut self,
+        filter: Filter,
+        words: u64,
+        payload: u64,
+        signature: u32,
+        tag: u32,
+        data: Option<&mut Vec<u8>>,
+    ) -> Look {
+        let passes = self.passes(filter, signature);
+        self.pass(words, true);
+        if !passes {
+            return Look::Other;
+        }
+        if let Some(data) = data {
+            data.clear();
+        }
+        Look::Message(Message {
+            payload,
+            signature,
+            tag,
+            length: 0,
+            sender: self.ring.sender,
+            missed: std::mem::take(&mut self.missed),
+        })
+    }
+
+    fn long(
+        &mut self,
+        header: Header,
+        names: u64,
+        filter: Filter,
+        mut data: Option<&mut Vec<u8>>,
+    ) -> Look {
+        let (signature, tag) = ((names >> 32) as u32, names as u32);
+        let whole = header.is_first() && header.is_last();
+        if header.is_first() {
+            let passes = self.passes(filter, signature);
+            let data = Vec::new();
+            self.partial = Some(Partial { data, passes });
+            self.headless = false;
+        }
+        let place = self.next.position + 2;
+        // `None`: a piece of a message that began before this port heard anything.
+        let mut partial = self.partial.take();
+        let mut length = 0;
+        if let Some(partial) = partial.as_mut().filter(|partial| partial.passes) {
+            length = partial.data.len() + header.bytes();
+            // A whole one that nobody wants need not be copied; of another, who takes
+            // the last piece may want all.
+            match &mut data {
+                Some(data) if whole && !self.ring.loses => {
+                    data.clear();
+                    copy(&self.ring, place, header.bytes(), data);
+                }
+                None if whole => (),
+                _ => copy(&self.ring, place, header.bytes(), &mut partial.data),
+            }
+        }
+        if self.has_lost_the_record() {
+            return Look::Other;
+        }
+        self.pass(header.words(), header.is_last());
+        if !header.is_last() {
+            self.partial = partial;
+            return Look::Other;
+        }
+        if std::mem::take(&mut self.headless) {
+            self.missed += 1;
+        }
+        let Some(partial) = partial.filter(|partial| partial.passes) else {
+            return Look::Other;
+        };
+        if let Some(data) = data.filter(|_| !whole || self.ring.loses) {
+            *data = partial.data;
+        }
+        Look::Message(Message {
+            payload: 0,
+            signature,
+            tag,
+            length,
+            sender: self.ring.sender,
+            missed: std::mem::take(&mut self.missed),
+        })
+    }
+
+    /// Goes on to the next record, of the next message if this was the last of one.
+    #[inline(always)]
+    fn pass(&mut self, words: u64, last: bool) {
+        self.next.position += words;
+        if self.ring.loses {
+            self.next.number += u64::from(last);
+        }
+        if self.next.position - self.published >= self.ring.quarter() {
+            self.publish();
+        }
+    }
+
+    /// Tells the owner how far this port is.
+    #[cold]
+    pub(super) fn publish(&mut self) {
+        self.published = self.next.position;
+        self.cursor.publish(self.published);
+        self.ring.room.ring();
+    }
+
+    /// Where the cursor stands: changes when a good part of the ring has been read.
+    pub(super) fn published(&self) -> u64 {
+        self.published
+    }
+
+    /// Whether what was just read of the next record may be something else, because the
+    /// owner is a ring ahead; then goes on where there is something.
+    #[inline(always)]
+    fn has_lost_the_record(&mut self) -> bool {
+        let lost = self.ring.loses && self.ring.has_overtaken(self.next.position);
+        if lost {
+            self.resume();
+        }
+        lost
+    }
+
+    #[cold]
+    fn resume(&mut self) {
+        let mark = self.ring.latest_mark();
+        self.missed += mark.number - self.next.number;
+        self.next = mark;
+        self.partial = None;
+        self.headless = true;
+    }
+
+    /// The filter that holds for the next record.
+    #[inline(always)]
+    fn passes(&mut self, filter: Filter, signature: u32) -> bool {
+        if self.replaced.is_empty() {
+            return filter.passes(signature);
+        }
+        let position = self.next.position;
+        while matches!(self.replaced.front(), Some(&(until, _)) if until <= position) {
+            self.replaced.pop_front();
+        }
+        let replaced = self.replaced.front().map(|&(_, filter)| filter);
+        replaced.unwrap_or(filter).passes(signature)
+    }
+
+    /// From what is sent now on `filter` does not hold any more.
+    pub(super) fn replace(&mut self, filter: Filter) {
+        let end = self.end().position;
+        let since = self
+            .replaced
+            .back()
+            .map_or(self.next.position, |&(until, _)| until);
+        if end > since {
+            self.replaced.push_back((end, filter));
+        }
+    }
+
+    /// Goes to the end without taking notice of anything.
+    pub(super) fn skip(&mut self) {
+        self.next = self.end();
+        self.publish();
+    }
+
+    /// The end of what has been sent.
+    fn end(&self) -> Mark {
+        let mut at = self.next;
+        loop {
+            let header = Header(self.ring.word(at.position).load(Ordering::Acquire));
+            if self.ring.loses && self.ring.has_overtaken(at.position) {
+                at = self.ring.latest_mark();
+            } else if header.0 == Header::NONE {
+                return at;
+            } else {
+                at.position += header.words();
+                at.number += u64::from(header.is_last());
+            }
+        }
+    }
+}
+
+/// Appends `bytes` that begin at the word `place`.
+fn copy<P: Platform>(ring: &Ring<P>, place: u64, bytes: usize, data: &mut Vec<u8>) {
+    data.reserve(bytes);
+    let end = data.len() + bytes;
+    for place in (place..).take(bytes.div_ceil(8)) {
+        let word = ring.word(place).load(Ordering::Relaxed).to_le_bytes();
+        let left = end - data.len();
+        data.extend_from_slice(&word[..left.min(8)]);
+    }
+}

@@ -1,0 +1,50 @@
+/// How a channel that goes through memory deals with receivers slower than their
+/// senders. A broadcast network keeps all messages and needs no settings.
+///
+/// ```
+/// use manycore_team::channel::{Channel, Settings, Slow};
+///
+/// let news = Channel::with(Settings { capacity: 4096, slow: Slow::Lose });
+/// let (mut sender, mut receiver) = (news.open(), news.open());
+/// for number in 0..10_000 {
+///     sender.send(number, 0, 0); // does not wait
+/// }
+/// let oldest = receiver.receive().unwrap();
+/// assert_eq!(oldest.payload, oldest.missed);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Bytes that a sender can be ahead of a receiver; rounded up to a power of two,
+    /// and to 128. A word takes 16 of them, 32 if its tag is 2^24 or more. Memory of that
+    /// size is taken at a port's first message, none by ports that only receive.
+    pub capacity: usize,
+    /// What a sender does when it is that far ahead.
+    pub slow: Slow,
+}
+
+/// What becomes of a receiver that is a whole [capacity](Settings::capacity) behind.
+///
+/// ```
+/// use manycore_team::channel::{Settings, Slow};
+///
+/// assert_eq!(Settings::default().slow, Slow::Wait);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slow {
+    /// The sender waits for it. Nothing is lost; who never receives stops all
+    /// senders, and two that send to each other without receiving stop both.
+    Wait,
+    /// It loses what it has not taken, and learns
+    /// [how many messages](super::Message::missed) that were. No sender ever waits.
+    Lose,
+}
+
+impl Default for Settings {
+    /// 64 KiB, and senders that wait.
+    fn default() -> Self {
+        Self {
+            capacity: 64 << 10,
+            slow: Slow::Wait,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The protocol under loom, with two workers and three ranks, and whole teams under shuttle:
+//! each rank goes on from where it stopped, by one worker at a time; no rank passes a barrier
+//! before all have arrived; a worker finds each rank that is put back; and all of it ends.
+
+mod few;
+mod whole;
+
+use super::{Site, Step, Turn};
+use manycore_platform::{Ordering, Platform};
+use std::sync::atomic::AtomicU32;
+
+/// How far each rank has come, in steps. The standard library's atomics: the books are no
+/// step of the model.
+struct Books {
+    steps: Vec<AtomicU32>,
+    /// Steps of a rank in an episode.
+    per_episode: u32,
+    episodes: u32,
+}
+
+impl Books {
+    fn new(ranks: usize, per_episode: u32, episodes: u32) -> Self {
+        Self {
+            steps: (0..ranks).map(|_| AtomicU32::new(0)).collect(),
+            per_episode,
+            episodes,
+        }
+    }
+
+    /// The next step of a rank, from 0; all have arrived wherever it has passed a barrier.
+    fn step(&self, rank: usize) -> u32 {
+        let step = self.steps[rank].fetch_add(1, Ordering::Relaxed);
+        let passed = step / self.per_episode * self.per_episode;
+        for (other, steps) in self.steps.iter().enumerate() {
+            let steps = steps.load(Ordering::Relaxed);
+            assert!(steps >= passed, "{rank} at step {step}, {other} at {steps}");
+        }
+        step
+    }
+
+    /// Where the step leads.
+    fn outcome(&self, step: u32) -> Step {
+        if (step + 1) % self.per_episode != 0 {
+            Step::Cut
+        } else if step + 1 == self.per_episode * self.episodes {
+            Step::Done
+        } else {
+            Step::Arrived(Site::named("episode"))
+        }
+    }
+
+    fn all_ran(&self) {
+        for steps in &self.steps {
+            assert_eq!(
+                steps.load(Ordering::Relaxed),
+                self.per_episode * self.episodes
+            );
+        }
+    }
+}
+
+/// A rank that keeps such books, and does something else at each step.
+fn walker<'a, P: Platform>(
+    books: &'a Books,
+    also: impl Fn(&Turn<'_, P>, u32) + Send + 'a,
+) -> impl FnMut(&Turn<'_, P>) -> Step + Send + 'a {
+    move |turn| {
+        let step = books.step(turn.rank());
+        also(turn, step);
+        books.outcome(step)
+    }
+}

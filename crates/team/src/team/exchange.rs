@@ -1,0 +1,119 @@
+//! Where ranks leave values for one another.
+
+use super::words::Episode;
+use manycore_platform::{CachePadded, Platform};
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::slice;
+
+/// Bytes that a rank can leave.
+const ROOM: usize = 64;
+
+/// What a rank has left.
+struct Slot {
+    /// In which episode, and of which type; `None` if never.
+    label: Option<(Episode, TypeId)>,
+    bytes: Bytes,
+}
+
+#[repr(align(64))]
+struct Bytes {
+    /// Only ever used by its address.
+    _room: [MaybeUninit<u8>; ROOM],
+}
+
+/// Two slots a rank, which take turns: one for even episodes, one for odd.
+///
+/// In an episode ranks write the slots of its parity, each its own, and read those of the other
+/// parity. An episode begins when all have arrived at the end of the one before. So no
+/// reading is at the same time as a writing, whatever bodies do with their turns, and the
+/// label says whether a value is the one that is looked for. (Episodes are numbered modulo
+/// 2^29: a rank that leaves nothing for so long is taken to have left what it left then.)
+pub(super) struct Exchange {
+    slots: [Box<[CachePadded<UnsafeCell<Slot>>]>; 2],
+}
+
+// SAFETY: a slot is written by who has claimed its rank, and read by others in the next episode,
+// by the contract of the methods. Only `Send` values are in it.
+unsafe impl Sync for Exchange {}
+// SAFETY: as above.
+unsafe impl Send for Exchange {}
+
+impl Exchange {
+    pub(super) fn new(ranks: usize) -> Self {
+        let slot = |_| {
+            CachePadded::new(UnsafeCell::new(Slot {
+                label: None,
+                bytes: Bytes {
+                    _room: [MaybeUninit::uninit(); ROOM],
+                },
+            }))
+        };
+        let set = || (0..ranks).map(slot).collect();
+        Self {
+            slots: [set(), set()],
+        }
+    }
+
+    const fn fits<T>() {
+        assert!(
+            size_of::<T>() <= ROOM && align_of::<T>() <= 64,
+            "what ranks exchange is up to 64 bytes, aligned to at most 64"
+        );
+    }
+
+    /// Leaves the value of `rank`.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed that rank, in this episode, and not given it back.
+    pub(super) unsafe fn leave<P: Platform, T: Copy + Send + 'static>(
+        &self,
+        episode: Episode,
+        rank: usize,
+        value: T,
+    ) {
+        const { Self::fits::<T>() };
+        let slot = self.slots[episode.parity()][rank].get();
+        // SAFETY: the claimer's alone, and nobody reads it in this episode. It has room, see
+        // `fits`.
+        unsafe {
+            (*slot).label = Some((episode, TypeId::of::<T>()));
+            value_in::<T>(slot).write(value);
+            P::write(slice::from_mut(&mut *slot));
+        }
+    }
+
+    /// What `rank` left in the episode before; `None` if it is no `T`, or nothing.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed some rank, in this episode, and not given it back.
+    pub(super) unsafe fn take<P: Platform, T: Copy + Send + 'static>(
+        &self,
+        episode: Episode,
+        rank: usize,
+    ) -> Option<T> {
+        const { Self::fits::<T>() };
+        let before = episode.before();
+        let slot = self.slots[before.parity()][rank].get();
+        // SAFETY: it was written before the barrier between the episodes, if ever, and is
+        // not written in this one. The label says that it is a `T`.
+        unsafe {
+            P::read(slice::from_ref(&*slot));
+            let is_it = (*slot).label == Some((before, TypeId::of::<T>()));
+            is_it.then(|| value_in::<T>(slot).read())
+        }
+    }
+}
+
+/// Where the value is in a slot.
+///
+/// # Safety
+///
+/// The slot is there.
+unsafe fn value_in<T>(slot: *mut Slot) -> *mut T {
+    // SAFETY: a place in it; no reference is made.
+    unsafe { (&raw mut (*slot).bytes).cast() }
+}

@@ -1,0 +1,379 @@
+//! A worker's part in a run.
+
+use super::Site;
+use super::body::{Step, Turn};
+use super::plan::{Cut, even};
+use super::planner::Way;
+use super::rank_cell::NOWHERE;
+use super::run::Run;
+use super::words::{Episode, OVER, PARKED};
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a worker leaves a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// It is over.
+    Over,
+    /// The allotment has no core for the worker.
+    Revoked,
+}
+
+/// What a worker does next in its episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// It has no rank left to run.
+    Waits,
+    /// The episode is over.
+    Next,
+    /// It has to go.
+    Leaves,
+}
+
+/// The longest time between two looks for a rank that somebody has cut, in times of the
+/// first.
+const LONGEST: u64 = 8;
+
+/// A worker in a run.
+pub(super) struct Hand<'a, P: Platform> {
+    run: &'a Run<P>,
+    worker: usize,
+    /// Ranks that have arrived here and are not announced, those of them that are done, and
+    /// where the last one is.
+    arrived: u32,
+    done: u32,
+    site: Site,
+    /// When the last turn ended.
+    clock: u64,
+    switches: u64,
+    cuts: u64,
+    migrations: u64,
+}
+
+impl<'a, P: Platform> Hand<'a, P> {
+    /// The part of worker `worker`, which is one of those that may take part.
+    pub(super) fn new(run: &'a Run<P>, worker: usize) -> Self {
+        let tally = &run.tallies[worker];
+        // Relaxed: its own, from when it was here before.
+        let before = |count: &P::AtomicU64| count.load(Ordering::Relaxed);
+        Self {
+            run,
+            worker,
+            arrived: 0,
+            done: 0,
+            site: Site::START,
+            clock: 0,
+            switches: before(&tally.switches),
+            cuts: before(&tally.cuts),
+            migrations: before(&tally.migrations),
+        }
+    }
+
+    /// Runs ranks until the run is over or the worker has to go.
+    pub(super) fn take_part(mut self) -> Leave {
+        loop {
+            // Acquire pairs with the release of who has opened the episode.
+            let opening = Atomic::load(&self.run.opening.word, Ordering::Acquire);
+            if opening & OVER != 0 {
+                return Leave::Over;
+            }
+            if !self.may_run() {
+                return Leave::Revoked;
+            }
+            let episode = Episode::of(opening);
+            self.clock = P::now();
+            let (way, cores) = self.run.opening.schedule.get();
+            let mut then = match way {
+                Way::Turns(quantum) => self.take_turns(episode, quantum),
+                _ => self.run_list(episode, way, cores),
+            };
+            if self.announce(episode) {
+                then = Then::Next;
+            }
+            if then == Then::Waits {
+                then = self.wait(episode);
+            }
+            if then == Then::Leaves {
+                return Leave::Revoked;
+            }
+        }
+    }
+
+    fn may_run(&self) -> bool {
+        self.run.allotment.allows(self.worker)
+    }
+
+    /// Runs what the plan gives to this worker.
+    fn run_list(&mut self, episode: Episode, way: Way, cores: usize) -> Then {
+        if self.worker >= cores {
+            return Then::Waits;
+        }
+        let cut = |core| match way {
+            Way::Planned(interval) => self.run.plans.get(interval, core),
+            _ => even(self.run.ranks.len(), core, cores),
+        };
+        let (from, to): (Cut, Cut) = (cut(self.worker), cut(self.worker + 1));
+        // The first rank is the one that the core before has a part of; its own last one, the
+        // core behind.
+        let last = to.rank + usize::from(to.budget > 0);
+        for place in from.rank..last {
+            let rank = match way {
+                Way::Planned(interval) => self.run.plans.rank(interval, place),
+                _ => place,
+            };
+            let budget = (place == from.rank && from.budget > 0).then_some(from.budget);
+            if self.run.ranks[rank].claim(episode) && !self.run_rank(episode, rank, budget) {
+                return Then::Leaves;
+            }
+            if !self.may_run() {
+                return Then::Leaves;
+            }
+        }
+        Then::Waits
+    }
+
+    /// Runs a rank that it has claimed, and gives it back if it does not arrive. `false` if the
+    /// worker has to go.
+    fn run_rank(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
+        if self.go_on(episode, rank, budget) {
+            return true;
+        }
+        self.put_back(episode, rank);
+        self.may_run()
+    }
+
+    fn put_back(&mut self, episode: Episode, rank: usize) {
+        self.cuts += 1;
+        self.keep_tally();
+        self.run.ranks[rank].put_back(episode);
+        self.run.tell_sleepers();
+    }
+
+    /// Runs whatever rank's turn it is, for a quantum.
+    fn take_turns(&mut self, episode: Episode, quantum: u64) -> Then {
+        let mut held = None;
+        loop {
+            if !self.may_run() {
+                if let Some(rank) = held {
+                    self.put_back(episode, rank);
+                }
+                return Then::Leaves;
+            }
+            // The one that it has is given back only for another.
+            let rank = match (self.next_turn(episode), held.take()) {
+                (Some(other), held) => {
+                    if let Some(rank) = held {
+                        self.put_back(episode, rank);
+                    }
+                    other
+                }
+                (None, Some(rank)) => rank,
+                (None, None) => return Then::Waits,
+            };
+            if !self.go_on(episode, rank, Some(quantum)) {
+                held = Some(rank);
+            }
+        }
+    }
+
+    /// Claims the next rank in a circle.
+    fn next_turn(&self, episode: Episode) -> Option<usize> {
+        // Relaxed: where to begin to look.
+        let turn = self.run.turn.load(Ordering::Relaxed);
+        let rank = self.claim_from(episode, turn)?;
+        self.run.turn.store(rank + 1, Ordering::Relaxed);
+        Some(rank)
+    }
+
+    /// Claims the first rank that is ready, from `start` on.
+    fn claim_from(&self, episode: Episode, start: usize) -> Option<usize> {
+        let ranks = &self.run.ranks;
+        let start = start % ranks.len();
+        let mut order = (start..ranks.len()).chain(0..start);
+        order.find(|&rank| ranks[rank].claim_of_others(episode))
+    }
+
+    /// Gives a rank that it has claimed a turn, of `budget` ticks if somebody is to have it
+    /// then. `false` if it was cut; then the worker still has it.
+    fn go_on(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
+        let run = self.run;
+        let cell = &run.ranks[rank];
+        if run.has_failed() {
+            self.bury(episode, rank);
+            return true;
+        }
+        // SAFETY: claimed, and given back below or by the caller.
+        let inner = unsafe { cell.inner() };
+        if inner.is_fresh {
+            (inner.is_fresh, inner.took) = (false, 0);
+        }
+        if inner.worker != self.worker {
+            self.migrations += u64::from(inner.worker != NOWHERE);
+            inner.worker = self.worker;
+        }
+        let turn = Turn {
+            rank,
+            size: run.ranks.len(),
+            worker: self.worker,
+            deadline: budget.map_or(u64::MAX, |budget| self.clock.saturating_add(budget)),
+            opening: &run.opening.word,
+            allotment: &run.allotment,
+            exchange: &run.exchange,
+            stacks: &run.stacks,
+            episode,
+            not_sync: PhantomData,
+        };
+        self.switches += 1;
+        // SAFETY: the body lives until the run is over, which it is not before this rank has
+        // arrived; and it is this worker's as `inner` is.
+        let body = unsafe { &mut *inner.body };
+        // Whatever the panic leaves behind is not looked at again: the rank is done.
+        let step = catch_unwind(AssertUnwindSafe(|| body.go_on(&turn)));
+        let now = P::now();
+        inner.took += now.saturating_sub(self.clock);
+        self.clock = now;
+        let done = match step {
+            Ok(Step::Cut) => {
+                if run.has_failed() {
+                    self.bury(episode, rank);
+                    return true;
+                }
+                return false;
+            }
+            Ok(Step::Arrived(site)) => {
+                self.site = site;
+                inner.site = Some(site);
+                false
+            }
+            Ok(Step::Done) => {
+                inner.site = None;
+                true
+            }
+            Err(payload) => {
+                run.fail(payload);
+                true
+            }
+        };
+        inner.is_fresh = true;
+        cell.arrive(episode);
+        self.arrived += 1;
+        self.done += u32::from(done);
+        true
+    }
+
+    /// A rank that it has claimed does not go on any more.
+    fn bury(&mut self, episode: Episode, rank: usize) {
+        self.run.ranks[rank].arrive(episode);
+        self.arrived += 1;
+        self.done += 1;
+    }
+
+    /// Announces what has arrived here. `true` if the episode is over by it.
+    fn announce(&mut self, episode: Episode) -> bool {
+        if self.arrived == 0 {
+            return false;
+        }
+        self.keep_tally();
+        let (arrived, done) = (self.arrived, self.done);
+        (self.arrived, self.done) = (0, 0);
+        self.run.announce(arrived, done, self.site, episode)
+    }
+
+    /// Writes down what it has done.
+    fn keep_tally(&self) {
+        let tally = &self.run.tallies[self.worker];
+        // Relaxed: published by what follows, an announcement or a rank that is put
+        // back, whose next claimer goes on to announce it.
+        tally.switches.store(self.switches, Ordering::Relaxed);
+        tally.cuts.store(self.cuts, Ordering::Relaxed);
+        tally.migrations.store(self.migrations, Ordering::Relaxed);
+    }
+
+    /// Waits for the next episode; runs what others have not come to, or were to leave.
+    fn wait(&mut self, episode: Episode) -> Then {
+        let word = &self.run.opening.word;
+        let (politeness, patience) = (self.run.politeness, self.run.patience);
+        let mut pause = politeness;
+        let mut now = P::now();
+        let mut until = now + patience;
+        let mut seen = episode.opening();
+        loop {
+            seen = P::spin_while(word, seen, until.min(now + pause));
+            now = P::now();
+            if seen & OVER != 0 || Episode::of(seen) != episode {
+                return Then::Next;
+            }
+            if !self.may_run() {
+                return Then::Leaves;
+            }
+            let found = if now < until {
+                self.claim_from(episode, self.own_end())
+            } else {
+                self.sleep(episode)
+            };
+            if let Some(rank) = found {
+                self.clock = P::now();
+                let goes_on = self.help(episode, rank);
+                if self.announce(episode) {
+                    return Then::Next;
+                }
+                if !goes_on {
+                    return Then::Leaves;
+                }
+                // Where there was one there may be more.
+                now = P::now();
+                (pause, until) = (0, now + patience);
+                continue;
+            }
+            pause = (2 * pause).clamp(politeness, LONGEST * politeness);
+        }
+    }
+
+    /// Runs a rank of others that it has claimed, and all that it finds then. `false` if the
+    /// worker has to go.
+    ///
+    /// They are announced together: none can be missed before the last of them has arrived.
+    fn help(&mut self, episode: Episode, mut rank: usize) -> bool {
+        loop {
+            if !self.run_rank(episode, rank, None) || !self.may_run() {
+                return false;
+            }
+            match self.claim_from(episode, rank + 1) {
+                Some(next) => rank = next,
+                None => return true,
+            }
+        }
+    }
+
+    /// Where its own ranks end, if they were divided by number: what it looks at first.
+    fn own_end(&self) -> usize {
+        let (_, cores) = self.run.opening.schedule.get();
+        even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
+    }
+
+    /// Claims a rank that nobody runs; if there is none, sleeps until the next episode or until
+    /// one is put back.
+    ///
+    /// # No wake-up is lost
+    ///
+    /// See `README.md`: PARKED, fence, look, sleep against put back, fence, look for
+    /// PARKED; and against the opening, which swaps the word.
+    #[cold]
+    fn sleep(&self, episode: Episode) -> Option<usize> {
+        let word = &self.run.opening.word;
+        // Relaxed: ordered by the fence against the look below, and by the word's own
+        // history against the opening.
+        let before = word.fetch_or(PARKED, Ordering::Relaxed);
+        if before & OVER != 0 || Episode::of(before) != episode {
+            return None;
+        }
+        P::fence_after_rmw();
+        let found = self.claim_from(episode, self.own_end());
+        // If there is one PARKED stays, and costs somebody a call that wakes nobody.
+        if found.is_none() {
+            Futex::wait(word, before | PARKED, None);
+        }
+        found
+    }
+}

@@ -1,0 +1,275 @@
+//! Which worker runs which part of an interval: McNaughton's wrap-around rule.
+
+/// Where a core's part of the concatenated work begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// The core's first rank, by its place in the order in which they are divided.
+    pub(super) rank: usize,
+    /// If not 0 the core before has a part of that rank too: this one runs it first, for so
+    /// many ticks, and that one last.
+    pub(super) budget: u64,
+}
+
+impl Cut {
+    const fn before(rank: usize) -> Self {
+        Self { rank, budget: 0 }
+    }
+
+    /// The ranks that a core finishes, from its own cut to the next one's. If `self` has a
+    /// budget the first rank is only begun here.
+    #[cfg(test)]
+    fn load(self, next: Self, work: &[u64]) -> u64 {
+        let whole: u64 = work[self.rank..next.rank].iter().sum();
+        let unfinished = if self.budget > 0 {
+            work[self.rank] - self.budget
+        } else {
+            0
+        };
+        let tail = if next.budget > 0 {
+            work[next.rank] - next.budget
+        } else {
+            0
+        };
+        whole - unfinished + tail
+    }
+}
+
+/// The share of core `core` of `cores` if ranks are divided by their number.
+pub(super) fn even(ranks: usize, core: usize, cores: usize) -> Cut {
+    Cut::before(ranks * core / cores)
+}
+
+/// The longest that a core has to work if `ranks` are divided by their number.
+pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
+    let of = |core| even(work.len(), core, cores).rank..even(work.len(), core + 1, cores).rank;
+    let load = |core| work[of(core)].iter().sum();
+    (0..cores).map(load).max().unwrap_or(0)
+}
+
+/// The shortest time in which so many cores can do the work if each rank is on one of them
+/// at a time: McNaughton, Management Science 6, 1959.
+pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
+    let sum: u64 = work.iter().sum();
+    let longest = work.iter().copied().max().unwrap_or(0);
+    longest.max(sum.div_ceil(cores as u64))
+}
+
+/// Which worker runs which part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The ranks, in the order in which they are divided.
+    pub(super) order: Vec<usize>,
+    /// Where each core's part begins, and the end.
+    pub(super) cuts: Vec<Cut>,
+}
+
+impl Plan {
+    /// The plan for so much work of each rank.
+    ///
+    /// A rank that takes as long as the others leave for a core in the mean, or longer, has a
+    /// core of its own: it decides when the interval is over, and a cut, or a rank before it,
+    /// would only delay it. The others are wrapped around the rest of the cores, where each
+    /// of them fits, most likely with time to spare.
+    pub(super) fn make(&mut self, work: &[u64], cores: usize, least: u64) {
+        let Self { order, cuts } = self;
+        order.clear();
+        let (mut rest, mut free): (u64, usize) = (work.iter().sum(), cores);
+        loop {
+            let before = order.len();
+            for (rank, &work) in work.iter().enumerate() {
+                let long = work > 0 && u128::from(work) * free as u128 >= u128::from(rest);
+                if long && free > 1 && !order.contains(&rank) {
+                    order.push(rank);
+                    (rest, free) = (rest - work, free - 1);
+                }
+            }
+            if order.len() == before {
+                break;
+            }
+        }
+        // By number: the same ranks are to be where they were the last time.
+        order.sort_unstable();
+        let alone = order.len();
+        for rank in 0..work.len() {
+            if order[..alone].binary_search(&rank).is_err() {
+                order.push(rank);
+            }
+        }
+        let others: Vec<u64> = order[alone..].iter().map(|&rank| work[rank]).collect();
+        wrap(&others, free, least, cuts);
+        for cut in cuts.iter_mut() {
+            cut.rank += alone;
+        }
+        cuts.splice(0..0, (0..alone).map(Cut::before));
+    }
+}
+
+/// Divides the work of the ranks in order among the cores, an ideal span each, so that at most
+/// `cores - 1` ranks are cut; and none where one of the parts would be shorter than `least`.
+///
+/// `cuts` is left with `cores + 1` entries, the last of them the end.
+fn wrap(work: &[u64], cores: usize, least: u64, cuts: &mut Vec<Cut>) {
+    let span = ideal_span(work, cores);
+    cuts.clear();
+    cuts.push(Cut::before(0));
+    // The rank in which the boundary lies, and where that begins.
+    let (mut rank, mut start) = (0, 0);
+    for core in 1..cores {
+        let boundary = span * core as u64;
+        while rank < work.len() && start + work[rank] <= boundary {
+            start += work[rank];
+            rank += 1;
+        }
+        let cut = if rank == work.len() {
+            Cut::before(rank)
+        } else {
+            let (tail, head) = (boundary - start, start + work[rank] - boundary);
+            // The shorter part goes to the other core if it is too short.
+            if tail.min(head) >= least.max(1) {
+                Cut { rank, budget: head }
+            } else if tail < head {
+                Cut::before(rank)
+            } else {
+                Cut::before(rank + 1)
+            }
+        };
+        // A rank that was moved up whole to the core before may hold this boundary too.
+        let last = cuts[core - 1];
+        cuts.push(if cut.rank < last.rank { last } else { cut });
+    }
+    cuts.push(Cut::before(work.len()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wrapped(work: &[u64], cores: usize, least: u64) -> Vec<Cut> {
+        let mut cuts = vec![];
+        wrap(work, cores, least, &mut cuts);
+        cuts
+    }
+
+    #[test]
+    fn sixteen_on_fifteen() {
+        let cuts = wrapped(&[1_500; 16], 15, 1);
+        // A core has 1,600; rank 1 is begun by core 1, which has it from 1,600 to 3,000.
+        assert_eq!(
+            cuts[1],
+            Cut {
+                rank: 1,
+                budget: 1_400
+            }
+        );
+        assert_eq!(
+            cuts[14],
+            Cut {
+                rank: 14,
+                budget: 100
+            }
+        );
+        assert_eq!(
+            cuts[15],
+            Cut {
+                rank: 16,
+                budget: 0
+            }
+        );
+        let cut = cuts.iter().filter(|cut| cut.budget > 0).count();
+        assert_eq!(cut, 14);
+    }
+
+    #[test]
+    fn what_divides_is_not_cut() {
+        for (ranks, cores) in [(4, 2), (16, 8), (9, 3), (5, 5), (2, 1)] {
+            let cuts = wrapped(&vec![100; ranks], cores, 1);
+            for (core, &cut) in cuts.iter().enumerate() {
+                assert_eq!(cut, even(ranks, core, cores), "{ranks} on {cores}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rank_longer_than_all_the_others() {
+        let cuts = wrapped(&[10, 1_000, 10], 2, 1);
+        assert_eq!(ideal_span(&[10, 1_000, 10], 2), 1_000);
+        assert_eq!(
+            cuts[1],
+            Cut {
+                rank: 1,
+                budget: 10
+            }
+        );
+    }
+
+    #[test]
+    fn short_parts_are_left_whole() {
+        // The boundary is 5 into rank 1, and 5 before its end.
+        assert_eq!(wrapped(&[100, 20, 90], 2, 6)[1], Cut::before(1));
+        assert_eq!(wrapped(&[90, 20, 100], 2, 6)[1], Cut::before(2));
+        assert_eq!(wrapped(&[90, 20, 100], 2, 5)[1], Cut { rank: 1, budget: 5 });
+    }
+
+    #[test]
+    fn long_ranks_have_cores_of_their_own() {
+        let mut plan = Plan::default();
+        // A mean of 230: rank 1 is longer; then the rest's is 160, and rank 3 as long.
+        plan.make(&[100, 440, 90, 160, 130], 4, 1);
+        assert_eq!(plan.order, [1, 3, 0, 2, 4]);
+        let cut = Cut {
+            rank: 3,
+            budget: 30,
+        };
+        let cuts = [Cut::before(0), Cut::before(1), Cut::before(2), cut];
+        assert_eq!(plan.cuts[..4], cuts);
+        assert_eq!(plan.cuts[4], Cut::before(5));
+    }
+
+    #[test]
+    fn equal_ranks_stay_in_order_and_ranks_without_work_have_no_core() {
+        let mut plan = Plan::default();
+        plan.make(&[100; 16], 15, 1);
+        assert!(plan.order.iter().copied().eq(0..16));
+        assert_eq!(plan.cuts, wrapped(&[100; 16], 15, 1));
+        plan.make(&[0; 3], 2, 1);
+        assert!(plan.order.iter().copied().eq(0..3));
+    }
+
+    proptest! {
+        /// Everything is run once, no rank by more than two cores, those not at the same
+        /// time, and no core has more than the ideal and what it was spared to cut.
+        #[test]
+        fn the_bound_is_reached(
+            work in prop::collection::vec(0_u64..10_000, 1..40),
+            cores in 1_usize..20,
+            least in 0_u64..100,
+        ) {
+            let cores = cores.min(work.len());
+            let mut plan = Plan::default();
+            plan.make(&work, cores, least);
+            let Plan { order, cuts } = plan;
+            let span = ideal_span(&work, cores);
+            prop_assert_eq!(cuts.len(), cores + 1);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            prop_assert!(sorted.into_iter().eq(0..work.len()));
+            let work: Vec<u64> = order.iter().map(|&rank| work[rank]).collect();
+            let mut sum = 0;
+            for pair in cuts.windows(2) {
+                let (this, next) = (pair[0], pair[1]);
+                prop_assert!(this.rank <= next.rank);
+                let load = this.load(next, &work);
+                prop_assert!(load <= span + 2 * least);
+                sum += load;
+                if next.budget > 0 {
+                    prop_assert!(next.budget >= least && next.budget < work[next.rank]);
+                    // Its head is over on the next core before its tail begins on this one.
+                    let begins = load - (work[next.rank] - next.budget);
+                    prop_assert!(next.budget <= begins + 2 * least);
+                }
+            }
+            prop_assert_eq!(sum, work.iter().sum::<u64>());
+        }
+    }
+}

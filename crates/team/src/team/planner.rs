@@ -1,0 +1,369 @@
+//! The planner learns and decides: it is the worker that completes an episode, before it opens
+//! the next.
+
+use super::estimate::Estimates;
+use super::plan::{Cut, Plan, even_span, ideal_span};
+use super::{Policy, Site};
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// Sites whose intervals are remembered; one more takes the place of the one that was
+/// learned first.
+const SITES: usize = 32;
+/// An interval is unstable if its estimates are off by more than this.
+const UNSTABLE: f64 = 0.1;
+/// Learning takes one part in so many of the time, after the first few times.
+const LEARNING_SHARE: u64 = 50;
+const ALWAYS_LEARNED: u32 = 3;
+/// What is less than this part of the span is no reason to change anything.
+const SLIGHT: u64 = 64;
+
+/// How an interval is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Ranks divided by number.
+    Even,
+    /// As the plan of this interval says.
+    Planned(usize),
+    /// In turns of so many ticks.
+    Turns(u64),
+}
+
+/// The decisions, as workers read them.
+///
+/// All accesses are relaxed: they are written before the episode is opened by a release, and
+/// read after its opening was acquired. A worker that is late may read those of a later
+/// episode; then it cannot claim a rank, see `README.md`, so what it does hangs on none.
+pub(super) struct Schedule<P: Platform> {
+    way: P::AtomicU64,
+    cores: P::AtomicU32,
+}
+
+/// The plan of each interval that is remembered.
+pub(super) struct Plans<P: Platform>(Box<[Entries<P>]>);
+
+struct Entries<P: Platform> {
+    /// Where each core's part begins.
+    cuts: Box<[P::AtomicU64]>,
+    /// The ranks, in the order in which they are divided.
+    order: Box<[P::AtomicU32]>,
+}
+
+impl<P: Platform> Schedule<P> {
+    pub(super) fn new(cores: usize) -> Self {
+        Self {
+            way: P::AtomicU64::new(encode(Way::Even)),
+            cores: P::AtomicU32::new(cores as u32),
+        }
+    }
+
+    fn set(&self, way: Way, cores: usize) {
+        self.way.store(encode(way), Ordering::Relaxed);
+        self.cores.store(cores as u32, Ordering::Relaxed);
+    }
+
+    /// How the episode is run, and by how many cores.
+    pub(super) fn get(&self) -> (Way, usize) {
+        let cores = self.cores.load(Ordering::Relaxed) as usize;
+        (decode(self.way.load(Ordering::Relaxed)), cores)
+    }
+}
+
+fn encode(way: Way) -> u64 {
+    match way {
+        Way::Even => 0,
+        Way::Planned(interval) => (interval as u64) << 2 | 1,
+        Way::Turns(quantum) => quantum << 2 | 2,
+    }
+}
+
+fn decode(way: u64) -> Way {
+    match way & 3 {
+        0 => Way::Even,
+        1 => Way::Planned((way >> 2) as usize),
+        _ => Way::Turns(way >> 2),
+    }
+}
+
+/// A plan's entry: the rank above, the budget below.
+const BUDGET_BITS: u32 = 48;
+
+impl<P: Platform> Plans<P> {
+    pub(super) fn new(cores: usize, ranks: usize) -> Self {
+        let entries = |_| Entries {
+            cuts: (0..=cores).map(|_| P::AtomicU64::new(0)).collect(),
+            order: (0..ranks).map(|_| P::AtomicU32::new(0)).collect(),
+        };
+        Self((0..SITES).map(entries).collect())
+    }
+
+    fn set(&self, interval: usize, plan: &Plan) {
+        let entries = &self.0[interval];
+        for (entry, cut) in entries.cuts.iter().zip(&plan.cuts) {
+            let budget = cut.budget.min((1 << BUDGET_BITS) - 1);
+            let cut = (cut.rank as u64) << BUDGET_BITS | budget;
+            entry.store(cut, Ordering::Relaxed);
+        }
+        for (entry, &rank) in entries.order.iter().zip(&plan.order) {
+            entry.store(rank as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// The rank at a place in the order.
+    pub(super) fn rank(&self, interval: usize, place: usize) -> usize {
+        self.0[interval].order[place].load(Ordering::Relaxed) as usize
+    }
+
+    pub(super) fn get(&self, interval: usize, core: usize) -> Cut {
+        let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
+        Cut {
+            rank: (entry >> BUDGET_BITS) as usize,
+            budget: entry & ((1 << BUDGET_BITS) - 1),
+        }
+    }
+}
+
+/// What is known of the work after one site.
+struct Interval {
+    site: Site,
+    estimates: Estimates,
+    /// Time in it since it was learned from.
+    unlearned: u64,
+    /// The plan was made for so many cores; 0: it is to be made.
+    cores: usize,
+    way: Way,
+    plan: Plan,
+}
+
+/// The memory of a run.
+pub(super) struct Planner {
+    policy: Policy,
+    ranks: usize,
+    /// What a cut costs, in ticks.
+    switch: u64,
+    intervals: Vec<Interval>,
+    current: usize,
+    oldest: usize,
+    opened: u64,
+    work: Vec<u64>,
+    plan: Plan,
+}
+
+impl Planner {
+    pub(super) fn new(policy: Policy, ranks: usize, switch: u64) -> Self {
+        let mut planner = Self {
+            policy,
+            ranks,
+            switch,
+            intervals: vec![],
+            current: 0,
+            oldest: 0,
+            opened: 0,
+            work: vec![],
+            plan: Plan::default(),
+        };
+        planner.remember(Site::START);
+        planner
+    }
+
+    /// The first episode begins.
+    pub(super) fn begin<P: Platform>(&mut self) {
+        self.opened = P::now();
+    }
+
+    /// Learns from the episode that is over; `took` says what each rank has taken.
+    pub(super) fn close<P: Platform>(&mut self, took: impl Iterator<Item = u64>) {
+        if self.policy == Policy::Fifo {
+            return;
+        }
+        let now = P::now();
+        let interval = &mut self.intervals[self.current];
+        interval.unlearned += now.saturating_sub(self.opened);
+        // Asking a rank is a miss.
+        let cost = P::ticks_per_ns() * 30.0 * self.ranks as f64;
+        if interval.estimates.times() < ALWAYS_LEARNED
+            || interval.unlearned > LEARNING_SHARE * cost as u64
+        {
+            interval.estimates.learn(took);
+            interval.unlearned = 0;
+            interval.cores = 0;
+        }
+    }
+
+    /// Decides how `cores` run the interval after `site`.
+    pub(super) fn open<P: Platform>(
+        &mut self,
+        site: Site,
+        cores: usize,
+        schedule: &Schedule<P>,
+        plans: &Plans<P>,
+    ) {
+        self.current = self.find(site);
+        let interval = &mut self.intervals[self.current];
+        if interval.cores != cores && interval.estimates.times() > 0 {
+            interval.estimates.work(&mut self.work);
+            let span = ideal_span(&self.work, cores);
+            interval.way = match self.policy {
+                Policy::Fifo => Way::Even,
+                // Nothing is to be gained by cutting.
+                _ if even_span(&self.work, cores) - span
+                    <= (2 * self.switch).max(span / SLIGHT) =>
+                {
+                    Way::Even
+                }
+                Policy::Wrap if interval.estimates.error() <= UNSTABLE => {
+                    let least = (2 * self.switch).max(span / (2 * SLIGHT));
+                    self.plan.make(&self.work, cores, least);
+                    if differ(&self.plan, &interval.plan, span / SLIGHT) {
+                        plans.set(self.current, &self.plan);
+                        std::mem::swap(&mut self.plan, &mut interval.plan);
+                    }
+                    Way::Planned(self.current)
+                }
+                _ => {
+                    let quantum = (self.switch as f64 * span as f64).sqrt() as u64;
+                    Way::Turns(quantum.max(2 * self.switch))
+                }
+            };
+            interval.cores = cores;
+        }
+        schedule.set(interval.way, cores);
+        if self.policy != Policy::Fifo {
+            self.opened = P::now();
+        }
+    }
+
+    /// The interval after `site`: programs repeat a sequence, so most likely it is the one
+    /// behind the last.
+    fn find(&mut self, site: Site) -> usize {
+        let known = self.intervals.len();
+        let after = (1..=known).map(|ahead| (self.current + ahead) % known);
+        let found = { after }.find(|&interval| self.intervals[interval].site == site);
+        found.unwrap_or_else(|| self.remember(site))
+    }
+
+    fn remember(&mut self, site: Site) -> usize {
+        let interval = Interval {
+            site,
+            estimates: Estimates::new(self.ranks),
+            unlearned: 0,
+            cores: 0,
+            way: Way::Even,
+            plan: Plan::default(),
+        };
+        if self.intervals.len() < SITES {
+            self.intervals.push(interval);
+            return self.intervals.len() - 1;
+        }
+        let place = self.oldest;
+        self.oldest = (place + 1) % SITES;
+        self.intervals[place] = interval;
+        place
+    }
+}
+
+/// Whether two plans differ by more than `slightly`.
+fn differ(these: &Plan, those: &Plan, slightly: u64) -> bool {
+    let differs = |(this, that): (&Cut, &Cut)| {
+        this.rank != that.rank
+            || (this.budget == 0) != (that.budget == 0)
+            || this.budget.abs_diff(that.budget) > slightly
+    };
+    these.order != those.order
+        || these.cuts.len() != those.cuts.len()
+        || these.cuts.iter().zip(&those.cuts).any(differs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_platform::Native;
+
+    const RANKS: usize = 3;
+
+    struct Trial {
+        planner: Planner,
+        schedule: Schedule<Native>,
+        plans: Plans<Native>,
+    }
+
+    impl Trial {
+        fn new(policy: Policy) -> Self {
+            Self {
+                planner: Planner::new(policy, RANKS, 100),
+                schedule: Schedule::new(2),
+                plans: Plans::new(2, RANKS),
+            }
+        }
+
+        /// An episode after the one before, and how the next is to be run.
+        fn episode(&mut self, took: u64, site: Site, cores: usize) -> Way {
+            self.planner.close::<Native>([took; RANKS].into_iter());
+            // Long enough to learn from each.
+            self.planner.opened = 0;
+            (self.planner).open(site, cores, &self.schedule, &self.plans);
+            self.planner.opened = 0;
+            assert_eq!(self.schedule.get().1, cores);
+            self.schedule.get().0
+        }
+    }
+
+    #[test]
+    fn each_site_is_learned_by_itself() {
+        let mut trial = Trial::new(Policy::Wrap);
+        let (long, short) = (Site::named("long"), Site::named("short"));
+        assert_eq!(trial.episode(100, long, 2), Way::Even);
+        assert_eq!(trial.episode(1_000_000, short, 2), Way::Even);
+        let Way::Planned(plan) = trial.episode(50, long, 2) else {
+            panic!("{:?}", trial.schedule.get());
+        };
+        let cut = trial.plans.get(plan, 1);
+        assert_eq!(
+            cut,
+            Cut {
+                rank: 1,
+                budget: 500_000
+            }
+        );
+        // Too short to be cut.
+        assert_eq!(trial.episode(1_000_000, short, 2), Way::Even);
+        // Alone there is nobody to share with.
+        assert_eq!(trial.episode(50, long, 1), Way::Even);
+    }
+
+    #[test]
+    fn turns_while_it_is_unstable() {
+        let mut trial = Trial::new(Policy::Wrap);
+        let site = Site::named("changing");
+        trial.episode(100, site, 2);
+        for time in 0..10 {
+            let way = trial.episode(1_000_000 + 400_000 * (time % 2), site, 2);
+            if time == 1 || time > 4 {
+                assert!(matches!(way, Way::Turns(_)), "{time}: {way:?}");
+            }
+        }
+        let ways: Vec<_> = (0..10).map(|_| trial.episode(1_400_000, site, 2)).collect();
+        assert!(matches!(ways[9], Way::Planned(_)), "{ways:?}");
+    }
+
+    #[test]
+    fn the_policy_decides() {
+        for (policy, turns) in [(Policy::Fifo, false), (Policy::RoundRobin, true)] {
+            let mut trial = Trial::new(policy);
+            trial.episode(1_000_000, Site::START, 2);
+            let way = trial.episode(1_000_000, Site::START, 2);
+            // sqrt(100 * 1,500,000)
+            let expected = if turns { Way::Turns(12_247) } else { Way::Even };
+            assert_eq!(way, expected);
+        }
+    }
+
+    #[test]
+    fn more_sites_than_are_remembered() {
+        let mut trial = Trial::new(Policy::Wrap);
+        let names: Vec<String> = (0..100).map(|name| name.to_string()).collect();
+        for name in names {
+            trial.episode(1_000_000, Site::named(name.leak()), 2);
+        }
+        assert_eq!(trial.planner.intervals.len(), SITES);
+    }
+}

@@ -1,0 +1,26 @@
+//! How ranks are divided among workers, as the caller may choose it.
+
+/// How a team divides its ranks among its workers.
+///
+/// T ranks of w between two barriers on C workers take at least I = max(w, T w/C).
+///
+/// ```
+/// use manycore_team::Policy;
+///
+/// assert_eq!(Policy::default(), Policy::Wrap);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// A rank runs until it arrives; a worker that has none left takes one that nobody has
+    /// begun: ceil(T/C) w.
+    Fifo,
+    /// Ranks take turns of q = sqrt(s I), where s is what a switch costs: at most
+    /// I + 2 sqrt(s I).
+    RoundRobin,
+    /// Each worker has a part of I of the work of all ranks, one after the other, so that it
+    /// cuts one rank at most (McNaughton 1959). What a rank has to do is learned: in the first
+    /// interval after a site this is [`Fifo`](Self::Fifo), and
+    /// [`RoundRobin`](Self::RoundRobin) while the work is more than 10% off what it was.
+    #[default]
+    Wrap,
+}

@@ -1,0 +1,76 @@
+//! Places of a program where all ranks meet, told apart.
+
+use std::fmt;
+use std::panic::Location;
+
+/// A place of the program where ranks meet: what a rank does after it is most likely
+/// what it did after it the last time, so that is where the team keeps what it learns.
+///
+/// Two sites are equal if they are the same object of the program, not if they look alike.
+///
+/// ```
+/// use manycore_team::Site;
+///
+/// assert_eq!(Site::START, Site::START);
+/// assert_ne!(Site::named("after axpy"), Site::START);
+/// assert_ne!(Site::here(), Site::here()); // two places
+/// ```
+#[derive(Clone, Copy)]
+pub struct Site(Kind);
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Start,
+    Name(&'static str),
+    Place(&'static Location<'static>),
+}
+
+impl Site {
+    /// Where a run begins.
+    pub const START: Self = Self(Kind::Start);
+
+    /// A site with a name.
+    #[must_use]
+    pub const fn named(name: &'static str) -> Self {
+        Self(Kind::Name(name))
+    }
+
+    /// The place in the source from where this is called.
+    #[must_use]
+    #[track_caller]
+    pub const fn here() -> Self {
+        Self(Kind::Place(Location::caller()))
+    }
+
+    fn identity(self) -> usize {
+        match self.0 {
+            Kind::Start => 0,
+            Kind::Name(name) => name.as_ptr().addr(),
+            Kind::Place(place) => std::ptr::from_ref(place).addr(),
+        }
+    }
+}
+
+impl PartialEq for Site {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Site {}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Start => f.write_str("the start"),
+            Kind::Name(name) => f.write_str(name),
+            Kind::Place(place) => place.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Site({self})")
+    }
+}

@@ -1,0 +1,67 @@
+//! The words of the protocol; `README.md` beside this file argues it.
+
+/// In the opening word: somebody sleeps on it, or is about to.
+pub(super) const PARKED: u32 = 1;
+/// In the opening word: the run has failed, no rank is to go on.
+pub(super) const STOP: u32 = 2;
+/// In the opening word: no more episodes.
+pub(super) const OVER: u32 = 4;
+const EPISODE_SHIFT: u32 = 3;
+const EPISODES: u32 = u32::MAX >> EPISODE_SHIFT;
+
+/// Which interval between two barriers it is, modulo 2^29.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Episode(u32);
+
+impl Episode {
+    pub(super) const FIRST: Self = Self(0);
+
+    /// The episode of an opening word.
+    pub(super) fn of(opening: u32) -> Self {
+        Self(opening >> EPISODE_SHIFT)
+    }
+
+    /// The opening word that opens it.
+    pub(super) fn opening(self) -> u32 {
+        self.0 << EPISODE_SHIFT
+    }
+
+    pub(super) fn next(self) -> Self {
+        Self((self.0 + 1) & EPISODES)
+    }
+
+    pub(super) fn before(self) -> Self {
+        Self(self.0.wrapping_sub(1) & EPISODES)
+    }
+
+    /// 0 and 1 in turn, also when numbers begin again.
+    pub(super) fn parity(self) -> usize {
+        (self.0 % 2) as usize
+    }
+
+    /// A rank's word: it can be claimed in this episode.
+    pub(super) fn ready(self) -> u32 {
+        self.0 << 1
+    }
+
+    /// A rank's word: somebody has claimed it in this episode.
+    pub(super) fn running(self) -> u32 {
+        self.0 << 1 | 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn episodes_begin_again() {
+        let last = Episode(EPISODES);
+        assert_eq!(last.next(), Episode::FIRST);
+        assert_eq!(Episode::FIRST.before(), last);
+        assert_ne!(last.parity(), Episode::FIRST.parity());
+        assert_eq!(Episode::of(last.opening() | PARKED | STOP | OVER), last);
+        assert_ne!(last.ready(), last.running());
+        assert_ne!(last.next().ready(), last.ready());
+    }
+}

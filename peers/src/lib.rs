@@ -1,0 +1,18 @@
+//! What the programs of this workspace share: the peers behind one face, their
+//! processes and what is said to them, loads, statistics, tables and files.
+
+pub mod bench;
+pub mod child;
+pub mod fleet;
+pub mod levels;
+pub mod load;
+pub mod measure;
+pub mod output;
+pub mod peer;
+pub mod protocol;
+pub mod record;
+pub mod recursion;
+pub mod stats;
+pub mod table;
+pub mod tasks;
+pub mod traffic;

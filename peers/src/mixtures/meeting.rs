@@ -1,0 +1,65 @@
+//! Two jobs that wait for each other: how long until the second thread comes.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// A meeting of two jobs.
+pub struct Meeting {
+    called: Instant,
+    patience: Duration,
+    came: AtomicUsize,
+    second: Mutex<Option<Duration>>,
+}
+
+impl Meeting {
+    /// The jobs are called now; the first of them leaves after so long a wait.
+    pub fn call(patience: Duration) -> Self {
+        Self {
+            called: Instant::now(),
+            patience,
+            came: AtomicUsize::new(0),
+            second: Mutex::new(None),
+        }
+    }
+
+    /// What each of the two jobs does.
+    pub fn attend(&self) {
+        // Relaxed, here and below: nothing but the count is passed on.
+        if self.came.fetch_add(1, Relaxed) == 1 {
+            *self.second.lock().expect("nobody panics with it") = Some(self.called.elapsed());
+            return;
+        }
+        let came = Instant::now();
+        while self.came.load(Relaxed) < 2 && came.elapsed() < self.patience {
+            std::thread::sleep(Duration::from_micros(20));
+        }
+    }
+
+    /// From the call to the second job's begin; known once both have returned.
+    pub fn waited(&self) -> Duration {
+        let second = self.second.lock().expect("nobody panics with it");
+        second.expect("both jobs have run")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_ends_the_meeting_and_nobody_waits_for_ever() {
+        let meeting = Meeting::call(Duration::ZERO);
+        meeting.attend();
+        meeting.attend();
+        let alone = meeting.waited();
+        assert!(alone <= meeting.called.elapsed());
+
+        let meeting = Meeting::call(Duration::from_secs(3600));
+        std::thread::scope(|scope| {
+            scope.spawn(|| meeting.attend());
+            meeting.attend();
+        });
+        assert!(meeting.waited() <= meeting.called.elapsed());
+    }
+}

@@ -1,0 +1,73 @@
+//! The shapes' figures, side by side.
+
+use super::Figure;
+use crate::Row;
+use crate::visit::{Order, RUNTIMES};
+use anyhow::Result;
+use manycore_peers::output::Output;
+use manycore_peers::stats::quantile;
+use manycore_peers::table;
+
+/// Runs the shapes `names` on both runtimes; how many visits failed.
+///
+/// # Errors
+///
+/// When the figures cannot be written.
+pub fn measure(names: &[&str], full: bool, rounds: usize, output: &mut Output) -> Result<usize> {
+    let (mut failed, mut random) = (0, fastrand::Rng::with_seed(1));
+    for name in names {
+        // By runtime, by round.
+        let mut visits: [Vec<Vec<Figure>>; 2] = Default::default();
+        for _ in 0..rounds {
+            let mut order = [0, 1];
+            random.shuffle(&mut order);
+            for i in order {
+                match Order::figures(name, full, RUNTIMES[i]) {
+                    Ok(figures) => visits[i].push(figures),
+                    Err(error) => {
+                        eprintln!("{name} on {}: {error:#}", RUNTIMES[i]);
+                        failed += 1;
+                    }
+                }
+            }
+        }
+        let whole = visits.iter().all(|rounds_of| rounds_of.len() == rounds);
+        if whole {
+            report(name, &visits, output)?;
+        }
+    }
+    Ok(failed)
+}
+
+fn report(name: &str, visits: &[Vec<Vec<Figure>>; 2], output: &mut Output) -> Result<()> {
+    let header = [name, "threads", "", "manycore", "rayon", "ratio"];
+    let mut table = table::table(header.map(str::to_owned).into());
+    for (i, figure) in visits[0][0].iter().enumerate() {
+        let [own, rayon] = visits
+            .each_ref()
+            .map(|rounds| rounds.iter().map(|it| it[i].value).collect::<Vec<_>>());
+        let ratios: Vec<_> = own.iter().zip(&rayon).map(|(a, b)| a / b).collect();
+        let row = Row {
+            mixture: name,
+            case: &figure.case,
+            threads: figure.threads,
+            figure: &figure.name,
+            unit: &figure.unit,
+            manycore: quantile(&own, 0.5),
+            rayon: quantile(&rayon, 0.5),
+            ratio: Some(quantile(&ratios, 0.5)).filter(|ratio| ratio.is_finite()),
+            rounds: own.len(),
+        };
+        table.add_row([
+            row.case.to_owned(),
+            row.threads.to_string(),
+            format!("{}, {}", row.figure, row.unit),
+            table::figure(row.manycore),
+            table::figure(row.rayon),
+            row.ratio.map_or("-".to_owned(), table::figure),
+        ]);
+        output.row(&row)?;
+    }
+    output.say(&format!("\n{table}"));
+    Ok(())
+}

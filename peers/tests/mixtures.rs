@@ -1,0 +1,94 @@
+//! The command as its user runs it: programs from seeds come out right on both runtimes,
+//! a seed can be run alone, figures come out whole, and bad input is named.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn mixtures(name: &str, arguments: &[&str]) -> (Output, Vec<csv::StringRecord>) {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let output = Command::new(env!("CARGO_BIN_EXE_mixtures"))
+        .args(arguments)
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .expect("it was just built");
+    let rows = match csv::Reader::from_path(out.join("mixtures.csv")) {
+        Ok(mut reader) => reader.records().map(|row| row.expect("whole")).collect(),
+        Err(_) => Vec::new(),
+    };
+    (output, rows)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("plain text")
+}
+
+#[test]
+fn programs_of_all_kinds_are_right_on_both() {
+    let asked = [
+        "--quick",
+        "--only",
+        "random",
+        "--seeds",
+        "10",
+        "--threads",
+        "2,3",
+    ];
+    let (output, rows) = mixtures("random", &asked);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // Two figures a seed and number of threads.
+    assert_eq!(rows.len(), 2 * 10 * 2);
+    for row in &rows {
+        assert!(row[5].parse::<f64>().expect("a number") > 0.0);
+        assert!(row[6].parse::<f64>().expect("a number") > 0.0);
+    }
+    for kind in ["all seeds", "loops", "forks", "calls", "rhythm", "all"] {
+        assert!(
+            said.lines().any(|line| line.trim().starts_with(kind)),
+            "{said}"
+        );
+    }
+    assert!(said.contains("--seed "), "{said}");
+}
+
+#[test]
+fn a_seed_alone_says_what_its_program_is() {
+    let (output, rows) = mixtures("seed", &["--quick", "--seed", "3", "--threads", "2"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said.contains("seed 3: rhythm, 1 callers"), "{said}");
+    assert!(
+        said.contains("caller 0:") && said.contains("Loop("),
+        "{said}"
+    );
+    assert!(
+        rows.iter()
+            .all(|row| &row[1] == "seed 3: rhythm, 1 callers")
+    );
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn a_named_mixture_has_its_figures() {
+    let asked = ["--quick", "--only", "spawn", "--format", "json"];
+    let (output, rows) = mixtures("spawn", &asked);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!rows.is_empty() && rows.iter().all(|row| &row[0] == "spawn"));
+    let listed: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(listed.as_array().expect("a list").len(), rows.len());
+}
+
+#[test]
+fn bad_input_is_named_and_status_2() {
+    for (arguments, named) in [
+        (["--only", "chan"], "`chan`"),
+        (["--seeds", "0"], "--seeds"),
+        (["--threads", "0"], "--threads"),
+    ] {
+        let (output, _) = mixtures("bad", &arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(named), "{said}");
+    }
+}

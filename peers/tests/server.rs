@@ -1,0 +1,106 @@
+//! The command as its user runs it: every contestant that is here serves every request,
+//! figures come out whole, and bad input is named.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn server(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_server"))
+        .args(arguments)
+        .output()
+        .expect("it was just built")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("plain text")
+}
+
+#[test]
+fn every_contestant_is_measured_or_said_to_be_missing() {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("server");
+    let path = out.to_str().expect("plain text");
+    // On a single thread nobody's threads spin beside each other.
+    let cell = [
+        "--quick",
+        "--rounds",
+        "1",
+        "--clients",
+        "2",
+        "--threads",
+        "1",
+    ];
+    let output = server(&[&cell[..], &["--out", path]].concat());
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "", "nobody is left out");
+
+    let mut reader = csv::Reader::from_path(out.join("server.csv")).expect("written");
+    let columns = reader.headers().expect("a header").clone();
+    let at = |name: &str| {
+        columns
+            .iter()
+            .position(|column| column == name)
+            .expect(name)
+    };
+    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
+    for row in &rows {
+        for figure in ["p50_us", "p99_us", "p999_us", "processor_us", "p50_ratio"] {
+            assert!(row[at(figure)].parse::<f64>().expect("a number") > 0.0);
+        }
+        assert_eq!(&row[at("requests")], "240");
+    }
+    let measured = |peer| rows.iter().any(|row| &row[at("peer")] == peer);
+    for peer in ["manycore", "serial", "rayon"] {
+        assert!(measured(peer), "{peer}:\n{said}");
+    }
+    for (peer, runtime) in [
+        ("tbb", "tbb"),
+        ("gomp-static", "gomp"),
+        ("gomp-passive", "gomp-passive"),
+        ("libomp-static", "libomp"),
+        ("forkunion", "forkunion"),
+        ("forkunion-own", "forkunion"),
+    ] {
+        let skipped = format!("skipped: {runtime}: ");
+        let named = said.lines().any(|line| line.starts_with(&skipped));
+        assert!(named != measured(peer), "{peer}:\n{said}");
+    }
+}
+
+#[test]
+fn json_is_one_list_of_all_rows() {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("server-json");
+    let path = out.to_str().expect("plain text");
+    let cell = [
+        "--quick",
+        "--rounds",
+        "1",
+        "--clients",
+        "1",
+        "--threads",
+        "2",
+    ];
+    let asked = ["--peers", "serial", "--format", "json", "--out", path];
+    let output = server(&[&cell[..], &asked[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = rows.as_array().expect("a list");
+    let peers: Vec<_> = rows.iter().map(|row| row["peer"].as_str()).collect();
+    assert_eq!(peers, [Some("manycore"), Some("serial")]);
+    assert_eq!(rows[0]["p50_ratio"], 1.0);
+}
+
+#[test]
+fn bad_input_is_named_and_status_2() {
+    for (arguments, named) in [
+        (["--peers", "tokio"], "`tokio`"),
+        (["--loads", "1x1"], "`1x1`"),
+        (["--clients", "0"], "--clients"),
+        (["--format", "xml"], "xml"),
+    ] {
+        let output = server(&arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(named), "{said}");
+    }
+}
