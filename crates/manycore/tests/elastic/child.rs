@@ -5,9 +5,18 @@ use std::process::{Child, Command, Stdio};
 
 const PART: &str = "MANYCORE_ELASTIC_CHILD";
 
-/// Whether this process is the child of that name.
+/// Whether this process is the child of that name. From here on a panic ends the child:
+/// its parent must not wait for what will never be printed.
 pub(crate) fn is(name: &str) -> bool {
-    std::env::var(PART).is_ok_and(|part| part == name)
+    let is = std::env::var(PART).is_ok_and(|part| part == name);
+    if is {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            print(panic);
+            std::process::abort();
+        }));
+    }
+    is
 }
 
 /// Starts `test` again as the child `name`; what it prints is for the caller.
