@@ -48,6 +48,9 @@ pub(super) struct Place {
     /// Inside of a job, be it that the job waits for others. In order, as far as one
     /// thread is concerned.
     pub(super) jobs: Vec<Span>,
+    /// From when a caller from outside had done its own part of a loop until the loop was
+    /// over.
+    pub(super) waits: Vec<Span>,
 }
 
 /// A loop that has been called.
@@ -84,6 +87,7 @@ impl Recorder {
         let place = || Place {
             leaves: Vec::with_capacity(1 << 10),
             jobs: Vec::with_capacity(1 << 10),
+            waits: Vec::with_capacity(1 << 8),
         };
         Self(Mutex::new(Log {
             items: Vec::with_capacity(1 << 14),
@@ -178,6 +182,12 @@ impl Recorder {
             Some(last) if from <= last.to + PAUSE => last.to = last.to.max(to),
             _ => spans.push(Span { from, to }),
         }
+    }
+
+    /// A caller from outside waited in `place` for the rest of its loop.
+    pub(super) fn wait(&self, place: Option<usize>, from: u64, to: u64) {
+        let place = &mut self.log().places[place.unwrap_or(0)];
+        place.waits.push(Span { from, to });
     }
 
     /// All that was recorded. Loops become items.

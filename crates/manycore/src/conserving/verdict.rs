@@ -140,9 +140,18 @@ fn idle_of(place: &Place, end: u64) -> Vec<Span> {
             .is_some_and(|span| span.from < at + SHORT)
     };
     let mut idle = pauses(&place.leaves, end);
+    // When the wait ends that a pause began with, if it began with one.
+    let waits_until = |at: u64| {
+        let mut begun = place.waits.iter();
+        let wait = begun.find(|wait| (at..at + SHORT).contains(&wait.from));
+        wait.map(|wait| wait.to)
+    };
     for span in &mut idle {
+        let replaced = span.from + REPLACED;
         if !has_no_job(span.from) {
-            span.from += REPLACED;
+            span.from = replaced;
+        } else if let Some(end) = waits_until(span.from) {
+            span.from = replaced.min(end);
         }
     }
     idle.retain(|span| span.from < span.to);

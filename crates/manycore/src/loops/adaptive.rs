@@ -358,6 +358,7 @@ impl<P: Platform> Launch<'_, P> {
             claim: pool.claim_ticks,
             max_ticks: MAX_BLOCK_NS * pool.ticks_per_ns,
             caller: context.rank,
+            tries: pool.lets_sleep(wake),
             report: Report {
                 each: &measured,
                 iterations: &mine,
@@ -399,6 +400,9 @@ struct Adaptive<'a, P: Platform> {
     claim: u64,
     max_ticks: f32,
     caller: usize,
+    /// Whether the caller's first block is one iteration: nobody is left asleep on a guess
+    /// that was not tried, for it is between blocks that the caller thinks better of it.
+    tries: bool,
     report: Report<'a, P>,
 }
 
@@ -429,6 +433,7 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
             ticks: self.guess,
             claim: self.claim,
             max_ticks: self.max_ticks,
+            tries: self.tries && rank == self.caller,
         };
         let report = (rank == self.caller).then_some(self.report);
         AdaptiveClaims::new(self.ranges.own(rank), pace, report)
@@ -503,6 +508,8 @@ struct Pace {
     /// Ticks that a claim costs.
     claim: u64,
     max_ticks: f32,
+    /// Whether the next block is to be one iteration.
+    tries: bool,
 }
 
 impl Pace {
@@ -510,6 +517,7 @@ impl Pace {
     #[inline]
     fn took(&mut self, n: usize, ticks: u64) {
         let sample = ticks as f32 / n as f32;
+        self.tries = false;
         self.ticks = if self.ticks == 0.0 {
             sample
         } else {
@@ -520,7 +528,7 @@ impl Pace {
     /// Iterations for the next block, with `left` in the own range.
     #[inline]
     fn block(&self, left: usize) -> usize {
-        if self.ticks == 0.0 {
+        if self.ticks == 0.0 || self.tries {
             return 1;
         }
         // Casts to integers saturate.
@@ -557,6 +565,7 @@ pub(crate) fn measure_claim<P: Platform>() -> u64 {
             ticks: f32::MAX,
             claim: 0,
             max_ticks: 1.0,
+            tries: false,
         };
         let mut claims = AdaptiveClaims::<P>::new(ranges.own(0), pace, Some(report));
         let before = P::now();

@@ -275,15 +275,11 @@ impl<P: Platform> Shared<P> {
         let started = P::now();
         // When to call somebody though it did not pay, as far as was known.
         let late = Cell::new(u64::MAX);
-        if self.alarm.sleepers() > 0 || self.seat.is_vacant() {
-            let pays = match wake {
-                Wake::Always | Wake::Paid(_) => true,
-                Wake::IfPays(work) => self.idle.pays_to_wake(work),
-            };
-            if pays {
-                self.call_helpers(context.rank, helpers);
-            } else {
+        if self.has_sleepers() {
+            if self.lets_sleep(wake) {
                 late.set(started + self.idle.wake_cost());
+            } else {
+                self.call_helpers(context.rank, helpers);
             }
         }
         // The loop has lasted for as long as a wake-up costs: what was known of it was
@@ -325,6 +321,20 @@ impl<P: Platform> Shared<P> {
             resume_unwind(payload);
         }
         ended.saturating_sub(started)
+    }
+
+    /// Whether somebody sleeps, or is to be found, who could help with a loop.
+    fn has_sleepers(&self) -> bool {
+        self.alarm.sleepers() > 0 || self.seat.is_vacant()
+    }
+
+    /// Whether a loop is posted without waking anybody, since it is believed to be over
+    /// before they would come.
+    pub(super) fn lets_sleep(&self, wake: Wake) -> bool {
+        match wake {
+            Wake::Always | Wake::Paid(_) => false,
+            Wake::IfPays(work) => self.has_sleepers() && !self.idle.pays_to_wake(work),
+        }
     }
 
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody

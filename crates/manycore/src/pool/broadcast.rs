@@ -65,7 +65,7 @@ struct Place<R>(UnsafeCell<Option<thread::Result<R>>>);
 unsafe impl<R: Send> Sync for Place<R> {}
 
 impl<P: Platform, S: Sleep<P>> Crew<P, S> {
-    /// Runs `op` once on each thread and returns the results in their order.
+    /// Runs `op` once in each place and returns the results in their order.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,

@@ -112,7 +112,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         }
     }
 
-    /// Runs `body` once on each of the pool's threads, some time before the scope
+    /// Runs `body` once in each of the pool's places, some time before the scope
     /// ends.
     ///
     /// ```

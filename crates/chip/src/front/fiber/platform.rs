@@ -59,7 +59,7 @@ impl Simulated {
 }
 
 /// A thread of the simulated machine, to be joined.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedThread(ThreadId);
 
 // SAFETY: by the number of the promise. One host thread runs all simulated threads and changes
@@ -289,6 +289,22 @@ impl Simulated {
                 .map(|port| port.spent_until(now))
                 .collect()
         })
+    }
+
+    /// The thread that asks. Takes no simulated time.
+    ///
+    /// ```
+    /// use manycore_chip::{Simulated, Simulation, config::Config};
+    ///
+    /// let run = Simulation::new(&Config::preset("dahu")?).run(|| {
+    ///     Simulated::set_affinity(Simulated::this_thread(), &[3])
+    /// })?;
+    /// assert!(run.value.is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn this_thread() -> SimulatedThread {
+        let thread = with(|engine, core| engine.ports[core as usize].thread);
+        SimulatedThread(thread.expect("a thread asks, so one runs"))
     }
 
     /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;
