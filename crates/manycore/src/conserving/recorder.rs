@@ -4,6 +4,7 @@
 //! Its mutex is the standard library's. A simulated machine is one host thread, and no
 //! thread of the machine is put aside while it holds the mutex, so nobody ever waits.
 
+use manycore_chip::{Simulated, SimulatedThread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What can be had.
@@ -71,6 +72,8 @@ pub(super) struct Log {
     /// Leaves that ran in no place.
     pub(super) homeless: usize,
     loops: Vec<Called>,
+    /// Each thread's newest leaf: where it ran, and when it ended.
+    newest: Vec<(SimulatedThread, usize, u64)>,
 }
 
 #[derive(Debug)]
@@ -93,6 +96,7 @@ impl Recorder {
             items: Vec::with_capacity(1 << 14),
             places: (0..threads).map(|_| place()).collect(),
             loops: Vec::with_capacity(1 << 10),
+            newest: Vec::with_capacity(1 << 8),
             ..Log::default()
         }))
     }
@@ -171,6 +175,16 @@ impl Recorder {
         }
     }
 
+    /// This thread has run a leaf in `place` that ended at `to`.
+    pub(super) fn newest_leaf(&self, place: Option<usize>, to: u64) {
+        let (mut log, this) = (self.log(), Simulated::this_thread());
+        let leaf = (this, place.unwrap_or(0), to);
+        match log.newest.iter_mut().find(|newest| newest.0 == this) {
+            Some(newest) => *newest = leaf,
+            None => log.newest.push(leaf),
+        }
+    }
+
     /// A job, with all that it called, ran in `place`.
     pub(super) fn job(&self, place: Option<usize>, from: u64, to: u64) {
         let spans = &mut self.log().places[place.unwrap_or(0)].jobs;
@@ -184,10 +198,14 @@ impl Recorder {
         }
     }
 
-    /// A caller from outside waited in `place` for the rest of its loop.
-    pub(super) fn wait(&self, place: Option<usize>, from: u64, to: u64) {
-        let place = &mut self.log().places[place.unwrap_or(0)];
-        place.waits.push(Span { from, to });
+    /// This thread, a caller from outside, has waited until `to` for the rest of its loop:
+    /// since its newest leaf, be that of the loop or of one inside of it.
+    pub(super) fn end_of_call(&self, to: u64) {
+        let (mut log, this) = (self.log(), Simulated::this_thread());
+        let newest = log.newest.iter().find(|newest| newest.0 == this).copied();
+        if let Some((_, place, from)) = newest {
+            log.places[place].waits.push(Span { from, to });
+        }
     }
 
     /// All that was recorded. Loops become items.

@@ -6,8 +6,8 @@ use crate::{Builder, Pool, Scope};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation, Statistics};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A server of 64 cores in one core group, whose system is Linux.
@@ -205,7 +205,9 @@ impl Thread<'_> {
         let result = body();
         if self.inside {
             let place = self.world.pool.current_thread_index();
-            self.world.recorder.leaf(place, from, Simulated::now());
+            let (recorder, to) = (&self.world.recorder, Simulated::now());
+            recorder.leaf(place, from, to);
+            recorder.newest_leaf(place, to);
         }
         result
     }
@@ -230,8 +232,6 @@ impl Thread<'_> {
         let call = if n == 0 { None } else { self.call() };
         let called = recorder.call_loop(n);
         let first = AtomicBool::new(true);
-        // Where and when a caller from outside ended its last iteration.
-        let (caller, part) = (Simulated::this_thread(), Mutex::new(None));
         self.world.pool.parallel_for(0..n, |i| {
             std::hint::black_box(SITE);
             let item = call.filter(|_| first.swap(false, Ordering::Relaxed));
@@ -241,13 +241,9 @@ impl Thread<'_> {
                 _ => thread.compute(work.of(i, n)),
             });
             recorder.end_iteration(called, Simulated::now());
-            if !self.inside && Simulated::this_thread() == caller {
-                let place = self.world.pool.current_thread_index();
-                *part.lock().unwrap() = Some((place, Simulated::now()));
-            }
         });
-        if let Some((place, at)) = part.into_inner().unwrap() {
-            recorder.wait(place, at, Simulated::now());
+        if !self.inside {
+            recorder.end_of_call(Simulated::now());
         }
     }
 
