@@ -12,7 +12,7 @@
 //! A worker that parks has no job begun. What it has spawned is in a queue that all
 //! look into; what is in other queues it may have been expected to look for:
 //!
-//! * It was *called* for a job: `Policy::work_found` calls the next one.
+//! * It was *called* for a job: `Sleep::work_found` calls the next one.
 //! * It was awake, so that a poster saw nobody asleep and called nobody. Then the
 //!   others that are awake search once more before they sleep, as always; and if all
 //!   others sleep the parking worker calls one if there is a job (`hand_on`).

@@ -3,12 +3,12 @@
 use super::crew::{Crew, PanicHandler, Plan, STACK_CAPACITY};
 use super::{BuildError, Context, Pool};
 use crate::elastic::Allotment;
+use crate::sleep::policy::Make;
 use crate::sleep::{Nearest, Sleep};
 use crate::topology::{Affinity, Topology};
 use manycore_platform::{Native, Platform, ThreadSpec};
 use std::any::Any;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,13 +48,13 @@ pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
     adopts: bool,
     panic_handler: Option<PanicHandler>,
     allotment: Option<Allotment<P>>,
-    kind: PhantomData<fn() -> (P, S)>,
+    sleep: Make<P, S>,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
 impl<P: Platform, S: Sleep<P>> Clone for Builder<P, S> {
     fn clone(&self) -> Self {
-        self.with_kind()
+        self.with_sleep(self.sleep)
     }
 }
 
@@ -64,7 +64,6 @@ impl<P: Platform, S: Sleep<P>> fmt::Debug for Builder<P, S> {
             .field("threads", &self.threads)
             .field("affinity", &self.affinity)
             .field("name", &self.name)
-            .field("sleep", &S::NAME)
             .finish_non_exhaustive()
     }
 }
@@ -168,7 +167,7 @@ impl<P: Platform> Builder<P> {
             adopts: false,
             panic_handler: None,
             allotment: None,
-            kind: PhantomData,
+            sleep: Nearest::new,
         }
     }
 }
@@ -181,16 +180,17 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
     /// use manycore::sleep::Nearest;
     /// use manycore::{Native, Pool};
     ///
-    /// let builder = Pool::builder().threads(2).sleep_policy::<Nearest<Native>>();
+    /// let builder = Pool::builder().threads(2).sleep_policy(Nearest::<Native>::new);
     /// assert_eq!(builder.build()?.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
+    #[doc(hidden)]
     #[must_use]
-    pub fn sleep_policy<T: Sleep<P>>(self) -> Builder<P, T> {
-        self.with_kind()
+    pub fn sleep_policy<T: Sleep<P>>(self, policy: Make<P, T>) -> Builder<P, T> {
+        self.with_sleep(policy)
     }
 
-    fn with_kind<T: Sleep<P>>(&self) -> Builder<P, T> {
+    fn with_sleep<T: Sleep<P>>(&self, sleep: Make<P, T>) -> Builder<P, T> {
         Builder {
             threads: self.threads,
             affinity: self.affinity.clone(),
@@ -202,7 +202,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
             adopts: self.adopts,
             panic_handler: self.panic_handler.clone(),
             allotment: self.allotment.clone(),
-            kind: PhantomData,
+            sleep,
         }
     }
 
@@ -451,6 +451,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
         // Before the pool notes its generation: a fork from here on is seen.
         P::watch_forks().map_err(memory)?;
         let crew = Crew::new(Plan {
+            sleep: self.sleep,
             groups: of_threads,
             stack_capacity: self.stack_capacity,
             panic_handler: self.panic_handler.clone(),

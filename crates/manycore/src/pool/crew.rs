@@ -10,7 +10,7 @@ use super::worker::Context;
 use super::{Cores, Members, Shared, is_oversubscribed};
 use crate::elastic::Allotment;
 use crate::loops::Body;
-use crate::sleep::policy::Setup;
+use crate::sleep::policy::{Make, Setup};
 use crate::sleep::{Idle, Latch, Sleep};
 use crate::steal::JobStack;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform, ThreadSpec};
@@ -111,7 +111,8 @@ unsafe impl<P: Platform, S: Sync> Sync for Worker<P, S> {}
 unsafe impl<P: Platform, S: Send> Send for Worker<P, S> {}
 
 /// How a crew is made.
-pub(super) struct Plan<P: Platform> {
+pub(super) struct Plan<P: Platform, S> {
+    pub(super) sleep: Make<P, S>,
     /// The core group of each thread.
     pub(super) groups: Vec<u32>,
     pub(super) stack_capacity: u32,
@@ -126,7 +127,7 @@ pub(super) struct Plan<P: Platform> {
 }
 
 impl<P: Platform, S: Sleep<P>> Crew<P, S> {
-    pub(super) fn new(plan: Plan<P>) -> io::Result<Arc<Self>> {
+    pub(super) fn new(plan: Plan<P, S>) -> io::Result<Arc<Self>> {
         // Asks for light fences that are light, before the first is used.
         P::heavy_fence();
         let threads = plan.groups.len();
@@ -136,7 +137,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         let crowded = is_oversubscribed(threads, plan.cores, follows);
         let seated = crowded.then(|| plan.cores.cores.saturating_sub(1));
         let idle = Arc::new(Idle::new(plan.spin_budget, seated));
-        let sleep = Arc::new(S::new(&Setup {
+        let sleep = Arc::new((plan.sleep)(&Setup {
             groups: &plan.groups,
             idle: &idle,
         }));

@@ -29,7 +29,7 @@
 //! * A root is posted (`Crew::need_seat`): none to VACANT, or CALLER to CALLER, NEEDED.
 //! * The seat is filled (`Crew::fill_seat`): VACANT to HELD, with a thread of the pool,
 //!   which may be started for it. A thread that pushes a job and finds no sleeper does so,
-//!   told by the sleep policy (`Policy::set_vacant`).
+//!   told by the sleep policy (`Sleep::set_vacant`).
 //! * The last root ends: VACANT to none. HELD to none is for the thread that holds it,
 //!   when it finds no work.
 //! * A caller gets up, needed (`Crew::get_up_slowly`): to none if there is no root any

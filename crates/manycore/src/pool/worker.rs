@@ -9,9 +9,9 @@ use super::places::NOWHERE;
 use super::queue::Group;
 use super::search::{Look, Waits};
 use super::told::Told;
-use crate::sleep::policy::Policy;
 use crate::sleep::{Latch, Nearest, Sleep, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::any::TypeId;
 use std::cell::Cell;
 
 /// What this thread is doing for a pool, kept in the platform's thread slot
@@ -43,7 +43,7 @@ impl<P: Platform> Context<P> {
             rank: worker.place(),
             running: None,
             barred: Cell::new(false),
-            default: if S::ID == Nearest::<P>::ID {
+            default: if TypeId::of::<S>() == TypeId::of::<Nearest<P>>() {
                 std::ptr::from_ref(worker).cast()
             } else {
                 std::ptr::null()

@@ -1,7 +1,7 @@
 //! A worker that expects a loop, and a job that comes before it.
 
 use super::nearest_checked::{Jobs, Look, work};
-use super::policy::{Policy, Setup};
+use super::policy::{Setup, Sleep};
 use super::{Idle, Latch, Nearest};
 use manycore_check::{Faulty, Fenced, Loom, loom_model, team};
 use manycore_platform::{Native, Ordering, Platform};

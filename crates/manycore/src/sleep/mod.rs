@@ -21,12 +21,12 @@ pub(crate) use latch::Latch;
 pub use nearest::Nearest;
 #[cfg(test)]
 pub(crate) use parker::Parker;
-pub use policy::{Mode, Sleep, Tally};
+pub use policy::{Sleep, Tally};
 
 /// What policies are made of, for those of `manycore-research`.
 #[doc(hidden)]
 pub mod parts {
     pub use super::idle::{Idle, Woken};
     pub use super::latch::Latch;
-    pub use super::policy::{Policy, Scan, Setup};
+    pub use super::policy::{Make, Scan, Setup};
 }

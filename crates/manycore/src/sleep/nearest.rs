@@ -4,7 +4,7 @@
 use super::Latch;
 use super::beds::Beds;
 use super::idle::{After, Idle, Woken};
-use super::policy::{Mode, Policy, Scan, Setup, Sleep, Tally};
+use super::policy::{Scan, Setup, Sleep, Tally};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,17 +72,10 @@ impl<P: Platform> std::fmt::Debug for Nearest<P> {
     }
 }
 
-impl<P: Platform> Sleep<P> for Nearest<P> {
-    const NAME: &'static str = "ours";
-    const MODE: Mode = Mode::Sound;
-}
-
-impl<P: Platform> Policy<P> for Nearest<P> {
-    const ID: u32 = 0;
-    const ASKS_EMPTY: bool = false;
-    type Idle = Looking;
-
-    fn new(setup: &Setup<'_, P>) -> Self {
+impl<P: Platform> Nearest<P> {
+    /// For a pool of which so much is known.
+    #[doc(hidden)]
+    pub fn new(setup: &Setup<'_, P>) -> Self {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
         Self {
             callable: CachePadded::new(P::AtomicU32::new(fenced)),
@@ -92,6 +85,11 @@ impl<P: Platform> Policy<P> for Nearest<P> {
             longest_slice: P::duration_to_ticks(LONGEST_SLICE),
         }
     }
+}
+
+impl<P: Platform> Sleep<P> for Nearest<P> {
+    const ASKS_EMPTY: bool = false;
+    type Idle = Looking;
 
     fn name(&self) {
         P::name(&self.callable, "sleep: callable");
@@ -173,7 +171,7 @@ impl<P: Platform> Policy<P> for Nearest<P> {
         worker: usize,
         idle: &mut Looking,
         latch: &Latch<P>,
-        scan: &impl Scan,
+        scan: &dyn Scan,
     ) -> bool {
         if idle.unfenced {
             // The first search after a call was made at once. Now that it was in
@@ -287,7 +285,7 @@ impl Looking {
 impl<P: Platform> Nearest<P> {
     /// Spins until something is announced, or the clock passes `until`; whether
     /// something was.
-    fn look_out(&self, seen: u32, until: u64, latch: &Latch<P>, scan: &impl Scan) -> bool {
+    fn look_out(&self, seen: u32, until: u64, latch: &Latch<P>, scan: &dyn Scan) -> bool {
         if scan.is_free() {
             return self.idle.events.spin(seen, until);
         }
@@ -350,7 +348,7 @@ impl<P: Platform> Nearest<P> {
         &self,
         worker: usize,
         latch: &Latch<P>,
-        scan: &impl Scan,
+        scan: &dyn Scan,
         time: Option<Duration>,
     ) -> (bool, bool) {
         if !latch.get_sleepy() {

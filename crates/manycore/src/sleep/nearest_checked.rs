@@ -1,7 +1,7 @@
 //! Our policy under loom: a thread that posts a job wakes a sleeper, or a worker that is awake
 //! finds the job; a thread that sets a latch wakes the worker that waits for it.
 
-use super::policy::{Policy, Scan, Setup};
+use super::policy::{Scan, Setup, Sleep};
 use super::{Idle, Latch, Nearest};
 use manycore_check::{
     Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Plain, caught, loom_model, team,

@@ -4,46 +4,6 @@ use super::{Idle, Latch, Woken};
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// Whether a policy is as its authors published it, or repaired.
-///
-/// ```
-/// use manycore::sleep::Mode;
-///
-/// assert_eq!("as-published".parse(), Ok(Mode::AsPublished));
-/// assert_eq!(Mode::Sound.to_string(), "sound");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Words, orderings and checks as published, with the wake-ups that they
-    /// lose; a watchdog recovers those. For measurements only.
-    AsPublished,
-    /// The same words, and no wake-up lost.
-    Sound,
-}
-
-impl std::fmt::Display for Mode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::AsPublished => "as-published",
-            Self::Sound => "sound",
-        })
-    }
-}
-
-impl std::str::FromStr for Mode {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "as-published" => Ok(Self::AsPublished),
-            "sound" => Ok(Self::Sound),
-            _ => Err(format!(
-                "unknown mode `{name}`; expected sound or as-published"
-            )),
-        }
-    }
-}
-
 /// What the workers of a pool have done about sleeping, since it was made.
 ///
 /// ```
@@ -63,27 +23,8 @@ pub struct Tally {
     pub recovered: u64,
 }
 
-/// How the idle workers of a pool wait for jobs and are woken: the type
-/// parameter of [`Pool`](crate::Pool).
-///
-/// The one of applications is [`Nearest`](crate::sleep::Nearest); those that it is compared
-/// with are in the crate `manycore-research`.
-///
-/// ```
-/// use manycore::sleep::{Sleep, Nearest};
-/// use manycore::{Native, Pool};
-///
-/// assert_eq!(<Nearest<Native> as Sleep<Native>>::NAME, "ours");
-/// let pool = Pool::builder().threads(2).build()?;
-/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-/// # Ok::<(), manycore::BuildError>(())
-/// ```
-pub trait Sleep<P: Platform>: Policy<P> {
-    /// What the command calls it.
-    const NAME: &'static str;
-    /// As published or sound.
-    const MODE: Mode;
-}
+/// How a policy is made: a function of its type.
+pub type Make<P, S> = fn(&Setup<'_, P>) -> S;
 
 /// What is known of a pool when its policy is made.
 pub struct Setup<'a, P: Platform> {
@@ -112,7 +53,20 @@ pub trait Scan {
     fn is_free(&self) -> bool;
 }
 
-/// A policy from within.
+/// How the idle workers of a pool wait for jobs and are woken: the type parameter of
+/// [`Pool`](crate::Pool).
+///
+/// The one of applications is [`Nearest`](crate::sleep::Nearest); those that it is compared
+/// with are in the crate `manycore-research`.
+///
+/// ```
+/// use manycore::sleep::Nearest;
+/// use manycore::{Native, Pool};
+///
+/// let pool: Pool<Native, Nearest<Native>> = Pool::builder().threads(2).build()?;
+/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
 ///
 /// # The pool's part
 ///
@@ -125,19 +79,13 @@ pub trait Scan {
 /// A worker that pushes on its own deque calls [`posted`](Self::posted) after the push;
 /// a thread that makes work available otherwise calls [`injected`](Self::injected) after
 /// that; one that sets a latch whose owner sleeps calls [`notify`](Self::notify).
-pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
-    /// Tells policies apart at run time.
-    const ID: u32;
-
+pub trait Sleep<P: Platform>: Sized + Send + Sync + 'static {
     /// Whether [`posted`](Self::posted) wants to know if the deque was empty,
     /// which takes a look at two lines.
     const ASKS_EMPTY: bool = true;
 
     /// What a worker remembers while it looks for work.
     type Idle;
-
-    /// For a pool of which so much is known.
-    fn new(setup: &Setup<'_, P>) -> Self;
 
     /// Names its words, for a simulator's accounts.
     fn name(&self);
@@ -194,7 +142,7 @@ pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
         worker: usize,
         idle: &mut Self::Idle,
         latch: &Latch<P>,
-        scan: &impl Scan,
+        scan: &dyn Scan,
     ) -> bool;
 
     /// What the worker was woken by, for the loops, if the policy knows.
@@ -214,19 +162,19 @@ pub trait Policy<P: Platform>: Sized + Send + Sync + 'static {
 
 /// What loops, which are compiled once for all policies, need of one.
 pub(crate) trait Alarm<P: Platform>: Send + Sync {
-    /// As [`Policy::sleepers`].
+    /// As [`Sleep::sleepers`].
     fn sleepers(&self) -> u32;
 
-    /// As [`Policy::wake_any`].
+    /// As [`Sleep::wake_any`].
     fn wake_any(&self, near: usize, count: u32);
 }
 
-impl<P: Platform, S: Policy<P>> Alarm<P> for S {
+impl<P: Platform, S: Sleep<P>> Alarm<P> for S {
     fn sleepers(&self) -> u32 {
-        Policy::sleepers(self)
+        Sleep::sleepers(self)
     }
 
     fn wake_any(&self, near: usize, count: u32) {
-        Policy::wake_any(self, near, count);
+        Sleep::wake_any(self, near, count);
     }
 }

@@ -1,10 +1,13 @@
 //! Policies by name.
 
+use super::Mode;
 use super::published::{
-    AsPublished, LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers, NoJecSleepersPadded,
-    Packed, PackedPadded, Published, Sound, Split, SplitPadded, SplitSleepers, SplitSleepersPadded,
+    AnyPublished, AsPublished, Discipline, LazyInactive, NoInactive, NoJec, NoJecPadded,
+    NoJecSleepers, NoJecSleepersPadded, Packed, PackedPadded, Sound, Split, SplitPadded,
+    SplitSleepers, SplitSleepersPadded, Variant,
 };
-use manycore::sleep::{Mode, Nearest, Sleep};
+use manycore::sleep::parts::Make;
+use manycore::sleep::{Nearest, Sleep};
 use manycore_platform::{Native, Platform};
 use std::error::Error;
 use std::fmt;
@@ -13,45 +16,36 @@ use std::fmt;
 /// that is generic over a type.
 ///
 /// ```
-/// use manycore::sleep::{Mode, Sleep};
-/// use manycore_research::sleep::{PolicyVisitor, with_policy};
-/// use manycore::Native;
+/// use manycore::sleep::{Sleep, parts::Make};
+/// use manycore::{Native, Pool};
+/// use manycore_research::sleep::{Mode, PolicyVisitor, with_policy};
 ///
-/// struct Size;
+/// struct Join;
 ///
-/// impl PolicyVisitor<Native> for Size {
-///     type Output = usize;
+/// impl PolicyVisitor<Native> for Join {
+///     type Output = (i32, i32);
 ///
-///     fn visit<S: Sleep<Native>>(self) -> usize {
-///         size_of::<S>()
+///     fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> (i32, i32) {
+///         let pool = Pool::builder().threads(2).sleep_policy(make).build().unwrap();
+///         pool.join(|| 1, || 2)
 ///     }
 /// }
-/// let size = |name| with_policy(name, Mode::Sound, Size).unwrap();
-/// assert!(size("split-padded") > size("split"));
+/// assert_eq!(with_policy("split-padded", Mode::Sound, Join), Ok((1, 2)));
 /// ```
 pub trait PolicyVisitor<P: Platform> {
     /// What comes of it.
     type Output;
 
-    /// Called with the policy.
-    fn visit<S: Sleep<P>>(self) -> Self::Output;
+    /// Called with how the policy is made.
+    fn visit<S: Sleep<P>>(self, make: Make<P, S>) -> Self::Output;
 }
 
 /// No policy has this name, in this mode.
 ///
 /// ```
-/// use manycore::sleep::{Mode, Sleep};
-/// use manycore_research::sleep::{PolicyVisitor, with_policy};
-/// use manycore::Native;
+/// use manycore_research::sleep::{Mode, UnknownPolicy};
 ///
-/// struct Nothing;
-///
-/// impl PolicyVisitor<Native> for Nothing {
-///     type Output = ();
-///
-///     fn visit<S: Sleep<Native>>(self) {}
-/// }
-/// let error = with_policy("spilt", Mode::Sound, Nothing).unwrap_err();
+/// let error = UnknownPolicy { name: "spilt".into(), mode: Mode::Sound };
 /// assert!(error.to_string().starts_with("no sleep policy `spilt` in mode sound; there are ours, packed,"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,88 +75,82 @@ fn names(mode: Mode) -> String {
     names.join(", ")
 }
 
-/// The list, and the one place to add to: types, over the platform `$p`.
-macro_rules! registry {
-    ($p:ident: $($policy:ty,)*) => {
-        /// The policies there are, by name and mode.
-        ///
-        /// ```
-        /// use manycore::sleep::Mode;
-        /// use manycore_research::sleep::policies;
-        ///
-        /// assert!(policies().contains(&("nojec-sleepers-padded", Mode::AsPublished)));
-        /// ```
-        pub fn policies() -> Vec<(&'static str, Mode)> {
-            type $p = Native;
-            vec![$((<$policy as Sleep<$p>>::NAME, <$policy as Sleep<$p>>::MODE)),*]
-        }
+/// A policy by name and mode, and how it is made.
+type Entry<P> = (&'static str, Mode, Make<P, AnyPublished<P>>);
 
-        /// Calls `visitor` with the policy of this name and mode, on the
-        /// platform `P`. Whatever the visitor does is compiled once for each
-        /// policy.
-        ///
-        /// # Errors
-        ///
-        /// [`UnknownPolicy`], which lists those there are.
-        ///
-        /// ```
-        /// use manycore::sleep::{Mode, Sleep};
-        /// use manycore_research::sleep::{PolicyVisitor, policies, with_policy};
-        /// use manycore::Native;
-        ///
-        /// struct Name;
-        ///
-        /// impl PolicyVisitor<Native> for Name {
-        ///     type Output = (&'static str, Mode);
-        ///
-        ///     fn visit<S: Sleep<Native>>(self) -> Self::Output {
-        ///         (S::NAME, S::MODE)
-        ///     }
-        /// }
-        /// for (name, mode) in policies() {
-        ///     assert_eq!(with_policy(name, mode, Name), Ok((name, mode)));
-        /// }
-        /// ```
-        pub fn with_policy<$p: Platform, V: PolicyVisitor<$p>>(
-            name: &str,
-            mode: Mode,
-            visitor: V,
-        ) -> Result<V::Output, UnknownPolicy> {
-            $(
-                if (name, mode) == (<$policy as Sleep<$p>>::NAME, <$policy as Sleep<$p>>::MODE) {
-                    return Ok(visitor.visit::<$policy>());
-                }
-            )*
-            let name = name.into();
-            Err(UnknownPolicy { name, mode })
+/// The published policies, and the one place to add to.
+macro_rules! registry {
+    ($($variant:ident: $($mode:ident)*,)*) => {
+        fn published<P: Platform>() -> Vec<Entry<P>> {
+            vec![$($((
+                <$variant as Variant>::NAME,
+                <$mode as Discipline>::MODE,
+                AnyPublished::of::<$variant, $mode> as Make<P, AnyPublished<P>>,
+            )),*),*]
         }
     };
 }
 
-registry! { P:
-    Nearest<P>,
-    Published<P, Packed, Sound>,
-    Published<P, PackedPadded, Sound>,
-    Published<P, Split, Sound>,
-    Published<P, SplitPadded, Sound>,
-    Published<P, SplitSleepers, Sound>,
-    Published<P, SplitSleepersPadded, Sound>,
-    Published<P, NoJec, Sound>,
-    Published<P, NoJecPadded, Sound>,
-    Published<P, NoJecSleepers, Sound>,
-    Published<P, NoJecSleepersPadded, Sound>,
-    Published<P, LazyInactive, Sound>,
-    Published<P, NoInactive, Sound>,
-    Published<P, Packed, AsPublished>,
-    Published<P, PackedPadded, AsPublished>,
-    Published<P, Split, AsPublished>,
-    Published<P, SplitPadded, AsPublished>,
-    Published<P, SplitSleepers, AsPublished>,
-    Published<P, SplitSleepersPadded, AsPublished>,
-    Published<P, NoJec, AsPublished>,
-    Published<P, NoJecPadded, AsPublished>,
-    Published<P, NoJecSleepers, AsPublished>,
-    Published<P, NoJecSleepersPadded, AsPublished>,
-    Published<P, LazyInactive, AsPublished>,
-    Published<P, NoInactive, AsPublished>,
+registry! {
+    Packed: Sound AsPublished,
+    PackedPadded: Sound AsPublished,
+    Split: Sound AsPublished,
+    SplitPadded: Sound AsPublished,
+    SplitSleepers: Sound AsPublished,
+    SplitSleepersPadded: Sound AsPublished,
+    NoJec: Sound AsPublished,
+    NoJecPadded: Sound AsPublished,
+    NoJecSleepers: Sound AsPublished,
+    NoJecSleepersPadded: Sound AsPublished,
+    LazyInactive: Sound AsPublished,
+    NoInactive: Sound AsPublished,
+}
+
+/// The one of applications.
+const OURS: (&str, Mode) = ("ours", Mode::Sound);
+
+/// The policies there are, by name and mode: ours, the sound ones, those as published.
+///
+/// ```
+/// use manycore_research::sleep::{Mode, policies};
+///
+/// assert!(policies().contains(&("nojec-sleepers-padded", Mode::AsPublished)));
+/// ```
+pub fn policies() -> Vec<(&'static str, Mode)> {
+    let published = published::<Native>();
+    let of = |wanted: Mode| {
+        let in_mode = published.iter().filter(move |entry| entry.1 == wanted);
+        in_mode.map(|&(name, mode, _)| (name, mode))
+    };
+    let all = [OURS].into_iter().chain(of(Mode::Sound));
+    all.chain(of(Mode::AsPublished)).collect()
+}
+
+/// Calls `visitor` with the policy of this name and mode, on the platform `P`. Whatever the
+/// visitor does is compiled twice: for ours, and for all published ones, which share a type.
+///
+/// # Errors
+///
+/// [`UnknownPolicy`], which lists those there are.
+///
+/// An example is that of [`PolicyVisitor`].
+pub fn with_policy<P: Platform, V: PolicyVisitor<P>>(
+    name: &str,
+    mode: Mode,
+    visitor: V,
+) -> Result<V::Output, UnknownPolicy> {
+    if (name, mode) == OURS {
+        return Ok(visitor.visit::<Nearest<P>>(Nearest::new));
+    }
+    let entries = published();
+    match entries
+        .iter()
+        .find(|entry| (entry.0, entry.1) == (name, mode))
+    {
+        Some(entry) => Ok(visitor.visit(entry.2)),
+        None => Err(UnknownPolicy {
+            name: name.into(),
+            mode,
+        }),
+    }
 }

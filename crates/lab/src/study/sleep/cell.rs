@@ -1,8 +1,8 @@
 //! What is compared, and where: policies in cells.
 
 use crate::study::text::{parsed, shown};
-use manycore::sleep::Mode;
 use manycore_kernels::fork::Algorithm;
+use manycore_research::sleep::Mode;
 use manycore_research::sleep::policies;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -7,9 +7,9 @@ use crate::study::Request;
 use crate::study::chip::Chip;
 use crate::study::unit::Unit;
 use crate::world::World;
-use manycore::sleep::Mode;
 use manycore::topology::Topology;
 use manycore_kernels::fork::{Algorithm, Size};
+use manycore_research::sleep::Mode;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 

@@ -7,6 +7,7 @@
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
+use manycore::sleep::parts::Make;
 use manycore::sleep::{Sleep, Tally};
 use manycore::{BuildError, Builder, Native, Pool};
 use manycore_chip::Simulated;
@@ -102,8 +103,8 @@ struct OnHost {
 impl PolicyVisitor<Native> for OnHost {
     type Output = Result<Box<dyn Joiner>, BuildError>;
 
-    fn visit<S: Sleep<Native>>(self) -> Self::Output {
-        let builder = Pool::builder().threads(self.threads).sleep_policy::<S>();
+    fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> Self::Output {
+        let builder = Pool::builder().threads(self.threads).sleep_policy(make);
         Ok(Box::new(builder.build()?))
     }
 }
@@ -130,12 +131,12 @@ struct OnChip<'a> {
 impl PolicyVisitor<Simulated> for OnChip<'_> {
     type Output = Result<Box<dyn Joiner>, BuildError>;
 
-    fn visit<S: Sleep<Simulated>>(self) -> Self::Output {
+    fn visit<S: Sleep<Simulated>>(self, make: Make<Simulated, S>) -> Self::Output {
         let chip = self.chip;
         let cpus = (0..self.threads)
             .map(|core| vec![chip.on_core(core)])
             .collect();
-        let builder = Builder::<Simulated>::on_platform().sleep_policy::<S>();
+        let builder = Builder::<Simulated>::on_platform().sleep_policy(make);
         Ok(Box::new(builder.build_on(
             chip.cores(),
             chip.groups(),

@@ -7,7 +7,7 @@ use super::published;
 use super::speedup;
 use super::tables::percent;
 use crate::measure::disturbance;
-use manycore::sleep::Mode;
+use manycore_research::sleep::Mode;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Speedup against threads: the fastest single-thread time of any policy over the median time, \

@@ -84,7 +84,7 @@ pub(super) fn branch(policy: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manycore::sleep::Mode;
+    use manycore_research::sleep::Mode;
 
     /// The table of `reference/sleep_counters.md`, 2.1, found again.
     #[test]

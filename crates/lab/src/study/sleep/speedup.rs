@@ -117,7 +117,7 @@ pub(super) fn mean_speedup(
 mod tests {
     use super::super::synthetic;
     use super::*;
-    use manycore::sleep::Mode;
+    use manycore_research::sleep::Mode;
 
     fn policy(name: &str) -> Policy {
         Policy {

@@ -3,8 +3,8 @@
 use super::cell::{Cell, Policy};
 use super::measured::{Line, Measured, Sample, Samples};
 use crate::study::unit::Unit;
-use manycore::sleep::Mode;
 use manycore_kernels::fork::Algorithm;
+use manycore_research::sleep::Mode;
 
 /// Measurements made of policies' names, threads and times.
 pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<Measured> {

@@ -8,8 +8,8 @@ use super::published::Published;
 use super::speedup::{self, Delta};
 use crate::report::table::{Cell, Table};
 use crate::study::unit::Unit;
-use manycore::sleep::Mode;
 use manycore_kernels::fork::Algorithm;
+use manycore_research::sleep::Mode;
 
 /// What the names of the policies' own words begin with.
 const OWN: &str = "sleep: ";

@@ -1,7 +1,7 @@
 //! What the mode of a policy decides: fences, the last look before sleep, one
 //! subtraction and a watchdog. Not which words are touched.
 
-use manycore::sleep::Mode;
+use crate::sleep::Mode;
 use manycore::sleep::parts::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub trait Discipline: Send + Sync + 'static {
     fn before_last_look<P: Platform>();
 
     /// The last look.
-    fn work_waits(scan: &impl Scan) -> bool;
+    fn work_waits(scan: &dyn Scan) -> bool;
 
     /// How many of the inactive threads are awake.
     fn awake(inactive: u32, sleeping: u32) -> u32;
@@ -40,11 +40,11 @@ pub trait Discipline: Send + Sync + 'static {
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore::sleep::{Mode, Sleep};
+/// use manycore_research::sleep::Mode;
 /// use manycore_research::sleep::{published::{AsPublished, Published, Split}};
 ///
 /// type Policy = Published<Native, Split, AsPublished>;
-/// assert_eq!(<Policy as Sleep<Native>>::MODE, Mode::AsPublished);
+/// assert_eq!(Policy::MODE, Mode::AsPublished);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct AsPublished;
@@ -67,7 +67,7 @@ impl Discipline for AsPublished {
         P::fence(Ordering::SeqCst);
     }
 
-    fn work_waits(scan: &impl Scan) -> bool {
+    fn work_waits(scan: &dyn Scan) -> bool {
         scan.injected()
     }
 
@@ -83,11 +83,11 @@ impl Discipline for AsPublished {
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore::sleep::{Mode, Sleep};
+/// use manycore_research::sleep::Mode;
 /// use manycore_research::sleep::{published::{Published, Sound, Split}};
 ///
 /// type Policy = Published<Native, Split, Sound>;
-/// assert_eq!(<Policy as Sleep<Native>>::MODE, Mode::Sound);
+/// assert_eq!(Policy::MODE, Mode::Sound);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sound;
@@ -107,7 +107,7 @@ impl Discipline for Sound {
         P::heavy_fence();
     }
 
-    fn work_waits(scan: &impl Scan) -> bool {
+    fn work_waits(scan: &dyn Scan) -> bool {
         scan.anything()
     }
 

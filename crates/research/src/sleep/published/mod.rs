@@ -2,6 +2,7 @@
 //! differ in the words and lines they touch and in nothing else. `README.md`
 //! beside this file says which is which, and argues the protocol.
 
+mod any;
 mod bed;
 #[cfg(test)]
 mod checked;
@@ -14,8 +15,11 @@ mod tests;
 mod three_words;
 mod variants;
 
+pub use any::AnyPublished;
+pub(super) use discipline::Discipline;
 pub use discipline::{AsPublished, Sound};
 pub use protocol::Published;
+pub(super) use variants::Variant;
 pub use variants::{
     LazyInactive, NoInactive, NoJec, NoJecPadded, NoJecSleepers, NoJecSleepersPadded, Packed,
     PackedPadded, Split, SplitPadded, SplitSleepers, SplitSleepersPadded,

@@ -6,9 +6,10 @@ use super::bed::{Bed, count};
 use super::counters::{Counters, Seen};
 use super::discipline::{Discipline, Sound};
 use super::variants::Variant;
+use crate::sleep::Mode;
 use manycore::sleep::parts::Latch;
-use manycore::sleep::parts::{Policy, Scan, Setup};
-use manycore::sleep::{Mode, Sleep, Tally};
+use manycore::sleep::parts::{Scan, Setup};
+use manycore::sleep::{Sleep, Tally};
 use manycore_platform::{CachePadded, Ordering, Platform};
 use std::marker::PhantomData;
 
@@ -21,12 +22,12 @@ use std::marker::PhantomData;
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore::sleep::{Mode, Sleep};
+/// use manycore_research::sleep::Mode;
 /// use manycore_research::sleep::{published::{Packed, Published}};
 ///
 /// type Policy = Published<Native, Packed>; // sound, unless said otherwise
 /// assert_eq!(<Policy as Sleep<Native>>::NAME, "packed");
-/// assert_eq!(<Policy as Sleep<Native>>::MODE, Mode::Sound);
+/// assert_eq!(Policy::MODE, Mode::Sound);
 /// ```
 // Aligned to a line, so that unpadded counters lie on one line, with the head
 // of the list of beds, and nobody else's data is ever on it: layout does not
@@ -53,6 +54,17 @@ pub struct Looking {
 const WATCHDOG_LOOKS: u32 = 32;
 
 impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
+    /// The variant's name.
+    pub const NAME: &'static str = V::NAME;
+    /// As published or sound.
+    pub const MODE: Mode = M::MODE;
+
+    /// For a pool of which so much is known.
+    #[doc(hidden)]
+    pub fn new(setup: &Setup<'_, P>) -> Self {
+        Self::with_counters(setup.groups.len(), V::Counters::new())
+    }
+
     pub(super) fn with_counters(workers: usize, counters: V::Counters<P>) -> Self {
         let bed = |_| CachePadded::new(Bed::new());
         Self {
@@ -93,7 +105,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         bed: &Bed<P>,
         looking: &mut Looking,
         latch: &Latch<P>,
-        scan: &impl Scan,
+        scan: &dyn Scan,
     ) -> bool {
         if !latch.get_sleepy() {
             return false; // It is set.
@@ -131,7 +143,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
 
     /// Sleeps until roused, or until the watchdog finds that it should have
     /// been.
-    fn sleep_on(&self, bed: &Bed<P>, scan: &impl Scan) {
+    fn sleep_on(&self, bed: &Bed<P>, scan: &dyn Scan) {
         while !bed.sleep(M::WATCHDOG) {
             if M::WATCHDOG.is_some() && Self::is_forgotten(scan) && bed.rise() {
                 self.counters.get_up();
@@ -142,7 +154,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     }
 
     /// Whether there is work that nobody takes.
-    fn is_forgotten(scan: &impl Scan) -> bool {
+    fn is_forgotten(scan: &dyn Scan) -> bool {
         (0..WATCHDOG_LOOKS).all(|_| {
             P::yield_now();
             scan.anything()
@@ -151,18 +163,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
 }
 
 impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
-    const NAME: &'static str = V::NAME;
-    const MODE: Mode = M::MODE;
-}
-
-impl<P: Platform, V: Variant, M: Discipline> Policy<P> for Published<P, V, M> {
-    const ID: u32 = 2 * V::ID + M::MODE as u32;
-
     type Idle = Looking;
-
-    fn new(setup: &Setup<'_, P>) -> Self {
-        Self::with_counters(setup.groups.len(), V::Counters::new())
-    }
 
     fn name(&self) {
         self.counters.name();
@@ -227,7 +228,7 @@ impl<P: Platform, V: Variant, M: Discipline> Policy<P> for Published<P, V, M> {
         worker: usize,
         looking: &mut Looking,
         latch: &Latch<P>,
-        scan: &impl Scan,
+        scan: &dyn Scan,
     ) -> bool {
         if looking.rounds > M::ROUNDS {
             return self.sleep(&self.beds[worker], looking, latch, scan);

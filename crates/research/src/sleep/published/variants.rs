@@ -8,30 +8,26 @@ use manycore_platform::Platform;
 /// What tells one published policy from the next.
 pub trait Variant: Send + Sync + 'static {
     const NAME: &'static str;
-    /// From 1, distinct.
-    const ID: u32;
     type Counters<P: Platform>: Counters<P>;
 }
 
 /// A marker with documentation, example and its `Variant`.
 macro_rules! variant {
-    ($(#[doc = $doc:literal])* $variant:ident = $id:literal, $name:literal, $counters:ident<$shape:ty>) => {
+    ($(#[doc = $doc:literal])* $variant:ident = $name:literal, $counters:ident<$shape:ty>) => {
         $(#[doc = $doc])*
         ///
         /// ```
         #[doc = concat!("use manycore_research::sleep::published::{Published, ", stringify!($variant), "};")]
         /// use manycore::Native;
-        /// use manycore::sleep::Sleep;
         ///
         #[doc = concat!("type Policy = Published<Native, ", stringify!($variant), ">;")]
-        #[doc = concat!("assert_eq!(<Policy as Sleep<Native>>::NAME, \"", $name, "\");")]
+        #[doc = concat!("assert_eq!(Policy::NAME, \"", $name, "\");")]
         /// ```
         #[derive(Clone, Copy, Debug)]
         pub struct $variant;
 
         impl Variant for $variant {
             const NAME: &'static str = $name;
-            const ID: u32 = $id;
             type Counters<P: Platform> = $counters<P, $shape>;
         }
     };
@@ -39,8 +35,8 @@ macro_rules! variant {
 
 /// A variant with three words, which is also its words' shape.
 macro_rules! split {
-    ($(#[doc = $doc:literal])* $variant:ident = $id:literal, $name:literal, $line:ty, jec: $jec:literal, $inactive:ident) => {
-        variant!($(#[doc = $doc])* $variant = $id, $name, ThreeWords<$variant>);
+    ($(#[doc = $doc:literal])* $variant:ident = $name:literal, $line:ty, jec: $jec:literal, $inactive:ident) => {
+        variant!($(#[doc = $doc])* $variant = $name, ThreeWords<$variant>);
 
         impl Shape for $variant {
             type Line = $line;
@@ -53,52 +49,52 @@ macro_rules! split {
 variant!(
     /// rayon's own: the three counters in one word, which shares its line with
     /// data that is only read.
-    Packed = 1, "packed", OneWord<Shared>
+    Packed = "packed", OneWord<Shared>
 );
 variant!(
     /// rayon's word on a line of its own (not among the published).
-    PackedPadded = 2, "packed-padded", OneWord<Own>
+    PackedPadded = "packed-padded", OneWord<Own>
 );
 split!(
     /// Three words on one line; a post reads all of them.
-    Split = 3, "split", Shared, jec: true, Read
+    Split = "split", Shared, jec: true, Read
 );
 split!(
     /// Three words on three lines; a post reads all of them.
-    SplitPadded = 4, "split-padded", Own, jec: true, Read
+    SplitPadded = "split-padded", Own, jec: true, Read
 );
 split!(
     /// Three words on one line; a post reads the JEC and the sleepers (not
     /// among the published).
-    SplitSleepers = 5, "split-sleepers", Shared, jec: true, Kept
+    SplitSleepers = "split-sleepers", Shared, jec: true, Kept
 );
 split!(
     /// Three words on three lines; a post reads the JEC and the sleepers.
-    SplitSleepersPadded = 6, "split-sleepers-padded", Own, jec: true, Kept
+    SplitSleepersPadded = "split-sleepers-padded", Own, jec: true, Kept
 );
 split!(
     /// Two words on one line, no JEC; a post reads both.
-    NoJec = 7, "nojec", Shared, jec: false, Read
+    NoJec = "nojec", Shared, jec: false, Read
 );
 split!(
     /// Two words on two lines, no JEC; a post reads both.
-    NoJecPadded = 8, "nojec-padded", Own, jec: false, Read
+    NoJecPadded = "nojec-padded", Own, jec: false, Read
 );
 split!(
     /// Two words on one line, no JEC; a post reads the sleepers.
-    NoJecSleepers = 9, "nojec-sleepers", Shared, jec: false, Kept
+    NoJecSleepers = "nojec-sleepers", Shared, jec: false, Kept
 );
 split!(
     /// Two words on two lines, no JEC; a post reads the sleepers.
-    NoJecSleepersPadded = 10, "nojec-sleepers-padded", Own, jec: false, Kept
+    NoJecSleepersPadded = "nojec-sleepers-padded", Own, jec: false, Kept
 );
 split!(
     /// Two words on two lines, no JEC; a post reads the sleepers, and only if
     /// there are some the inactive threads too (not among the published).
-    LazyInactive = 11, "lazy-inactive", Own, jec: false, ReadLate
+    LazyInactive = "lazy-inactive", Own, jec: false, ReadLate
 );
 split!(
     /// One word on its line, the sleepers: idle threads that do not sleep are
     /// not counted (not among the published).
-    NoInactive = 12, "no-inactive", Own, jec: false, Absent
+    NoInactive = "no-inactive", Own, jec: false, Absent
 );

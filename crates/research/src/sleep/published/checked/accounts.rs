@@ -61,7 +61,6 @@ struct Watched<V, const AT_ONCE: bool>(PhantomData<V>);
 
 impl<V: Variant, const AT_ONCE: bool> Variant for Watched<V, AT_ONCE> {
     const NAME: &'static str = V::NAME;
-    const ID: u32 = V::ID;
     type Counters<P: Platform> = As<WatchedCounters<V::Counters<P>, AT_ONCE>>;
 }
 
@@ -131,7 +130,6 @@ struct Worn;
 
 impl Variant for Worn {
     const NAME: &'static str = "a JEC about to wrap";
-    const ID: u32 = 0;
     type Counters<P: Platform> = As<WornCounters<P>>;
 }
 
@@ -188,7 +186,6 @@ struct OneBit;
 
 impl Variant for OneBit {
     const NAME: &'static str = "a JEC of one bit";
-    const ID: u32 = 0;
     type Counters<P: Platform> = As<OneBitCounters<P>>;
 }
 

@@ -2,7 +2,7 @@
 //! between the two.
 
 use super::super::discipline::{AsPublished, Discipline, Sound};
-use manycore::sleep::Mode;
+use crate::sleep::Mode;
 use manycore::sleep::parts::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::marker::PhantomData;
@@ -27,7 +27,7 @@ impl<D: Discipline> Discipline for Brief<D> {
         D::before_last_look::<P>();
     }
 
-    fn work_waits(scan: &impl Scan) -> bool {
+    fn work_waits(scan: &dyn Scan) -> bool {
         D::work_waits(scan)
     }
 
@@ -52,7 +52,7 @@ impl Discipline for FencedPoster {
         AsPublished::before_last_look::<P>();
     }
 
-    fn work_waits(scan: &impl Scan) -> bool {
+    fn work_waits(scan: &dyn Scan) -> bool {
         AsPublished::work_waits(scan)
     }
 
@@ -72,7 +72,7 @@ impl Discipline for LooksUnfenced {
 
     fn before_last_look<P: Platform>() {}
 
-    fn work_waits(scan: &impl Scan) -> bool {
+    fn work_waits(scan: &dyn Scan) -> bool {
         Sound::work_waits(scan)
     }
 

@@ -10,8 +10,8 @@ use super::super::variants::{
 use super::Pool;
 use super::between::Brief;
 use super::wrapped::{Altered, As};
+use manycore::sleep::Sleep;
 use manycore::sleep::parts::Latch;
-use manycore::sleep::parts::Policy;
 use manycore_check::{Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::marker::PhantomData;
@@ -109,7 +109,6 @@ struct Silent<V>(PhantomData<V>);
 
 impl<V: Variant> Variant for Silent<V> {
     const NAME: &'static str = V::NAME;
-    const ID: u32 = V::ID;
     type Counters<P: Platform> = As<SilentCounters<V::Counters<P>>>;
 }
 

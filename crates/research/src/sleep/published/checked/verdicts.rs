@@ -11,8 +11,8 @@ use super::super::variants::{
 use super::between::{Brief, FencedPoster, LooksUnfenced};
 use super::wrapped::{Altered, As};
 use super::{Pool, WithFault};
+use manycore::sleep::Sleep;
 use manycore::sleep::parts::Latch;
-use manycore::sleep::parts::Policy;
 use manycore_check::{Deaf, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{AtomicInteger, Ordering, Platform};
 
@@ -92,7 +92,6 @@ struct PostsWrite;
 
 impl Variant for PostsWrite {
     const NAME: &'static str = "posts write";
-    const ID: u32 = 0;
     type Counters<P: Platform> = As<WrittenByPosts<P>>;
 }
 
