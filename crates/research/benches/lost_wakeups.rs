@@ -13,10 +13,11 @@
 //! `ITERATIONS`: 100,000 by default. `POLICY`: every sound one by default. `MODE`:
 //! `sound` or `as-published`.
 
-use manycore::sleep::{Mode, Sleep};
+use manycore::sleep::Sleep;
+use manycore::sleep::parts::Make;
 
 use manycore::{Builder, Native, Pool};
-use manycore_research::sleep::{PolicyVisitor, policies, with_policy};
+use manycore_research::sleep::{Mode, PolicyVisitor, policies, with_policy};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,10 +60,10 @@ struct Found {
 impl PolicyVisitor<Native> for Detector {
     type Output = Found;
 
-    fn visit<S: Sleep<Native>>(self) -> Found {
+    fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> Found {
         // A pool adopts a thread for good.
         let run = move || {
-            let builder = Builder::<Native>::on_platform().sleep_policy::<S>();
+            let builder = Builder::<Native>::on_platform().sleep_policy(make);
             let builder = builder.threads(2).adopt_current_thread(true);
             let pool = builder.build().expect("a pool of two threads");
             let ran = Arc::new(Ran::default());

@@ -293,6 +293,10 @@ impl Simulated {
 
     /// The thread that asks. Takes no simulated time.
     ///
+    /// # Panics
+    ///
+    /// Outside of a simulation.
+    ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
     ///

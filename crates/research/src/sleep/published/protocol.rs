@@ -23,10 +23,10 @@ use std::marker::PhantomData;
 /// ```
 /// use manycore::Native;
 /// use manycore_research::sleep::Mode;
-/// use manycore_research::sleep::{published::{Packed, Published}};
+/// use manycore_research::sleep::published::{Packed, Published};
 ///
 /// type Policy = Published<Native, Packed>; // sound, unless said otherwise
-/// assert_eq!(<Policy as Sleep<Native>>::NAME, "packed");
+/// assert_eq!(Policy::NAME, "packed");
 /// assert_eq!(Policy::MODE, Mode::Sound);
 /// ```
 // Aligned to a line, so that unpadded counters lie on one line, with the head
