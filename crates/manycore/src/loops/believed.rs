@@ -10,8 +10,8 @@
 //!
 //! A clock read costs as much as ten trivial iterations. So a loop that is believed
 //! shorter than one block is looked at once, after its first iteration, if that was no longer
-//! than the block, and only one run in 32 at iterations 1, 2, 4, 8, ...: that one finds loops out whose first
-//! iteration is short and whose others are not.
+//! than the block. Only one run in 32 is looked at after iterations 1, 2, 4, 8, ...: it finds
+//! loops whose first iteration is short and whose others are not.
 
 use super::launch::Body;
 use crate::pool::{Context, Shared};
@@ -35,7 +35,7 @@ pub(super) struct Believed<'a, P: Platform> {
     range: Range<usize>,
     /// Ticks.
     each: f32,
-    /// What it may take more than twice that, in ticks.
+    /// The loop may take twice what is believed and so many ticks more.
     slack: f32,
     /// What passes between two looks at the clock, in ticks.
     check: f32,

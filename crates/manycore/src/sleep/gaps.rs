@@ -25,7 +25,7 @@ pub(crate) struct Gaps<P: Platform> {
     /// Which rhythms are regular: one bit each, the pool's the lowest.
     regular: P::AtomicU32,
     pool: Rhythm<P>,
-    /// Whose the rhythms of `callers` are; 0: nobody's.
+    /// The caller of each rhythm in `callers`; 0: no caller.
     keys: CachePadded<[P::AtomicUsize; CALLERS]>,
     callers: [CachePadded<Rhythm<P>>; CALLERS],
 }

@@ -133,7 +133,7 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
 ///
 /// [`UnknownPolicy`], which lists those there are.
 ///
-/// An example is that of [`PolicyVisitor`].
+/// [`PolicyVisitor`] has an example.
 pub fn with_policy<P: Platform, V: PolicyVisitor<P>>(
     name: &str,
     mode: Mode,

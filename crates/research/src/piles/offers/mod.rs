@@ -107,7 +107,7 @@ pub struct OfferPile<P: Platform, Q: OfferedQueue<P>> {
     offers: Vec<u64>,
     /// It has sent a request since it last took what was offered.
     has_asked: bool,
-    /// Whose requests it answers at this time, in the order of their coming.
+    /// The thieves whose requests it answers at this time, in the order of their coming.
     thieves: Vec<usize>,
     /// Whether a rank is among them.
     asks: Vec<bool>,

@@ -163,7 +163,7 @@ fn all_end_when_all_is_done() {
 /// joins before he takes it.
 fn census<P: Platform>() {
     let census = Census::<P>::new(3);
-    // Whose the task is; 3: taken by member 1, who does it.
+    // The owner of the task; 3: member 1 has taken it and does it.
     let task = P::AtomicU32::new(0);
     let done = AtomicBool::new(false);
     let ends = AtomicU32::new(0);

@@ -57,7 +57,7 @@ trait Object<P: Platform>: Send + Sync {
     fn tally(&self) -> Tally;
 }
 
-/// Forwards each method of `$to` to `self$(.$field)?`, as another trait's.
+/// The methods of both traits below: each calls that of the trait `$as`, on `self` or on its `$field`.
 macro_rules! forward {
     ($as:ident, $($field:tt)?) => {
         fn name(&self) {

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 /// What a port needs to receive: one tap a sender that it has noticed.
 pub(super) struct Inbox<P: Platform> {
     pub(super) taps: Vec<Tap<P>>,
-    /// Whose turn it is.
+    /// The tap that is looked at next, by its index.
     turn: usize,
     /// [`Hub::version`] when the taps were looked after.
     pub(super) version: u32,
