@@ -37,6 +37,9 @@
 //! * Whatever is over within the bounds: waking somebody takes that long, so a loop that has
 //!   less to do may run serially, and so may the rest of a tree.
 //! * A loop's first iteration: until it ends, nobody can know that it is long.
+//! * The begin of a wait: a thread that waits in its place, be it inside of a job or, as a
+//!   caller from outside, for its loop, is replaced by another after a while
+//!   ([`REPLACED`](promise::REPLACED)).
 //! * The rest of a block that one thread has claimed. The check does not see blocks; it is
 //!   only in loops whose first iterations say nothing about the last that a block is much
 //!   longer than was believed.

@@ -201,11 +201,17 @@ impl Recorder {
     /// This thread, a caller from outside, has waited until `to` for the rest of its loop:
     /// since its newest leaf, be that of the loop or of one inside of it.
     pub(super) fn end_of_call(&self, to: u64) {
-        let (mut log, this) = (self.log(), Simulated::this_thread());
+        let (log, this) = (self.log(), Simulated::this_thread());
         let newest = log.newest.iter().find(|newest| newest.0 == this).copied();
+        drop(log);
         if let Some((_, place, from)) = newest {
-            log.places[place].waits.push(Span { from, to });
+            self.wait(place, Span { from, to });
         }
+    }
+
+    /// A caller from outside waited in `place`.
+    pub(super) fn wait(&self, place: usize, during: Span) {
+        self.log().places[place].waits.push(during);
     }
 
     /// All that was recorded. Loops become items.

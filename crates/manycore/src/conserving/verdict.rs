@@ -213,7 +213,7 @@ impl fmt::Display for Idle {
 #[cfg(test)]
 mod tests {
     use super::super::promise::{REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes};
-    use super::super::recorder::{Kind, Recorder};
+    use super::super::recorder::{Kind, Recorder, Span};
     use super::{Verdict, longest};
 
     const THREADS: usize = 3;
@@ -306,6 +306,39 @@ mod tests {
             0
         };
         assert_eq!(idle, late);
+    }
+
+    /// A caller from outside waits for its loop, in a place of its own or not at all: what
+    /// is excused is the begin of its wait, and no more than the wait.
+    #[test]
+    fn a_caller_that_waits_is_replaced() {
+        for (wait, excused) in [
+            (Some(5_000_000), REPLACED),
+            (Some(1_000_000 + 100_000), 100_000),
+            (None, 0),
+        ] {
+            let verdict = judge(&[(1, 0, 1_000_000)], |log| {
+                if let Some(to) = wait {
+                    log.wait(
+                        1,
+                        Span {
+                            from: 1_000_000,
+                            to,
+                        },
+                    );
+                }
+                // A wait that began before this pause is none of it.
+                log.wait(
+                    1,
+                    Span {
+                        from: 500_000,
+                        to: END,
+                    },
+                );
+                job(log, Some(1), 0, 5_000_000);
+            });
+            assert_eq!(cycles(&verdict).0, 4_000_000 - excused, "{wait:?}");
+        }
     }
 
     /// A loop can be had once its first iteration has ended, until its last one begins.

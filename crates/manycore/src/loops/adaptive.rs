@@ -358,7 +358,8 @@ impl<P: Platform> Launch<'_, P> {
             claim: pool.claim_ticks,
             max_ticks: MAX_BLOCK_NS * pool.ticks_per_ns,
             caller: context.rank,
-            tries: pool.lets_sleep(wake),
+            pool,
+            wake,
             report: Report {
                 each: &measured,
                 iterations: &mine,
@@ -400,9 +401,8 @@ struct Adaptive<'a, P: Platform> {
     claim: u64,
     max_ticks: f32,
     caller: usize,
-    /// Whether the caller's first block is one iteration: nobody is left asleep on a guess
-    /// that was not tried, for it is between blocks that the caller thinks better of it.
-    tries: bool,
+    pool: &'a Shared<P>,
+    wake: Wake,
     report: Report<'a, P>,
 }
 
@@ -433,7 +433,10 @@ impl<P: Platform> Partition for Adaptive<'_, P> {
             ticks: self.guess,
             claim: self.claim,
             max_ticks: self.max_ticks,
-            tries: self.tries && rank == self.caller,
+            // Nobody is left asleep on a guess that was not tried: it is between blocks that
+            // the caller of a loop thinks better of it. Asked after the post has decided: who
+            // falls asleep later looks for posted loops first.
+            tries: rank == self.caller && self.pool.lets_sleep(self.wake),
         };
         let report = (rank == self.caller).then_some(self.report);
         AdaptiveClaims::new(self.ranges.own(rank), pace, report)
