@@ -114,6 +114,7 @@ mod steal;
 #[doc(hidden)]
 pub mod sync;
 pub mod topology;
+mod world;
 
 pub use loops::{Block, Loop, ParsePartitionerError, Partitioner, parallel_for};
 pub use manycore_platform::{Native, Platform};
@@ -124,6 +125,7 @@ pub use pool::{
     yield_local, yield_now,
 };
 pub use topology::Affinity;
+pub use world::World;
 
 /// The README's example, compiled with the others.
 #[cfg(doctest)]

@@ -13,10 +13,9 @@
 //! `ITERATIONS`: 100,000 by default. `POLICY`: every sound one by default. `MODE`:
 //! `sound` or `as-published`.
 
-use manycore::sleep::Sleep;
 use manycore::sleep::parts::Make;
 
-use manycore::{Builder, Native, Pool};
+use manycore::{Builder, Native, Pool, World};
 use manycore_research::sleep::{Mode, PolicyVisitor, policies, with_policy};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -60,10 +59,10 @@ struct Found {
 impl PolicyVisitor<Native> for Detector {
     type Output = Found;
 
-    fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> Found {
+    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Found {
         // A pool adopts a thread for good.
         let run = move || {
-            let builder = Builder::<Native>::on_platform().sleep_policy(make);
+            let builder = Builder::<Native>::on_platform().in_world::<W>(make);
             let builder = builder.threads(2).adopt_current_thread(true);
             let pool = builder.build().expect("a pool of two threads");
             let ran = Arc::new(Ran::default());
@@ -107,7 +106,7 @@ fn pause(i: u64) {
 }
 
 /// A detached job.
-fn spawned<S: Sleep<Native>>(pool: &Pool<Native, S>, ran: &Arc<Ran>) -> bool {
+fn spawned<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool {
     let next = ran.0.load(Ordering::Relaxed) + 1;
     let job = Arc::clone(ran);
     pool.spawn(move || _ = job.0.fetch_add(1, Ordering::Release));
@@ -115,7 +114,7 @@ fn spawned<S: Sleep<Native>>(pool: &Pool<Native, S>, ran: &Arc<Ran>) -> bool {
 }
 
 /// The second closure of a join whose first one waits for it.
-fn forked<S: Sleep<Native>>(pool: &Pool<Native, S>, ran: &Arc<Ran>) -> bool {
+fn forked<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool {
     let next = ran.0.load(Ordering::Relaxed) + 1;
     let count = || _ = ran.0.fetch_add(1, Ordering::Release);
     pool.join(|| ran.wait(next), count).0

@@ -1,9 +1,7 @@
 //! manycore's pools as schedulers.
 
 use super::Fork;
-use manycore::Pool;
-use manycore::sleep::Sleep;
-use manycore_platform::Platform;
+use manycore::{Pool, World};
 
 /// ```
 /// use manycore_kernels::fork::{Algorithm, Kernel, Size};
@@ -14,8 +12,8 @@ use manycore_platform::Platform;
 /// kernel.verify()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl<P: Platform, S: Sleep<P>> Fork for Pool<P, S> {
-    type Platform = P;
+impl<W: World> Fork for Pool<W> {
+    type Platform = W::Platform;
 
     #[inline]
     fn threads(&self) -> usize {

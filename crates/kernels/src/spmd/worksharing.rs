@@ -2,7 +2,6 @@
 //! a pool that have time run them.
 
 use super::{Part, Phase};
-use manycore::sleep::Sleep;
 use manycore::{Loop, Pool};
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
@@ -158,7 +157,7 @@ pub struct Looped<'a, P: Platform> {
 
 impl<'a, P: Platform> Looped<'a, P> {
     /// On this pool.
-    pub fn on<S: Sleep<P>>(pool: &'a Pool<P, S>) -> Self {
+    pub fn on(pool: &'a Pool<P>) -> Self {
         Self::with(pool.with(manycore::Partitioner::Adaptive))
     }
 

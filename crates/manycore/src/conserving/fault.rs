@@ -21,7 +21,7 @@ pub(crate) enum Fault {
     /// A thread that waits keeps its place, whatever lies there.
     NoReserve,
     /// Nobody takes place 0 while no caller does.
-    EmptySeat,
+    EmptyCallerSlot,
 }
 
 /// All of them.
@@ -29,7 +29,7 @@ pub(super) const ALL: [Fault; 4] = [
     Fault::DeafNap,
     Fault::SerialForEver,
     Fault::NoReserve,
-    Fault::EmptySeat,
+    Fault::EmptyCallerSlot,
 ];
 
 thread_local! {

@@ -28,7 +28,7 @@ const START: u64 = 38_000;
 /// item is to be had and nobody who was idle begins anything.
 ///
 /// Two wake-ups in a row: whoever is called may be one who waits and gives its place away,
-/// or who finds a job and calls for the vacant seat; then the heir wakes, or is started.
+/// or who finds a job and calls for the vacant caller slot; then the heir wakes, or is started.
 pub(super) fn until_one_comes(threads: usize) -> u64 {
     let doublings = u64::from(threads.next_power_of_two().ilog2());
     WAKE_UP + TOO_SHORT + START + BLOCK + SEARCH * doublings

@@ -26,8 +26,9 @@ use super::launch::{Body, Wake};
 use super::partition::{Claims, Partition};
 use super::sharded::{Own, Ranges, Shards};
 use super::sites::Site;
+use crate::World;
 use crate::cost::claim_time;
-use crate::pool::{Context, Shared};
+use crate::pool::{Context, Registry};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -59,8 +60,8 @@ const FEW: usize = 32;
 const FEW_BLOCKS: usize = 2;
 
 /// One loop on its way to be run.
-struct Launch<'a, P: Platform> {
-    pool: &'a Shared<P>,
+struct Launch<'a, W: World> {
+    pool: &'a Registry<W>,
     body: Body<'a>,
     start: usize,
     n: usize,
@@ -70,12 +71,12 @@ struct Launch<'a, P: Platform> {
 }
 
 /// Runs `body` over `start..start + n`, `n > 0`.
-pub(crate) fn run<P: Platform>(pool: &Shared<P>, start: usize, n: usize, body: Body<'_>) {
-    if pool.threads == 1 || n == 1 {
-        return body.run(Context::current(pool).rank, start..start + n);
+pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Body<'_>) {
+    if pool.shared.threads() == 1 || n == 1 {
+        return body.run(Context::current(&pool.shared).rank, start..start + n);
     }
     let site = Site::new(body.address(), n);
-    let known = pool.sites.recall(site);
+    let known = pool.shared.sites().recall(site);
     let launch = Launch {
         pool,
         body,
@@ -90,24 +91,24 @@ pub(crate) fn run<P: Platform>(pool: &Shared<P>, start: usize, n: usize, body: B
     }
 }
 
-impl<P: Platform> Launch<'_, P> {
+impl<W: World> Launch<'_, W> {
     fn post_ticks(&self) -> f32 {
-        POST_NS * self.pool.ticks_per_ns
+        POST_NS * self.pool.shared.ticks_per_ns()
     }
 
     /// Runs iterations `from..to` on this thread.
     #[inline]
     fn run_inline(&self, from: usize, to: usize) {
-        let rank = Context::current(self.pool).rank;
+        let rank = Context::current(&self.pool.shared).rank;
         self.body.run(rank, self.start + from..self.start + to);
     }
 
     /// Ticks that iterations `from..to` take.
     #[inline]
     fn time(&self, from: usize, to: usize) -> f32 {
-        let before = P::now();
+        let before = W::Platform::now();
         self.run_inline(from, to);
-        P::now().saturating_sub(before) as f32
+        W::Platform::now().saturating_sub(before) as f32
     }
 
     /// Runs a loop whose iterations are believed to take `each` ticks.
@@ -133,7 +134,7 @@ impl<P: Platform> Launch<'_, P> {
                 let expected = each * self.n as f32;
                 if (took - expected).abs() > expected / 4.0 {
                     let mean = took / self.n as f32;
-                    self.pool.sites.learn(self.site, self.known, mean);
+                    self.pool.shared.sites().learn(self.site, self.known, mean);
                 }
             }
             Ok(None) => {}
@@ -145,30 +146,34 @@ impl<P: Platform> Launch<'_, P> {
     /// not gained lately, or if all workers sleep and it does not pay to wake one.
     fn run_long(&self, each: f32, work: f32) {
         let pool = self.pool;
-        let context = Context::current(pool);
+        let context = Context::current(&pool.shared);
         if context.running.is_some() {
             // Whether anybody comes depends on the loop around it, and on when.
             if let Some(shared) = self.share(0, each, Wake::IfPays(work)) {
-                pool.sites.learn(self.site, self.known, shared.each);
+                pool.shared
+                    .sites()
+                    .learn(self.site, self.known, shared.each);
             }
             return;
         }
-        let gain = pool.sites.gain(self.site);
-        if gain.is_due() && each < COARSE_NS * pool.ticks_per_ns {
+        let gain = pool.shared.sites().gain(self.site);
+        if gain.is_due() && each < COARSE_NS * pool.shared.ticks_per_ns() {
             return self.run_measuring();
         }
-        if work < DOUBTED_NS * pool.ticks_per_ns && gain.is_alone() {
+        if work < DOUBTED_NS * pool.shared.ticks_per_ns() && gain.is_alone() {
             if self.run_alone(each).is_some() {
-                pool.sites.set_gain(self.site, gain.stayed());
+                pool.shared.sites().set_gain(self.site, gain.stayed());
             }
             return;
         }
         let mut wake = Wake::IfPays(work);
         if pool.all_asleep() {
-            if !pool.idle.pays_to_wake(work) {
+            if !pool.shared.idle().pays_to_wake(work) {
                 if let Some((started, ended)) = self.run_alone(each) {
                     // The next one may be met by a worker that expects it.
-                    pool.idle.loop_ended(self.body.caller(), started, ended);
+                    pool.shared
+                        .idle()
+                        .loop_ended(self.body.caller(), started, ended);
                 }
                 return;
             }
@@ -177,19 +182,19 @@ impl<P: Platform> Launch<'_, P> {
         self.post(0, each, wake);
     }
 
-    fn believed(&self, each: f32) -> Believed<'_, P> {
+    fn believed(&self, each: f32) -> Believed<'_, W::Platform> {
         let range = self.start..self.start + self.n;
-        Believed::new(self.pool, self.body, range, each)
+        Believed::new(&self.pool.shared, self.body, range, each)
     }
 
     /// Runs a loop inline; when it began and ended, if it was not longer than
     /// believed.
     fn run_alone(&self, each: f32) -> Option<(u64, u64)> {
-        let started = P::now();
+        let started = W::Platform::now();
         match self.believed(each).run(started) {
             Ok(took) => {
                 let mean = took / self.n as f32;
-                self.pool.sites.learn(self.site, self.known, mean);
+                self.pool.shared.sites().learn(self.site, self.known, mean);
                 Some((started, started + took as u64))
             }
             Err(slow) => {
@@ -206,7 +211,7 @@ impl<P: Platform> Launch<'_, P> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SerialForEver) {
             return self.run_inline(slow.done, self.n);
         }
-        let sites = &self.pool.sites;
+        let sites = &self.pool.shared.sites();
         // Whatever came of posting it, today it is another loop.
         sites.set_gain(self.site, Gain::new().unmeasured());
         let each = slow.took / slow.done as f32;
@@ -227,14 +232,16 @@ impl<P: Platform> Launch<'_, P> {
     #[cold]
     fn run_unknown(&self) {
         let pool = self.pool;
-        if let Some(each) = pool.sites.recall_near(self.body.address(), self.n) {
-            pool.sites.learn(self.site, None, each);
+        if let Some(each) = pool.shared.sites().recall_near(self.body.address(), self.n) {
+            pool.shared.sites().learn(self.site, None, each);
             let known = Some(each);
             Launch { known, ..*self }.run_known(each);
-        } else if self.n <= FEW * pool.allowed() {
+        } else if self.n <= FEW * pool.shared.allowed() {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
-                pool.sites.learn(self.site, None, shared.each);
-                pool.sites.set_gain(self.site, Gain::new().unmeasured());
+                pool.shared.sites().learn(self.site, None, shared.each);
+                pool.shared
+                    .sites()
+                    .set_gain(self.site, Gain::new().unmeasured());
             }
         } else {
             self.run_measuring();
@@ -251,7 +258,7 @@ impl<P: Platform> Launch<'_, P> {
             done = to;
             block = block.saturating_mul(2);
         }
-        let sites = &self.pool.sites;
+        let sites = &self.pool.shared.sites();
         let each = spent / done as f32;
         // What was known may be the time of a shared iteration: a fall is believed at
         // once.
@@ -273,7 +280,7 @@ impl<P: Platform> Launch<'_, P> {
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
         let mut block = 1_usize;
-        while done < self.n && !self.pool.anyone_idle() {
+        while done < self.n && !self.pool.shared.ranks().anyone_idle() {
             let to = self.n.min(done.saturating_add(block));
             let took = self.time(done, to);
             block = if took < long {
@@ -299,19 +306,21 @@ impl<P: Platform> Launch<'_, P> {
         // that says nothing of the loops to come.
         let woken = matches!(wake, Wake::Paid(_));
         if !woken && (shared.helped || work < 4.0 * self.post_ticks()) {
-            let took = shared.took + LAUNCH_NS * pool.ticks_per_ns;
+            let took = shared.took + LAUNCH_NS * pool.shared.ticks_per_ns();
             if took < GAINS * work {
-                pool.idle.helped();
+                pool.shared.idle().helped();
             }
-            let most = DOUBTED_NS * pool.ticks_per_ns * ALONE / work;
-            let gain = pool.sites.gain(self.site);
+            let most = DOUBTED_NS * pool.shared.ticks_per_ns() * ALONE / work;
+            let gain = pool.shared.sites().gain(self.site);
             let gain = gain.posted(took / work, most as u16);
-            pool.sites.set_gain(self.site, gain);
+            pool.shared.sites().set_gain(self.site, gain);
         }
         // Alone an iteration does not take longer than shared. Whether it takes less
         // is another matter: see `Gain`.
         if shared.each < each {
-            pool.sites.learn(self.site, Some(each), shared.each);
+            pool.shared
+                .sites()
+                .learn(self.site, Some(each), shared.each);
         }
     }
 
@@ -319,7 +328,7 @@ impl<P: Platform> Launch<'_, P> {
     /// who comes; `None`: they were run inline.
     fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Outcome> {
         let pool = self.pool;
-        let context = Context::current(pool);
+        let context = Context::current(&pool.shared);
         if context.running.is_some() {
             done = self.run_while_all_busy(done);
             if done == self.n {
@@ -327,17 +336,17 @@ impl<P: Platform> Launch<'_, P> {
             }
         }
         let n = self.n - done;
-        let Some(slot) = pool.board.take(context.rank) else {
+        let Some(slot) = pool.shared.board().take(context.rank) else {
             self.run_inline(done, self.n);
             return None;
         };
         let range = self.start + done..self.start + self.n;
-        let threads = pool.allowed();
+        let threads = pool.shared.allowed();
         if n <= FEW_BLOCKS * threads {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
-            let few = FixedBlock::<P>::new(n, NonZeroUsize::MIN, pool.threads);
+            let few = FixedBlock::<W::Platform>::new(n, NonZeroUsize::MIN, pool.shared.threads());
             let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
             return Some(Outcome {
                 took: ticks as f32,
@@ -345,18 +354,21 @@ impl<P: Platform> Launch<'_, P> {
                 helped: true,
             });
         }
-        let measured = P::AtomicU32::new(0);
-        let mine = P::AtomicUsize::new(0);
+        let measured = <W::Platform as Platform>::AtomicU32::new(0);
+        let mine = <W::Platform as Platform>::AtomicUsize::new(0);
         let adaptive = Adaptive {
             ranges: Ranges::new(
-                pool.board.slot(slot.index()).shards(pool.threads),
+                pool.shared
+                    .board()
+                    .slot(slot.index())
+                    .shards(pool.shared.threads()),
                 n,
                 context.rank,
                 threads,
             ),
             guess: each,
-            claim: pool.claim_ticks,
-            max_ticks: MAX_BLOCK_NS * pool.ticks_per_ns,
+            claim: pool.shared.claim_ticks(),
+            max_ticks: MAX_BLOCK_NS * pool.shared.ticks_per_ns(),
             caller: context.rank,
             pool,
             wake,
@@ -385,25 +397,25 @@ struct Outcome {
     helped: bool,
 }
 
-impl<P: Platform> Shared<P> {
+impl<W: World> Registry<W> {
     /// Whether all sleep, or are to be found, that could help the caller, as a hint.
     fn all_asleep(&self) -> bool {
-        let asleep = self.alarm.sleepers() as usize + usize::from(self.seat.is_vacant());
-        asleep >= self.threads - 1
+        let asleep = self.sleepers() as usize + usize::from(self.shared.caller_slot().is_vacant());
+        asleep >= self.shared.threads() - 1
     }
 }
 
-struct Adaptive<'a, P: Platform> {
-    ranges: Ranges<'a, P>,
+struct Adaptive<'a, W: World> {
+    ranges: Ranges<'a, W::Platform>,
     /// Ticks an iteration may take; 0 if nothing is known.
     guess: f32,
     /// Ticks that a claim costs, and that a block may take at most.
     claim: u64,
     max_ticks: f32,
     caller: usize,
-    pool: &'a Shared<P>,
+    pool: &'a Registry<W>,
     wake: Wake,
-    report: Report<'a, P>,
+    report: Report<'a, W::Platform>,
 }
 
 /// Where the caller leaves what it has measured.
@@ -422,13 +434,13 @@ impl<P: Platform> Clone for Report<'_, P> {
 
 impl<P: Platform> Copy for Report<'_, P> {}
 
-impl<P: Platform> Partition for Adaptive<'_, P> {
+impl<W: World> Partition for Adaptive<'_, W> {
     type Claims<'a>
-        = AdaptiveClaims<'a, P>
+        = AdaptiveClaims<'a, W::Platform>
     where
         Self: 'a;
 
-    fn claims(&self, rank: usize) -> AdaptiveClaims<'_, P> {
+    fn claims(&self, rank: usize) -> AdaptiveClaims<'_, W::Platform> {
         let pace = Pace {
             ticks: self.guess,
             claim: self.claim,

@@ -4,8 +4,9 @@
 use super::launch::Body;
 use super::partitioner::{Block, Partitioner, drive};
 use super::sites::Site;
+use crate::World;
 use crate::cost::{Machine, Task, best_block};
-use crate::pool::{Context, Shared};
+use crate::pool::{Context, Registry};
 use manycore_platform::Platform;
 
 /// Iterations are run inline, to measure them, until they have taken this long, in
@@ -32,8 +33,8 @@ const GROWTH: usize = 16;
 /// iteration, however many there are. So a loop of many blocks runs in rounds, each
 /// [`GROWTH`] times as long as the one before, and the block is picked again between them:
 /// a post each, some four for a loop of 2^32 blocks.
-pub(super) fn run<P: Platform>(
-    pool: &Shared<P>,
+pub(super) fn run<W: World>(
+    pool: &Registry<W>,
     start: usize,
     n: usize,
     body: Body<'_>,
@@ -42,35 +43,35 @@ pub(super) fn run<P: Platform>(
     let site = Site::new(body.address(), n);
     let (mut done, mut each) = sample(pool, start, n, body, site);
     let machine = Machine {
-        claim_ns: pool.claim_ticks as f64 / f64::from(pool.ticks_per_ns),
+        claim_ns: pool.shared.claim_ticks() as f64 / f64::from(pool.shared.ticks_per_ns()),
         handoff_ns: HANDOFF_NS,
         wake_ns: LAUNCH_NS,
-        ..Machine::new(pool.allowed(), pool.core_groups)
+        ..Machine::new(pool.shared.allowed(), pool.shared.core_groups())
     };
-    let mut blocks = ROUND * pool.threads;
+    let mut blocks = ROUND * pool.shared.threads();
     while done < n {
-        let task = Task::new(f64::from(each / pool.ticks_per_ns));
+        let task = Task::new(f64::from(each / pool.shared.ticks_per_ns()));
         let block = best_block(&machine, &task, n - done);
         let to = if (n - done) / block > blocks.saturating_mul(GROWTH) {
             done + blocks * block
         } else {
             n
         };
-        let before = P::now();
+        let before = W::Platform::now();
         drive(
             pool,
             partitioner(Block::size(block)),
             start + done..start + to,
             body,
         );
-        let took = P::now().saturating_sub(before) as f32;
+        let took = W::Platform::now().saturating_sub(before) as f32;
         // One thread at least has worked all the time, and all of them at most.
         let least = took / (to - done) as f32;
-        let most = least * pool.threads as f32;
+        let most = least * pool.shared.threads() as f32;
         let before = each;
         each = each.clamp(least / 2.0, most).max(f32::MIN_POSITIVE);
         if each != before {
-            pool.sites.learn(site, Some(before), each);
+            pool.shared.sites().learn(site, Some(before), each);
         }
         done = to;
         blocks = blocks.saturating_mul(GROWTH);
@@ -79,16 +80,16 @@ pub(super) fn run<P: Platform>(
 
 /// Runs some iterations inline, if it takes that to know how long they are. Returns how
 /// many, and the ticks that one takes.
-fn sample<P: Platform>(
-    pool: &Shared<P>,
+fn sample<W: World>(
+    pool: &Registry<W>,
     start: usize,
     n: usize,
     body: Body<'_>,
     site: Site,
 ) -> (usize, f32) {
-    let known = pool.sites.recall(site);
-    let rank = Context::current(pool).rank;
-    let enough = SAMPLE_NS * pool.ticks_per_ns;
+    let known = pool.shared.sites().recall(site);
+    let rank = Context::current(&pool.shared).rank;
+    let enough = SAMPLE_NS * pool.shared.ticks_per_ns();
     // Where the loop is known to be short, its first iteration is looked at.
     let most = match known {
         Some(each) if each < enough => 1,
@@ -98,9 +99,9 @@ fn sample<P: Platform>(
     let (mut done, mut spent) = (0, 0.0);
     while done < most && spent < enough {
         let to = n.min((2 * done).saturating_add(1));
-        let before = P::now();
+        let before = W::Platform::now();
         body.run(rank, start + done..start + to);
-        spent += P::now().saturating_sub(before) as f32;
+        spent += W::Platform::now().saturating_sub(before) as f32;
         done = to;
     }
     match known {
@@ -108,7 +109,7 @@ fn sample<P: Platform>(
         Some(each) if spent <= 2.0 * each + enough => (done, each),
         _ => {
             let measured = spent / done as f32;
-            pool.sites.learn(site, known, measured);
+            pool.shared.sites().learn(site, known, measured);
             (done, measured)
         }
     }

@@ -60,8 +60,8 @@ impl<'a, P: Platform> Believed<'a, P> {
             body,
             range,
             each,
-            slack: SLACK_NS * pool.ticks_per_ns,
-            check: CHECK_NS * pool.ticks_per_ns,
+            slack: SLACK_NS * pool.ticks_per_ns(),
+            check: CHECK_NS * pool.ticks_per_ns(),
         }
     }
 
@@ -95,8 +95,8 @@ impl<'a, P: Platform> Believed<'a, P> {
 
     /// Runs a loop that may be believed to be long. The ticks that it took.
     pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
-        self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns;
-        self.check = LONG_CHECK_NS * self.pool.ticks_per_ns;
+        self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns();
+        self.check = LONG_CHECK_NS * self.pool.ticks_per_ns();
         let rank = Context::current(self.pool).rank;
         self.run_block(rank, 0, 1);
         let took = P::now().saturating_sub(started) as f32;

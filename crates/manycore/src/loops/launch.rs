@@ -2,8 +2,9 @@
 //! and the caller's way through a posted loop.
 
 use super::partition::{Claims, Partition};
+use crate::World;
 use crate::elastic::Allotment;
-use crate::pool::{Context, Job, Part, Shared, Waited};
+use crate::pool::{Context, Job, Part, Registry, Waited};
 use crate::sync::let_go;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::Any;
@@ -229,7 +230,7 @@ pub(crate) fn run_alone<S: Partition>(body: Body<'_>, start: usize, rank: usize,
     }
 }
 
-impl<P: Platform> Shared<P> {
+impl<W: World> Registry<W> {
     /// Posts a loop in `slot`, which this thread has taken, and works in it
     /// until it is done. Returns the ticks from the post to the end.
     ///
@@ -246,7 +247,7 @@ impl<P: Platform> Shared<P> {
     pub(crate) fn post<S: Partition>(
         &self,
         slot: usize,
-        context: &Context<P>,
+        context: &Context<W::Platform>,
         body: Body<'_>,
         iterations: Range<usize>,
         partition: S,
@@ -257,27 +258,32 @@ impl<P: Platform> Shared<P> {
             // the gate is closed and empty; the caller of this is inside.
             unsafe { (*frame.cast::<Frame<'_, P, S>>()).help(rank) }
         }
-        let helpers = (self.threads - 1)
+        let helpers = (self.shared.threads() - 1)
             .min(iterations.len().saturating_sub(1))
             .max(1);
-        let helpers = self.idle.helpers(wake.work(), helpers);
-        let frame = Frame::<P, S>::new(body, iterations.start, partition, self.allotment());
-        P::name(&frame.partition, "loop: claims");
+        let helpers = self.shared.idle().helpers(wake.work(), helpers);
+        let frame = Frame::<W::Platform, S>::new(
+            body,
+            iterations.start,
+            partition,
+            self.shared.allotment(),
+        );
+        W::Platform::name(&frame.partition, "loop: claims");
         let job = Job {
             frame: std::ptr::from_ref(&frame).cast(),
-            run: run::<P, S>,
+            run: run::<W::Platform, S>,
             helpers: helpers as u32,
         };
         // SAFETY: this thread took the slot, so its gate is closed and empty.
-        unsafe { self.board.slot(slot).set_job(job, context.running) };
-        self.board.slot(slot).gate().open();
-        self.idle.events.post();
-        let started = P::now();
+        unsafe { self.shared.board().slot(slot).set_job(job, context.running) };
+        self.shared.board().slot(slot).gate().open();
+        self.shared.idle().events.post();
+        let started = W::Platform::now();
         // When to call somebody though it did not pay, as far as was known.
         let late = Cell::new(u64::MAX);
         if self.has_sleepers() {
             if self.lets_sleep(wake) {
-                late.set(started + self.idle.wake_cost());
+                late.set(started + self.shared.idle().wake_cost());
             } else {
                 self.call_helpers(context.rank, helpers);
             }
@@ -285,7 +291,7 @@ impl<P: Platform> Shared<P> {
         // The loop has lasted for as long as a wake-up costs: what was known of it was
         // wrong, or somebody would have paid by now (the ski-rental argument again).
         let call_late = || {
-            if late.get() != u64::MAX && P::now() >= late.get() {
+            if late.get() != u64::MAX && W::Platform::now() >= late.get() {
                 late.set(u64::MAX);
                 self.call_helpers(context.rank, helpers);
             }
@@ -303,16 +309,16 @@ impl<P: Platform> Shared<P> {
                 }
                 frame.take_up();
                 // As at first, but for those that are inside still: it is the same loop.
-                self.board.slot(slot).gate().open();
-                self.idle.events.post();
-                if self.alarm.sleepers() > 0 {
+                self.shared.board().slot(slot).gate().open();
+                self.shared.idle().events.post();
+                if self.sleepers() > 0 {
                     self.wake(context.rank, 1);
                 }
             }
         });
         inside.unbar();
-        let ended = P::now();
-        self.idle.loop_ended(body.caller(), started, ended);
+        let ended = W::Platform::now();
+        self.shared.idle().loop_ended(body.caller(), started, ended);
         let panic = frame
             .panic
             .into_inner()
@@ -325,7 +331,7 @@ impl<P: Platform> Shared<P> {
 
     /// Whether somebody sleeps, or is to be found, who could help with a loop.
     fn has_sleepers(&self) -> bool {
-        self.alarm.sleepers() > 0 || self.seat.is_vacant()
+        self.sleepers() > 0 || self.shared.caller_slot().is_vacant()
     }
 
     /// Whether a loop is posted without waking anybody, since it is believed to be over
@@ -333,19 +339,19 @@ impl<P: Platform> Shared<P> {
     pub(super) fn lets_sleep(&self, wake: Wake) -> bool {
         match wake {
             Wake::Always | Wake::Paid(_) => false,
-            Wake::IfPays(work) => self.has_sleepers() && !self.idle.pays_to_wake(work),
+            Wake::IfPays(work) => self.has_sleepers() && !self.shared.idle().pays_to_wake(work),
         }
     }
 
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
     /// for a vacant place.
     fn call_helpers(&self, rank: usize, helpers: usize) {
-        let asleep = self.alarm.sleepers() > 0;
+        let asleep = self.sleepers() > 0;
         if asleep {
             self.wake(rank, 1);
         }
-        if self.seat.is_vacant() && (helpers > 1 || !asleep) {
-            self.members().fill_seat();
+        if self.shared.caller_slot().is_vacant() && (helpers > 1 || !asleep) {
+            self.fill_caller_slot();
         }
     }
 }

@@ -22,15 +22,16 @@ mod split;
 mod r#static;
 
 pub(crate) use adaptive::measure_claim;
-pub(crate) use launch::{Body, NO_RANK};
+#[cfg(test)]
+pub(crate) use launch::NO_RANK;
 pub use partitioner::{Block, ParsePartitionerError, Partitioner};
 pub(crate) use sharded::Shards;
 pub(crate) use sites::Sites;
-pub(crate) use split::Budget;
 
-use crate::pool::{Pool, Shared, shared_here};
-use crate::sleep::Sleep;
-use manycore_platform::{Native, Platform};
+use crate::World;
+use crate::pool::{Pool, Registry, registry_here};
+use launch::Body;
+use manycore_platform::Native;
 use std::fmt;
 use std::ops::Range;
 
@@ -51,12 +52,12 @@ use std::ops::Range;
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Loop<'a, P: Platform = Native> {
-    shared: &'a Shared<P>,
+pub struct Loop<'a, W: World = Native> {
+    pool: &'a Registry<W>,
     partitioner: Partitioner,
 }
 
-impl<P: Platform> fmt::Debug for Loop<'_, P> {
+impl<W: World> fmt::Debug for Loop<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loop")
             .field("partitioner", &self.partitioner)
@@ -64,12 +65,9 @@ impl<P: Platform> fmt::Debug for Loop<'_, P> {
     }
 }
 
-impl<'a, P: Platform> Loop<'a, P> {
-    pub(crate) fn new(shared: &'a Shared<P>, partitioner: Partitioner) -> Self {
-        Self {
-            shared,
-            partitioner,
-        }
+impl<'a, W: World> Loop<'a, W> {
+    pub(crate) fn new(pool: &'a Registry<W>, partitioner: Partitioner) -> Self {
+        Self { pool, partitioner }
     }
 
     /// Runs `body` once for each index of `range`, in parallel and in no
@@ -123,12 +121,12 @@ impl<'a, P: Platform> Loop<'a, P> {
     /// `split` have none ([`NO_RANK`]).
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
-        partitioner::drive(self.shared, self.partitioner, range, Body::new(&body));
+        partitioner::drive(self.pool, self.partitioner, range, Body::new(&body));
     }
 }
 
 /// The loops of [`Loop`], with [`Partitioner::Adaptive`].
-impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+impl<W: World> Pool<W> {
     /// Runs `body` once for each index of `range`, in parallel and in no
     /// particular order.
     ///
@@ -197,5 +195,5 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
 /// ```
 #[inline]
 pub fn parallel_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
-    Loop::new(shared_here(), Partitioner::Adaptive).parallel_for(range, body);
+    Loop::new(registry_here(), Partitioner::Adaptive).parallel_for(range, body);
 }

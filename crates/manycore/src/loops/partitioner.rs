@@ -7,9 +7,9 @@ use super::launch::{Body, Wake, run_alone};
 use super::partition::Partition;
 use super::sharded::{Ranges, Sharded};
 use super::r#static::Static;
-use super::{adaptive, auto};
-use crate::pool::{Context, Shared};
-use manycore_platform::Platform;
+use super::{adaptive, auto, split};
+use crate::World;
+use crate::pool::{Context, Registry};
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -219,8 +219,8 @@ impl FromStr for Partitioner {
 ///
 /// Out of line, once for all loops: what is left in the caller is a call.
 #[inline(never)]
-pub(crate) fn drive<P: Platform>(
-    pool: &Shared<P>,
+pub(crate) fn drive<W: World>(
+    pool: &Registry<W>,
     partitioner: Partitioner,
     range: Range<usize>,
     body: Body<'_>,
@@ -232,8 +232,8 @@ pub(crate) fn drive<P: Platform>(
     }
 }
 
-fn dispatch<P: Platform>(
-    pool: &Shared<P>,
+fn dispatch<W: World>(
+    pool: &Registry<W>,
     partitioner: Partitioner,
     start: usize,
     n: usize,
@@ -243,37 +243,40 @@ fn dispatch<P: Platform>(
         Partitioner::Adaptive => adaptive::run(pool, start, n, body),
         Partitioner::Static => {
             run(pool, start, n, body, None, |_| {
-                Static::<P>::new(n, pool.allowed())
+                Static::<W::Platform>::new(n, pool.shared.allowed())
             });
         }
         Partitioner::FixedBlock(Block::Size(block)) => {
             run(pool, start, n, body, Some(block), |_| {
-                FixedBlock::<P>::new(n, block, pool.threads)
+                FixedBlock::<W::Platform>::new(n, block, pool.shared.threads())
             });
         }
         Partitioner::Guided => {
             run(pool, start, n, body, None, |_| {
-                Guided::<P>::new(n, pool.allowed())
+                Guided::<W::Platform>::new(n, pool.shared.allowed())
             });
         }
         Partitioner::Factoring => {
             run(pool, start, n, body, None, |_| {
-                Factoring::<P>::new(n, pool.allowed())
+                Factoring::<W::Platform>::new(n, pool.shared.allowed())
             });
         }
         Partitioner::Sharded(Block::Size(block)) => {
             run(pool, start, n, body, Some(block), |place| Sharded {
                 ranges: Ranges::new(
-                    pool.board.slot(place.slot).shards(pool.threads),
+                    pool.shared
+                        .board()
+                        .slot(place.slot)
+                        .shards(pool.shared.threads()),
                     n,
                     place.rank,
-                    pool.allowed(),
+                    pool.shared.allowed(),
                 ),
                 block,
             });
         }
         Partitioner::Split => {
-            pool.members().split(body, start..start + n);
+            split::run(pool, body, start..start + n);
         }
         Partitioner::FixedBlock(Block::Auto) => {
             auto::run(pool, start, n, body, Partitioner::FixedBlock);
@@ -290,16 +293,16 @@ struct Place {
 
 /// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
 /// block is longer than `block`.
-fn run<P: Platform, S: Partition>(
-    pool: &Shared<P>,
+fn run<W: World, S: Partition>(
+    pool: &Registry<W>,
     start: usize,
     n: usize,
     body: Body<'_>,
     block: Option<NonZeroUsize>,
     partition: impl FnOnce(Place) -> S,
 ) {
-    let context = Context::current(pool);
-    let Some(slot) = pool.board.take(context.rank) else {
+    let context = Context::current(&pool.shared);
+    let Some(slot) = pool.shared.board().take(context.rank) else {
         // More loops are open than anybody could share: this one runs alone.
         let block = block.map_or(n, NonZeroUsize::get);
         let mut done = 0;
@@ -314,7 +317,7 @@ fn run<P: Platform, S: Partition>(
         slot: slot.index(),
         rank: context.rank,
     });
-    if pool.threads == 1 {
+    if pool.shared.threads() == 1 {
         run_alone(body, start, context.rank, &partition);
     } else {
         pool.post(

@@ -1,10 +1,10 @@
 //! Reductions that respect the order of the indices.
 
 use super::{Loop, Partitioner};
+use crate::World;
 use crate::pool::Pool;
-use crate::sleep::Sleep;
 use crate::sync::Lock;
-use manycore_platform::{CachePadded, Platform};
+use manycore_platform::CachePadded;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ unsafe impl<R: Send> Sync for Stretches<R> {}
 /// few enough to combine by one.
 const DETERMINISTIC_BLOCKS: usize = 1024;
 
-impl<P: Platform> Loop<'_, P> {
+impl<W: World> Loop<'_, W> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///
@@ -74,7 +74,7 @@ impl<P: Platform> Loop<'_, P> {
         map: &(impl Fn(usize) -> R + Sync),
         reduce: &(impl Fn(R, R) -> R + Sync),
     ) -> Vec<Stretch<R>> {
-        let all = Lock::<P, _>::new(Vec::new());
+        let all = Lock::<W::Platform, _>::new(Vec::new());
         self.ranked(range, |_, block| {
             let value = fold(block.clone(), map, reduce);
             all.with(|all| all.push((block, value)));
@@ -90,7 +90,9 @@ impl<P: Platform> Loop<'_, P> {
         reduce: &(impl Fn(R, R) -> R + Sync),
     ) -> Vec<Stretch<R>> {
         let stretches = || Stretches(CachePadded::new(UnsafeCell::new(Vec::new())));
-        let ranks: Box<[_]> = (0..self.shared.threads).map(|_| stretches()).collect();
+        let ranks: Box<[_]> = (0..self.pool.shared.threads())
+            .map(|_| stretches())
+            .collect();
         self.ranked(range, |rank, block| {
             let value = fold(block.clone(), map, reduce);
             // SAFETY: no other thread has this rank in this loop, also while this one has
@@ -168,7 +170,7 @@ fn fold<R>(block: Range<usize>, map: impl Fn(usize) -> R, reduce: impl Fn(R, R) 
     (block.start + 1..block.end).fold(first, |left, i| reduce(left, map(i)))
 }
 
-impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+impl<W: World> Pool<W> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///

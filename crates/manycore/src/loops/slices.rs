@@ -1,9 +1,8 @@
 //! Loops over slices.
 
 use super::{Loop, Partitioner};
+use crate::World;
 use crate::pool::Pool;
-use crate::sleep::Sleep;
-use manycore_platform::Platform;
 use std::ops::Range;
 
 /// A mutable slice that several threads hold disjoint parts of.
@@ -38,7 +37,7 @@ impl<T> Parts<T> {
     }
 }
 
-impl<P: Platform> Loop<'_, P> {
+impl<W: World> Loop<'_, W> {
     /// Runs `body` on each item.
     ///
     /// # Panics
@@ -115,7 +114,7 @@ impl<P: Platform> Loop<'_, P> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+impl<W: World> Pool<W> {
     /// Runs `body` on each item.
     ///
     /// # Panics

@@ -1,6 +1,46 @@
 //! `split`: recursive halving through `join`, as deep as there is demand.
 
-use crate::pool::FnContext;
+use super::launch::{Body, NO_RANK};
+use crate::World;
+use crate::pool::{Context, FnContext, Registry, Worker};
+use std::ops::Range;
+
+/// Runs `body` over `range`, halved where there is demand.
+pub(super) fn run<W: World>(pool: &Registry<W>, body: Body<'_>, range: Range<usize>) {
+    let budget = Budget::new(pool.shared.allowed());
+    pool.enter(|worker, migrated| {
+        halve(worker, &FnContext::new(migrated), budget, body, range);
+    });
+}
+
+fn halve<W: World>(
+    worker: &Worker<W>,
+    context: &FnContext,
+    budget: Budget,
+    body: Body<'_>,
+    range: Range<usize>,
+) {
+    let halves = if range.len() > 1 {
+        budget.halve(context)
+    } else {
+        None
+    };
+    let Some(budget) = halves else {
+        return body.run(NO_RANK, range);
+    };
+    let middle = range.start.midpoint(range.end);
+    let (left, right) = (range.start..middle, middle..range.end);
+    let pool = worker.registry();
+    worker.join(
+        false,
+        |context| halve(worker, &context, budget, body, left),
+        |context| {
+            // On another thread if it has migrated.
+            let worker = Context::worker_of(pool).expect("jobs are run by workers");
+            halve(worker, &context, budget, body, right);
+        },
+    );
+}
 
 /// How often a range may still be halved.
 ///
@@ -9,13 +49,13 @@ use crate::pool::FnContext;
 /// there is demand, and otherwise hardly more often than there are threads
 /// (demand-driven splitting, as TBB's `auto_partitioner` and rayon have it).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+struct Budget {
     threads: usize,
     left: usize,
 }
 
 impl Budget {
-    pub(crate) fn new(threads: usize) -> Self {
+    fn new(threads: usize) -> Self {
         Self {
             threads,
             left: threads,
@@ -23,7 +63,7 @@ impl Budget {
     }
 
     /// The budget of each half, if there is to be one.
-    pub(crate) fn halve(self, context: &FnContext) -> Option<Self> {
+    fn halve(self, context: &FnContext) -> Option<Self> {
         let left = if context.migrated() {
             self.threads.max(self.left / 2)
         } else if self.left > 0 {

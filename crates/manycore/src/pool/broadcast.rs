@@ -1,12 +1,12 @@
 //! The same job on every thread of a pool.
 
-use super::crew::Crew;
 use super::queue::Job;
+use super::registry::Registry;
 use super::scope::Scope;
 use super::worker::Context;
+use crate::World;
 use crate::sleep::Sleep;
 use crate::sync::let_go;
-use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -64,7 +64,7 @@ struct Place<R>(UnsafeCell<Option<thread::Result<R>>>);
 // SAFETY: one call writes it, and the scope's end orders that before the reading.
 unsafe impl<R: Send> Sync for Place<R> {}
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+impl<W: World> Registry<W> {
     /// Runs `op` once in each place and returns the results in their order.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
@@ -126,15 +126,15 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
         // Whoever may take it looks for loops, perhaps, on the event count. The post has
         // a fence: against a sleeper's between lying down and its last look.
-        self.shared.idle.events.post();
+        self.shared.idle().events.post();
         for place in 0..self.mail.len() {
             self.sleep.notify(place);
         }
         // Those of them that stand aside.
         self.shared.nudge();
         // Place 0 may have no holder. The mail of this thread's own place it reads itself.
-        let sits = Context::worker_of(self).is_some_and(|worker| worker.place() == 0);
-        if !sits && !self.adopted && !self.mail[0].is_empty() {
+        let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.place() == 0);
+        if !has_place_0 && !self.adopted && !self.mail[0].is_empty() {
             self.summon();
         }
     }

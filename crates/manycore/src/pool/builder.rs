@@ -1,10 +1,11 @@
 //! How a pool is made, and why that can fail.
 
-use super::crew::{Crew, PanicHandler, Plan, STACK_CAPACITY};
+use super::registry::{PanicHandler, Plan, Registry, STACK_CAPACITY};
 use super::{BuildError, Context, Pool};
+use crate::World;
 use crate::elastic::Allotment;
+use crate::sleep::Nearest;
 use crate::sleep::policy::Make;
-use crate::sleep::{Nearest, Sleep};
 use crate::topology::{Affinity, Topology};
 use manycore_platform::{Native, Platform, ThreadSpec};
 use std::any::Any;
@@ -37,7 +38,7 @@ pub(super) const MAX_THREADS: usize = 1 << 14;
 /// assert_eq!(pool.threads(), 2);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
+pub struct Builder<W: World = Native> {
     threads: Option<usize>,
     affinity: Affinity,
     name: String,
@@ -47,18 +48,18 @@ pub struct Builder<P: Platform = Native, S: Sleep<P> = Nearest<P>> {
     dedicated: bool,
     adopts: bool,
     panic_handler: Option<PanicHandler>,
-    allotment: Option<Allotment<P>>,
-    sleep: Make<P, S>,
+    allotment: Option<Allotment<W::Platform>>,
+    sleep: Make<W>,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
-impl<P: Platform, S: Sleep<P>> Clone for Builder<P, S> {
+impl<W: World> Clone for Builder<W> {
     fn clone(&self) -> Self {
         self.with_sleep(self.sleep)
     }
 }
 
-impl<P: Platform, S: Sleep<P>> fmt::Debug for Builder<P, S> {
+impl<W: World> fmt::Debug for Builder<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("threads", &self.threads)
@@ -83,7 +84,7 @@ impl Builder<Native> {
     }
 }
 
-impl<S: Sleep<Native>> Builder<Native, S> {
+impl<W: World<Platform = Native>> Builder<W> {
     /// Makes the pool and starts its workers.
     ///
     /// # Errors
@@ -99,7 +100,7 @@ impl<S: Sleep<Native>> Builder<Native, S> {
     ///     Pool::builder().threads(2).affinity(Affinity::List(vec![9_999])).build().unwrap_err();
     /// assert!(error.to_string().contains("9999"));
     /// ```
-    pub fn build(&self) -> Result<Pool<Native, S>, BuildError> {
+    pub fn build(&self) -> Result<Pool<W>, BuildError> {
         let machine = Topology::detect();
         // A pool that follows an allotment must be able to use all that it may ever be.
         let default = || match self.allotment {
@@ -172,25 +173,15 @@ impl<P: Platform> Builder<P> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Builder<P, S> {
-    /// How idle workers wait for jobs, in place of [`Nearest`]: a type, so that
-    /// what a `join` asks of it is compiled into the `join`.
-    ///
-    /// ```
-    /// use manycore::sleep::Nearest;
-    /// use manycore::{Native, Pool};
-    ///
-    /// let builder = Pool::builder().threads(2).sleep_policy(Nearest::<Native>::new);
-    /// assert_eq!(builder.build()?.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
+impl<W: World> Builder<W> {
+    /// A pool in another [world](World) on the same platform, whose sleep policy `make` makes.
     #[doc(hidden)]
     #[must_use]
-    pub fn sleep_policy<T: Sleep<P>>(self, policy: Make<P, T>) -> Builder<P, T> {
-        self.with_sleep(policy)
+    pub fn in_world<V: World<Platform = W::Platform>>(self, make: Make<V>) -> Builder<V> {
+        self.with_sleep(make)
     }
 
-    fn with_sleep<T: Sleep<P>>(&self, sleep: Make<P, T>) -> Builder<P, T> {
+    fn with_sleep<V: World<Platform = W::Platform>>(&self, sleep: Make<V>) -> Builder<V> {
         Builder {
             threads: self.threads,
             affinity: self.affinity.clone(),
@@ -332,7 +323,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     #[must_use]
-    pub fn follow(mut self, allotment: &Allotment<P>) -> Self {
+    pub fn follow(mut self, allotment: &Allotment<W::Platform>) -> Self {
         self.allotment = Some(allotment.clone());
         self
     }
@@ -416,7 +407,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
         cores: usize,
         groups: usize,
         cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<P, S>, BuildError> {
+    ) -> Result<Pool<W>, BuildError> {
         // Cores are numbered group by group.
         let size = cores.div_ceil(groups.max(1)).max(1);
         let group = |cpus: &Vec<usize>| cpus.first().map_or(0, |&cpu| (cpu / size) as u32);
@@ -430,7 +421,7 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
     }
 
     /// Whether callers from outside never take part.
-    fn keeps_seat(&self) -> bool {
+    fn keeps_caller_slot(&self) -> bool {
         !self.adopts && (self.dedicated || self.stack_size.is_some())
     }
 
@@ -442,15 +433,15 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
         cores: Cores,
         of_threads: Vec<u32>,
         cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<P, S>, BuildError> {
+    ) -> Result<Pool<W>, BuildError> {
         let threads = check(threads)?;
-        if self.adopts && Context::<P>::is_taken() {
+        if self.adopts && Context::<W::Platform>::is_taken() {
             return Err(BuildError::AlreadyInPool);
         }
         let memory = |source| BuildError::Memory { threads, source };
         // Before the pool notes its generation: a fork from here on is seen.
-        P::watch_forks().map_err(memory)?;
-        let crew = Crew::new(Plan {
+        W::Platform::watch_forks().map_err(memory)?;
+        let registry = Registry::new(Plan {
             sleep: self.sleep,
             groups: of_threads,
             stack_capacity: self.stack_capacity,
@@ -462,30 +453,31 @@ impl<P: Platform, S: Sleep<P>> Builder<P, S> {
             },
             cpus: cpus.clone(),
             adopted: self.adopts,
-            keeps_seat: self.keeps_seat(),
+            keeps_caller_slot: self.keeps_caller_slot(),
             cores,
             spin_budget: self.spin_budget,
             allotment: self.allotment.clone(),
         })
         .map_err(memory)?;
-        crew.name();
+        registry.name();
         // Dropped on an error below, which ends the workers made so far.
-        let pool = Pool { crew };
-        let crew = &*pool.crew;
+        let pool = Pool { registry };
+        let registry = &*pool.registry;
         let mut first = 1;
-        if self.adopts || self.keeps_seat() {
-            let seated = crew.shared.seat.take();
-            debug_assert!(seated, "nobody knows of the pool yet");
+        if self.adopts || self.keeps_caller_slot() {
+            let entered = registry.shared.caller_slot().take();
+            debug_assert!(entered, "nobody knows of the pool yet");
         }
         if self.adopts {
-            // The thread keeps its worker to its end, and the crew with it.
-            std::mem::forget(Arc::clone(&pool.crew));
-            Context::of_worker(crew.worker(0)).adopt();
-        } else if self.keeps_seat() {
+            // The thread keeps its worker to its end, and the registry with it.
+            std::mem::forget(Arc::clone(&pool.registry));
+            Context::of_worker(registry.worker(0)).adopt();
+        } else if self.keeps_caller_slot() {
             first = 0;
         }
         for (rank, cpus) in cpus.into_iter().enumerate().skip(first) {
-            crew.start_worker(rank, rank)
+            registry
+                .start_worker(rank, rank)
                 .map_err(|source| BuildError::Spawn {
                     rank,
                     threads,

@@ -2,20 +2,20 @@
 
 use super::Pool;
 use super::broadcast::BroadcastContext;
-use super::crew::{Crew, Worker};
 use super::join::FnContext;
+use super::registry::{Registry, Worker};
 use super::scope::{Scope, ScopeFifo};
 use super::worker::Context;
 use super::yields::Yield;
+use crate::World;
 use crate::sleep::{Sleep, Tally};
-use manycore_platform::Platform;
 
 /// Fork-join.
 ///
 /// A call from a thread that is none of the pool's makes that thread worker 0 for as long
 /// as the call takes, if no other thread is that already; see
 /// [`Builder::dedicated`](crate::Builder::dedicated).
-impl<P: Platform, S: Sleep<P>> Pool<P, S> {
+impl<W: World> Pool<W> {
     /// Runs `a` and `b`, perhaps in parallel, and returns both results. `a` runs
     /// on this thread; `b` too, after it, unless another one has stolen it.
     ///
@@ -72,9 +72,9 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
         RA: Send,
         RB: Send,
     {
-        match Context::worker_of(&*self.crew) {
+        match Context::worker_of(&*self.registry) {
             Some(worker) => worker.join(false, a, b),
-            None => self.crew.join_from_outside(a, b),
+            None => self.registry.join_from_outside(a, b),
         }
     }
 
@@ -92,7 +92,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn install<R: Send>(&self, op: impl FnOnce() -> R + Send) -> R {
-        self.crew.enter(|_, _| op())
+        self.registry.enter(|_, _| op())
     }
 
     /// Runs `body` with a [`Scope`] to spawn jobs into, and returns when they have
@@ -115,9 +115,9 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// assert_eq!(words.concat(), "xxx");
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    pub fn scope<'scope, R: Send>(&self, body: impl FnOnce(&Scope<'scope, P, S>) -> R + Send) -> R {
-        self.crew
-            .enter(|worker, _| Scope::new(&self.crew, Some(worker)).complete(body))
+    pub fn scope<'scope, R: Send>(&self, body: impl FnOnce(&Scope<'scope, W>) -> R + Send) -> R {
+        self.registry
+            .enter(|worker, _| Scope::new(&self.registry, Some(worker)).complete(body))
     }
 
     /// As [`scope`](Self::scope), but the jobs of each thread begin in the order in
@@ -141,10 +141,10 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// ```
     pub fn scope_fifo<'scope, R: Send>(
         &self,
-        body: impl FnOnce(&ScopeFifo<'scope, P, S>) -> R + Send,
+        body: impl FnOnce(&ScopeFifo<'scope, W>) -> R + Send,
     ) -> R {
-        self.crew
-            .enter(|worker, _| ScopeFifo::new(&self.crew, Some(worker)).complete(body))
+        self.registry
+            .enter(|worker, _| ScopeFifo::new(&self.registry, Some(worker)).complete(body))
     }
 
     /// As [`scope`](Self::scope), but the body stays on this thread, whichever that is,
@@ -164,9 +164,9 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// assert_eq!(*also_here, 5);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, P, S>) -> R) -> R {
-        self.crew
-            .in_place(|worker| Scope::new(&self.crew, worker).complete(body))
+    pub fn in_place_scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope, W>) -> R) -> R {
+        self.registry
+            .in_place(|worker| Scope::new(&self.registry, worker).complete(body))
     }
 
     /// As [`scope_fifo`](Self::scope_fifo), but the body stays on this thread.
@@ -184,10 +184,10 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// ```
     pub fn in_place_scope_fifo<'scope, R>(
         &self,
-        body: impl FnOnce(&ScopeFifo<'scope, P, S>) -> R,
+        body: impl FnOnce(&ScopeFifo<'scope, W>) -> R,
     ) -> R {
-        self.crew
-            .in_place(|worker| ScopeFifo::new(&self.crew, worker).complete(body))
+        self.registry
+            .in_place(|worker| ScopeFifo::new(&self.registry, worker).complete(body))
     }
 
     /// Runs `job` on some worker, and does not wait for it. The pool's end waits for it.
@@ -204,7 +204,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
-        self.crew.spawn(job);
+        self.registry.spawn(job);
     }
 
     /// As [`spawn`](Self::spawn); the jobs that one thread spawns so begin in their order.
@@ -217,7 +217,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn_fifo(&self, job: impl FnOnce() + Send + 'static) {
-        self.crew.spawn_fifo(job);
+        self.registry.spawn_fifo(job);
     }
 
     /// Runs `op` once in each of the pool's places, each when it has no job, and returns
@@ -238,7 +238,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn broadcast<R: Send>(&self, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
-        self.crew.broadcast(op)
+        self.registry.broadcast(op)
     }
 
     /// As [`broadcast`](Self::broadcast), without waiting.
@@ -251,7 +251,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn spawn_broadcast(&self, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
-        self.crew.spawn_broadcast(op);
+        self.registry.spawn_broadcast(op);
     }
 
     /// Runs one job of the pool, if this is one of its threads (else `None`) and
@@ -263,7 +263,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn yield_now(&self) -> Option<Yield> {
-        Context::worker_of(&*self.crew).map(Worker::yield_now)
+        Context::worker_of(&*self.registry).map(Worker::yield_now)
     }
 
     /// As [`yield_now`](Self::yield_now), but only a job that this thread has
@@ -275,7 +275,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn yield_local(&self) -> Option<Yield> {
-        Context::worker_of(&*self.crew).map(Worker::yield_local)
+        Context::worker_of(&*self.registry).map(Worker::yield_local)
     }
 
     /// Which of the pool's threads this is.
@@ -287,7 +287,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn current_thread_index(&self) -> Option<usize> {
-        Context::worker_of(&*self.crew).map(Worker::place)
+        Context::worker_of(&*self.registry).map(Worker::place)
     }
 
     /// Whether this thread, if it is one of the pool's, has jobs that nobody has
@@ -300,7 +300,7 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
-        Context::worker_of(&*self.crew).map(Worker::has_pending)
+        Context::worker_of(&*self.registry).map(Worker::has_pending)
     }
 
     /// What the workers have done about sleeping since the pool was made.
@@ -311,11 +311,11 @@ impl<P: Platform, S: Sleep<P>> Pool<P, S> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn sleep_tally(&self) -> Tally {
-        self.crew.sleep.tally()
+        self.registry.sleep.tally()
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+impl<W: World> Registry<W> {
     #[cold]
     #[inline(never)]
     pub(super) fn join_from_outside<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)

@@ -9,8 +9,8 @@
 //! midst of anything, and somebody may still refer to it.
 
 use super::BuildError;
+use super::Pool;
 use super::builder::{Builder, MAX_THREADS};
-use super::{Pool, Shared};
 use manycore_platform::{Native, Platform};
 use std::env;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -110,11 +110,6 @@ impl Pool<Native> {
                 Err(error) => panic!("the global pool: {error}"),
             },
         }
-    }
-
-    /// What all loops of the global pool share.
-    pub(super) fn global_shared() -> &'static Shared<Native> {
-        &Self::global().crew.shared
     }
 }
 

@@ -1,10 +1,10 @@
 //! `join`: two closures, one of them up for stealing while the other runs.
 
-use super::crew::Worker;
+use super::registry::Worker;
+use crate::World;
 use crate::sleep::Sleep;
 use crate::steal::Head;
 use crate::sync::let_go;
-use manycore_platform::Platform;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -31,7 +31,7 @@ pub struct FnContext {
 
 impl FnContext {
     #[inline(always)]
-    pub(super) fn new(migrated: bool) -> Self {
+    pub(crate) fn new(migrated: bool) -> Self {
         Self {
             migrated,
             thread: PhantomData,
@@ -59,11 +59,11 @@ impl FnContext {
 /// registers, which each call of the function that joins would have to save and
 /// restore, also where it does not join.
 #[repr(C)]
-struct Frame<P: Platform, S, B, A, R> {
+struct Frame<W: World, B, A, R> {
     /// First, as the stack demands.
     head: Head,
     place: u32,
-    worker: *const Worker<P, S>,
+    worker: *const Worker<W>,
     second: UnsafeCell<Second<B, R>>,
     /// What the first closure has returned.
     first: UnsafeCell<MaybeUninit<A>>,
@@ -75,7 +75,7 @@ union Second<B, R> {
     result: ManuallyDrop<thread::Result<R>>,
 }
 
-impl<P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, A, R> Frame<P, S, B, A, R> {
+impl<W: World, B: FnOnce(FnContext) -> R, A, R> Frame<W, B, A, R> {
     /// Runs the body for a thief, who must not unwind.
     ///
     /// # Safety
@@ -122,7 +122,7 @@ impl<P: Platform, S: Sleep<P>, B: FnOnce(FnContext) -> R, A, R> Frame<P, S, B, A
     }
 
     #[inline(always)]
-    fn worker(&self) -> &Worker<P, S> {
+    fn worker(&self) -> &Worker<W> {
         // SAFETY: a worker outlives its calls.
         unsafe { &*self.worker }
     }
@@ -177,7 +177,7 @@ impl<A> Drop for Unwinding<'_, A> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// Runs `a` here and `b` here or wherever it is stolen to.
     ///
     /// # The path of a join that nobody steals from
@@ -193,7 +193,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// inlined. Nothing lives in a register across `a`, nor across the calls that
     /// are rarely made: a `fib` with a join at every call saves none (`Frame`).
     #[inline(always)]
-    pub(super) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
+    pub(crate) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
@@ -219,9 +219,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
     {
-        let was_empty = S::ASKS_EMPTY && self.stack.is_empty();
+        let was_empty = W::Sleep::ASKS_EMPTY && self.stack.is_empty();
         let frame = Frame {
-            head: Head(Frame::<P, S, B, RA, RB>::run),
+            head: Head(Frame::<W, B, RA, RB>::run),
             place,
             worker: self,
             second: UnsafeCell::new(Second {
@@ -234,7 +234,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             self.stack.publish(place);
         }
         if (self.sleep()).posted_by(|| self.place(), was_empty) {
-            self.crew().fill_seat();
+            self.registry().fill_caller_slot();
         }
         // Caught and thrown again, and not left to a guard, which would be live
         // in a register across the clearing up.

@@ -22,10 +22,11 @@
 //! of thieves, link by link. Otherwise, rarely, the job is given back, to its owner
 //! or to a worker that may take anything.
 
-use super::crew::{Crew, Worker};
 use super::queue::Job;
+use super::registry::{Registry, Worker};
 use super::search::{Found, Look, Waits};
 use super::worker::Context;
+use crate::World;
 use crate::sleep::policy::Scan;
 use crate::sleep::{Latch, Sleep};
 use crate::steal::Thief;
@@ -45,7 +46,7 @@ struct Link {
     thief: Thief,
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// Waits until the stolen job at `index`, the newest of this worker's stack,
     /// is done, and frees its slot.
     ///
@@ -62,7 +63,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             if latch.probe() {
                 return self.stack.retire(index);
             }
-            P::relax();
+            W::Platform::relax();
         }
         let outer = self.state.waits_for.load(Ordering::Relaxed);
         // Release: who follows finds this worker's stack and slots set up.
@@ -81,11 +82,11 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// its place away (`places.rs`).
     pub(super) fn wait_for(
         &self,
-        latch: &Latch<P>,
+        latch: &Latch<W::Platform>,
         waits: Waits,
         find: impl Fn(&Self, bool) -> Option<Found>,
     ) {
-        let (sleep, shared) = (self.sleep(), &self.crew().shared);
+        let (sleep, shared) = (self.sleep(), &self.registry().shared);
         let scan = Look {
             worker: self,
             waits,
@@ -101,7 +102,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         let mut elsewhere = others;
         while !latch.probe() {
             // Before looking: a post after this is not slept through.
-            self.state.seen.set(shared.idle.events.seen());
+            self.state.seen.set(shared.idle().events.seen());
             if let Some(found) = find(self, misses < PATIENCE) {
                 self.found(idle);
                 self.run(found);
@@ -110,14 +111,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 continue;
             }
             misses += 1;
-            let now = P::now();
+            let now = W::Platform::now();
             let due = *deadline.get_or_insert_with(|| {
                 shared.check_wait();
-                now + shared.patience
+                now + shared.patience()
             });
             if elsewhere {
                 if now < due {
-                    P::yield_now();
+                    W::Platform::yield_now();
                     continue;
                 }
                 // Before it sleeps: nothing here tells of what waits for it there.
@@ -139,8 +140,8 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 // worker may: pass it on, once.
                 sleep.wake_any(self.place(), 1);
             }
-            if shared.oversubscribed {
-                P::yield_now();
+            if shared.is_oversubscribed() {
+                W::Platform::yield_now();
             }
             slept = sleep.no_work_found(self.place(), &mut idle, latch, &scan);
         }
@@ -149,9 +150,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
 
     /// One long sleep for `latch`, of a worker that has waited for as long as it may
     /// beside others' jobs. Returns when there is something to see, or for no reason.
-    pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P, S>) {
-        self.crew().shared.check_wait();
-        Context::leave_others(&self.crew().shared);
+    pub(super) fn rest(&self, latch: &Latch<W::Platform>, look: &Look<'_, W>) {
+        self.registry().shared.check_wait();
+        Context::leave_others(&self.registry().shared);
         if self.keeps_others_waiting() && self.wait_without_place(latch) {
             return;
         }
@@ -167,15 +168,15 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
 
     /// The worker stops looking, and goes to work or on.
     #[inline]
-    pub(super) fn found(&self, idle: S::Idle) {
+    pub(super) fn found(&self, idle: <W::Sleep as Sleep<W::Platform>>::Idle) {
         if self.sleep().work_found(self.place(), idle) {
-            self.crew().fill_seat();
+            self.registry().fill_caller_slot();
         }
     }
 
     /// A descendant of the stolen job at `index`.
     fn leapfrog(&self, index: u32, patient: bool) -> Option<Found> {
-        let crew = self.crew();
+        let registry = self.registry();
         let me = self.as_thief();
         if let Some(claim) = self.stack.adopt(index, me) {
             let victim = self.known.id;
@@ -185,7 +186,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         let mut first = true;
         while let Some(link) = links() {
             let victim = link.thief.worker as usize;
-            let stack = &crew.worker(victim).stack;
+            let stack = &registry.worker(victim).stack;
             let mut claim = stack.steal(link.thief.base, me);
             if claim.is_none() && !patient && stack.is_asked() {
                 claim = stack.raise(link.thief.base, me);
@@ -221,10 +222,11 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         if self.stack.is_given_back(index) {
             return true;
         }
-        let crew = self.crew();
+        let registry = self.registry();
         let mut links = self.links(index);
         std::iter::from_fn(&mut links).any(|link| {
-            crew.worker(link.thief.worker as usize)
+            registry
+                .worker(link.thief.worker as usize)
                 .stack
                 .is_above(link.thief.base)
         })
@@ -233,12 +235,12 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// The job at `index`, then the one that its thief waits for if that came
     /// of it, and so on, as long as they are not done.
     fn links(&self, index: u32) -> impl FnMut() -> Option<Link> {
-        let crew = self.crew();
+        let registry = self.registry();
         let mut next = Some((self.known.id, index));
         let mut hops = 0;
         move || {
             let (owner, index) = next.take()?;
-            let stack = &crew.worker(owner).stack;
+            let stack = &registry.worker(owner).stack;
             let thief = stack.thief(index)?;
             if stack.latch(index).probe() {
                 return None;
@@ -246,9 +248,9 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             hops += 1;
             // Acquire pairs with `await_stolen`.
             let waits_for =
-                (crew.worker(thief.worker as usize).state.waits_for).load(Ordering::Acquire);
+                (registry.worker(thief.worker as usize).state.waits_for).load(Ordering::Acquire);
             // A racy reading could see a circle.
-            if waits_for > thief.base && hops < crew.workers.len() {
+            if waits_for > thief.base && hops < registry.workers.len() {
                 next = Some((thief.worker as usize, waits_for - 1));
             }
             Some(Link {
@@ -267,23 +269,23 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         let Found::Stolen { victim, claim } = found else {
             return self.run(found);
         };
-        let crew: *const Crew<P, S> = self.crew();
-        let index = self.crew().worker(victim).stack.give_back(claim);
-        // SAFETY: the crew outlives its injector's jobs, and the closure unwinds
+        let registry: *const Registry<W> = self.registry();
+        let index = self.registry().worker(victim).stack.give_back(claim);
+        // SAFETY: the registry outlives its injector's jobs, and the closure unwinds
         // no more than a stolen job does.
         let job = unsafe {
             Job::new(move |_| {
-                let worker = Context::worker_of(&*crew).expect("jobs are run by workers");
-                let stack = &(*crew).worker(victim).stack;
+                let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
+                let stack = &(*registry).worker(victim).stack;
                 // The owner may have had it by now, and its place another job.
                 if let Some(claim) = stack.adopt(index, worker.as_thief()) {
                     worker.run(Found::Stolen { victim, claim });
                 }
             })
         };
-        let was_empty = self.crew().queue.push(job);
+        let was_empty = self.registry().queue.push(job);
         // Contains the fence for the owner's last look, too.
-        self.crew().call_for(self.place(), was_empty);
-        self.crew().notify(victim);
+        self.registry().call_for(self.place(), was_empty);
+        self.registry().notify(victim);
     }
 }

@@ -3,14 +3,14 @@
 //! # Why no mail is left unread
 //!
 //! Until the pool ends every place has a holder that comes by its mailbox, or that gives
-//! the place away if it waits (`Crew::send` sees to that). After that some holders have left
+//! the place away if it waits (`Registry::send` sees to that). After that some holders have left
 //! while others still send: a job that the end does not wait for (a scope's, for one) may
 //! broadcast, and so may a thread that the pool has adopted, for ever. So a worker that ends, having seen the pool's end,
 //!   L1 says that it is absent, fence; L2 looks once more whether there is mail,
 //!   and stays if there is.
 //!
 //! A thread that sends to it  
-//!   S1 pushes, fence (the post's in `Crew::send`); S2 if the pool ends, looks, in
+//!   S1 pushes, fence (the post's in `Registry::send`); S2 if the pool ends, looks, in
 //!   each search from then on, for the mail of absent workers.
 //!
 //! If L1's fence comes before S1's, the sender's next search finds the worker
@@ -18,7 +18,7 @@
 //! comes first, L2 finds the mail. Checked by `pool::checked::mailbox`.
 //!
 //! An adopted thread that takes no part in the end is declared absent by
-//! `Crew::terminate`, before the end: a thread that sees the end sees that, too.
+//! `Registry::terminate`, before the end: a thread that sees the end sees that, too.
 
 use super::queue::{Group, Job, Queue};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};

@@ -3,7 +3,7 @@
 //! A pool of n threads has n places, numbered from 0, and runs jobs only on threads that
 //! have one: never more than n at once. The number is what
 //! [`current_thread_index`](crate::current_thread_index) says, the rank in loops, and
-//! whose mail the thread reads. Place 0 is the seat's (`seat.rs`).
+//! whose mail the thread reads. Place 0 is the caller slot's (`caller_slot.rs`).
 //!
 //! A thread that waits, for a stolen half of a join, the end of a scope or the helpers of
 //! a loop, runs only what it waits for. If others' jobs lie there meanwhile, for longer
@@ -40,9 +40,10 @@
 //! its rank, so no other thread may take part in it with the same number: the place is barred
 //! from the loop until the thread has left it (`Shared::bar`).
 
-use super::crew::{Crew, Worker};
-use super::seat::{CALLER, HELD, NEEDED, VACANT};
+use super::caller_slot::{CALLER, HELD, NEEDED, VACANT};
+use super::registry::{Registry, Worker};
 use super::worker::Context;
+use crate::World;
 use crate::sleep::Sleep;
 use crate::sync::Lock;
 use manycore_platform::{Atomic, Futex, Ordering, Platform, ThreadSpec};
@@ -83,7 +84,7 @@ pub(super) struct Places<P: Platform> {
     returning: P::AtomicU32,
 }
 
-/// What the lock guards; the seat's slower transitions as well.
+/// What the lock guards; the caller slot's slower transitions as well.
 pub(super) struct Lists {
     /// Workers with nothing on their stacks, for the next place.
     bench: Vec<usize>,
@@ -175,7 +176,7 @@ impl<P: Platform> Places<P> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+impl<W: World> Registry<W> {
     /// Gives `place` to `heir`, or to a thread that is started for it.
     pub(super) fn pass_on(&self, place: usize, heir: Option<usize>) -> io::Result<()> {
         match heir {
@@ -191,11 +192,11 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     pub(super) fn grant(&self, place: usize, heir: usize) {
         let worker = self.worker(heir);
         if place == 0 && heir == 0 {
-            // The caller has its own place again, and must look when it gets up: while
+            // The caller has its own place again, and must look when it leaves: while
             // the place was held, whoever wanted something did not say so.
             self.places.with(|_| {
-                self.shared.seat.add(NEEDED);
-                self.shared.seat.remove(HELD);
+                self.shared.caller_slot().add(NEEDED);
+                self.shared.caller_slot().remove(HELD);
             });
         }
         worker.set_place(place);
@@ -232,9 +233,9 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
 
     /// Bound to where `place` is.
     fn spawn_thread(&self, id: usize, place: usize) -> io::Result<()> {
-        let crew = self.keep();
+        let registry = self.keep();
         let body = move || {
-            let worker = crew.worker(id);
+            let worker = registry.worker(id);
             Context::of_worker(worker).enter(|| worker.work());
         };
         let spec = ThreadSpec {
@@ -242,7 +243,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
             cpus: self.cpus[place].clone(),
             ..self.thread.clone()
         };
-        let thread = P::spawn(spec, Box::new(body))?;
+        let thread = W::Platform::spawn(spec, Box::new(body))?;
         self.threads.with(|threads| threads.push(thread));
         Ok(())
     }
@@ -253,8 +254,8 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
             return;
         }
         let place = self.places.with(|_| {
-            let seat = &self.shared.seat;
-            seat.change(VACANT, HELD) || seat.change(0, HELD)
+            let slot = &self.shared.caller_slot();
+            slot.change(VACANT, HELD) || slot.change(0, HELD)
         });
         // If it is taken by a caller, the thread begins on the bench.
         let started = self.start_thread(place.then_some(0));
@@ -266,12 +267,12 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
     }
 
-    /// Nobody can be had for `place`, which this thread gives up: it is the seat's
+    /// Nobody can be had for `place`, which this thread gives up: it is the caller slot's
     /// again when somebody calls, or lost, with one thread less at work.
     pub(super) fn lose_place(&self, place: usize) {
         self.places.with(|places| {
             if place == 0 {
-                self.shared.seat.remove(HELD);
+                self.shared.caller_slot().remove(HELD);
             } else {
                 places.free.push(place);
             }
@@ -303,8 +304,8 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         let alone = Atomic::load(&worker.state.alone, Ordering::Relaxed) == ASLEEP;
         if alone && self.list(worker.known.id, true) == Listed::Waiting {
             worker.state.alone.wake(1);
-            if self.shared.seat.is_vacant() {
-                self.fill_seat();
+            if self.shared.caller_slot().is_vacant() {
+                self.fill_caller_slot();
             }
             // With a fence: R1.
             self.call_for(0, true);
@@ -318,12 +319,12 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
             if first && !self.worker(id).rouse_alone() {
                 return Listed::Awake;
             }
-            let seat = &self.shared.seat;
+            let slot = &self.shared.caller_slot();
             loop {
-                let word = seat.word();
+                let word = slot.word();
                 match word {
-                    // The seat is empty: nobody there would come.
-                    0 | VACANT if !first && seat.change(word, HELD) => {
+                    // The caller slot is empty: nobody there would come.
+                    0 | VACANT if !first && slot.change(word, HELD) => {
                         if word == VACANT {
                             self.sleep.set_vacant(false);
                         }
@@ -332,14 +333,14 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                     0 | VACANT if !first => {}
                     // Filled below, by the call for somebody.
                     VACANT => break,
-                    0 if seat.change(0, VACANT) => {
+                    0 if slot.change(0, VACANT) => {
                         self.sleep.set_vacant(true);
                         break;
                     }
                     0 => {}
-                    // A caller passes its place on when it gets up.
+                    // A caller passes its place on when it leaves.
                     _ if word & CALLER == 0 || word & NEEDED != 0 => break,
-                    _ if seat.change(word, word | NEEDED) => break,
+                    _ if slot.change(word, word | NEEDED) => break,
                     _ => {}
                 }
             }
@@ -355,9 +356,9 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
-    /// A reference that keeps the crew.
+impl<W: World> Registry<W> {
+    /// A reference that keeps the registry.
     pub(super) fn keep(&self) -> Arc<Self> {
-        self.me.upgrade().expect("a crew in use is alive")
+        self.me.upgrade().expect("a registry in use is alive")
     }
 }

@@ -1,11 +1,12 @@
 //! Scopes: jobs that may borrow what outlives the scope.
 
 use super::BroadcastContext;
-use super::crew::{Crew, Worker};
 use super::queue::{Group, Job, Queue};
+use super::registry::{Registry, Worker};
 use super::told::Told;
 use super::worker::Context;
-use crate::sleep::{Latch, Nearest, Sleep};
+use crate::World;
+use crate::sleep::Latch;
 use crate::sync::let_go;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
 use std::any::Any;
@@ -26,59 +27,59 @@ use std::sync::Arc;
 /// });
 /// assert_eq!(halves, [1, 2]);
 /// ```
-pub struct Scope<'scope, P: Platform = Native, S: Sleep<P> = Nearest<P>> {
+pub struct Scope<'scope, W: World = Native> {
     /// What its jobs are known by.
     group: Group,
-    crew: *const Crew<P, S>,
+    registry: *const Registry<W>,
     /// The worker that waits for the scope.
     owner: Option<usize>,
     /// What a thread of another kind blocks on.
-    told: Option<Arc<Told<P>>>,
+    told: Option<Arc<Told<W::Platform>>>,
     /// Jobs that have not ended, and the scope's own body.
-    open: P::AtomicUsize,
+    open: <W::Platform as Platform>::AtomicUsize,
     /// Set when none is open.
-    latch: Latch<P>,
+    latch: Latch<W::Platform>,
     /// The first panic, in a box of its own, until it is raised again.
-    panic: P::AtomicPtr<Box<dyn Any + Send>>,
+    panic: <W::Platform as Platform>::AtomicPtr<Box<dyn Any + Send>>,
     /// Jobs are called with `&Scope<'scope>`, and may write through what they
     /// borrow: invariant in `'scope`.
     lives: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-// SAFETY: jobs on other threads use the scope: atomics, and a crew that lives as
+// SAFETY: jobs on other threads use the scope: atomics, and a registry that lives as
 // long as its threads and callers.
-unsafe impl<P: Platform, S: Sleep<P>> Sync for Scope<'_, P, S> {}
+unsafe impl<W: World> Sync for Scope<'_, W> {}
 // SAFETY: as above; a scope is bound to no thread.
-unsafe impl<P: Platform, S: Sleep<P>> Send for Scope<'_, P, S> {}
+unsafe impl<W: World> Send for Scope<'_, W> {}
 
-impl<P: Platform, S: Sleep<P>> fmt::Debug for Scope<'_, P, S> {
+impl<W: World> fmt::Debug for Scope<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope").finish_non_exhaustive()
     }
 }
 
-impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
-    pub(super) fn new(crew: &Crew<P, S>, owner: Option<&Worker<P, S>>) -> Self {
+impl<'scope, W: World> Scope<'scope, W> {
+    pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
         Self {
             group: Group {
                 around: owner.map_or(std::ptr::null(), |worker| worker.state.group.get()),
             },
-            crew,
+            registry,
             owner: owner.map(|worker| worker.known.id),
             told: match owner {
                 Some(_) => None,
                 None => Some(Arc::new(Told::new())),
             },
-            open: P::AtomicUsize::new(1),
+            open: <W::Platform as Platform>::AtomicUsize::new(1),
             latch: Latch::new(),
-            panic: P::AtomicPtr::new(std::ptr::null_mut()),
+            panic: <W::Platform as Platform>::AtomicPtr::new(std::ptr::null_mut()),
             lives: PhantomData,
         }
     }
 
-    fn crew(&self) -> &Crew<P, S> {
-        // SAFETY: the crew outlives its scopes: their caller uses the pool.
-        unsafe { &*self.crew }
+    fn registry(&self) -> &Registry<W> {
+        // SAFETY: the registry outlives its scopes: their caller uses the pool.
+        unsafe { &*self.registry }
     }
 
     /// Runs `body` on this worker or another, some time before the scope ends.
@@ -103,12 +104,12 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
     /// ```
     pub fn spawn<F>(&self, body: F)
     where
-        F: FnOnce(&Scope<'scope, P, S>) + Send + 'scope,
+        F: FnOnce(&Scope<'scope, W>) + Send + 'scope,
     {
         let job = self.job(body);
-        match Context::worker_of(self.crew()) {
+        match Context::worker_of(self.registry()) {
             Some(worker) => worker.push_spawned(job),
-            None => self.crew().post_scoped(job),
+            None => self.registry().post_scoped(job),
         }
     }
 
@@ -128,21 +129,21 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
     /// ```
     pub fn spawn_broadcast<F>(&self, body: F)
     where
-        F: Fn(&Scope<'scope, P, S>, BroadcastContext<'_>) + Send + Sync + 'scope,
+        F: Fn(&Scope<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let body = Arc::new(body);
-        let threads = self.crew().mail.len();
+        let threads = self.registry().mail.len();
         let jobs = (0..threads).map(|index| {
             let body = Arc::clone(&body);
             self.job(move |scope: &Self| body(scope, BroadcastContext::new(index, threads)))
         });
-        self.crew().send_to_all(jobs);
+        self.registry().send_to_all(jobs);
     }
 
     /// `body` as a job that the scope waits for.
     pub(super) fn job<F>(&self, body: F) -> Job
     where
-        F: FnOnce(&Scope<'scope, P, S>) + Send + 'scope,
+        F: FnOnce(&Scope<'scope, W>) + Send + 'scope,
     {
         // Relaxed: the caller is itself counted, so the count is not 0.
         self.open.fetch_add(1, Ordering::Relaxed);
@@ -187,13 +188,13 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
     unsafe fn close(scope: *const Self) {
         // SAFETY: alive until this one, and every other, has counted itself out and
         // the latch is set; so what is needed later is read before.
-        let (crew, owner, last) = unsafe {
+        let (registry, owner, last) = unsafe {
             let scope = &*scope;
-            let (crew, owner) = (scope.crew, scope.owner);
+            let (registry, owner) = (scope.registry, scope.owner);
             // Release: what the job did happens before the end; acquire: of all
             // jobs, for the one that sets the latch.
             let last = scope.open.fetch_sub(1, Ordering::AcqRel) == 1;
-            (crew, owner, last)
+            (registry, owner, last)
         };
         if !last {
             return;
@@ -204,19 +205,19 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
         // until the latch is set.
         let sleeps = unsafe { (*scope).latch.set() };
         // SAFETY: pools outlive their jobs.
-        let crew = unsafe { &*crew };
+        let registry = unsafe { &*registry };
         if let Some(told) = told {
             told.tell();
         }
         if let Some(owner) = owner.filter(|_| sleeps) {
-            crew.notify(owner);
+            registry.notify(owner);
         }
     }
 
     /// Runs the scope's body, waits for all jobs, and raises the first panic.
     pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
-        let crew = self.crew();
-        let worker = self.owner.map(|owner| crew.worker(owner));
+        let registry = self.registry();
+        let worker = self.owner.map(|owner| registry.worker(owner));
         let group: *const Group = &raw const self.group;
         let outer = worker.map(|worker| worker.state.group.replace(group));
         let result = self.run(|| body(self));
@@ -227,7 +228,7 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
                 worker.wait_in_scope(&self.latch, group);
                 worker.state.group.set(outer.unwrap_or(std::ptr::null()));
             }
-            (None, Some(told)) => Context::block_on(&crew.shared, told),
+            (None, Some(told)) => Context::block_on(&registry.shared, told),
             (None, None) => unreachable!("a scope has somebody who waits for it"),
         }
         // Acquire pairs with the release in `run`: the payload is there.
@@ -256,23 +257,23 @@ impl<'scope, P: Platform, S: Sleep<P>> Scope<'scope, P, S> {
 /// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct ScopeFifo<'scope, P: Platform = Native, S: Sleep<P> = Nearest<P>> {
-    scope: Scope<'scope, P, S>,
+pub struct ScopeFifo<'scope, W: World = Native> {
+    scope: Scope<'scope, W>,
     /// For each worker, and one for all others, the jobs it has spawned.
-    fifos: Box<[CachePadded<Queue<P>>]>,
+    fifos: Box<[CachePadded<Queue<W::Platform>>]>,
 }
 
-impl<P: Platform, S: Sleep<P>> fmt::Debug for ScopeFifo<'_, P, S> {
+impl<W: World> fmt::Debug for ScopeFifo<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScopeFifo").finish_non_exhaustive()
     }
 }
 
-impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
-    pub(super) fn new(crew: &Crew<P, S>, owner: Option<&Worker<P, S>>) -> Self {
+impl<'scope, W: World> ScopeFifo<'scope, W> {
+    pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
         Self {
-            scope: Scope::new(crew, owner),
-            fifos: (0..=crew.mail.len()).map(|_| Queue::new()).collect(),
+            scope: Scope::new(registry, owner),
+            fifos: (0..=registry.mail.len()).map(|_| Queue::new()).collect(),
         }
     }
 
@@ -283,13 +284,13 @@ impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
     /// ```
     pub fn spawn_fifo<F>(&self, body: F)
     where
-        F: FnOnce(&ScopeFifo<'scope, P, S>) + Send + 'scope,
+        F: FnOnce(&ScopeFifo<'scope, W>) + Send + 'scope,
     {
         let me: *const Self = self;
         // SAFETY: the scope waits for the job; `Scope::job` counts it and catches
         // what it throws.
         let job = self.scope.job(Borrowed(me).then(body));
-        let worker = Context::worker_of(self.scope.crew());
+        let worker = Context::worker_of(self.scope.registry());
         let index = worker.map_or(self.fifos.len() - 1, Worker::place);
         self.fifos[index].push(job);
         // One that runs the oldest: as many as there are jobs, so each finds one.
@@ -305,7 +306,7 @@ impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
         let next = next.in_group(&raw const self.scope.group);
         match worker {
             Some(worker) => worker.push_spawned(next),
-            None => self.scope.crew().post_scoped(next),
+            None => self.scope.registry().post_scoped(next),
         }
     }
 
@@ -316,7 +317,7 @@ impl<'scope, P: Platform, S: Sleep<P>> ScopeFifo<'scope, P, S> {
     /// ```
     pub fn spawn_broadcast<F>(&self, body: F)
     where
-        F: Fn(&ScopeFifo<'scope, P, S>, BroadcastContext<'_>) + Send + Sync + 'scope,
+        F: Fn(&ScopeFifo<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let me = Borrowed::<Self>(self);
         self.scope
@@ -336,17 +337,16 @@ unsafe impl<T> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Borrowed<T> {}
 
-impl<'scope, P: Platform, S: Sleep<P>> Borrowed<ScopeFifo<'scope, P, S>> {
-    fn get(&self) -> &ScopeFifo<'scope, P, S> {
+impl<'scope, W: World> Borrowed<ScopeFifo<'scope, W>> {
+    fn get(&self) -> &ScopeFifo<'scope, W> {
         // SAFETY: used by the scope's jobs only, for which it waits.
         unsafe { &*self.0 }
     }
 
-    fn then<F>(self, body: F) -> impl FnOnce(&Scope<'scope, P, S>) + Send + 'scope
+    fn then<F>(self, body: F) -> impl FnOnce(&Scope<'scope, W>) + Send + 'scope
     where
-        F: FnOnce(&ScopeFifo<'scope, P, S>) + Send + 'scope,
-        P: 'scope,
-        S: 'scope,
+        F: FnOnce(&ScopeFifo<'scope, W>) + Send + 'scope,
+        W: 'scope,
     {
         move |_| body(self.get())
     }

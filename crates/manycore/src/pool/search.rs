@@ -1,12 +1,11 @@
 //! Looking for a job to run, and running it.
 
-use super::crew::{Crew, Worker};
 use super::mailbox::Mailbox;
 use super::queue::{Group, Job};
-use crate::sleep::Sleep;
+use super::registry::{Registry, Worker};
+use crate::World;
 use crate::sleep::policy::Scan;
 use crate::steal::{Claim, Thief};
-use manycore_platform::Platform;
 
 /// A job somebody may run.
 pub(super) enum Found {
@@ -16,7 +15,7 @@ pub(super) enum Found {
     Stolen { victim: usize, claim: Claim },
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// Runs what was found.
     pub(super) fn run(&self, found: Found) {
         match found {
@@ -28,7 +27,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             // In a group that is not known: what it opens is nobody's descendant, as
             // far as waiting scopes can tell.
             Found::Stolen { victim, claim } => {
-                let stack = &self.crew().worker(victim).stack;
+                let stack = &self.registry().worker(victim).stack;
                 // SAFETY: claimed from there just now, and run once. The job's own
                 // way of running does not unwind.
                 unsafe {
@@ -36,7 +35,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                     run(data, true);
                 }
                 if stack.done(claim) {
-                    self.crew().notify(victim);
+                    self.registry().notify(victim);
                 }
             }
         }
@@ -45,12 +44,12 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// What this worker has spawned, or what was sent to its place.
     pub(super) fn find_own(&self) -> Option<Found> {
         let spawned = || (self.spawned.take_last()).map(|job| Found::Queued(job, false));
-        let mail = || self.crew().mail[self.place()].take_first();
+        let mail = || self.registry().mail[self.place()].take_first();
         spawned().or_else(|| mail().map(|job| Found::Queued(job, true)))
     }
 
     fn find_queued(&self) -> Option<Found> {
-        (self.crew().queue.take_first()).map(|job| Found::Queued(job, true))
+        (self.registry().queue.take_first()).map(|job| Found::Queued(job, true))
     }
 
     /// Any job, the nearest first: what this worker spawned, what was sent to
@@ -71,16 +70,16 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         if let Some(own) = self.find_own() {
             return Some(own);
         }
-        let crew = self.crew();
+        let registry = self.registry();
         let me = self.as_thief();
         let others = self.others();
         for victim in others.clone() {
-            if let Some(claim) = crew.worker(victim).stack.steal(0, me) {
+            if let Some(claim) = registry.worker(victim).stack.steal(0, me) {
                 return Some(Found::Stolen { victim, claim });
             }
         }
         for victim in others.clone() {
-            if let Some(job) = crew.worker(victim).spawned.take_first() {
+            if let Some(job) = registry.worker(victim).spawned.take_first() {
                 return Some(Found::Queued(job, true));
             }
         }
@@ -89,7 +88,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         }
         let mut asked = false;
         for victim in others {
-            let stack = &crew.worker(victim).stack;
+            let stack = &registry.worker(victim).stack;
             // One question a search; who was asked before and has not answered is
             // in a long job, or has none.
             if stack.is_asked() {
@@ -109,17 +108,18 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         if let Some(job) = self.spawned.take_last_within(group) {
             return Some(Found::Queued(job, false));
         }
-        let crew = self.crew();
-        if let Some(job) = crew.mail[self.place()].take_first_within(group) {
+        let registry = self.registry();
+        if let Some(job) = registry.mail[self.place()].take_first_within(group) {
             return Some(Found::Queued(job, true));
         }
         let mut others = self.others();
-        let queued = others.find_map(|victim| crew.worker(victim).spawned.take_first_within(group));
+        let queued =
+            others.find_map(|victim| registry.worker(victim).spawned.take_first_within(group));
         let left = || {
-            let mut mail = crew
+            let mut mail = registry
                 .shared
                 .is_terminating()
-                .then_some(&crew.mail)
+                .then_some(&registry.mail)
                 .into_iter()
                 .flatten();
             mail.find_map(|mail| mail.take_left_within(group))
@@ -129,11 +129,11 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
 
     /// In a pool that ends, what was sent to a place that nobody will come for.
     pub(super) fn find_left(&self) -> Option<Found> {
-        let crew = self.crew();
-        if !crew.shared.is_terminating() {
+        let registry = self.registry();
+        if !registry.shared.is_terminating() {
             return None;
         }
-        let mut mail = crew.mail.iter().map(Mailbox::take_left);
+        let mut mail = registry.mail.iter().map(Mailbox::take_left);
         mail.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
@@ -146,14 +146,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     }
 
     /// The other workers, beginning anywhere.
-    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<P, S> {
+    fn others(&self) -> impl Iterator<Item = usize> + Clone + use<W> {
         // Marsaglia's xorshift: to spread thieves, not to be random.
         let mut x = self.state.random.get();
         x ^= x << 13;
         x ^= x >> 17;
         x ^= x << 5;
         self.state.random.set(x);
-        let (me, count) = (self.known.id, self.crew().workers.len());
+        let (me, count) = (self.known.id, self.registry().workers.len());
         let first = x as usize % count;
         (first..count).chain(0..first).filter(move |&i| i != me)
     }
@@ -173,41 +173,43 @@ pub(super) enum Waits {
 }
 
 /// What a worker looks at once more before it sleeps.
-pub(super) struct Look<'a, P: Platform, S> {
-    pub(super) worker: &'a Worker<P, S>,
+pub(super) struct Look<'a, W: World> {
+    pub(super) worker: &'a Worker<W>,
     pub(super) waits: Waits,
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// Whether somebody who may take anything would find something, as seen a moment
     /// ago: then this worker, which waits and may not, is in the way in its place.
     pub(super) fn keeps_others_waiting(&self) -> bool {
-        let crew = self.crew();
+        let registry = self.registry();
         let place = self.place();
-        crew.shared.allows(place)
-            && (crew.has_jobs()
-                || !crew.mail[place].is_empty()
-                || crew.shared.invites_rank(place)
-                || (crew.shared.is_terminating() && self.known.id != 0 && crew.mail_is_left()))
+        registry.shared.allows(place)
+            && (registry.has_jobs()
+                || !registry.mail[place].is_empty()
+                || registry.shared.invites_rank(place)
+                || (registry.shared.is_terminating()
+                    && self.known.id != 0
+                    && registry.mail_is_left()))
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+impl<W: World> Registry<W> {
     /// Whether the pool ends, with mail that is everybody's.
     fn mail_is_left(&self) -> bool {
         self.mail.iter().any(Mailbox::is_left)
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
+impl<W: World> Scan for Look<'_, W> {
     fn injected(&self) -> bool {
-        let (worker, crew) = (self.worker, self.worker.crew());
-        self.seen() != crew.shared.idle.events.seen()
-            || !crew.queue.is_empty()
-            || crew.places.is_awaited()
-            || !crew.mail[worker.place()].is_empty()
+        let (worker, registry) = (self.worker, self.worker.registry());
+        self.seen() != registry.shared.idle().events.seen()
+            || !registry.queue.is_empty()
+            || registry.places.is_awaited()
+            || !registry.mail[worker.place()].is_empty()
             || worker.overstays()
-            || (crew.shared.is_terminating() && crew.mail_is_left())
+            || (registry.shared.is_terminating() && registry.mail_is_left())
     }
 
     fn anything(&self) -> bool {
@@ -215,14 +217,14 @@ impl<P: Platform, S: Sleep<P>> Scan for Look<'_, P, S> {
         match self.waits {
             // Not in bed, where no growth of the allotment wakes it.
             Waits::Idle if worker.must_stand_aside() => true,
-            Waits::Idle => self.injected() || worker.crew().has_jobs(),
+            Waits::Idle => self.injected() || worker.registry().has_jobs(),
             // A worker that waits gives way to others' jobs, and takes its own. So all
             // that anybody could take ends its sleep; but for the jobs within what it
             // waits for, if it may not run: those are for it.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned.is_empty(),
             Waits::ForLoop => {
-                self.seen() != worker.crew().shared.idle.events.seen()
+                self.seen() != worker.registry().shared.idle().events.seen()
                     || worker.keeps_others_waiting()
             }
         }

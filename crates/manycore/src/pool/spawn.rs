@@ -1,16 +1,16 @@
 //! Detached jobs: `spawn`.
 
-use super::crew::{Crew, Worker};
 use super::queue::Job;
+use super::registry::{Registry, Worker};
 use super::worker::Context;
+use crate::World;
 use crate::sleep::Sleep;
 use crate::sync::let_go;
-use manycore_platform::Platform;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::abort;
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
+impl<W: World> Registry<W> {
     /// Runs `body` on some worker, some time before the pool has ended.
     pub(super) fn spawn(&self, body: impl FnOnce() + Send + 'static) {
         let job = self.detached(body);
@@ -40,19 +40,19 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// handler.
     pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
         self.one_root_more();
-        let crew = self.keep();
+        let registry = self.keep();
         // SAFETY: the closure owns what it uses, is `Send`, and catches what the
         // body throws.
         unsafe {
             Job::new(move |_| {
-                let worker = Context::worker_of(&*crew).expect("jobs are run by workers");
+                let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
                 let detached = &worker.state.detached;
                 detached.set(detached.get() + 1);
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
-                    crew.handle_panic(payload);
+                    registry.handle_panic(payload);
                 }
                 detached.set(detached.get() - 1);
-                crew.one_root_less();
+                registry.one_root_less();
             })
         }
     }
@@ -76,12 +76,12 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// Puts a job with this worker's own, for it or for thieves.
     pub(super) fn push_spawned(&self, job: Job) {
         let was_empty = self.spawned.push(job);
         if self.sleep().posted(self.place(), was_empty) {
-            self.crew().fill_seat();
+            self.registry().fill_caller_slot();
         }
     }
 

@@ -1,7 +1,8 @@
 //! How a caller waits until the last helper has left its loop.
 
-use super::Shared;
+use super::Registry;
 use super::worker::Context;
+use crate::World;
 use manycore_platform::Platform;
 
 /// Looks at the gate before anything else is done: about what a helper's last
@@ -17,7 +18,7 @@ pub(crate) enum Waited {
     Abandoned,
 }
 
-impl<P: Platform> Shared<P> {
+impl<W: World> Registry<W> {
     /// Closes the gate of `slot` and waits until it is empty, or until a helper
     /// `is_abandoned` tells of has left work behind.
     ///
@@ -42,10 +43,10 @@ impl<P: Platform> Shared<P> {
     pub(crate) fn wait(
         &self,
         slot: usize,
-        context: &Context<P>,
+        context: &Context<W::Platform>,
         is_abandoned: &dyn Fn() -> bool,
     ) -> Waited {
-        let gate = self.board.slot(slot).gate();
+        let gate = self.shared.board().slot(slot).gate();
         gate.close();
         // Once the gate was seen empty: who leaves work says so before it leaves.
         let over = || {
@@ -64,22 +65,22 @@ impl<P: Platform> Shared<P> {
                 if gate.is_empty() {
                     return over();
                 }
-                P::relax();
+                W::Platform::relax();
             }
-            if self.oversubscribed {
-                P::yield_now();
+            if self.shared.is_oversubscribed() {
+                W::Platform::yield_now();
             }
             if is_abandoned() {
                 return Waited::Abandoned;
             }
             // Before looking: a loop posted after this is not slept through.
-            let seen = self.idle.events.seen();
+            let seen = self.shared.idle().events.seen();
             if self.help_descendants(slot) {
                 deadline = None;
                 continue;
             }
-            let now = P::now();
-            if now >= *deadline.get_or_insert(now + self.patience) {
+            let now = W::Platform::now();
+            if now >= *deadline.get_or_insert(now + self.shared.patience()) {
                 context.member().await_helpers(gate, seen, is_abandoned);
             }
         }
@@ -88,12 +89,14 @@ impl<P: Platform> Shared<P> {
     /// Whether the thread could help with a loop inside the one in slot `ancestor`,
     /// and did. One that is not allowed to run leaves that to others.
     fn help_descendants(&self, ancestor: usize) -> bool {
-        let rank = Context::current(self).rank;
-        self.allows(rank)
-            && self.board.inviting(0).any(|slot| {
+        let rank = Context::current(&self.shared).rank;
+        self.shared.allows(rank)
+            && self.shared.board().inviting(0).any(|slot| {
                 // Asked again inside, where the answer is exact.
-                self.board.descends(slot, ancestor)
-                    && self.help(slot, rank, None, |slot| self.board.descends(slot, ancestor))
+                self.shared.board().descends(slot, ancestor)
+                    && self.help(slot, rank, None, |slot| {
+                        self.shared.board().descends(slot, ancestor)
+                    })
             })
     }
 }

@@ -1,14 +1,15 @@
 //! A worker's own side of places (`places.rs`): how it gives its place away, sleeps without
 //! one, returns, and makes way for others.
 
-use super::crew::Worker;
+use super::caller_slot::{HELD, NEEDED};
 use super::places::{ASLEEP, AWAKE, DISMISSED, GRANTED, LISTED, Listed, NOWHERE};
-use super::seat::{HELD, NEEDED};
+use super::registry::Worker;
 use super::worker::Context;
-use crate::sleep::{Latch, Sleep};
+use crate::World;
+use crate::sleep::Latch;
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// The place that this worker has.
     #[inline(always)]
     pub(super) fn place(&self) -> usize {
@@ -47,12 +48,12 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// was dismissed.
     fn await_place(&self) -> bool {
         let alone = &self.state.alone;
-        let until = P::now() + self.crew().shared.told_spin;
+        let until = W::Platform::now() + self.registry().shared.told_spin();
         loop {
             // Acquire pairs with `wake_alone`.
             let before = Atomic::load(alone, Ordering::Acquire);
             let state = if before == AWAKE || before == LISTED {
-                P::spin_while(alone, before, until)
+                W::Platform::spin_while(alone, before, until)
             } else {
                 before
             };
@@ -70,7 +71,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
 
     /// Waits, on the bench, for a place; `false`: the pool needs this thread no more.
     pub(super) fn sit_on_bench(&self) -> bool {
-        let closed = self.crew().places.with(|places| {
+        let closed = self.registry().places.with(|places| {
             if !places.is_closed() {
                 places.sit(self.known.id);
             }
@@ -96,19 +97,19 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
             return false;
         }
-        let crew = self.crew();
-        Context::<P>::bar_loops(&crew.shared, place);
+        let registry = self.registry();
+        Context::<W::Platform>::bar_loops(&registry.shared, place);
         let is_caller = self.known.id == 0 && place == 0;
-        let offered = crew.places.with(|places| {
+        let offered = registry.places.with(|places| {
             // Roused while it lay down: it is listed, or about to have another place, which
             // this must not overwrite. It is roused under the lock: this is exact.
             let alone = Atomic::load(&self.state.alone, Ordering::Relaxed);
             if alone != AWAKE && alone != ASLEEP {
                 return None;
             }
-            // The seat's place, from the caller that has it, or an adopted thread.
+            // The caller slot's place, from the caller that has it, or an adopted thread.
             if is_caller {
-                crew.shared.seat.add(HELD);
+                registry.shared.caller_slot().add(HELD);
             }
             // Whoever lists this worker, and gives it another place, comes after this. The
             // heir is somebody else.
@@ -116,17 +117,17 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             Some(places.heir())
         });
         let Some(heir) = offered else {
-            Context::<P>::unbar_loops(&crew.shared, place);
+            Context::<W::Platform>::unbar_loops(&registry.shared, place);
             return false;
         };
-        if crew.pass_on(place, heir).is_err() {
+        if registry.pass_on(place, heir).is_err() {
             if is_caller {
-                crew.places.with(|_| {
-                    crew.shared.seat.add(NEEDED);
-                    crew.shared.seat.remove(HELD);
+                registry.places.with(|_| {
+                    registry.shared.caller_slot().add(NEEDED);
+                    registry.shared.caller_slot().remove(HELD);
                 });
             }
-            Context::<P>::unbar_loops(&crew.shared, place);
+            Context::<W::Platform>::unbar_loops(&registry.shared, place);
             return false;
         }
         true
@@ -137,7 +138,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     ///
     /// It lies down first. So whoever sets the latch while the place is on its way to
     /// somebody else, or later, finds this worker asleep, and lists it.
-    pub(super) fn wait_without_place(&self, latch: &Latch<P>) -> bool {
+    pub(super) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
         let (place, alone) = (self.place(), &self.state.alone);
         // Release: who sets the latch, and finds this worker asleep by that, finds
         // it here.
@@ -163,11 +164,12 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// Gets up with `place`, which it has not given away after all; `true`: it was listed
     /// meanwhile, by who has set the latch, or by who has set an older one, late.
     fn get_up_with(&self, place: usize) -> bool {
-        let (crew, alone) = (self.crew(), &self.state.alone);
+        let (registry, alone) = (self.registry(), &self.state.alone);
         // Acquire and release: a setter that comes late finds it awake.
         let by_itself = alone.compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Acquire);
         // It is roused and listed under the lock.
-        let struck = by_itself.is_err() && crew.places.with(|places| places.strike(self.known.id));
+        let struck =
+            by_itself.is_err() && registry.places.with(|places| places.strike(self.known.id));
         if struck {
             // Relaxed: nobody else looks until it is on a list again.
             alone.store(AWAKE, Ordering::Relaxed);
@@ -177,7 +179,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             debug_assert!(granted, "who returns is not dismissed");
             let second = self.place();
             if !self.offer(second) {
-                crew.lose_place(second);
+                registry.lose_place(second);
             }
         }
         self.set_place(place);
@@ -189,14 +191,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         if self.has_place() {
             return;
         }
-        let (crew, me) = (self.crew(), self.known.id);
+        let (registry, me) = (self.registry(), self.known.id);
         // Whoever waits for a place holds none.
-        Context::leave_others(&crew.shared);
-        if let Listed::Placed(place) = crew.list(me, false) {
+        Context::leave_others(&registry.shared);
+        if let Listed::Placed(place) = registry.list(me, false) {
             return self.set_place(place);
         }
         // With a fence: R1.
-        crew.call_for(0, true);
+        registry.call_for(0, true);
         let granted = self.await_place();
         debug_assert!(granted, "who returns is not dismissed");
     }
@@ -205,11 +207,11 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// waits for another. `None`: there was nobody; `false`: the pool needs this thread
     /// no more.
     pub(super) fn make_way(&self) -> Option<bool> {
-        let (crew, me, place) = (self.crew(), self.known.id, self.place());
-        if !crew.places.is_awaited() {
+        let (registry, me, place) = (self.registry(), self.known.id, self.place());
+        if !registry.places.is_awaited() {
             return None;
         }
-        let (heir, stays) = crew.places.with(|places| {
+        let (heir, stays) = registry.places.with(|places| {
             let heir = places.next_to_return()?;
             // Before it is listed: who takes it off the list sets its place.
             self.state.place.store(NOWHERE, Ordering::Relaxed);
@@ -222,18 +224,18 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             }
             Some((heir, stays))
         })?;
-        crew.grant(place, heir);
+        registry.grant(place, heir);
         Some(stays && self.await_place())
     }
 
     /// The pool has ended, and this thread goes home: its place is free, for an adopted
     /// thread that wants to return.
     pub(super) fn go_home(&self) {
-        let (crew, place) = (self.crew(), self.place());
+        let (registry, place) = (self.registry(), self.place());
         if self.known.id == 0 {
-            return; // It is adopted, or the seat's: the place stays with it.
+            return; // It is adopted, or the caller slot's: the place stays with it.
         }
-        let heir = crew.places.with(|places| {
+        let heir = registry.places.with(|places| {
             let heir = places.next_to_return();
             if heir.is_none() {
                 places.set_free(place);
@@ -242,23 +244,27 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         });
         self.state.place.store(NOWHERE, Ordering::Relaxed);
         if let Some(heir) = heir {
-            crew.grant(place, heir);
+            registry.grant(place, heir);
         }
     }
 
-    /// Gives the seat back if the pool has no jobs of its own any more, and waits on
+    /// Gives the caller slot back if the pool has no jobs of its own any more, and waits on
     /// the bench. `None`: it keeps it; `false`: the pool needs this thread no more.
-    pub(super) fn give_seat_back(&self) -> Option<bool> {
-        let (crew, me) = (self.crew(), self.known.id);
-        if me == 0 || self.place() != 0 || crew.keeps_seat || crew.shared.is_terminating() {
+    pub(super) fn give_caller_slot_back(&self) -> Option<bool> {
+        let (registry, me) = (self.registry(), self.known.id);
+        if me == 0
+            || self.place() != 0
+            || registry.keeps_caller_slot
+            || registry.shared.is_terminating()
+        {
             return None;
         }
-        let given = crew.places.with(|places| {
-            let over = crew.roots.load(Ordering::Acquire) == 0
-                && crew.mail[0].is_empty()
+        let given = registry.places.with(|places| {
+            let over = registry.roots.load(Ordering::Acquire) == 0
+                && registry.mail[0].is_empty()
                 && !places.is_closed()
                 && !places.is_awaited()
-                && crew.shared.seat.change(HELD, 0);
+                && registry.shared.caller_slot().change(HELD, 0);
             if over {
                 self.state.place.store(NOWHERE, Ordering::Relaxed);
                 places.sit(me);
@@ -268,14 +274,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
         given.then(|| self.await_place())
     }
 
-    /// Whether this worker holds a seat that it should give back.
+    /// Whether this worker holds the caller slot that it should give back.
     pub(super) fn overstays(&self) -> bool {
-        let crew = self.crew();
+        let registry = self.registry();
         self.known.id != 0
             && self.place() == 0
-            && !crew.keeps_seat
-            && crew.shared.seat.word() == HELD
-            && crew.roots.load(Ordering::Acquire) == 0
-            && !crew.shared.is_terminating()
+            && !registry.keeps_caller_slot
+            && registry.shared.caller_slot().word() == HELD
+            && registry.roots.load(Ordering::Acquire) == 0
+            && !registry.shared.is_terminating()
     }
 }

@@ -2,14 +2,15 @@
 
 use super::Shared;
 use super::board::Part;
-use super::crew::{Crew, Member, Worker};
 use super::gate::Left;
 use super::leapfrog::PATIENCE;
 use super::places::NOWHERE;
 use super::queue::Group;
+use super::registry::{Member, Registry, Worker};
 use super::search::{Look, Waits};
 use super::told::Told;
-use crate::sleep::{Latch, Nearest, Sleep, Woken};
+use crate::World;
+use crate::sleep::{Latch, Sleep, Woken};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
@@ -26,8 +27,8 @@ pub(crate) struct Context<P: Platform> {
     barred: Cell<bool>,
     /// The worker that the thread is, if the pool has the default policy; else
     /// null. What the crate's free functions look up: one load, one test.
-    default: *const Worker<P, Nearest<P>>,
-    /// The `Worker<P, S>` that the thread is.
+    default: *const Worker<P>,
+    /// The `Worker<W>` that the thread is.
     worker: *const dyn Member<P>,
     /// That one's place.
     place: *const P::AtomicU32,
@@ -37,13 +38,13 @@ pub(crate) struct Context<P: Platform> {
 
 impl<P: Platform> Context<P> {
     /// The context of a thread that is `worker`.
-    pub(super) fn of_worker<S: Sleep<P>>(worker: &Worker<P, S>) -> Self {
+    pub(super) fn of_worker<W: World<Platform = P>>(worker: &Worker<W>) -> Self {
         Self {
-            pool: &raw const worker.crew().shared,
+            pool: &raw const worker.registry().shared,
             rank: worker.place(),
             running: None,
             barred: Cell::new(false),
-            default: if TypeId::of::<S>() == TypeId::of::<Nearest<P>>() {
+            default: if TypeId::of::<W>() == TypeId::of::<P>() {
                 std::ptr::from_ref(worker).cast()
             } else {
                 std::ptr::null()
@@ -100,25 +101,30 @@ impl<P: Platform> Context<P> {
         unsafe { &*self.worker }
     }
 
-    /// The worker of `crew` that the current thread is, and is busy as.
+    /// The worker of `registry` that the current thread is, and is busy as.
     #[inline(always)]
-    pub(super) fn worker_of<S: Sleep<P>>(crew: &Crew<P, S>) -> Option<&Worker<P, S>> {
-        Self::slot()?.as_worker_of(crew)
+    pub(crate) fn worker_of<W: World<Platform = P>>(registry: &Registry<W>) -> Option<&Worker<W>> {
+        Self::slot()?.as_worker_of(registry)
     }
 
     #[inline(always)]
-    fn as_worker_of<'a, S: Sleep<P>>(&self, crew: &'a Crew<P, S>) -> Option<&'a Worker<P, S>> {
-        if !std::ptr::eq(self.pool, &raw const crew.shared) {
+    fn as_worker_of<'a, W: World<Platform = P>>(
+        &self,
+        registry: &'a Registry<W>,
+    ) -> Option<&'a Worker<W>> {
+        if !std::ptr::eq(self.pool, &raw const registry.shared) {
             return None;
         }
-        // SAFETY: `of_worker` of a worker of this very crew, so of its type.
-        Some(unsafe { &*self.worker.cast::<Worker<P, S>>() })
+        // SAFETY: `of_worker` of a worker of this very registry, so of its type.
+        Some(unsafe { &*self.worker.cast::<Worker<W>>() })
     }
 
-    /// The worker of `crew` that the current thread is, even if it is in the midst
+    /// The worker of `registry` that the current thread is, even if it is in the midst
     /// of another pool's work that it came to by way of this one's.
-    pub(super) fn worker_below<S: Sleep<P>>(crew: &Crew<P, S>) -> Option<&Worker<P, S>> {
-        Self::chain().find_map(|context| context.as_worker_of(crew))
+    pub(super) fn worker_below<W: World<Platform = P>>(
+        registry: &Registry<W>,
+    ) -> Option<&Worker<W>> {
+        Self::chain().find_map(|context| context.as_worker_of(registry))
     }
 
     /// This thread's contexts, from the newest.
@@ -133,7 +139,7 @@ impl<P: Platform> Context<P> {
     /// The worker that the current thread is, of whatever pool with the default
     /// policy.
     #[inline(always)]
-    pub(super) fn own_worker<'a>() -> Option<&'a Worker<P, Nearest<P>>> {
+    pub(super) fn own_worker<'a>() -> Option<&'a Worker<P>> {
         // SAFETY: null, or `of_worker` of a worker of that type: policies have
         // different numbers. It lives as long as this thread is it.
         unsafe { Self::slot()?.default.as_ref() }
@@ -143,7 +149,7 @@ impl<P: Platform> Context<P> {
     /// in there. If it is a worker of other pools, they may need its places meanwhile.
     #[cold]
     pub(super) fn block_on(pool: &Shared<P>, told: &Told<P>) {
-        if told.spin(P::now() + pool.told_spin) {
+        if told.spin(P::now() + pool.told_spin()) {
             return;
         }
         pool.check_wait();
@@ -199,7 +205,7 @@ impl<P: Platform> Context<P> {
             if let Some(slot) = context.running {
                 let here = std::ptr::eq(context.pool, pool) && context.rank == place;
                 if here && !context.barred.replace(true) {
-                    pool.bar(place, slot);
+                    pool.ranks().bar(place, slot);
                 }
             }
         }
@@ -211,7 +217,7 @@ impl<P: Platform> Context<P> {
             if let Some(slot) = context.running {
                 let here = std::ptr::eq(context.pool, pool) && context.rank == place;
                 if here && context.barred.replace(false) {
-                    pool.unbar(place, slot);
+                    pool.ranks().unbar(place, slot);
                 }
             }
         }
@@ -221,7 +227,7 @@ impl<P: Platform> Context<P> {
     pub(crate) fn unbar(&self) {
         if let (true, Some(slot)) = (self.barred.get(), self.running) {
             // SAFETY: the pool of the worker that this thread is.
-            unsafe { (*self.pool).unbar(self.rank, slot) };
+            unsafe { (*self.pool).ranks().unbar(self.rank, slot) };
         }
     }
 
@@ -256,11 +262,11 @@ impl<P: Platform> Context<P> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// The life of a worker: look for work, do it, wait for more.
     pub(super) fn work(&self) {
-        let (crew, sleep) = (self.crew(), self.sleep());
-        let shared = &crew.shared;
+        let (registry, sleep) = (self.registry(), self.sleep());
+        let shared = &registry.shared;
         let latch = &self.state.end;
         let scan = Look {
             worker: self,
@@ -284,7 +290,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 idle = sleep.start_looking(me);
                 misses = 0;
             }
-            if crew.places.is_awaited() {
+            if registry.places.is_awaited() {
                 self.found(idle);
                 if self.make_way() == Some(false) {
                     return;
@@ -293,25 +299,25 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 continue;
             }
             // Read before looking: a post after this cannot be slept through.
-            self.state.seen.set(shared.idle.events.seen());
+            self.state.seen.set(shared.idle().events.seen());
             // Loops first, but not twice in a row while somebody waits outside.
-            let slot = if helped && !crew.queue.is_empty() {
+            let slot = if helped && !registry.queue.is_empty() {
                 None
             } else {
-                shared.help_any(me, last, S::woken(&idle))
+                registry.help_any(me, last, W::Sleep::woken(&idle))
             };
             helped = slot.is_some();
             if let Some(slot) = slot {
                 last = slot;
-                S::helped(&mut idle);
+                W::Sleep::helped(&mut idle);
                 self.found(idle);
                 idle = sleep.start_looking(self.place());
-                S::helped(&mut idle);
+                W::Sleep::helped(&mut idle);
                 misses = 0;
                 continue;
             }
             if let Some(found) = self.find_any(misses < PATIENCE) {
-                shared.set_busy(me, true);
+                shared.ranks().set_busy(me, true);
                 self.found(idle);
                 self.run(found);
                 idle = sleep.start_looking(self.place());
@@ -319,8 +325,8 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
                 continue;
             }
             if shared.is_terminating()
-                && crew.roots.load(Ordering::Acquire) == 0
-                && crew.mail[me].leave()
+                && registry.roots.load(Ordering::Acquire) == 0
+                && registry.mail[me].leave()
             {
                 // Jobs that are left may spawn more: they are over, says the acquire,
                 // which pairs with the release in `one_root_less`.
@@ -330,20 +336,20 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
             misses += 1;
             if self.overstays() {
                 self.found(idle);
-                shared.set_busy(me, true);
-                if self.give_seat_back() == Some(false) {
+                shared.ranks().set_busy(me, true);
+                if self.give_caller_slot_back() == Some(false) {
                     return;
                 }
                 idle = sleep.start_looking(self.place());
                 continue;
             }
-            shared.set_busy(me, false);
+            shared.ranks().set_busy(me, false);
             sleep.no_work_found(me, &mut idle, latch, &scan);
         }
     }
 
     /// Waits for the end of a scope, running what was spawned into it.
-    pub(super) fn wait_in_scope(&self, latch: &Latch<P>, group: *const Group) {
+    pub(super) fn wait_in_scope(&self, latch: &Latch<W::Platform>, group: *const Group) {
         if latch.probe() {
             return;
         }
@@ -353,7 +359,7 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     }
 }
 
-impl<P: Platform> Shared<P> {
+impl<W: World> Registry<W> {
     /// Joins the first open loop found and works in it until nothing is left
     /// to claim; returns its slot.
     pub(super) fn help_any(&self, rank: usize, last: usize, woken: Option<Woken>) -> Option<usize> {
@@ -363,7 +369,8 @@ impl<P: Platform> Shared<P> {
         if woken == Some(Woken::Spinning) && self.help(last, rank, woken, |_| true) {
             return Some(last);
         }
-        self.board
+        self.shared
+            .board()
             .inviting(last)
             .find(|&slot| self.help(slot, rank, woken, |_| true))
     }
@@ -377,15 +384,14 @@ impl<P: Platform> Shared<P> {
         woken: Option<Woken>,
         wanted: impl Fn(usize) -> bool,
     ) -> bool {
-        if self.is_barred(rank, slot) {
+        if self.shared.ranks().is_barred(rank, slot) {
             return false;
         }
-        let gate = self.board.slot(slot).gate();
+        let gate = self.shared.board().slot(slot).gate();
         // Three lines on the way at once instead of one after the other: the
-        // gate's, and, if all is as last time, the claim word and the frame. Relaxed:
-        // an address to prefetch, which nobody follows.
-        self.board.slot(slot).prefetch(rank);
-        P::prefetch(self.ranks[rank].last_frame.load(Ordering::Relaxed));
+        // gate's, and, if all is as last time, the claim word and the frame.
+        self.shared.board().slot(slot).prefetch(rank);
+        self.shared.ranks().prefetch_frame(rank);
         let others = match gate.join() {
             Ok(others) => others,
             Err(left) => {
@@ -394,16 +400,14 @@ impl<P: Platform> Shared<P> {
             }
         };
         // SAFETY: this thread is inside the gate until `leave` below.
-        let job = unsafe { self.board.slot(slot).job() };
+        let job = unsafe { self.shared.board().slot(slot).job() };
         let helps = others < job.helpers && wanted(slot);
         if helps {
             if woken == Some(Woken::Sleeping) {
                 self.wake_more(rank, job.helpers - others - 1);
             }
-            self.ranks[rank]
-                .last_frame
-                .store(job.frame.cast_mut(), Ordering::Relaxed);
-            let context = Context::current(self).inside(slot);
+            self.shared.ranks().note_frame(rank, job.frame);
+            let context = Context::current(&self.shared).inside(slot);
             debug_assert_eq!(context.rank, rank);
             // SAFETY: inside the gate the frame is alive and ready, and `rank`
             // is ours alone in this loop: a place has one holder, and who gave it away
@@ -423,9 +427,20 @@ impl<P: Platform> Shared<P> {
         helps
     }
 
+    /// Workers asleep, as a hint.
+    pub(crate) fn sleepers(&self) -> u32 {
+        self.sleep.sleepers()
+    }
+
+    /// Wakes up to `count` workers for a loop, and times how long one takes.
+    pub(crate) fn wake(&self, rank: usize, count: u32) {
+        self.shared.idle().waking();
+        self.sleep.wake_any(rank, count);
+    }
+
     /// Passes a wake-up on to two more: a sleeping crowd is woken as a tree.
     fn wake_more(&self, rank: usize, wanted: u32) {
-        let count = wanted.min(2).min(self.alarm.sleepers());
+        let count = wanted.min(2).min(self.sleepers());
         if count > 0 {
             self.wake(rank, count);
         }
@@ -434,7 +449,10 @@ impl<P: Platform> Shared<P> {
     /// Wakes the caller that sleeps until its last helper has left.
     fn tell(&self, left: Left) {
         if let Left::Awaited(caller) = left {
-            self.members().tell_caller(caller);
+            let worker = self.worker(caller);
+            if worker.state.helpers.set() {
+                self.notify(caller);
+            }
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Giving way: one job of the pool's, run in the midst of another.
 
-use super::crew::Worker;
 use super::leapfrog::PATIENCE;
+use super::registry::Worker;
 use super::search::Found;
-use crate::sleep::Sleep;
-use manycore_platform::Platform;
+use crate::World;
 
 /// What [`yield_now`](crate::yield_now) found to do.
 ///
@@ -21,7 +20,7 @@ pub enum Yield {
     Idle,
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {
             // Not so patient: there may be no second call.

@@ -118,7 +118,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
 
     fn set_vacant(&self, vacant: bool) -> bool {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
-        // meanwhile, or knows of none (`pool/seat.rs`).
+        // meanwhile, or knows of none (`pool/caller_slot.rs`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {

@@ -202,7 +202,7 @@ fn a_latch_and_a_job_for_the_same_sleeper() {
     assert!(caught(deaf).contains("deadlock"));
 }
 
-/// A job is sent to a worker that is falling asleep: `Crew::send`, whose queue ends
+/// A job is sent to a worker that is falling asleep: `Registry::send`, whose queue ends
 /// its push with an exchange.
 fn mail_wakes_its_worker<P: Platform>() {
     let (policy, mail) = (policy::<P>(2), Jobs::none(1));
@@ -223,7 +223,7 @@ fn mail_is_not_slept_through() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The pool ends while its worker falls asleep: `Crew::terminate` and the end of
+/// The pool ends while its worker falls asleep: `Registry::terminate` and the end of
 /// `Worker::work`.
 fn the_end_wakes_a_worker<P: Platform>() {
     let (policy, end) = (policy::<P>(2), Latch::<P>::new());
@@ -273,7 +273,7 @@ impl<P: Platform> Scan for LookForEnd<'_, P> {
 }
 
 /// The pool ends without the adopted thread while a worker waits for a call to that
-/// one, on a latch that only this call would set: `Crew::terminate`.
+/// one, on a latch that only this call would set: `Registry::terminate`.
 fn the_end_wakes_who_waits_for_a_call<P: Platform>() {
     let (policy, call) = (policy::<P>(2), Latch::<P>::new());
     let terminating = P::AtomicBool::new(false);

@@ -1,6 +1,7 @@
 //! What a pool and a sleep policy ask of each other.
 
 use super::{Idle, Latch, Woken};
+use crate::World;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub struct Tally {
     pub recovered: u64,
 }
 
-/// How a policy is made: a function of its type.
-pub type Make<P, S> = fn(&Setup<'_, P>) -> S;
+/// How a world's policy is made.
+pub type Make<W> = fn(&Setup<'_, <W as World>::Platform>) -> <W as World>::Sleep;
 
 /// What is known of a pool when its policy is made.
 pub struct Setup<'a, P: Platform> {
@@ -53,20 +54,11 @@ pub trait Scan {
     fn is_free(&self) -> bool;
 }
 
-/// How the idle workers of a pool wait for jobs and are woken: the type parameter of
-/// [`Pool`](crate::Pool).
+/// How the idle workers of a pool wait for jobs and are woken: part of the pool's
+/// [world](crate::World).
 ///
 /// The one of applications is [`Nearest`](crate::sleep::Nearest); those that it is compared
 /// with are in the crate `manycore-research`.
-///
-/// ```
-/// use manycore::sleep::Nearest;
-/// use manycore::{Native, Pool};
-///
-/// let pool: Pool<Native, Nearest<Native>> = Pool::builder().threads(2).build()?;
-/// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-/// # Ok::<(), manycore::BuildError>(())
-/// ```
 ///
 /// # The pool's part
 ///
@@ -158,23 +150,4 @@ pub trait Sleep<P: Platform>: Sized + Send + Sync + 'static {
 
     /// What the workers have done about sleeping.
     fn tally(&self) -> Tally;
-}
-
-/// What loops, which are compiled once for all policies, need of one.
-pub(crate) trait Alarm<P: Platform>: Send + Sync {
-    /// As [`Sleep::sleepers`].
-    fn sleepers(&self) -> u32;
-
-    /// As [`Sleep::wake_any`].
-    fn wake_any(&self, near: usize, count: u32);
-}
-
-impl<P: Platform, S: Sleep<P>> Alarm<P> for S {
-    fn sleepers(&self) -> u32 {
-        Sleep::sleepers(self)
-    }
-
-    fn wake_any(&self, near: usize, count: u32) {
-        Sleep::wake_any(self, near, count);
-    }
 }

@@ -6,8 +6,9 @@ use super::published::{
     NoJecSleepers, NoJecSleepersPadded, Packed, PackedPadded, Sound, Split, SplitPadded,
     SplitSleepers, SplitSleepersPadded, Variant,
 };
+use manycore::World;
+use manycore::sleep::Nearest;
 use manycore::sleep::parts::Make;
-use manycore::sleep::{Nearest, Sleep};
 use manycore_platform::{Native, Platform};
 use std::error::Error;
 use std::fmt;
@@ -16,8 +17,8 @@ use std::fmt;
 /// that is generic over a type.
 ///
 /// ```
-/// use manycore::sleep::{Sleep, parts::Make};
-/// use manycore::{Native, Pool};
+/// use manycore::sleep::parts::Make;
+/// use manycore::{Native, Pool, World};
 /// use manycore_research::sleep::{Mode, PolicyVisitor, with_policy};
 ///
 /// struct Join;
@@ -25,8 +26,8 @@ use std::fmt;
 /// impl PolicyVisitor<Native> for Join {
 ///     type Output = (i32, i32);
 ///
-///     fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> (i32, i32) {
-///         let pool = Pool::builder().threads(2).sleep_policy(make).build().unwrap();
+///     fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> (i32, i32) {
+///         let pool = Pool::builder().threads(2).in_world::<W>(make).build().unwrap();
 ///         pool.join(|| 1, || 2)
 ///     }
 /// }
@@ -37,7 +38,7 @@ pub trait PolicyVisitor<P: Platform> {
     type Output;
 
     /// Called with how the policy is made.
-    fn visit<S: Sleep<P>>(self, make: Make<P, S>) -> Self::Output;
+    fn visit<W: World<Platform = P>>(self, make: Make<W>) -> Self::Output;
 }
 
 /// No policy has this name, in this mode.
@@ -76,7 +77,7 @@ fn names(mode: Mode) -> String {
 }
 
 /// A policy by name and mode, and how it is made.
-type Entry<P> = (&'static str, Mode, Make<P, AnyPublished<P>>);
+type Entry<P> = (&'static str, Mode, Make<AnyPublished<P>>);
 
 /// The published policies, and the one place to add to.
 macro_rules! registry {
@@ -85,7 +86,7 @@ macro_rules! registry {
             vec![$($((
                 <$variant as Variant>::NAME,
                 <$mode as Discipline>::MODE,
-                AnyPublished::of::<$variant, $mode> as Make<P, AnyPublished<P>>,
+                AnyPublished::of::<$variant, $mode> as Make<AnyPublished<P>>,
             )),*),*]
         }
     };
@@ -140,14 +141,14 @@ pub fn with_policy<P: Platform, V: PolicyVisitor<P>>(
     visitor: V,
 ) -> Result<V::Output, UnknownPolicy> {
     if (name, mode) == OURS {
-        return Ok(visitor.visit::<Nearest<P>>(Nearest::new));
+        return Ok(visitor.visit::<P>(Nearest::new));
     }
-    let entries = published();
+    let entries = published::<P>();
     match entries
         .iter()
         .find(|entry| (entry.0, entry.1) == (name, mode))
     {
-        Some(entry) => Ok(visitor.visit(entry.2)),
+        Some(entry) => Ok(visitor.visit::<AnyPublished<P>>(entry.2)),
         None => Err(UnknownPolicy {
             name: name.into(),
             mode,

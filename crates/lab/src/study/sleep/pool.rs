@@ -7,9 +7,9 @@
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
+use manycore::sleep::Tally;
 use manycore::sleep::parts::Make;
-use manycore::sleep::{Sleep, Tally};
-use manycore::{BuildError, Builder, Native, Pool};
+use manycore::{BuildError, Builder, Native, Pool, World};
 use manycore_chip::Simulated;
 use manycore_kernels::fork::Fork;
 use manycore_platform::Platform;
@@ -28,7 +28,7 @@ pub(super) trait Joiner: Send + Sync {
     fn tally(&self) -> Tally;
 }
 
-impl<P: Platform, S: Sleep<P>> Joiner for Pool<P, S> {
+impl<W: World> Joiner for Pool<W> {
     fn threads(&self) -> usize {
         self.threads()
     }
@@ -103,8 +103,8 @@ struct OnHost {
 impl PolicyVisitor<Native> for OnHost {
     type Output = Result<Box<dyn Joiner>, BuildError>;
 
-    fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> Self::Output {
-        let builder = Pool::builder().threads(self.threads).sleep_policy(make);
+    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Self::Output {
+        let builder = Pool::builder().threads(self.threads).in_world::<W>(make);
         Ok(Box::new(builder.build()?))
     }
 }
@@ -131,12 +131,12 @@ struct OnChip<'a> {
 impl PolicyVisitor<Simulated> for OnChip<'_> {
     type Output = Result<Box<dyn Joiner>, BuildError>;
 
-    fn visit<S: Sleep<Simulated>>(self, make: Make<Simulated, S>) -> Self::Output {
+    fn visit<W: World<Platform = Simulated>>(self, make: Make<W>) -> Self::Output {
         let chip = self.chip;
         let cpus = (0..self.threads)
             .map(|core| vec![chip.on_core(core)])
             .collect();
-        let builder = Builder::<Simulated>::on_platform().sleep_policy(make);
+        let builder = Builder::<Simulated>::on_platform().in_world::<W>(make);
         Ok(Box::new(builder.build_on(
             chip.cores(),
             chip.groups(),

@@ -60,8 +60,8 @@ fn mail_that_is_left<P: Platform>(threads: usize) {
         let calls = Count::default();
         let (each, inner) = (calls.clone(), calls.clone());
         pool.spawn_broadcast(move |_| each.up());
-        let crew = Arc::clone(&pool.crew);
-        pool.spawn(move || _ = crew.broadcast(|_| inner.up()));
+        let registry = Arc::clone(&pool.registry);
+        pool.spawn(move || _ = registry.broadcast(|_| inner.up()));
         dawdle::<P>();
         ends_elsewhere(pool, || ());
         assert_eq!(calls.get(), 2 * threads as u32);
@@ -79,14 +79,14 @@ fn mail_for_a_blocked_thread_is_run_at_the_end() {
 /// Calls to workers that are about to leave, or have left.
 fn calls_while_it_ends<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
-        let (crew, calls) = (Arc::clone(&pool.crew), Count::default());
+        let (registry, calls) = (Arc::clone(&pool.registry), Count::default());
         ends_elsewhere(pool, || {
             for _ in 0..2 {
                 dawdle::<P>();
-                crew.broadcast(|_| calls.up());
+                registry.broadcast(|_| calls.up());
             }
         });
-        crew.broadcast(|_| calls.up());
+        registry.broadcast(|_| calls.up());
         assert_eq!(calls.get(), 3 * threads as u32);
     });
 }
@@ -103,9 +103,9 @@ fn calls_to_workers_that_leave_are_answered() {
 fn mail_at_its_own_end<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();
-        let (crew, each) = (Arc::clone(&pool.crew), calls.clone());
+        let (registry, each) = (Arc::clone(&pool.registry), calls.clone());
         pool.spawn_broadcast(move |context| {
-            let me = crate::pool::Context::worker_of(&*crew).unwrap();
+            let me = crate::pool::Context::worker_of(&*registry).unwrap();
             assert_eq!(me.place(), context.index());
             each.up();
         });
@@ -126,9 +126,9 @@ fn mail_at_an_end_of_its_own_reaches_its_worker() {
 /// jobs, for which the end does not wait, sends mail to all and waits for it.
 fn ends_within_a_scope<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
-        let (crew, calls) = (Arc::clone(&pool.crew), Count::default());
-        Scope::new(&crew, Some(crew.worker(0))).complete(|scope| {
-            scope.spawn(|_| _ = crew.broadcast(|_| calls.up()));
+        let (registry, calls) = (Arc::clone(&pool.registry), Count::default());
+        Scope::new(&registry, Some(registry.worker(0))).complete(|scope| {
+            scope.spawn(|_| _ = registry.broadcast(|_| calls.up()));
             dawdle::<P>();
             drop(pool);
         });
@@ -148,8 +148,8 @@ fn who_leaves_has_read_its_mail() {
 /// they have spawned outlives the pool.
 fn alone<P: Platform>() {
     adopted::<P>(1, |pool| {
-        let (ran, crew) = (Count::default(), Arc::clone(&pool.crew));
-        let yields = || crew.worker(0).yield_now();
+        let (ran, registry) = (Count::default(), Arc::clone(&pool.registry));
+        let yields = || registry.worker(0).yield_now();
         let pool = Mutex::new(Some(pool));
         team::<P>(2, |rank| {
             if rank == 0 {

@@ -81,10 +81,11 @@ fn detached<P: Platform>(threads: usize) {
     let count = Count::default();
     while_it_changes::<P>(threads, |pool| {
         for _ in 0..2 {
-            let (crew, met, done) = (Arc::clone(&pool.crew), Arc::clone(&ran), count.clone());
+            let (registry, met, done) =
+                (Arc::clone(&pool.registry), Arc::clone(&ran), count.clone());
             pool.spawn(move || {
                 let (met, done) = (Arc::clone(&met), done.clone());
-                crew.spawn(move || {
+                registry.spawn(move || {
                     done.up();
                     met.arrive();
                 });
@@ -122,7 +123,7 @@ fn growth<P: Platform>() {
         let (tally, meeting) = (Tally::new(3), Meeting::<P>::of(3));
         let one = Partitioner::Sharded(Block::size(1));
         pool.with(one).parallel_for(0..3, |i| {
-            if i == 0 || Context::current(&pool.crew.shared).rank == 0 {
+            if i == 0 || Context::current(&pool.registry.shared).rank == 0 {
                 allotment.set(3);
             }
             meeting.attend();
@@ -144,7 +145,7 @@ fn alone<P: Platform>() {
     let pool = following(3, &allotment);
     for partitioner in partitioners() {
         pool.with(partitioner).parallel_for(0..4, |_| {
-            assert_eq!(Context::current(&pool.crew.shared).rank, 0);
+            assert_eq!(Context::current(&pool.registry.shared).rank, 0);
         });
     }
     pool.scope(|scope| {

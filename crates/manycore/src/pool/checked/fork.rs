@@ -139,13 +139,13 @@ fn gives_back<P: Platform>() {
     let (inside, counted) = (Arc::clone(&pool), leaves.clone());
     let given = Arc::new(Meeting::<P>::of(2));
     let held = Arc::clone(&given);
-    let crew = &pool.crew;
-    crew.enter(|worker, _| {
-        crew.spawn(move || {
+    let registry = &pool.registry;
+    registry.enter(|worker, _| {
+        registry.spawn(move || {
             let (a, b) = (|| held.attend(), || tree(&inside, 1, &counted));
             inside.join(a, b);
         });
-        let stack = &crew.worker(1).stack;
+        let stack = &registry.worker(1).stack;
         let claim = loop {
             // It asks, and its owner, in a long job, does not answer.
             stack.ask();
@@ -224,11 +224,11 @@ fn spawns<P: Platform>(threads: usize) {
         move || ran.up()
     };
     pool.spawn(job(&ran));
-    let crew = Arc::clone(&pool.crew);
+    let registry = Arc::clone(&pool.registry);
     let (one, two) = (job(&ran), job(&ran));
     pool.spawn_fifo(move || {
-        crew.spawn(one);
-        crew.spawn_fifo(two);
+        registry.spawn(one);
+        registry.spawn_fifo(two);
     });
     pool.install(|| pool.spawn(job(&ran)));
     let each = ran.clone();

@@ -16,7 +16,7 @@ enum Mistake {
 }
 
 /// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once
-/// more, as `Crew::send` and `Worker::find_left` do; worker 2 ends as
+/// more, as `Registry::send` and `Worker::find_left` do; worker 2 ends as
 /// `Worker::work` does, or stays if it does not see the end.
 fn mail_is_read<P: Platform>(mistake: Option<Mistake>) {
     let (mailbox, events) = (Mailbox::<P>::new(), EventCount::<P>::new());

@@ -6,6 +6,7 @@
 use super::discipline::Discipline;
 use super::protocol::{Looking, Published};
 use super::variants::Variant;
+use manycore::World;
 use manycore::sleep::parts::{Latch, Scan, Setup};
 use manycore::sleep::{Sleep, Tally};
 use manycore_platform::Platform;
@@ -18,7 +19,7 @@ use manycore_platform::Platform;
 /// use manycore_research::sleep::published::{AnyPublished, Sound, Split};
 ///
 /// let builder = Pool::builder().threads(2);
-/// let pool = builder.sleep_policy(AnyPublished::<Native>::of::<Split, Sound>).build()?;
+/// let pool = builder.in_world::<AnyPublished<Native>>(AnyPublished::of::<Split, Sound>).build()?;
 /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
@@ -29,6 +30,11 @@ impl<P: Platform> AnyPublished<P> {
     pub fn of<V: Variant, M: Discipline>(setup: &Setup<'_, P>) -> Self {
         Self(Box::new(Published::<P, V, M>::new(setup)))
     }
+}
+
+impl<P: Platform> World for AnyPublished<P> {
+    type Platform = P;
+    type Sleep = Self;
 }
 
 impl<P: Platform> std::fmt::Debug for AnyPublished<P> {

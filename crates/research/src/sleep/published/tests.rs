@@ -6,6 +6,7 @@ use super::variants::Variant;
 use super::*;
 use crate::sleep::Mode;
 use crate::sleep::{PolicyVisitor, policies, with_policy};
+use manycore::World;
 use manycore::sleep::parts::{Idle, Latch};
 use manycore::sleep::parts::{Make, Scan, Setup};
 use manycore::sleep::{Sleep, Tally};
@@ -93,7 +94,7 @@ struct Maker;
 impl PolicyVisitor<Native> for Maker {
     type Output = usize;
 
-    fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> usize {
+    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> usize {
         make as usize
     }
 }
@@ -215,7 +216,7 @@ const LATEST: u32 = 1 << 12;
 impl PolicyVisitor<Native> for Pushes {
     type Output = Tally;
 
-    fn visit<S: Sleep<Native>>(self, make: Make<Native, S>) -> Tally {
+    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Tally {
         let policy = make(&Setup {
             groups: &[0; 2],
             idle: &Arc::new(Idle::new(Duration::ZERO, None)),

@@ -1,14 +1,14 @@
-//! The seat: the way by which a thread from outside takes part.
+//! The caller slot: the way by which a thread from outside takes part.
 //!
 //! A pool of n threads has n places (`places.rs`), and starts n - 1 threads. Place 0 is
-//! for callers: a thread that calls the pool from outside sits down as worker 0 and
+//! for callers: a thread that calls the pool from outside enters as worker 0 and
 //! runs the call itself, so that nothing is handed over and nobody is woken. If the
-//! seat is taken, the call goes to the pool's queue, in order of arrival, and the
+//! slot is taken, the call goes to the pool's queue, in order of arrival, and the
 //! caller blocks.
 //!
 //! # States
 //!
-//! The seat is one word of four bits.
+//! The caller slot is one word of four bits.
 //!
 //! | bits | holder of worker 0's stack | holder of place 0 |
 //! |---|---|---|
@@ -18,28 +18,28 @@
 //! | HELD | nobody | a thread of the pool |
 //! | VACANT | nobody | nobody, and jobs may be waiting for it |
 //!
-//! NEEDED comes with CALLER: when the caller gets up, somebody must see to the pool's
-//! jobs. A pool has jobs of its own, which are no part of a seated caller's call, while
-//! `Crew::roots` is not 0: detached ones, and calls from the queue.
+//! NEEDED comes with CALLER: when the caller leaves, somebody must see to the pool's
+//! jobs. A pool has jobs of its own, which are no part of a caller's call, while
+//! `Registry::roots` is not 0: detached ones, and calls from the queue.
 //!
 //! # Transitions
 //!
-//! * A caller sits down (none to CALLER) and gets up (CALLER to none): one locked
+//! * A caller enters (none to CALLER) and leaves (CALLER to none): one locked
 //!   instruction each. All others are made under the lock of `Places`.
-//! * A root is posted (`Crew::need_seat`): none to VACANT, or CALLER to CALLER, NEEDED.
-//! * The seat is filled (`Crew::fill_seat`): VACANT to HELD, with a thread of the pool,
+//! * A root is posted (`Registry::need_caller_slot`): none to VACANT, or CALLER to CALLER, NEEDED.
+//! * The caller slot is filled (`Registry::fill_caller_slot`): VACANT to HELD, with a thread of the pool,
 //!   which may be started for it. A thread that pushes a job and finds no sleeper does so,
 //!   told by the sleep policy (`Sleep::set_vacant`).
 //! * The last root ends: VACANT to none. HELD to none is for the thread that holds it,
 //!   when it finds no work.
-//! * A caller gets up, needed (`Crew::get_up_slowly`): to none if there is no root any
+//! * A caller that is needed leaves (`Registry::leave_slowly`): to none if there is no root any
 //!   more, else to VACANT, or to HELD if somebody waits.
 
-use super::Shared;
-use super::crew::{Crew, Worker};
 use super::queue::Job;
+use super::registry::{Registry, Worker};
 use super::told::Told;
 use super::worker::Context;
+use crate::World;
 use crate::sleep::Sleep;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::mem::MaybeUninit;
@@ -51,33 +51,33 @@ pub(super) const HELD: u32 = 2;
 pub(super) const VACANT: u32 = 4;
 pub(super) const NEEDED: u32 = 8;
 
-/// The seat's word.
-pub(crate) struct Seat<P: Platform>(CachePadded<P::AtomicU32>);
+/// The caller slot's word.
+pub(crate) struct CallerSlot<P: Platform>(CachePadded<P::AtomicU32>);
 
-impl<P: Platform> Seat<P> {
+impl<P: Platform> CallerSlot<P> {
     pub(super) fn new() -> Self {
         Self(CachePadded::new(P::AtomicU32::new(0)))
     }
 
     pub(super) fn name(&self) {
-        P::name(&self.0, "pool: seat");
+        P::name(&self.0, "pool: caller slot");
     }
 
-    /// Sits down if nobody does. Cost: one locked instruction.
+    /// Enters if no caller has. Cost: one locked instruction.
     #[inline]
     pub(crate) fn take(&self) -> bool {
         // Acquire pairs with `leave`: what the last one did to the worker's cells
-        // is visible. Relaxed if somebody sits: that one is left alone.
+        // is visible. Relaxed if somebody has: that one is left alone.
         (self.0)
             .compare_exchange(0, CALLER, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Gets up; `false`: there is more to do, by `Crew::get_up_slowly`. Cost: one
+    /// Leaves; `false`: there is more to do, by `Registry::leave_slowly`. Cost: one
     /// locked instruction.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        // Release publishes the worker's cells to the next holder of the seat. A thread that
+        // Release publishes the worker's cells to the next holder of the caller slot. A thread that
         // needs somebody here has said so in this very word: no fence, no other look.
         (self.0)
             .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)
@@ -89,7 +89,7 @@ impl<P: Platform> Seat<P> {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Whether a thread is to be found for the seat: a hint, so relaxed.
+    /// Whether a thread is to be found for the caller slot: a hint, so relaxed.
     #[inline]
     pub(crate) fn is_vacant(&self) -> bool {
         self.0.load(Ordering::Relaxed) & VACANT != 0
@@ -113,50 +113,50 @@ impl<P: Platform> Seat<P> {
     }
 }
 
-/// Gets up when dropped, also by a panic.
-struct Sitting<'a, P: Platform>(&'a Shared<P>);
+/// Leaves when dropped, also by a panic.
+struct EnteredCaller<'a, W: World>(&'a Registry<W>);
 
-impl<P: Platform> Drop for Sitting<'_, P> {
+impl<W: World> Drop for EnteredCaller<'_, W> {
     #[inline]
     fn drop(&mut self) {
-        if !self.0.seat.leave() {
-            self.0.members().get_up_slowly();
+        if !self.0.shared.caller_slot().leave() {
+            self.0.leave_slowly();
         }
-        Context::<P>::come_back();
+        Context::<W::Platform>::come_back();
     }
 }
 
-impl<P: Platform> Shared<P> {
-    /// Runs `op` as a worker of this pool, for loops, which know no sleep policy: on
-    /// this thread, or by a worker if the seat is taken.
+impl<W: World> Registry<W> {
+    /// Runs `op` as a worker of this pool, for loops: on
+    /// this thread, or by a worker if the caller slot is taken.
     #[inline(always)]
     pub(crate) fn inside(&self, op: impl FnOnce()) {
-        if Context::is_inside(self) {
+        if Context::is_inside(&self.shared) {
             op();
             return;
         }
-        self.check_fork();
-        if self.seat.take() {
-            let _sitting = Sitting(self);
-            self.seated.get().enter(op);
+        self.shared.check_fork();
+        if self.shared.caller_slot().take() {
+            let _entered = EnteredCaller(self);
+            self.shared.caller_context().get().enter(op);
         } else {
             let mut op = Some(op);
             let mut once = || op.take().expect("a loop is run once")();
-            self.members().run_inside(&mut once);
+            self.run_elsewhere(&mut once);
         }
     }
 }
 
-/// The context of whoever sits in the seat, made with the pool.
-pub(super) struct Seated<P: Platform>(OnceLock<Context<P>>);
+/// The context of whoever has the caller slot, made with the pool.
+pub(super) struct CallerContext<P: Platform>(OnceLock<Context<P>>);
 
-// SAFETY: used by the thread that has taken the seat, and by no other until it has given
-// it back: the seat's word hands it over.
-unsafe impl<P: Platform> Sync for Seated<P> {}
-// SAFETY: its pointers are to the crew that holds it.
-unsafe impl<P: Platform> Send for Seated<P> {}
+// SAFETY: used by the thread that has taken the caller slot, and by no other until it has given
+// it back: the caller slot's word hands it over.
+unsafe impl<P: Platform> Sync for CallerContext<P> {}
+// SAFETY: its pointers are to the registry that holds it.
+unsafe impl<P: Platform> Send for CallerContext<P> {}
 
-impl<P: Platform> Seated<P> {
+impl<P: Platform> CallerContext<P> {
     pub(super) fn new() -> Self {
         Self(OnceLock::new())
     }
@@ -173,12 +173,12 @@ impl<P: Platform> Seated<P> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
-    /// Runs `op` in the crew: as the worker that the current thread is, as worker
-    /// 0 if the seat is free, or else on some worker. `op` learns whether it was
+impl<W: World> Registry<W> {
+    /// Runs `op` in the registry: as the worker that the current thread is, as worker
+    /// 0 if the caller slot is free, or else on some worker. `op` learns whether it was
     /// moved to another thread.
     #[inline]
-    pub(super) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
+    pub(crate) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
         match Context::worker_of(self) {
             Some(worker) => op(worker, false),
             None => self.enter_from_outside(op),
@@ -187,7 +187,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
 
     /// Runs `op` as `worker`, which this thread is, in the midst of what it does for
     /// another pool.
-    pub(super) fn be<R>(worker: &Worker<P, S>, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
+    pub(super) fn be<R>(worker: &Worker<W>, op: impl FnOnce(&Worker<W>) -> R) -> R {
         // Its place may have been given away while it was blocked there.
         worker.regain_place();
         /// Also by a panic.
@@ -197,45 +197,45 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
                 Context::<P>::come_back();
             }
         }
-        let _back = Back::<P>(std::marker::PhantomData);
+        let _back = Back::<W::Platform>(std::marker::PhantomData);
         Context::of_worker(worker).enter(|| op(worker))
     }
 
     /// Runs `op` on this thread, as the worker that it is or can be.
-    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<P, S>>) -> R) -> R {
+    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<W>>) -> R) -> R {
         if let Some(worker) = Context::worker_of(self) {
             return op(Some(worker));
         }
         self.shared.check_fork();
         if let Some(worker) = Context::worker_below(self) {
             Self::be(worker, |worker| op(Some(worker)))
-        } else if self.shared.seat.take() {
-            self.sit(|worker| op(Some(worker)))
+        } else if self.shared.caller_slot().take() {
+            self.enter_as_caller(|worker| op(Some(worker)))
         } else {
             op(None)
         }
     }
 
-    fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
+    fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
         self.shared.check_fork();
         if let Some(worker) = Context::worker_below(self) {
             Self::be(worker, |worker| op(worker, false))
-        } else if self.shared.seat.take() {
-            self.sit(|worker| op(worker, false))
+        } else if self.shared.caller_slot().take() {
+            self.enter_as_caller(|worker| op(worker, false))
         } else {
             self.hand_in(op)
         }
     }
 
-    /// Runs `op` as worker 0, whose seat this thread has taken.
-    pub(super) fn sit<R>(&self, op: impl FnOnce(&Worker<P, S>) -> R) -> R {
-        let _sitting = Sitting(&self.shared);
+    /// Runs `op` as worker 0, whose slot this thread has taken.
+    pub(super) fn enter_as_caller<R>(&self, op: impl FnOnce(&Worker<W>) -> R) -> R {
+        let _entered = EnteredCaller(self);
         Context::of_worker(self.worker(0)).enter(|| op(self.worker(0)))
     }
 
     /// Has a worker run `op`, and waits for it.
     #[cold]
-    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P, S>, bool) -> R + Send) -> R {
+    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
         let mut result = MaybeUninit::uninit();
         let place = &raw mut result;
         let body = || {
@@ -262,15 +262,15 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// `body` may be run by another thread while this one waits, and does not
     /// unwind.
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
-        let told = Arc::new(Told::<P>::new());
+        let told = Arc::new(Told::<W::Platform>::new());
         let tell = Arc::clone(&told);
-        let crew: *const Self = self;
+        let registry: *const Self = self;
         // SAFETY: this thread, which owns what `body` borrows, waits until it is
         // told, which is after `body`; the rest is the caller's promise.
         let job = unsafe {
             Job::before(body, move || {
-                // The crew outlives its jobs, and its workers.
-                (*crew).one_root_less();
+                // The registry outlives its jobs, and its workers.
+                (*registry).one_root_less();
                 tell.tell();
             })
         };
@@ -278,7 +278,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         Context::block_on(&self.shared, &told);
     }
 
-    /// As `inside`, when the seat is taken.
+    /// As `inside`, when the caller slot is taken.
     #[cold]
     pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + '_)) {
         /// A loop on its way to another thread.
@@ -299,7 +299,7 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         self.hand_in(move |_, _| moved.run());
     }
 
-    /// Puts a job into the pool's queue that no call of a seated caller waits for; its
+    /// Puts a job into the pool's queue that no caller's call waits for; its
     /// end calls `one_root_less`.
     pub(super) fn post_root(&self, job: Job) {
         self.one_root_more();
@@ -310,21 +310,21 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     /// As `post_root`, for a job of a scope, which a thread that is no worker has spawned
     /// into it.
     pub(super) fn post_scoped(&self, job: Job) {
-        let crew: *const Self = self;
+        let registry: *const Self = self;
         let group = job.group();
         // SAFETY: the scope's own job, which does not unwind and may run on any thread,
-        // and the crew, which outlives its jobs.
+        // and the registry, which outlives its jobs.
         let job = unsafe {
             Job::new(move |migrated| {
                 job.run(migrated);
-                (*crew).one_root_less();
+                (*registry).one_root_less();
             })
         };
         self.post_root(job.in_group(group));
     }
 
     /// A root is about to be posted: somebody must be ready to take place 0 when nobody
-    /// sits there. Before the push, so that whoever pushes jobs of the root's own sees
+    /// is in it. Before the push, so that whoever pushes jobs of the root's own sees
     /// the vacancy.
     ///
     /// # Panics
@@ -336,54 +336,56 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         if self.mail.len() == 1 && !self.adopted {
             self.have_a_thread();
         }
-        // Relaxed: whoever counts to 0 and looks at the seat, and whoever posts and
+        // Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts and
         // looks at it, do so under the lock of `Places`.
         self.roots.fetch_add(1, Ordering::Relaxed);
-        self.need_seat();
+        self.need_caller_slot();
     }
 
-    fn need_seat(&self) {
-        let seat = &self.shared.seat;
+    fn need_caller_slot(&self) {
+        let slot = &self.shared.caller_slot();
         let eager = self.places.with(|_| {
             loop {
-                let word = seat.word();
+                let word = slot.word();
                 if word & (HELD | VACANT | NEEDED) != 0 {
                     return false;
                 }
                 if word & CALLER != 0 {
-                    if seat.change(word, word | NEEDED) {
+                    if slot.change(word, word | NEEDED) {
                         return false;
                     }
-                } else if seat.change(0, VACANT) {
-                    // Nobody sat, and no root was at work: no worker has pushed a job
+                } else if slot.change(0, VACANT) {
+                    // No caller was there, and no root was at work: no worker has pushed a job
                     // without seeing this, so that it takes no fence here.
                     return !self.sleep.set_vacant(true);
                 }
             }
         });
         if eager {
-            self.fill_seat();
+            self.fill_caller_slot();
         }
     }
 
     /// A root has ended.
     pub(super) fn one_root_less(&self) {
         // Release: what the job did happens before the pool's end, and before the
-        // seat is free again; acquire: of all of them, for who counts to 0.
+        // slot is free again; acquire: of all of them, for who counts to 0.
         if self.roots.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
         self.places.with(|_| {
-            // Under the lock a root that was posted since is seen, or its `need_seat`
+            // Under the lock a root that was posted since is seen, or its `need_caller_slot`
             // comes later.
-            if self.roots.load(Ordering::Acquire) == 0 && self.shared.seat.change(VACANT, 0) {
+            if self.roots.load(Ordering::Acquire) == 0
+                && self.shared.caller_slot().change(VACANT, 0)
+            {
                 self.sleep.set_vacant(false);
             }
         });
-        // A thread that holds the seat in bed gets up to give it back. The fence is against its
+        // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
         // own between lying down and its last look, which is at `roots`, too.
-        P::fence(Ordering::SeqCst);
-        if self.shared.seat.word() & HELD != 0 {
+        W::Platform::fence(Ordering::SeqCst);
+        if self.shared.caller_slot().word() & HELD != 0 {
             self.sleep.notify(0);
         }
         if self.shared.is_terminating() {
@@ -391,15 +393,15 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
     }
 
-    /// Finds a thread for the vacant seat.
+    /// Finds a thread for the vacant caller slot.
     #[cold]
-    pub(super) fn fill_seat(&self) {
+    pub(crate) fn fill_caller_slot(&self) {
         #[cfg(test)]
-        if crate::conserving::fault::is(crate::conserving::fault::Fault::EmptySeat) {
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::EmptyCallerSlot) {
             return;
         }
         let filled = self.places.with(|places| {
-            let filled = self.shared.seat.change(VACANT, HELD);
+            let filled = self.shared.caller_slot().change(VACANT, HELD);
             if filled {
                 self.sleep.set_vacant(false);
             }
@@ -417,16 +419,16 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     ///
     /// If nobody can be had, the next caller reads it.
     pub(super) fn summon(&self) {
-        let seat = &self.shared.seat;
+        let slot = &self.shared.caller_slot();
         let heir = self.places.with(|places| {
             loop {
-                let word = seat.word();
+                let word = slot.word();
                 let next = match word {
                     0 | VACANT => HELD,
                     _ if word & CALLER != 0 => word | NEEDED,
                     _ => return None,
                 };
-                if seat.change(word, next) {
+                if slot.change(word, next) {
                     if word == VACANT {
                         self.sleep.set_vacant(false);
                     }
@@ -441,36 +443,36 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         }
     }
 
-    /// A caller gets up, and there is more to do than to say so.
+    /// A caller leaves, and there is more to do than to say so.
     #[cold]
-    pub(super) fn get_up_slowly(&self) {
+    pub(super) fn leave_slowly(&self) {
         // In a child of `fork` nobody is there to need the place, and a thread that is
-        // not may have the lock: nobody sits down again.
+        // not may have the lock: nobody enters again.
         if self.shared.is_forked() {
             return;
         }
-        let (seat, me) = (&self.shared.seat, self.worker(0));
+        let (slot, me) = (&self.shared.caller_slot(), self.worker(0));
         let place = me.place();
-        // From here on worker 0 is who sits down next.
+        // From here on worker 0 is the next caller.
         me.set_place(0);
         let (passed, vacant) = self.places.with(|places| {
             if place != 0 {
                 // Place 0 is in other hands, and so must this one be.
-                seat.remove(CALLER | NEEDED);
+                slot.remove(CALLER | NEEDED);
                 return (Some((place, places.heir())), false);
             }
             let waiting = !self.mail[0].is_empty() || !self.queue.is_empty();
             if waiting || places.is_awaited() {
-                seat.remove(CALLER | NEEDED);
-                seat.add(HELD);
+                slot.remove(CALLER | NEEDED);
+                slot.add(HELD);
                 return (Some((0, places.heir())), false);
             }
             if self.roots.load(Ordering::Acquire) == 0 {
-                seat.remove(CALLER | NEEDED);
+                slot.remove(CALLER | NEEDED);
                 return (None, false);
             }
-            seat.add(VACANT);
-            seat.remove(CALLER | NEEDED);
+            slot.add(VACANT);
+            slot.remove(CALLER | NEEDED);
             (None, true)
         });
         if let Some((place, heir)) = passed {
@@ -481,9 +483,9 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
             // Against pushes and posts that have not seen the vacancy: theirs are seen
             // below.
             let told = self.sleep.set_vacant(true);
-            P::heavy_fence();
+            W::Platform::heavy_fence();
             if !told || self.has_jobs() || self.shared.invites_rank(0) {
-                self.fill_seat();
+                self.fill_caller_slot();
             }
         }
     }

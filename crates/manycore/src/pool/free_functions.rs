@@ -1,13 +1,12 @@
 //! The fork-join calls that find their pool by themselves.
 
+use super::Pool;
 use super::broadcast::BroadcastContext;
-use super::crew::{Crew, Worker};
 use super::join::FnContext;
+use super::registry::{Registry, Worker};
 use super::scope::{Scope, ScopeFifo};
 use super::worker::Context;
 use super::yields::Yield;
-use super::{Pool, Shared};
-use crate::sleep::Nearest;
 use manycore_platform::Native;
 
 /// [`Pool::join`] in the pool that this thread is part of, or else in the
@@ -59,29 +58,21 @@ where
 {
     match own() {
         Some(worker) => worker.join(false, a, b),
-        None => Pool::global().crew.join_from_outside(a, b),
+        None => Pool::global().registry.join_from_outside(a, b),
     }
 }
 
 /// The worker that this thread is.
 #[inline(always)]
-fn own<'a>() -> Option<&'a Worker<Native, Nearest<Native>>> {
+fn own<'a>() -> Option<&'a Worker<Native>> {
     Context::own_worker()
 }
 
-/// The crew that this thread is part of, or the global one.
-fn crew<'a>() -> &'a Crew<Native, Nearest<Native>> {
+/// The registry that this thread is part of, or the global one.
+pub(crate) fn registry_here<'a>() -> &'a Registry<Native> {
     match own() {
-        Some(worker) => worker.crew(),
-        None => &Pool::global().crew,
-    }
-}
-
-/// What loops need of that crew.
-pub(crate) fn shared_here<'a>() -> &'a Shared<Native> {
-    match own() {
-        Some(worker) => &worker.crew().shared,
-        None => Pool::global_shared(),
+        Some(worker) => worker.registry(),
+        None => &Pool::global().registry,
     }
 }
 
@@ -99,7 +90,7 @@ pub(crate) fn shared_here<'a>() -> &'a Shared<Native> {
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 pub fn current_num_threads() -> usize {
-    shared_here().threads
+    registry_here().shared.threads()
 }
 
 /// [`Pool::scope`] in the pool that this thread is part of, or else in the
@@ -115,8 +106,8 @@ pub fn current_num_threads() -> usize {
 /// assert_eq!(x, 1);
 /// ```
 pub fn scope<'scope, R: Send>(body: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-    let crew = crew();
-    crew.enter(|worker, _| Scope::new(crew, Some(worker)).complete(body))
+    let registry = registry_here();
+    registry.enter(|worker, _| Scope::new(registry, Some(worker)).complete(body))
 }
 
 /// [`Pool::scope_fifo`] in the pool that this thread is part of, or else in the
@@ -132,8 +123,8 @@ pub fn scope<'scope, R: Send>(body: impl FnOnce(&Scope<'scope>) -> R + Send) -> 
 /// assert_eq!(x, 1);
 /// ```
 pub fn scope_fifo<'scope, R: Send>(body: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R {
-    let crew = crew();
-    crew.enter(|worker, _| ScopeFifo::new(crew, Some(worker)).complete(body))
+    let registry = registry_here();
+    registry.enter(|worker, _| ScopeFifo::new(registry, Some(worker)).complete(body))
 }
 
 /// [`Pool::in_place_scope`] in the pool that this thread is part of, or else in
@@ -149,8 +140,8 @@ pub fn scope_fifo<'scope, R: Send>(body: impl FnOnce(&ScopeFifo<'scope>) -> R + 
 /// assert_eq!(x, 1);
 /// ```
 pub fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    let crew = crew();
-    crew.in_place(|worker| Scope::new(crew, worker).complete(body))
+    let registry = registry_here();
+    registry.in_place(|worker| Scope::new(registry, worker).complete(body))
 }
 
 /// [`Pool::in_place_scope_fifo`] in the pool that this thread is part of, or else
@@ -166,8 +157,8 @@ pub fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
 /// assert_eq!(x, 1);
 /// ```
 pub fn in_place_scope_fifo<'scope, R>(body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
-    let crew = crew();
-    crew.in_place(|worker| ScopeFifo::new(crew, worker).complete(body))
+    let registry = registry_here();
+    registry.in_place(|worker| ScopeFifo::new(registry, worker).complete(body))
 }
 
 /// [`Pool::spawn`] in the pool that this thread is part of, or else in the
@@ -179,7 +170,7 @@ pub fn in_place_scope_fifo<'scope, R>(body: impl FnOnce(&ScopeFifo<'scope>) -> R
 /// assert_eq!(told.recv(), Ok(1));
 /// ```
 pub fn spawn(job: impl FnOnce() + Send + 'static) {
-    crew().spawn(job);
+    registry_here().spawn(job);
 }
 
 /// [`Pool::spawn_fifo`] in the pool that this thread is part of, or else in the
@@ -191,7 +182,7 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) {
 /// assert_eq!(told.recv(), Ok(1));
 /// ```
 pub fn spawn_fifo(job: impl FnOnce() + Send + 'static) {
-    crew().spawn_fifo(job);
+    registry_here().spawn_fifo(job);
 }
 
 /// [`Pool::broadcast`] in the pool that this thread is part of, or else in the
@@ -206,7 +197,7 @@ pub fn spawn_fifo(job: impl FnOnce() + Send + 'static) {
 /// assert!(calls.is_sorted());
 /// ```
 pub fn broadcast<R: Send>(op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
-    crew().broadcast(op)
+    registry_here().broadcast(op)
 }
 
 /// [`Pool::spawn_broadcast`] in the pool that this thread is part of, or else in
@@ -218,7 +209,7 @@ pub fn broadcast<R: Send>(op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<
 /// assert_eq!(told.iter().min(), Some(0));
 /// ```
 pub fn spawn_broadcast(op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
-    crew().spawn_broadcast(op);
+    registry_here().spawn_broadcast(op);
 }
 
 /// [`Pool::yield_now`] in the pool that this thread is part of, if any.

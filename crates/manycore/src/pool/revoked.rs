@@ -17,57 +17,23 @@
 //!   others that are awake search once more before they sleep, as always; and if all
 //!   others sleep the parking worker calls one if there is a job (`hand_on`).
 //! * All others are parked, and the allotment is of one core: nobody is left but the
-//!   holder of place 0, which is always allowed. If there is none, the seat is vacant
-//!   (`seat.rs`): a worker that parks then, or pushes, finds no sleeper and fills the seat.
+//!   holder of place 0, which is always allowed. If there is none, the caller slot is vacant
+//!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller slot.
 //!
 //! # Why mail is read
 //!
 //! A sender nudges the allotment after the push, and so does the thread that ends the pool;
-//! [`Allotment::await_turn`] says why a nudge is not slept through.
+//! [`Allotment::await_turn`](crate::elastic::Allotment) says why a nudge is not slept through.
 
-use super::Shared;
-use super::crew::Worker;
+use super::registry::Worker;
 use super::search::Found;
-use crate::elastic::Allotment;
-use crate::sleep::Sleep;
-use manycore_platform::Platform;
+use crate::World;
 
-impl<P: Platform> Shared<P> {
-    /// What a helper looks at between blocks.
-    #[inline]
-    pub(crate) fn allotment(&self) -> Option<&Allotment<P>> {
-        self.allotment.as_ref()
-    }
-
-    /// Whether the thread of this rank may run now. Cost: one load of a line that is
-    /// only read, and one of the allotment's if the pool follows one.
-    #[inline]
-    pub(crate) fn allows(&self, rank: usize) -> bool {
-        (self.allotment.as_ref()).is_none_or(|allotment| allotment.allows(rank))
-    }
-
-    /// The threads that may run now; at least one.
-    #[inline]
-    pub(crate) fn allowed(&self) -> usize {
-        match &self.allotment {
-            Some(allotment) => self.threads.min(allotment.cores()),
-            None => self.threads,
-        }
-    }
-
-    /// Has workers that stand aside look for what else they wait for.
-    pub(super) fn nudge(&self) {
-        if let Some(allotment) = &self.allotment {
-            allotment.nudge();
-        }
-    }
-}
-
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// Whether this worker must stop looking for work.
     #[inline]
     pub(super) fn must_stand_aside(&self) -> bool {
-        let shared = &self.crew().shared;
+        let shared = &self.registry().shared;
         !shared.allows(self.place()) && !shared.is_terminating()
     }
 
@@ -75,36 +41,36 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     /// sent to it.
     #[cold]
     pub(super) fn stand_aside(&self) {
-        let (crew, me) = (self.crew(), self.place());
-        let Some(allotment) = &crew.shared.allotment else {
+        let (registry, me) = (self.registry(), self.place());
+        let Some(allotment) = registry.shared.allotment() else {
             return;
         };
         // Nobody should count on it.
-        crew.shared.set_busy(me, true);
+        registry.shared.ranks().set_busy(me, true);
         self.hand_on();
         while self.must_stand_aside() {
-            if let Some(job) = crew.mail[me].take_first() {
+            if let Some(job) = registry.mail[me].take_first() {
                 self.run(Found::Queued(job, true));
                 // It may have spawned some.
                 self.hand_on();
                 continue;
             }
             allotment.await_turn(me, || {
-                !crew.mail[me].is_empty() || crew.shared.is_terminating()
+                !registry.mail[me].is_empty() || registry.shared.is_terminating()
             });
         }
     }
 
     /// Sees to it that what this worker was expected to look for is looked for.
     fn hand_on(&self) {
-        let crew = self.crew();
+        let registry = self.registry();
         // With a fence. If there is nothing, who is called soon sleeps again.
-        if crew.has_jobs() {
-            crew.call_for(self.place(), false);
+        if registry.has_jobs() {
+            registry.call_for(self.place(), false);
         }
         // A loop that woke this worker, to have others woken by it.
-        if crew.shared.board.inviting(0).next().is_some() && self.sleep().sleepers() > 0 {
-            crew.shared.wake(self.place(), 1);
+        if registry.shared.board().inviting(0).next().is_some() && registry.sleepers() > 0 {
+            registry.wake(self.place(), 1);
         }
     }
 }

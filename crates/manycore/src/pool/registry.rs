@@ -1,15 +1,16 @@
-//! The crew: a pool's workers as fork-join sees them.
+//! The registry: a pool's workers as fork-join sees them.
 
+use super::Cores;
 use super::gate::{Gate, MOST_WORKERS};
 use super::mailbox::Mailbox;
 use super::places::{NOWHERE, Places};
 use super::queue::{Group, Queue};
 use super::roster::Roster;
 use super::search::{Look, Waits};
+use super::shared::{Shared, is_oversubscribed};
 use super::worker::Context;
-use super::{Cores, Members, Shared, is_oversubscribed};
+use crate::World;
 use crate::elastic::Allotment;
-use crate::loops::Body;
 use crate::sleep::policy::{Make, Setup};
 use crate::sleep::{Idle, Latch, Sleep};
 use crate::steal::JobStack;
@@ -17,7 +18,6 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform, ThreadSpec};
 use std::any::Any;
 use std::cell::Cell;
 use std::io;
-use std::ops::Range;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -30,19 +30,19 @@ pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 pub(super) const STACK_CAPACITY: u32 = 1 << 16;
 
 /// Everything of a pool.
-pub(crate) struct Crew<P: Platform, S> {
-    pub(crate) shared: Shared<P>,
-    pub(super) sleep: Arc<S>,
-    /// Worker 0 is whoever sits in the seat (`seat.rs`); those beyond the pool's
+pub(crate) struct Registry<W: World> {
+    pub(crate) shared: Shared<W::Platform>,
+    pub(super) sleep: Arc<W::Sleep>,
+    /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
     /// threads belong to threads that were started for a place (`places.rs`).
-    pub(super) workers: Roster<P, Worker<P, S>>,
+    pub(super) workers: Roster<W::Platform, Worker<W>>,
     /// Jobs addressed to the holder of each place.
-    pub(super) mail: Box<[Mailbox<P>]>,
+    pub(super) mail: Box<[Mailbox<W::Platform>]>,
     /// Jobs and calls from outside, first come, first served.
-    pub(super) queue: CachePadded<Queue<P>>,
-    pub(super) places: CachePadded<Places<P>>,
+    pub(super) queue: CachePadded<Queue<W::Platform>>,
+    pub(super) places: CachePadded<Places<W::Platform>>,
     /// Detached jobs and calls from the queue that have not ended.
-    pub(super) roots: CachePadded<P::AtomicUsize>,
+    pub(super) roots: CachePadded<<W::Platform as Platform>::AtomicUsize>,
     pub(super) panic_handler: Option<PanicHandler>,
     /// How the pool's threads are made.
     pub(super) thread: ThreadSpec,
@@ -50,32 +50,32 @@ pub(crate) struct Crew<P: Platform, S> {
     pub(super) cpus: Vec<Vec<usize>>,
     pub(super) stack_capacity: u32,
     /// Threads that were started.
-    pub(super) threads: crate::sync::Lock<P, Vec<P::Thread>>,
-    /// Whether an adopted thread has the seat, for good.
+    pub(super) threads: crate::sync::Lock<W::Platform, Vec<<W::Platform as Platform>::Thread>>,
+    /// Whether an adopted thread has the caller slot, for good.
     pub(super) adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
-    pub(super) keeps_seat: bool,
+    pub(super) keeps_caller_slot: bool,
     pub(super) me: Weak<Self>,
 }
 
 /// One worker's own.
 #[repr(C)]
-pub(crate) struct Worker<P: Platform, S> {
-    pub(super) stack: JobStack<P>,
+pub(crate) struct Worker<W: World> {
+    pub(super) stack: JobStack<W::Platform>,
     /// Read-only after the pool is made.
-    pub(super) known: CachePadded<Known<P, S>>,
+    pub(super) known: CachePadded<Known<W>>,
     /// Its spawned jobs.
-    pub(super) spawned: CachePadded<Queue<P>>,
+    pub(super) spawned: CachePadded<Queue<W::Platform>>,
     /// Its jobs from `spawn_fifo`.
-    pub(super) fifo: CachePadded<Queue<P>>,
-    pub(super) state: CachePadded<State<P>>,
+    pub(super) fifo: CachePadded<Queue<W::Platform>>,
+    pub(super) state: CachePadded<State<W::Platform>>,
 }
 
-pub(super) struct Known<P: Platform, S> {
+pub(super) struct Known<W: World> {
     pub(super) id: usize,
-    /// The crew's, without a detour.
-    pub(super) sleep: *const S,
-    pub(super) crew: *const Crew<P, S>,
+    /// The registry's, without a detour.
+    pub(super) sleep: *const W::Sleep,
+    pub(super) registry: *const Registry<W>,
 }
 
 /// What a worker writes now and then.
@@ -103,16 +103,16 @@ pub(super) struct State<P: Platform> {
 }
 
 // SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
-// seat, handed over with acquire and release); pointers are to the crew that
-// holds the worker, and `S` and the crew are shared as they stand. Groups are looked
+// caller slot, handed over with acquire and release); pointers are to the registry that
+// holds the worker, and `S` and the registry are shared as they stand. Groups are looked
 // into under the lock of a queue that holds a job of theirs, which keeps them alive.
-unsafe impl<P: Platform, S: Sync> Sync for Worker<P, S> {}
+unsafe impl<W: World> Sync for Worker<W> {}
 // SAFETY: as above.
-unsafe impl<P: Platform, S: Send> Send for Worker<P, S> {}
+unsafe impl<W: World> Send for Worker<W> {}
 
-/// How a crew is made.
-pub(super) struct Plan<P: Platform, S> {
-    pub(super) sleep: Make<P, S>,
+/// How a registry is made.
+pub(super) struct Plan<W: World> {
+    pub(super) sleep: Make<W>,
     /// The core group of each thread.
     pub(super) groups: Vec<u32>,
     pub(super) stack_capacity: u32,
@@ -120,16 +120,16 @@ pub(super) struct Plan<P: Platform, S> {
     pub(super) thread: ThreadSpec,
     pub(super) cpus: Vec<Vec<usize>>,
     pub(super) adopted: bool,
-    pub(super) keeps_seat: bool,
+    pub(super) keeps_caller_slot: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
-    pub(super) allotment: Option<Allotment<P>>,
+    pub(super) allotment: Option<Allotment<W::Platform>>,
 }
 
-impl<P: Platform, S: Sleep<P>> Crew<P, S> {
-    pub(super) fn new(plan: Plan<P, S>) -> io::Result<Arc<Self>> {
+impl<W: World> Registry<W> {
+    pub(super) fn new(plan: Plan<W>) -> io::Result<Arc<Self>> {
         // Asks for light fences that are light, before the first is used.
-        P::heavy_fence();
+        W::Platform::heavy_fence();
         let threads = plan.groups.len();
         // A thread that spins where threads outnumber cores may keep the one it waits for
         // from running.
@@ -145,44 +145,39 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         for _ in 0..threads {
             stacks.push(JobStack::new(plan.stack_capacity)?);
         }
-        let crew = Arc::new_cyclic(|crew: &Weak<Self>| {
+        let registry = Arc::new_cyclic(|registry: &Weak<Self>| {
             let workers = stacks.into_iter().enumerate();
             let workers = workers.map(|(id, stack)| {
-                Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), crew.as_ptr())
+                Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), registry.as_ptr())
             });
-            let members: *const dyn Members<P> = crew.as_ptr();
             Self {
-                shared: Shared::new(
-                    threads,
-                    plan.cores,
-                    idle,
-                    Arc::<S>::clone(&sleep),
-                    members,
-                    plan.allotment,
-                ),
+                shared: Shared::new(threads, plan.cores, idle, plan.allotment),
                 workers: Roster::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
                 queue: Queue::new(),
                 places: CachePadded::new(Places::new()),
-                roots: CachePadded::new(P::AtomicUsize::new(0)),
+                roots: CachePadded::new(<W::Platform as Platform>::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 thread: plan.thread,
                 cpus: plan.cpus,
                 stack_capacity: plan.stack_capacity,
                 threads: crate::sync::Lock::new(Vec::new()),
                 adopted: plan.adopted,
-                keeps_seat: plan.keeps_seat,
-                me: Weak::clone(crew),
+                keeps_caller_slot: plan.keeps_caller_slot,
+                me: Weak::clone(registry),
             }
         });
-        crew.shared.seated.set(Context::of_worker(crew.worker(0)));
-        Ok(crew)
+        registry
+            .shared
+            .caller_context()
+            .set(Context::of_worker(registry.worker(0)));
+        Ok(registry)
     }
 
     /// Worker `id`, which exists.
     #[inline]
-    pub(super) fn worker(&self, id: usize) -> &Worker<P, S> {
+    pub(super) fn worker(&self, id: usize) -> &Worker<W> {
         self.workers.get(id)
     }
 
@@ -192,27 +187,27 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         self.sleep.name();
         self.queue.name("pool: queue");
         self.places.name();
-        P::name(&self.roots, "pool: roots");
+        W::Platform::name(&self.roots, "pool: roots");
         self.mail.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
             worker.stack.name();
             worker.spawned.name("worker: spawned jobs");
-            P::name(&worker.state, "worker: state");
+            W::Platform::name(&worker.state, "worker: state");
         }
     }
 
     /// Calls somebody, near worker `near`, for a job in reach of all.
     pub(super) fn call_for(&self, near: usize, was_empty: bool) {
         if self.sleep.injected(near, 1, was_empty) {
-            self.fill_seat();
+            self.fill_caller_slot();
         }
         // Those who wait for a loop, awake, are told as if there were one.
-        self.shared.idle.events.post();
+        self.shared.idle().events.post();
     }
 
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
-        let holds = |worker: &Worker<P, S>| !worker.stack.is_empty() || !worker.spawned.is_empty();
+        let holds = |worker: &Worker<W>| !worker.stack.is_empty() || !worker.spawned.is_empty();
         !self.queue.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
     }
 
@@ -222,12 +217,12 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
         if deserted {
             self.mail[0].desert();
         }
-        // Release before the wake-ups: who is woken sees it.
-        self.shared.terminating.store(true, Ordering::Release);
+        // Before the wake-ups: who is woken sees it.
+        self.shared.terminate();
         // Against `one_root_less`, which counts, fences and reads: one of the two sees
         // that the pool is over. And against a sleeper's between lying down and its
         // last look: that sees the end, or it is found in bed below.
-        P::fence(Ordering::SeqCst);
+        W::Platform::fence(Ordering::SeqCst);
         self.close_bench();
         // What was sent to worker 0 is everybody's now, and somebody must come for it.
         for place in 0..self.mail.len() {
@@ -252,30 +247,6 @@ impl<P: Platform, S: Sleep<P>> Crew<P, S> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Members<P> for Crew<P, S> {
-    fn split(&self, body: Body<'_>, range: Range<usize>) {
-        self.halve_all(body, range);
-    }
-
-    fn run_inside(&self, op: &mut (dyn FnMut() + '_)) {
-        self.run_elsewhere(op);
-    }
-
-    fn get_up_slowly(&self) {
-        Self::get_up_slowly(self);
-    }
-
-    fn fill_seat(&self) {
-        Self::fill_seat(self);
-    }
-
-    fn tell_caller(&self, caller: usize) {
-        if self.worker(caller).state.helpers.set() {
-            self.notify(caller);
-        }
-    }
-}
-
 impl<P: Platform> State<P> {
     fn new(id: usize, place: u32) -> Self {
         Self {
@@ -293,30 +264,34 @@ impl<P: Platform> State<P> {
     }
 }
 
-impl<P: Platform, S: Sleep<P>> Worker<P, S> {
+impl<W: World> Worker<W> {
     /// A worker without a place.
-    pub(super) fn new(id: usize, stack_capacity: u32, crew: &Crew<P, S>) -> io::Result<Self> {
+    pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<W>) -> io::Result<Self> {
         let stack = JobStack::new(stack_capacity)?;
-        let sleep = Arc::as_ptr(&crew.sleep);
+        let sleep = Arc::as_ptr(&registry.sleep);
         Ok(Self::with_stack(
             id,
             NOWHERE,
             stack,
             sleep,
-            crew.me.as_ptr(),
+            registry.me.as_ptr(),
         ))
     }
 
     fn with_stack(
         id: usize,
         place: u32,
-        stack: JobStack<P>,
-        sleep: *const S,
-        crew: *const Crew<P, S>,
+        stack: JobStack<W::Platform>,
+        sleep: *const W::Sleep,
+        registry: *const Registry<W>,
     ) -> Self {
         Self {
             stack,
-            known: CachePadded::new(Known { id, sleep, crew }),
+            known: CachePadded::new(Known {
+                id,
+                sleep,
+                registry,
+            }),
             spawned: Queue::new(),
             fifo: Queue::new(),
             state: CachePadded::new(State::new(id, place)),
@@ -324,14 +299,14 @@ impl<P: Platform, S: Sleep<P>> Worker<P, S> {
     }
 
     #[inline(always)]
-    pub(super) fn crew(&self) -> &Crew<P, S> {
-        // SAFETY: the crew that holds this worker.
-        unsafe { &*self.known.crew }
+    pub(crate) fn registry(&self) -> &Registry<W> {
+        // SAFETY: the registry that holds this worker.
+        unsafe { &*self.known.registry }
     }
 
     #[inline(always)]
-    pub(super) fn sleep(&self) -> &S {
-        // SAFETY: the crew, which holds this worker, has it in an `Arc`.
+    pub(super) fn sleep(&self) -> &W::Sleep {
+        // SAFETY: the registry, which holds this worker, has it in an `Arc`.
         unsafe { &*self.known.sleep }
     }
 }
@@ -350,8 +325,8 @@ pub(crate) trait Member<P: Platform> {
     fn regain_place(&self);
 }
 
-impl<P: Platform, S: Sleep<P>> Member<P> for Worker<P, S> {
-    fn await_helpers(&self, gate: &Gate<P>, seen: u32, has_more: &dyn Fn() -> bool) {
+impl<W: World> Member<W::Platform> for Worker<W> {
+    fn await_helpers(&self, gate: &Gate<W::Platform>, seen: u32, has_more: &dyn Fn() -> bool) {
         let latch = &self.state.helpers;
         self.state.seen.set(seen);
         latch.reset();
@@ -369,9 +344,9 @@ impl<P: Platform, S: Sleep<P>> Member<P> for Worker<P, S> {
     fn leave_place(&self) {
         // One that is not allowed to run keeps nobody from running; nor is anybody to
         // run in a pool that is over.
-        let crew = self.crew();
-        let over = crew.shared.is_terminating() && crew.roots.load(Ordering::Acquire) == 0;
-        if self.has_place() && crew.shared.allows(self.place()) && !over {
+        let registry = self.registry();
+        let over = registry.shared.is_terminating() && registry.roots.load(Ordering::Acquire) == 0;
+        if self.has_place() && registry.shared.allows(self.place()) && !over {
             self.give_place();
         }
     }
