@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The map is true: the table of crates in ARCHITECTURE.md names each crate of the workspace
 # once, with exactly the crates of the workspace that its Cargo.toml has; arrows point down
-# (a crate depends on crates below it, but for its tests); and each folder or file that the
-# map names by its path is there. Needs python3, and no network.
+# (a crate depends on crates below it, but for its tests, and a folder of `manycore` uses
+# folders below it); and each folder or file that the map names by its path is there. Needs python3, and no network.
 #
 #   ci/map.sh [FILE]        another file than ARCHITECTURE.md: to see what the check catches
 set -euo pipefail
@@ -11,6 +11,7 @@ cargo metadata --no-deps --offline --format-version 1 | python3 -c '
 import json, os, re, sys
 
 MAP = sys.argv[1]
+ORDERED = {"crates/manycore/src"}
 HEADER = ["crate", "what it is", "depends on", "in tests also on"]
 wrong = []
 
@@ -69,10 +70,32 @@ for number, line in enumerate(lines, 1):
         if re.fullmatch(r"(\.ci|ci|crates|docs|peers)/[\w./-]*", path) and not os.path.exists(path):
             wrong.append(f"line {number}: there is no {path}")
 
+# Folders of one crate, in the order of their rows: each uses those below only, but for tests.
+folders = {}
+for line in lines:
+    row = re.match(r"\| `(crates/\w+/src)/(\w+)/` \|", line)
+    if row:
+        folders.setdefault(row[1], []).append(row[2])
+uses = 0
+for src, order in folders.items():
+    if src not in ORDERED:
+        continue
+    for at, folder in enumerate(order):
+        for here, _, files in os.walk(f"{src}/{folder}"):
+            for file in files:
+                path = os.path.join(here, file)
+                if not path.endswith(".rs") or "checked" in path or "tests" in path:
+                    continue
+                text = open(path, encoding="utf-8").read().split("#[cfg(test)]\nmod tests")[0]
+                code = re.sub(r"//.*", "", text)
+                for other in set(re.findall(r"crate::(\w+)", code)) & set(order[:at]):
+                    wrong.append(f"{path} uses {src}/{other}/, whose row is not below its own")
+                uses += 1
+
 for what in wrong:
     print(f"map: {what}", file=sys.stderr)
 if wrong:
     sys.exit(f"map: FAILED, {len(wrong)} differences between {MAP} and the workspace")
 arrows = sum(len(real) for real, _ in rows.values())
-print(f"map: {len(rows)} crates, {arrows} arrows, all down, as {MAP} says")
+print(f"map: {len(rows)} crates, {arrows} arrows, all down, as {MAP} says; folders likewise, in {uses} files")
 ' "${1:-ARCHITECTURE.md}"

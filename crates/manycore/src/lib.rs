@@ -108,6 +108,7 @@ mod conserving;
 pub mod cost;
 pub mod elastic;
 mod loops;
+mod partition;
 mod pool;
 pub mod sleep;
 mod steal;
@@ -116,8 +117,9 @@ pub mod sync;
 pub mod topology;
 mod world;
 
-pub use loops::{Block, Loop, ParsePartitionerError, Partitioner, parallel_for};
+pub use loops::{Loop, parallel_for};
 pub use manycore_platform::{Native, Platform};
+pub use partition::{Block, ParsePartitionerError, Partitioner};
 pub use pool::{
     BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, Yield, broadcast,
     current_num_threads, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
@@ -125,6 +127,8 @@ pub use pool::{
     yield_local, yield_now,
 };
 pub use topology::Affinity;
+#[doc(hidden)]
+pub use world::Make;
 pub use world::World;
 
 /// The README's example, compiled with the others.

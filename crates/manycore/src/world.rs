@@ -1,5 +1,6 @@
 //! The one type parameter of a pool: where it runs, and how its idle workers wait.
 
+use crate::sleep::parts::Setup;
 use crate::sleep::{Nearest, Sleep};
 use manycore_platform::Platform;
 
@@ -37,3 +38,6 @@ impl<P: Platform> World for P {
     type Platform = P;
     type Sleep = Nearest<P>;
 }
+
+/// How a world's policy is made.
+pub type Make<W> = fn(&Setup<'_, <W as World>::Platform>) -> <W as World>::Sleep;

@@ -13,9 +13,7 @@
 //! `ITERATIONS`: 100,000 by default. `POLICY`: every sound one by default. `MODE`:
 //! `sound` or `as-published`.
 
-use manycore::sleep::parts::Make;
-
-use manycore::{Builder, Native, Pool, World};
+use manycore::{Builder, Make, Native, Pool, World};
 use manycore_research::sleep::{Mode, PolicyVisitor, policies, with_policy};
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -16,22 +16,18 @@
 //!   what is left of its range and what a claim costs on this machine.
 //!
 //! Memory traffic of a claim: one locked instruction on the participant's own
-//! line, and one read of the clock; about 20 ns, no transfer. `Shared::post` has the
+//! line, and one read of the clock; about 20 ns, no transfer. `Registry::post` has the
 //! traffic of a launch.
 
 use super::believed::{Believed, Slow};
-use super::fixed_block::FixedBlock;
-use super::gain::Gain;
-use super::launch::{Body, Wake};
-use super::partition::{Claims, Partition};
-use super::sharded::{Own, Ranges, Shards};
-use super::sites::Site;
+use super::launch::Wake;
 use crate::World;
-use crate::cost::claim_time;
+use crate::partition::{
+    Body, FixedBlock, Gain, Pace, PacedClaims, Partition, Ranges, Report, Site,
+};
 use crate::pool::{Context, Registry};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 /// Work below this, in ns, is not worth posting even to a spinning worker: the
 /// post, the worker's arrival and the wait for it cost some 0.4 us.
@@ -372,10 +368,7 @@ impl<W: World> Launch<'_, W> {
             caller: context.rank,
             pool,
             wake,
-            report: Report {
-                each: &measured,
-                iterations: &mine,
-            },
+            report: Report::to(&measured, &mine),
         };
         let ticks = pool.post(slot.index(), &context, self.body, range, adaptive, wake);
         let each = f32::from_bits(measured.load(Ordering::Relaxed));
@@ -418,179 +411,19 @@ struct Adaptive<'a, W: World> {
     report: Report<'a, W::Platform>,
 }
 
-/// Where the caller leaves what it has measured.
-struct Report<'a, P: Platform> {
-    /// Ticks an iteration, on average, as the bits of an f32.
-    each: &'a P::AtomicU32,
-    /// Iterations that it ran itself.
-    iterations: &'a P::AtomicUsize,
-}
-
-impl<P: Platform> Clone for Report<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P: Platform> Copy for Report<'_, P> {}
-
 impl<W: World> Partition for Adaptive<'_, W> {
     type Claims<'a>
-        = AdaptiveClaims<'a, W::Platform>
+        = PacedClaims<'a, W::Platform>
     where
         Self: 'a;
 
-    fn claims(&self, rank: usize) -> AdaptiveClaims<'_, W::Platform> {
-        let pace = Pace {
-            ticks: self.guess,
-            claim: self.claim,
-            max_ticks: self.max_ticks,
-            // Nobody is left asleep on a guess that was not tried: it is between blocks that
-            // the caller of a loop thinks better of it. Asked after the post has decided: who
-            // falls asleep later looks for posted loops first.
-            tries: rank == self.caller && self.pool.lets_sleep(self.wake),
-        };
+    fn claims(&self, rank: usize) -> PacedClaims<'_, W::Platform> {
+        // Nobody is left asleep on a guess that was not tried: it is between blocks that
+        // the caller of a loop thinks better of it. Asked after the post has decided: who
+        // falls asleep later looks for posted loops first.
+        let tries = rank == self.caller && self.pool.lets_sleep(self.wake);
+        let pace = Pace::new(self.guess, self.claim, self.max_ticks, tries);
         let report = (rank == self.caller).then_some(self.report);
-        AdaptiveClaims::new(self.ranges.own(rank), pace, report)
+        PacedClaims::new(self.ranges.own(rank), pace, report)
     }
-}
-
-struct AdaptiveClaims<'a, P: Platform> {
-    own: Own<'a, P>,
-    pace: Pace,
-    /// If this is the caller.
-    report: Option<Report<'a, P>>,
-    started: u64,
-    iterations: usize,
-    /// Length of the running block, and when it started.
-    block: usize,
-    block_started: u64,
-}
-
-impl<'a, P: Platform> AdaptiveClaims<'a, P> {
-    fn new(own: Own<'a, P>, pace: Pace, report: Option<Report<'a, P>>) -> Self {
-        let started = P::now();
-        Self {
-            own,
-            pace,
-            report,
-            started,
-            iterations: 0,
-            block: 0,
-            block_started: 0,
-        }
-    }
-}
-
-impl<P: Platform> Claims for AdaptiveClaims<'_, P> {
-    #[inline]
-    fn next(&mut self) -> Option<Range<usize>> {
-        let mut now = P::now();
-        if self.block > 0 {
-            self.iterations += self.block;
-            self.pace
-                .took(self.block, now.saturating_sub(self.block_started));
-        }
-        loop {
-            let count = self.pace.block(self.own.left());
-            if let Some(block) = self.own.claim(count) {
-                self.block = block.len();
-                self.block_started = now;
-                return Some(block);
-            }
-            if !self.own.steal(self.pace.too_few_to_steal()) {
-                break;
-            }
-            now = P::now();
-        }
-        if let Some(report) = self.report.filter(|_| self.iterations > 0) {
-            let ticks = now.saturating_sub(self.started) as f32 / self.iterations as f32;
-            report.each.store(ticks.to_bits(), Ordering::Relaxed);
-            report.iterations.store(self.iterations, Ordering::Relaxed);
-        }
-        None
-    }
-
-    fn abandon(self) -> bool {
-        self.own.abandon()
-    }
-}
-
-/// How fast one participant goes, and so how many iterations make a block.
-struct Pace {
-    /// Ticks an iteration, of late; 0 before the first measurement.
-    ticks: f32,
-    /// Ticks that a claim costs.
-    claim: u64,
-    max_ticks: f32,
-    /// Whether the next block is to be one iteration.
-    tries: bool,
-}
-
-impl Pace {
-    /// A block of `n` iterations took `ticks`.
-    #[inline]
-    fn took(&mut self, n: usize, ticks: u64) {
-        let sample = ticks as f32 / n as f32;
-        self.tries = false;
-        self.ticks = if self.ticks == 0.0 {
-            sample
-        } else {
-            (self.ticks + sample) / 2.0
-        };
-    }
-
-    /// Iterations for the next block, with `left` in the own range.
-    #[inline]
-    fn block(&self, left: usize) -> usize {
-        if self.ticks == 0.0 || self.tries {
-            return 1;
-        }
-        // Casts to integers saturate.
-        let target = claim_time(self.claim, (left as f32 * self.ticks) as u64) as f32;
-        ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
-    }
-
-    /// Fewer iterations than this are done before a thief has fetched them: a
-    /// steal moves two lines, and a line takes longer than a claim.
-    fn too_few_to_steal(&self) -> usize {
-        if self.ticks == 0.0 {
-            0
-        } else {
-            (4.0 * self.claim as f32 / self.ticks) as usize
-        }
-    }
-}
-
-/// Ticks that a claim costs on this machine, clock, arithmetic and call
-/// included: measured by running a loop that does nothing else.
-pub(crate) fn measure_claim<P: Platform>() -> u64 {
-    const CLAIMS: usize = 32;
-    let shards = Shards::new(1);
-    let body = |_, block: Range<usize>| P::compute(block.len() as u64);
-    let pass = || {
-        let (each, iterations) = (P::AtomicU32::new(0), P::AtomicUsize::new(0));
-        let report = Report {
-            each: &each,
-            iterations: &iterations,
-        };
-        let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
-        // Iterations believed to be endless are claimed one by one.
-        let pace = Pace {
-            ticks: f32::MAX,
-            claim: 0,
-            max_ticks: 1.0,
-            tries: false,
-        };
-        let mut claims = AdaptiveClaims::<P>::new(ranges.own(0), pace, Some(report));
-        let before = P::now();
-        while let Some(block) = claims.next() {
-            claims.pace.ticks = f32::MAX;
-            Body::new(&body).run(0, block);
-        }
-        P::now().saturating_sub(before) / CLAIMS as u64
-    };
-    // The first pass warms the caches.
-    pass();
-    pass().min(pass())
 }

@@ -1,11 +1,10 @@
 //! The block size that the cost model picks, for `fixed-block` and `sharded`
 //! without a size.
 
-use super::launch::Body;
-use super::partitioner::{Block, Partitioner, drive};
-use super::sites::Site;
+use super::dispatch::drive;
 use crate::World;
 use crate::cost::{Machine, Task, best_block};
+use crate::partition::{Block, Body, Partitioner, Site};
 use crate::pool::{Context, Registry};
 use manycore_platform::Platform;
 

@@ -13,7 +13,7 @@
 //! than the block. Only one run in 32 is looked at after iterations 1, 2, 4, 8, ...: it finds
 //! loops whose first iteration is short and whose others are not.
 
-use super::launch::Body;
+use crate::partition::Body;
 use crate::pool::{Context, Shared};
 use manycore_platform::Platform;
 use std::ops::Range;

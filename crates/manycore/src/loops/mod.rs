@@ -1,36 +1,20 @@
-//! Parallel loops over index ranges; one file a partitioner.
+//! Parallel loops over index ranges and slices.
 
 mod adaptive;
 mod auto;
 mod believed;
-#[cfg(test)]
-mod checked;
-mod factoring;
-mod fixed_block;
-mod gain;
-mod guided;
+mod dispatch;
 mod launch;
-mod partition;
-mod partitioner;
+#[cfg(test)]
+mod leaving_checked;
 mod reduce;
 mod scan;
-mod shard;
-mod sharded;
-mod sites;
 mod slices;
 mod split;
-mod r#static;
-
-pub(crate) use adaptive::measure_claim;
-#[cfg(test)]
-pub(crate) use launch::NO_RANK;
-pub use partitioner::{Block, ParsePartitionerError, Partitioner};
-pub(crate) use sharded::Shards;
-pub(crate) use sites::Sites;
 
 use crate::World;
+use crate::partition::{Body, Partitioner};
 use crate::pool::{Pool, Registry, registry_here};
-use launch::Body;
 use manycore_platform::Native;
 use std::fmt;
 use std::ops::Range;
@@ -121,12 +105,31 @@ impl<'a, W: World> Loop<'a, W> {
     /// `split` have none ([`NO_RANK`]).
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
-        partitioner::drive(self.pool, self.partitioner, range, Body::new(&body));
+        dispatch::drive(self.pool, self.partitioner, range, Body::new(&body));
     }
 }
 
 /// The loops of [`Loop`], with [`Partitioner::Adaptive`].
 impl<W: World> Pool<W> {
+    /// The pool's loops with `partitioner` in place of
+    /// [`Partitioner::Adaptive`].
+    ///
+    /// ```
+    /// use manycore::{Partitioner, Pool};
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let calls = AtomicUsize::new(0);
+    /// pool.with(Partitioner::Static).parallel_for(0..100, |_| {
+    ///     calls.fetch_add(1, Relaxed);
+    /// });
+    /// assert_eq!(calls.into_inner(), 100);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, W> {
+        Loop::new(self.registry(), partitioner)
+    }
+
     /// Runs `body` once for each index of `range`, in parallel and in no
     /// particular order.
     ///

@@ -1,7 +1,7 @@
 //! `split`: recursive halving through `join`, as deep as there is demand.
 
-use super::launch::{Body, NO_RANK};
 use crate::World;
+use crate::partition::{Body, NO_RANK};
 use crate::pool::{Context, FnContext, Registry, Worker};
 use std::ops::Range;
 

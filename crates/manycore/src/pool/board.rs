@@ -1,7 +1,7 @@
 //! The board: where loops are posted for others to join.
 
 use super::gate::Gate;
-use crate::loops::Shards;
+use crate::partition::Shards;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;

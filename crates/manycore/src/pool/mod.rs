@@ -1,4 +1,4 @@
-//! The pool: its workers, the board on which loops are posted, and how a
+//! The pool: its workers and their jobs, the board on which loops are posted, and how a
 //! thread waits for its own loop while helping inside it.
 
 mod board;
@@ -54,10 +54,7 @@ pub use yields::Yield;
 
 use crate::World;
 
-use crate::loops::{Loop, Partitioner};
-
 use manycore_platform::{Native, Platform};
-
 use std::sync::Arc;
 
 /// A fixed number of threads that run parallel loops and jobs together with their
@@ -128,23 +125,8 @@ impl<W: World> Pool<W> {
         self.registry.shared.threads()
     }
 
-    /// The pool's loops with `partitioner` in place of
-    /// [`Partitioner::Adaptive`].
-    ///
-    /// ```
-    /// use manycore::{Partitioner, Pool};
-    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    ///
-    /// let pool = Pool::builder().threads(2).build()?;
-    /// let calls = AtomicUsize::new(0);
-    /// pool.with(Partitioner::Static).parallel_for(0..100, |_| {
-    ///     calls.fetch_add(1, Relaxed);
-    /// });
-    /// assert_eq!(calls.into_inner(), 100);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, W> {
-        Loop::new(&self.registry, partitioner)
+    pub(crate) fn registry(&self) -> &Registry<W> {
+        &self.registry
     }
 }
 

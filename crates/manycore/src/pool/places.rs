@@ -38,7 +38,7 @@
 //!
 //! A thread may give its place away in the midst of a loop's body. In that loop it keeps
 //! its rank, so no other thread may take part in it with the same number: the place is barred
-//! from the loop until the thread has left it (`Shared::bar`).
+//! from the loop until the thread has left it (`Ranks::bar`).
 
 use super::caller_slot::{CALLER, HELD, NEEDED, VACANT};
 use super::registry::{Registry, Worker};

@@ -5,7 +5,7 @@ use super::caller_slot::{CallerContext, CallerSlot};
 use super::ranks::Ranks;
 use super::{Cores, places};
 use crate::elastic::Allotment;
-use crate::loops::{self, Sites};
+use crate::partition::{Sites, measure_claim};
 use crate::sleep::Idle;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl<P: Platform> Shared<P> {
             core_groups: cores.groups,
             oversubscribed,
             ticks_per_ns: P::ticks_per_ns() as f32,
-            claim_ticks: loops::measure_claim::<P>(),
+            claim_ticks: measure_claim::<P>(),
             // One for each thread, as many again for loops nested in loops,
             // and some for visitors. A caller that finds none runs its loop alone, when
             // that many loops are open already.

@@ -28,5 +28,5 @@ pub use policy::{Sleep, Tally};
 pub mod parts {
     pub use super::idle::{Idle, Woken};
     pub use super::latch::Latch;
-    pub use super::policy::{Make, Scan, Setup};
+    pub use super::policy::{Scan, Setup};
 }

@@ -1,7 +1,6 @@
 //! What a pool and a sleep policy ask of each other.
 
 use super::{Idle, Latch, Woken};
-use crate::World;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -23,9 +22,6 @@ pub struct Tally {
     /// for (only as published).
     pub recovered: u64,
 }
-
-/// How a world's policy is made.
-pub type Make<W> = fn(&Setup<'_, <W as World>::Platform>) -> <W as World>::Sleep;
 
 /// What is known of a pool when its policy is made.
 pub struct Setup<'a, P: Platform> {

@@ -6,9 +6,8 @@ use super::published::{
     NoJecSleepers, NoJecSleepersPadded, Packed, PackedPadded, Sound, Split, SplitPadded,
     SplitSleepers, SplitSleepersPadded, Variant,
 };
-use manycore::World;
 use manycore::sleep::Nearest;
-use manycore::sleep::parts::Make;
+use manycore::{Make, World};
 use manycore_platform::{Native, Platform};
 use std::error::Error;
 use std::fmt;
@@ -17,8 +16,7 @@ use std::fmt;
 /// that is generic over a type.
 ///
 /// ```
-/// use manycore::sleep::parts::Make;
-/// use manycore::{Native, Pool, World};
+/// use manycore::{Make, Native, Pool, World};
 /// use manycore_research::sleep::{Mode, PolicyVisitor, with_policy};
 ///
 /// struct Join;

@@ -8,8 +8,7 @@
 use super::cell::Policy;
 use crate::study::chip::Chip;
 use manycore::sleep::Tally;
-use manycore::sleep::parts::Make;
-use manycore::{BuildError, Builder, Native, Pool, World};
+use manycore::{BuildError, Builder, Make, Native, Pool, World};
 use manycore_chip::Simulated;
 use manycore_kernels::fork::Fork;
 use manycore_platform::Platform;

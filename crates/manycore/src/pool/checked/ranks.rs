@@ -3,7 +3,7 @@
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};
-use crate::loops::NO_RANK;
+use crate::partition::NO_RANK;
 use manycore_check::{Shuttle, team};
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

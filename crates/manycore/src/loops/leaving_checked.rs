@@ -1,12 +1,10 @@
 //! A loop during which the allotment shrinks and grows: a helper that must leave
 //! leaves its range to others, and the caller does not overlook it.
 
-use super::Tally;
+use super::launch::Frame;
 use crate::elastic::Allotment;
-use crate::loops::launch::{Body, Frame};
-use crate::loops::partition::Partition;
-use crate::loops::sharded::{Ranges, Sharded, Shards};
-use crate::loops::r#static::Static;
+use crate::partition::checked::Tally;
+use crate::partition::{Body, Partition, Ranges, Sharded, Shards, Static};
 use crate::pool::{Gate, Part};
 use manycore_check::{
     Faulty, Loom, Relaxed, Shuttle, TornCas, caught, loom_model, shuttle_pct, shuttle_random, team,
@@ -28,7 +26,7 @@ enum Mistake {
 /// The caller and helpers of one loop over `partition`. Before the `k`-th iteration
 /// that is begun, the allotment becomes `changes[k]`.
 ///
-/// `Shared::post`, `Shared::help` and `Worker::stand_aside` without the pool around
+/// `Registry::post`, `Registry::help` and `Worker::stand_aside` without the pool around
 /// them, and without sleep but on the allotment.
 fn loop_while_it_changes<P: Platform, S: Partition>(
     partition: S,

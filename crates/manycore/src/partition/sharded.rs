@@ -6,9 +6,9 @@
 //! matters, and blocks can be small enough to end the loop evenly. Lines move
 //! only for a steal: the victim's word to the thief and back.
 
-use super::partition::{Claims, Partition};
 use super::shard::{MAX_UNITS, Shard};
 use super::r#static::share_of;
+use super::{Claims, Partition};
 use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;

@@ -2,11 +2,10 @@
 //! when, each iteration is handed out once.
 
 mod counters;
-mod leaving;
 mod moves;
 mod shard;
 
-use super::partition::{Claims, Partition};
+use super::{Claims, Partition};
 use manycore_check::team;
 use manycore_platform::Platform;
 use std::ops::Range;
@@ -15,16 +14,16 @@ use std::sync::Mutex;
 /// What was handed out. The standard library's lock: keeping the books is no
 /// step of the model.
 #[derive(Default)]
-struct Tally(Mutex<Vec<Range<usize>>>);
+pub(crate) struct Tally(Mutex<Vec<Range<usize>>>);
 
 impl Tally {
-    fn add(&self, block: Range<usize>) {
+    pub(crate) fn add(&self, block: Range<usize>) {
         assert!(!block.is_empty(), "an empty block");
         self.0.lock().unwrap().push(block);
     }
 
     /// Asserts that `0..n` was handed out, each index once.
-    fn assert_each_once(self, n: usize) {
+    pub(crate) fn assert_each_once(self, n: usize) {
         let mut blocks = self.0.into_inner().unwrap();
         blocks.sort_unstable_by_key(|block| block.start);
         let mut end = 0;

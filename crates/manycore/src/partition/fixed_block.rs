@@ -7,7 +7,7 @@
 //! blocks of B iterations of t ns the loop cannot run faster than one block a
 //! transfer, and each thread loses a transfer a block.
 
-use super::partition::{Claims, Partition};
+use super::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;

@@ -1,5 +1,31 @@
-//! What every partitioner is to the launcher: something that hands out the
-//! iterations of one loop, each exactly once.
+//! How a loop's iterations are given out, each exactly once; one file a partitioner. Nothing here
+//! knows of threads that wait, sleep or are woken: that is the pool's (`pool`), and who posts a
+//! loop is above both (`loops`).
+
+mod body;
+#[cfg(test)]
+pub(crate) mod checked;
+mod factoring;
+mod fixed_block;
+mod gain;
+mod guided;
+mod paced;
+mod partitioner;
+mod shard;
+mod sharded;
+mod sites;
+mod r#static;
+
+pub(crate) use body::{Body, NO_RANK};
+pub(crate) use factoring::Factoring;
+pub(crate) use fixed_block::FixedBlock;
+pub(crate) use gain::Gain;
+pub(crate) use guided::Guided;
+pub(crate) use paced::{Pace, PacedClaims, Report, measure_claim};
+pub use partitioner::{Block, ParsePartitionerError, Partitioner};
+pub(crate) use sharded::{Ranges, Sharded, Shards};
+pub(crate) use sites::{Site, Sites};
+pub(crate) use r#static::Static;
 
 use std::ops::Range;
 

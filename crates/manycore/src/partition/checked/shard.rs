@@ -1,7 +1,7 @@
 //! One shard: its owner claims from below while thieves take from above.
 
 use super::Tally;
-use crate::loops::shard::Shard;
+use crate::partition::shard::Shard;
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, team,
 };

@@ -6,7 +6,7 @@
 //! needs a compare-and-swap. The rounds, at most one for each bit of n, are
 //! laid out when the loop starts.
 
-use super::partition::{Claims, Partition};
+use super::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::ops::Range;
 

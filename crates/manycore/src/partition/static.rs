@@ -5,7 +5,7 @@
 //! assigned: its own thread takes it first, and a thread that is done early takes
 //! the shares whose own threads have not come.
 
-use super::partition::{Claims, Partition};
+use super::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::ops::Range;
 

@@ -6,7 +6,7 @@
 //! counter: one transfer of its line for each try. There are few: about
 //! 2T ln(n/8T) + 4T.
 
-use super::partition::{Claims, Partition};
+use super::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::ops::Range;
 

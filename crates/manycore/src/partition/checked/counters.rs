@@ -2,10 +2,10 @@
 //! `guided`, `factoring`.
 
 use super::each_once;
-use crate::loops::factoring::Factoring;
-use crate::loops::fixed_block::FixedBlock;
-use crate::loops::guided::Guided;
-use crate::loops::r#static::Static;
+use crate::partition::factoring::Factoring;
+use crate::partition::fixed_block::FixedBlock;
+use crate::partition::guided::Guided;
+use crate::partition::r#static::Static;
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornCas, TornSwap, caught, loom_model, shuttle_pct,
     shuttle_random,

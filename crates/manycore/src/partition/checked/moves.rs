@@ -5,7 +5,7 @@
 //! that nothing is lost or run twice, not that everybody stays to the end.
 
 use super::each_once;
-use crate::loops::sharded::{Ranges, Sharded, Shards};
+use crate::partition::sharded::{Ranges, Sharded, Shards};
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, shuttle_random,
 };

@@ -1,0 +1,127 @@
+//! From a partitioner's name to the code that runs a loop by it.
+
+use super::launch::{Wake, run_alone};
+use super::{adaptive, auto, split};
+use crate::World;
+use crate::partition::{
+    Block, Body, Factoring, FixedBlock, Guided, Partition, Partitioner, Ranges, Sharded, Static,
+};
+use crate::pool::{Context, Registry};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+/// Runs `body` over `range` as `partitioner` divides it.
+///
+/// Out of line, once for all loops: what is left in the caller is a call.
+#[inline(never)]
+pub(crate) fn drive<W: World>(
+    pool: &Registry<W>,
+    partitioner: Partitioner,
+    range: Range<usize>,
+    body: Body<'_>,
+) {
+    if !range.is_empty() {
+        // As a worker of the pool, so that what the body asks of it is the same on all
+        // threads.
+        pool.inside(|| dispatch(pool, partitioner, range.start, range.len(), body));
+    }
+}
+
+fn dispatch<W: World>(
+    pool: &Registry<W>,
+    partitioner: Partitioner,
+    start: usize,
+    n: usize,
+    body: Body<'_>,
+) {
+    match partitioner {
+        Partitioner::Adaptive => adaptive::run(pool, start, n, body),
+        Partitioner::Static => {
+            run(pool, start, n, body, None, |_| {
+                Static::<W::Platform>::new(n, pool.shared.allowed())
+            });
+        }
+        Partitioner::FixedBlock(Block::Size(block)) => {
+            run(pool, start, n, body, Some(block), |_| {
+                FixedBlock::<W::Platform>::new(n, block, pool.shared.threads())
+            });
+        }
+        Partitioner::Guided => {
+            run(pool, start, n, body, None, |_| {
+                Guided::<W::Platform>::new(n, pool.shared.allowed())
+            });
+        }
+        Partitioner::Factoring => {
+            run(pool, start, n, body, None, |_| {
+                Factoring::<W::Platform>::new(n, pool.shared.allowed())
+            });
+        }
+        Partitioner::Sharded(Block::Size(block)) => {
+            run(pool, start, n, body, Some(block), |place| Sharded {
+                ranges: Ranges::new(
+                    pool.shared
+                        .board()
+                        .slot(place.slot)
+                        .shards(pool.shared.threads()),
+                    n,
+                    place.rank,
+                    pool.shared.allowed(),
+                ),
+                block,
+            });
+        }
+        Partitioner::Split => {
+            split::run(pool, body, start..start + n);
+        }
+        Partitioner::FixedBlock(Block::Auto) => {
+            auto::run(pool, start, n, body, Partitioner::FixedBlock);
+        }
+        Partitioner::Sharded(Block::Auto) => auto::run(pool, start, n, body, Partitioner::Sharded),
+    }
+}
+
+/// Where a loop is posted, and by whom.
+struct Place {
+    slot: usize,
+    rank: usize,
+}
+
+/// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
+/// block is longer than `block`.
+fn run<W: World, S: Partition>(
+    pool: &Registry<W>,
+    start: usize,
+    n: usize,
+    body: Body<'_>,
+    block: Option<NonZeroUsize>,
+    partition: impl FnOnce(Place) -> S,
+) {
+    let context = Context::current(&pool.shared);
+    let Some(slot) = pool.shared.board().take(context.rank) else {
+        // More loops are open than anybody could share: this one runs alone.
+        let block = block.map_or(n, NonZeroUsize::get);
+        let mut done = 0;
+        while done < n {
+            let next = n.min(done.saturating_add(block));
+            body.run(context.rank, start + done..start + next);
+            done = next;
+        }
+        return;
+    };
+    let partition = partition(Place {
+        slot: slot.index(),
+        rank: context.rank,
+    });
+    if pool.shared.threads() == 1 {
+        run_alone(body, start, context.rank, &partition);
+    } else {
+        pool.post(
+            slot.index(),
+            &context,
+            body,
+            start..start + n,
+            partition,
+            Wake::Always,
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Blocks sized by time: each participant times every block, and the next one is as long as the
+//! cost model says (`cost::claim_time`).
+
+use super::sharded::{Own, Ranges, Shards};
+use super::{Body, Claims};
+use crate::cost::claim_time;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::ops::Range;
+
+/// Where the caller leaves what it has measured.
+pub(crate) struct Report<'a, P: Platform> {
+    /// Ticks an iteration, on average, as the bits of an f32.
+    each: &'a P::AtomicU32,
+    /// Iterations that it ran itself.
+    iterations: &'a P::AtomicUsize,
+}
+
+impl<'a, P: Platform> Report<'a, P> {
+    pub(crate) fn to(each: &'a P::AtomicU32, iterations: &'a P::AtomicUsize) -> Self {
+        Self { each, iterations }
+    }
+}
+
+impl<P: Platform> Clone for Report<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Platform> Copy for Report<'_, P> {}
+
+/// One participant's claims from ranges, in blocks whose length follows its pace.
+pub(crate) struct PacedClaims<'a, P: Platform> {
+    own: Own<'a, P>,
+    pace: Pace,
+    /// If this is the caller.
+    report: Option<Report<'a, P>>,
+    started: u64,
+    iterations: usize,
+    /// Length of the running block, and when it started.
+    block: usize,
+    block_started: u64,
+}
+
+impl<'a, P: Platform> PacedClaims<'a, P> {
+    pub(crate) fn new(own: Own<'a, P>, pace: Pace, report: Option<Report<'a, P>>) -> Self {
+        let started = P::now();
+        Self {
+            own,
+            pace,
+            report,
+            started,
+            iterations: 0,
+            block: 0,
+            block_started: 0,
+        }
+    }
+}
+
+impl<P: Platform> Claims for PacedClaims<'_, P> {
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        let mut now = P::now();
+        if self.block > 0 {
+            self.iterations += self.block;
+            self.pace
+                .took(self.block, now.saturating_sub(self.block_started));
+        }
+        loop {
+            let count = self.pace.block(self.own.left());
+            if let Some(block) = self.own.claim(count) {
+                self.block = block.len();
+                self.block_started = now;
+                return Some(block);
+            }
+            if !self.own.steal(self.pace.too_few_to_steal()) {
+                break;
+            }
+            now = P::now();
+        }
+        if let Some(report) = self.report.filter(|_| self.iterations > 0) {
+            let ticks = now.saturating_sub(self.started) as f32 / self.iterations as f32;
+            report.each.store(ticks.to_bits(), Ordering::Relaxed);
+            report.iterations.store(self.iterations, Ordering::Relaxed);
+        }
+        None
+    }
+
+    fn abandon(self) -> bool {
+        self.own.abandon()
+    }
+}
+
+/// How fast one participant goes, and so how many iterations make a block.
+pub(crate) struct Pace {
+    /// Ticks an iteration, of late; 0 before the first measurement.
+    ticks: f32,
+    /// Ticks that a claim costs.
+    claim: u64,
+    max_ticks: f32,
+    /// Whether the next block is to be one iteration.
+    tries: bool,
+}
+
+impl Pace {
+    /// Of iterations that are guessed to take `ticks` each (0: nothing is known), where a claim
+    /// costs `claim` ticks and a block may take `max_ticks`; `tries`: the guess is tried on
+    /// one iteration first.
+    pub(crate) fn new(ticks: f32, claim: u64, max_ticks: f32, tries: bool) -> Self {
+        Self {
+            ticks,
+            claim,
+            max_ticks,
+            tries,
+        }
+    }
+
+    /// A block of `n` iterations took `ticks`.
+    #[inline]
+    fn took(&mut self, n: usize, ticks: u64) {
+        let sample = ticks as f32 / n as f32;
+        self.tries = false;
+        self.ticks = if self.ticks == 0.0 {
+            sample
+        } else {
+            (self.ticks + sample) / 2.0
+        };
+    }
+
+    /// Iterations for the next block, with `left` in the own range.
+    #[inline]
+    fn block(&self, left: usize) -> usize {
+        if self.ticks == 0.0 || self.tries {
+            return 1;
+        }
+        // Casts to integers saturate.
+        let target = claim_time(self.claim, (left as f32 * self.ticks) as u64) as f32;
+        ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
+    }
+
+    /// Fewer iterations than this are done before a thief has fetched them: a
+    /// steal moves two lines, and a line takes longer than a claim.
+    fn too_few_to_steal(&self) -> usize {
+        if self.ticks == 0.0 {
+            0
+        } else {
+            (4.0 * self.claim as f32 / self.ticks) as usize
+        }
+    }
+}
+
+/// Ticks that a claim costs on this machine, clock, arithmetic and call
+/// included: measured by running a loop that does nothing else.
+pub(crate) fn measure_claim<P: Platform>() -> u64 {
+    const CLAIMS: usize = 32;
+    let shards = Shards::new(1);
+    let body = |_, block: Range<usize>| P::compute(block.len() as u64);
+    let pass = || {
+        let (each, iterations) = (P::AtomicU32::new(0), P::AtomicUsize::new(0));
+        let report = Report::to(&each, &iterations);
+        let ranges = Ranges::new(&shards, CLAIMS, 0, 1);
+        // Iterations believed to be endless are claimed one by one.
+        let pace = Pace::new(f32::MAX, 0, 1.0, false);
+        let mut claims = PacedClaims::<P>::new(ranges.own(0), pace, Some(report));
+        let before = P::now();
+        while let Some(block) = claims.next() {
+            claims.pace.ticks = f32::MAX;
+            Body::new(&body).run(0, block);
+        }
+        P::now().saturating_sub(before) / CLAIMS as u64
+    };
+    // The first pass warms the caches.
+    pass();
+    pass().min(pass())
+}
