@@ -3,8 +3,6 @@
 
 mod beds;
 #[cfg(test)]
-mod checked;
-#[cfg(test)]
 mod expecting_checked;
 mod gaps;
 mod idle;

@@ -1,9 +1,13 @@
 //! What threads wait by, for this crate and for those that are built on it: not for others.
 
+#[cfg(test)]
+mod checked;
 mod events;
 mod lock;
 mod payload;
+mod sleepers;
 
 pub use events::EventCount;
 pub use lock::Lock;
 pub use payload::{Payload, let_go};
+pub use sleepers::{AfterRmw, Asymmetric, Fences, Sleepers};

@@ -1,7 +1,8 @@
 //! How the members of a barrier wait, and how they are let go.
 
 use super::Placement;
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use manycore::sync::{Asymmetric, Sleepers};
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
 /// What a spinner takes at most before it yields: the system may have put two members on
@@ -20,21 +21,15 @@ const LOOKS: u32 = 64;
 ///
 /// # No wake-up is lost
 ///
-/// A member that sleeps adds itself to `sleepers`, passes a heavy fence, looks at the word, and
-/// only then sleeps. The one that releases writes the word, passes a light fence, and looks at
-/// `sleepers`. By the contract of the two fences at least one sees the other's write:
-///
-/// * the sleeper sees the word changed, and does not sleep;
-/// * or the releaser sees a sleeper, and wakes whoever sleeps on the word. That
-///   wake-up follows the change, so it finds the sleeper in its bed, or the futex
-///   compares the word after the change and does not put it there.
+/// By the argument of [`Sleepers`], with asymmetric fences. What the releaser publishes is the word
+/// itself: a sleeper sees the word changed, or the releaser sees a sleeper, and wakes whoever
+/// sleeps on the word.
 ///
 /// So a release costs no read-modify-write and, where the kernel grants `membarrier`,
 /// no fence: what sleeping needs is paid for by those who sleep.
 pub struct Waiting<P: Platform> {
-    /// Members of the barrier that sleep or are about to, on whatever word. A line
-    /// of its own: all read it at each release, and only sleepers write it.
-    sleepers: CachePadded<P::AtomicU32>,
+    /// Members of the barrier that sleep or are about to, on whatever word.
+    sleepers: Sleepers<P, Asymmetric>,
     /// How long one waits awake, in ticks.
     patience: u64,
     /// How long it spins before it lets others run, in ticks.
@@ -51,7 +46,7 @@ impl<P: Platform> Waiting<P> {
         // Asked once, that light fences are light from now on.
         P::has_light_fences();
         Self {
-            sleepers: CachePadded::new(P::AtomicU32::new(0)),
+            sleepers: Sleepers::new(),
             patience: P::duration_to_ticks(placement.patience()),
             bout: P::duration_to_ticks(BOUT),
             looks: if placement.patience().is_zero() {
@@ -69,9 +64,7 @@ impl<P: Platform> Waiting<P> {
         // Release: what the releaser did, and knows of others, is seen by those who
         // see the value.
         word.store(value, Ordering::Release);
-        P::light_fence();
-        // Relaxed: the fences order it, see above.
-        if self.sleepers.load(Ordering::Relaxed) > 0 {
+        if self.sleepers.after_publishing() > 0 {
             wake::<P>(word);
         }
     }
@@ -150,15 +143,12 @@ impl<P: Platform> Waiting<P> {
 
     /// Sleeps at once, if the word holds the value.
     pub fn sleep_while(&self, word: &P::Futex, value: u32) {
-        // Relaxed: ordered by the fence.
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
-        P::heavy_fence();
-        // Acquire: what the releaser did is seen.
-        while word.load(Ordering::Acquire) == value {
-            word.wait(value, None);
-        }
-        // Relaxed: a releaser that still counts this member makes one call too many.
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        self.sleepers.sleep(|| {
+            // Acquire: what the releaser did is seen.
+            while word.load(Ordering::Acquire) == value {
+                word.wait(value, None);
+            }
+        });
     }
 }
 

@@ -1,31 +1,25 @@
 //! Where workers sleep that have found nothing.
 
+use manycore::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Sleepers, and what they are woken by.
-///
-/// # Why no wake-up is lost
-///
-/// A sleeper does S1 `sleepers` + 1, fence; S2 read `news`; S3 look for tasks, find
-/// none; S4 sleep if `news` is still that. A publisher does P1 publish, fence; P2
-/// read `sleepers`; P3 unless that is 0, `news` + 1 and wake one. The fences order S1
-/// and P1: if P1 is first, S3 finds what was published; else P2 finds a sleeper, and
-/// P3 comes before S2, whose acquire has S3 find it too, or after it, and then S4 does
-/// not sleep or is woken.
+/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost. What a
+/// publisher changes, if somebody sleeps, is `news`; a sleeper reads that once it is counted,
+/// and looks for tasks after that.
 ///
 /// One that is woken and finds nothing has been forestalled by one that was awake.
 pub(super) struct Rest<P: Platform> {
-    sleepers: CachePadded<P::AtomicU32>,
+    sleepers: Sleepers<P, AfterRmw>,
     news: CachePadded<P::Futex>,
 }
 
 impl<P: Platform> Rest<P> {
     pub(super) fn new() -> Self {
         let rest = Self {
-            sleepers: CachePadded::new(P::AtomicU32::new(0)),
+            sleepers: Sleepers::new(),
             news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
         };
-        P::name(&rest.sleepers, "pile: sleepers");
+        rest.sleepers.name("pile: sleepers");
         P::name(&rest.news, "pile: news");
         rest
     }
@@ -35,9 +29,7 @@ impl<P: Platform> Rest<P> {
     /// Cost while nobody sleeps: a load of a line that nobody writes.
     #[inline]
     pub(super) fn published(&self) {
-        P::fence_after_rmw();
-        // Relaxed: ordered by the fences on both sides.
-        if self.sleepers.load(Ordering::Relaxed) > 0 {
+        if self.sleepers.after_publishing() > 0 {
             self.wake(1);
         }
     }
@@ -57,15 +49,13 @@ impl<P: Platform> Rest<P> {
     /// Sleeps unless `look` finds something, or something is published. May return for
     /// no reason.
     pub(super) fn sleep<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
-        // Relaxed: the fence orders it before the look.
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
-        P::fence_after_rmw();
-        let news = self.news.load(Ordering::Acquire);
-        let found = look();
-        if found.is_none() {
-            self.news.wait(news, None);
-        }
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        found
+        self.sleepers.sleep(|| {
+            let news = self.news.load(Ordering::Acquire);
+            let found = look();
+            if found.is_none() {
+                self.news.wait(news, None);
+            }
+            found
+        })
     }
 }

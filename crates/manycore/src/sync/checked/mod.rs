@@ -1,0 +1,4 @@
+//! The protocols of `sync` under loom.
+
+mod events;
+mod sleepers;
