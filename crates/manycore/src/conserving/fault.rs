@@ -46,13 +46,13 @@ pub(crate) fn is(fault: Fault) -> bool {
 /// Runs `test` with pools that have the defect `fault`.
 pub(super) fn with<R>(fault: Fault, test: impl FnOnce() -> R) -> R {
     /// Takes the defect away, also when `test` panics.
-    struct Reset;
-    impl Drop for Reset {
+    struct Restore;
+    impl Drop for Restore {
         fn drop(&mut self) {
             FAULT.set(None);
         }
     }
-    let _reset = Reset;
+    let _reset = Restore;
     FAULT.set(Some(fault));
     test()
 }

@@ -43,7 +43,7 @@ pub(super) struct Span {
 
 /// What one place of the pool did.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct PlaceLog {
     /// Computing, or waiting for what the user's own code waits for. In order.
     pub(super) leaves: Vec<Span>,
     /// Inside of a job, be it that the job waits for others. In order, as far as one
@@ -66,7 +66,7 @@ struct Called {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) items: Vec<Item>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PlaceLog>,
     /// Leaves that ran where another one was running: the place, and when.
     pub(super) shared_places: Vec<(usize, u64)>,
     /// Leaves that ran in no place.
@@ -87,7 +87,7 @@ impl Recorder {
     pub(super) fn new(threads: usize) -> Self {
         // With room for most runs: what grows inside of the simulation takes memory of
         // the simulated machine.
-        let place = || Place {
+        let place = || PlaceLog {
             leaves: Vec::with_capacity(1 << 10),
             jobs: Vec::with_capacity(1 << 10),
             waits: Vec::with_capacity(1 << 8),

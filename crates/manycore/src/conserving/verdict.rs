@@ -3,12 +3,12 @@
 use super::promise::{
     EVERY_PLACE, PLACES_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
 };
-use super::recorder::{Item, Kind, Log, Place, Span};
+use super::recorder::{Item, Kind, Log, PlaceLog, Span};
 use std::fmt;
 
 /// A place was idle while an item was to be had.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Idle {
+pub(super) struct IdleSpan {
     /// From where on, in cycles.
     pub(super) from: u64,
     /// For how many cycles.
@@ -24,15 +24,15 @@ const SHORT: u64 = 5_000;
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     /// During which no idle place at all began anything.
-    pub(super) none_came: Option<Idle>,
+    pub(super) none_came: Option<IdleSpan>,
     /// During which others may have come, but not this one.
-    pub(super) not_all_came: Option<Idle>,
+    pub(super) not_all_came: Option<IdleSpan>,
 }
 
 impl Verdict {
     /// What a pool of so many threads should not have been idle for.
     pub(super) fn late(&self, threads: usize) -> Option<String> {
-        let longer = |idle: &Option<Idle>, bound| idle.filter(|idle| idle.cycles > bound);
+        let longer = |idle: &Option<IdleSpan>, bound| idle.filter(|idle| idle.cycles > bound);
         if let Some(idle) = longer(&self.none_came, until_one_comes(threads)) {
             return Some(format!("{idle}, and nobody came"));
         }
@@ -75,7 +75,7 @@ pub(super) fn longest(log: &Log, end: u64) -> Verdict {
         };
         for place in places {
             for span in common(&idle[place], to_be_had) {
-                let idle = |span: Span| Idle {
+                let idle = |span: Span| IdleSpan {
                     from: span.from,
                     cycles: span.to - span.from,
                     place,
@@ -93,11 +93,11 @@ pub(super) fn longest(log: &Log, end: u64) -> Verdict {
     verdict
 }
 
-fn is_longer(kept: &Option<Idle>, span: Span) -> bool {
+fn is_longer(kept: &Option<IdleSpan>, span: Span) -> bool {
     kept.is_none_or(|kept| span.to - span.from > kept.cycles)
 }
 
-fn keep_longer(kept: &mut Option<Idle>, idle: Idle) {
+fn keep_longer(kept: &mut Option<IdleSpan>, idle: IdleSpan) {
     if kept.is_none_or(|kept| idle.cycles > kept.cycles) {
         *kept = Some(idle);
     }
@@ -128,7 +128,7 @@ pub(super) fn broken_places(log: &Log) -> Option<String> {
 }
 
 /// When a place was idle, until `end`.
-fn idle_of(place: &Place, end: u64) -> Vec<Span> {
+fn idle_of(place: &PlaceLog, end: u64) -> Vec<Span> {
     let without_job = pauses(&place.jobs, end);
     if !WAITING_IS_IDLE {
         return without_job;
@@ -187,7 +187,7 @@ fn common(spans: &[Span], one: Span) -> impl Iterator<Item = Span> {
         })
 }
 
-impl fmt::Display for Idle {
+impl fmt::Display for IdleSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             from,
@@ -219,7 +219,7 @@ mod tests {
     const THREADS: usize = 3;
     const END: u64 = 10_000_000;
 
-    /// A pool of three. Place 0 is busy all the time, the others as told.
+    /// A pool of three. PlaceLog 0 is busy all the time, the others as told.
     fn judge(busy: &[(usize, u64, u64)], items: impl Fn(&Recorder)) -> Verdict {
         let recorder = Recorder::new(THREADS);
         for &(place, from, to) in [(0, 0, END)].iter().chain(busy) {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn cycles(verdict: &Verdict) -> (u64, u64) {
-        let cycles = |idle: Option<super::Idle>| idle.map_or(0, |idle| idle.cycles);
+        let cycles = |idle: Option<super::IdleSpan>| idle.map_or(0, |idle| idle.cycles);
         (cycles(verdict.none_came), cycles(verdict.not_all_came))
     }
 
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(cycles(&never), (1_000_000, 1_000_000));
     }
 
-    /// Place 1 comes to something again and again, place 2 never.
+    /// PlaceLog 1 comes to something again and again, place 2 never.
     #[test]
     fn others_that_come_count_until_all_should_have_come() {
         let step = until_one_comes(THREADS) - 1_000;

@@ -40,7 +40,7 @@ pub(super) fn run(program: &Program) -> Outcome {
     // Twice the cores that the pool knows of: which thread waits for a core beside an idle
     // one is the system's doing, and none of the pool's.
     let simulation = Simulation::new(&machine(2 * program.cores)).limit(LIMIT);
-    let ended = simulation.run(|| World::main(program, &recorder));
+    let ended = simulation.run(|| ProgramRun::main(program, &recorder));
     let end = |statistics: Statistics| End {
         cycles: statistics.cycles,
         hash: statistics.hash,
@@ -61,7 +61,7 @@ fn machine(cores: usize) -> Config {
 }
 
 /// What all threads of a program share.
-struct World {
+struct ProgramRun {
     pool: Pool<Simulated>,
     recorder: Arc<Recorder>,
     /// Detached jobs that have not ended.
@@ -74,12 +74,12 @@ struct World {
 /// A thread in the midst of its program.
 #[derive(Clone, Copy)]
 struct Thread<'a> {
-    world: &'a Arc<World>,
+    world: &'a Arc<ProgramRun>,
     /// It runs a job of the pool.
     inside: bool,
 }
 
-impl World {
+impl ProgramRun {
     fn main(program: &Program, recorder: &Arc<Recorder>) {
         let pool = Builder::<Simulated>::on_platform()
             .build_on(program.cores, 1, vec![vec![]; program.threads])

@@ -322,7 +322,7 @@ impl<W: World> Launch<'_, W> {
 
     /// Shares the iterations from `done`, of about `each` ticks (0: unknown), with
     /// who comes; `None`: they were run inline.
-    fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Outcome> {
+    fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Measured> {
         let pool = self.pool;
         let context = Context::current(&pool.shared);
         if context.running.is_some() {
@@ -344,7 +344,7 @@ impl<W: World> Launch<'_, W> {
             // whoever claims the last iteration leaves without another look.
             let few = FixedBlock::<W::Platform>::new(n, NonZeroUsize::MIN, pool.shared.threads());
             let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
-            return Some(Outcome {
+            return Some(Measured {
                 took: ticks as f32,
                 each: ticks as f32 * threads.min(n) as f32 / n as f32,
                 helped: true,
@@ -372,7 +372,7 @@ impl<W: World> Launch<'_, W> {
         };
         let ticks = pool.post(slot.index(), &context, self.body, range, adaptive, wake);
         let each = f32::from_bits(measured.load(Ordering::Relaxed));
-        (each > 0.0).then(|| Outcome {
+        (each > 0.0).then(|| Measured {
             took: ticks as f32,
             each,
             helped: mine.load(Ordering::Relaxed) < n,
@@ -381,7 +381,7 @@ impl<W: World> Launch<'_, W> {
 }
 
 /// What came of sharing a loop.
-struct Outcome {
+struct Measured {
     /// Ticks until all of it was done.
     took: f32,
     /// Ticks that an iteration took the caller.

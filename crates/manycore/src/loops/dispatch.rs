@@ -37,34 +37,31 @@ fn dispatch<W: World>(
     match partitioner {
         Partitioner::Adaptive => adaptive::run(pool, start, n, body),
         Partitioner::Static => {
-            run(pool, start, n, body, None, |_| {
+            run(pool, start, n, body, None, |_, _| {
                 Static::<W::Platform>::new(n, pool.shared.allowed())
             });
         }
         Partitioner::FixedBlock(Block::Size(block)) => {
-            run(pool, start, n, body, Some(block), |_| {
+            run(pool, start, n, body, Some(block), |_, _| {
                 FixedBlock::<W::Platform>::new(n, block, pool.shared.threads())
             });
         }
         Partitioner::Guided => {
-            run(pool, start, n, body, None, |_| {
+            run(pool, start, n, body, None, |_, _| {
                 Guided::<W::Platform>::new(n, pool.shared.allowed())
             });
         }
         Partitioner::Factoring => {
-            run(pool, start, n, body, None, |_| {
+            run(pool, start, n, body, None, |_, _| {
                 Factoring::<W::Platform>::new(n, pool.shared.allowed())
             });
         }
         Partitioner::Sharded(Block::Size(block)) => {
-            run(pool, start, n, body, Some(block), |place| Sharded {
+            run(pool, start, n, body, Some(block), |slot, rank| Sharded {
                 ranges: Ranges::new(
-                    pool.shared
-                        .board()
-                        .slot(place.slot)
-                        .shards(pool.shared.threads()),
+                    pool.shared.board().slot(slot).shards(pool.shared.threads()),
                     n,
-                    place.rank,
+                    rank,
                     pool.shared.allowed(),
                 ),
                 block,
@@ -80,21 +77,15 @@ fn dispatch<W: World>(
     }
 }
 
-/// Where a loop is posted, and by whom.
-struct Place {
-    slot: usize,
-    rank: usize,
-}
-
 /// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
-/// block is longer than `block`.
+/// block is longer than `block`. `partition` learns the loop's slot, and its caller's rank.
 fn run<W: World, S: Partition>(
     pool: &Registry<W>,
     start: usize,
     n: usize,
     body: Body<'_>,
     block: Option<NonZeroUsize>,
-    partition: impl FnOnce(Place) -> S,
+    partition: impl FnOnce(usize, usize) -> S,
 ) {
     let context = Context::current(&pool.shared);
     let Some(slot) = pool.shared.board().take(context.rank) else {
@@ -108,10 +99,7 @@ fn run<W: World, S: Partition>(
         }
         return;
     };
-    let partition = partition(Place {
-        slot: slot.index(),
-        rank: context.rank,
-    });
+    let partition = partition(slot.index(), context.rank);
     if pool.shared.threads() == 1 {
         run_alone(body, start, context.rank, &partition);
     } else {

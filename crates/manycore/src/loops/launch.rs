@@ -4,7 +4,7 @@
 use crate::World;
 use crate::elastic::Allotment;
 use crate::partition::{Body, Claims, Partition};
-use crate::pool::{Context, Job, Part, Registry, Waited};
+use crate::pool::{Context, Part, PostedLoop, Registry, Waited};
 use crate::sync::let_go;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::Any;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 /// and its neighbour: the caller's stores here must reach the helper, and the
 /// fewer lines they are on, the sooner it starts.
 #[repr(C, align(128))]
-pub(super) struct Frame<'a, P: Platform, S: Partition> {
+pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
     /// Index of the partition's iteration 0.
     start: usize,
@@ -35,7 +35,7 @@ pub(super) struct Frame<'a, P: Platform, S: Partition> {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<'a, P: Platform, S: Partition> Frame<'a, P, S> {
+impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     pub(super) fn new(
         body: Body<'a>,
         start: usize,
@@ -198,20 +198,20 @@ impl<W: World> Registry<W> {
         unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Part {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
             // the gate is closed and empty; the caller of this is inside.
-            unsafe { (*frame.cast::<Frame<'_, P, S>>()).help(rank) }
+            unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank) }
         }
         let helpers = (self.shared.threads() - 1)
             .min(iterations.len().saturating_sub(1))
             .max(1);
         let helpers = self.shared.idle().helpers(wake.work(), helpers);
-        let frame = Frame::<W::Platform, S>::new(
+        let frame = LoopFrame::<W::Platform, S>::new(
             body,
             iterations.start,
             partition,
             self.shared.allotment(),
         );
         W::Platform::name(&frame.partition, "loop: claims");
-        let job = Job {
+        let job = PostedLoop {
             frame: std::ptr::from_ref(&frame).cast(),
             run: run::<W::Platform, S>,
             helpers: helpers as u32,

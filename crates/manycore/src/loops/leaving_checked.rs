@@ -1,9 +1,9 @@
 //! A loop during which the allotment shrinks and grows: a helper that must leave
 //! leaves its range to others, and the caller does not overlook it.
 
-use super::launch::Frame;
+use super::launch::LoopFrame;
 use crate::elastic::Allotment;
-use crate::partition::checked::Tally;
+use crate::partition::checked::HandedOut;
 use crate::partition::{Body, Partition, Ranges, Sharded, Shards, Static};
 use crate::pool::{Gate, Part};
 use manycore_check::{
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicUsize;
 
 /// What the caller gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mistake {
+enum LeavingMistake {
     /// It does not look whether somebody has left work.
     DoesNotLook,
     /// It looks only before it has seen that all have left.
@@ -33,9 +33,9 @@ fn loop_while_it_changes<P: Platform, S: Partition>(
     n: usize,
     helpers: usize,
     changes: &[usize],
-    mistake: Option<Mistake>,
+    mistake: Option<LeavingMistake>,
 ) {
-    let tally = Tally::default();
+    let tally = HandedOut::default();
     let allotment = Allotment::<P>::new(1 + helpers);
     // The standard library's: keeping the books is no step of the model.
     let begun = AtomicUsize::new(0);
@@ -47,7 +47,7 @@ fn loop_while_it_changes<P: Platform, S: Partition>(
         tally.add(block);
     };
     let body = Body::new(&body);
-    let frame = Frame::<P, S>::new(body, 0, partition, Some(&allotment));
+    let frame = LoopFrame::<P, S>::new(body, 0, partition, Some(&allotment));
     let gate = Gate::<P>::new();
     gate.open();
     let over = P::AtomicBool::new(false);
@@ -56,11 +56,11 @@ fn loop_while_it_changes<P: Platform, S: Partition>(
             loop {
                 frame.call(0, || true);
                 gate.close();
-                let early = mistake == Some(Mistake::LooksEarly) && !frame.is_abandoned();
+                let early = mistake == Some(LeavingMistake::LooksEarly) && !frame.is_abandoned();
                 while !gate.is_empty() {
                     P::yield_now();
                 }
-                let looks = mistake != Some(Mistake::DoesNotLook) && !early;
+                let looks = mistake != Some(LeavingMistake::DoesNotLook) && !early;
                 if !looks || !frame.is_abandoned() {
                     break;
                 }
@@ -90,7 +90,7 @@ fn sharded<P: Platform>(
     helpers: usize,
     allowed: usize,
     changes: &[usize],
-    mistake: Option<Mistake>,
+    mistake: Option<LeavingMistake>,
 ) {
     let shards = Shards::<P>::new(1 + helpers);
     let partition = Sharded {
@@ -141,7 +141,7 @@ fn three_helpers_and_a_longer_loop() {
 #[test]
 fn each_mistake_is_caught() {
     let (n, allowed, changes) = LEAVES_ONE;
-    for mistake in [Mistake::DoesNotLook, Mistake::LooksEarly] {
+    for mistake in [LeavingMistake::DoesNotLook, LeavingMistake::LooksEarly] {
         let model = || {
             loom_model(Some(2), move || {
                 sharded::<Loom>(n, 1, allowed, changes, Some(mistake));

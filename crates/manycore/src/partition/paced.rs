@@ -1,7 +1,7 @@
 //! Blocks sized by time: each participant times every block, and the next one is as long as the
 //! cost model says (`cost::claim_time`).
 
-use super::sharded::{Own, Ranges, Shards};
+use super::sharded::{OwnRange, Ranges, Shards};
 use super::{Body, Claims};
 use crate::cost::claim_time;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -31,7 +31,7 @@ impl<P: Platform> Copy for Report<'_, P> {}
 
 /// One participant's claims from ranges, in blocks whose length follows its pace.
 pub(crate) struct PacedClaims<'a, P: Platform> {
-    own: Own<'a, P>,
+    own: OwnRange<'a, P>,
     pace: Pace,
     /// If this is the caller.
     report: Option<Report<'a, P>>,
@@ -43,7 +43,7 @@ pub(crate) struct PacedClaims<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> PacedClaims<'a, P> {
-    pub(crate) fn new(own: Own<'a, P>, pace: Pace, report: Option<Report<'a, P>>) -> Self {
+    pub(crate) fn new(own: OwnRange<'a, P>, pace: Pace, report: Option<Report<'a, P>>) -> Self {
         let started = P::now();
         Self {
             own,

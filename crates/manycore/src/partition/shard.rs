@@ -37,7 +37,7 @@ pub(crate) struct Shard<P: Platform> {
 
 /// What an owner's claim returned.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Claim {
+pub(crate) struct ShardClaim {
     pub(crate) units: Range<u64>,
     /// What is left in the shard after it.
     pub(crate) left: u64,
@@ -94,7 +94,7 @@ impl<P: Platform> Shard<P> {
     ///
     /// Cost: one locked instruction on the owner's own line.
     #[inline]
-    pub(crate) fn claim(&self, count: u64) -> Option<Claim> {
+    pub(crate) fn claim(&self, count: u64) -> Option<ShardClaim> {
         debug_assert!((1..=MAX_UNITS).contains(&count));
         let before = self.word.fetch_add(count, Ordering::Relaxed);
         let (next, end) = (before & LOW, (before & !OWNED) >> END_SHIFT);
@@ -103,7 +103,7 @@ impl<P: Platform> Shard<P> {
             return None;
         }
         let stop = end.min(next + count);
-        Some(Claim {
+        Some(ShardClaim {
             units: next..stop,
             left: end - stop,
         })

@@ -67,8 +67,8 @@ impl<'a, P: Platform> Ranges<'a, P> {
     }
 
     /// Participant `rank`'s own range.
-    pub(crate) fn own(&self, rank: usize) -> Own<'_, P> {
-        Own {
+    pub(crate) fn own(&self, rank: usize) -> OwnRange<'_, P> {
+        OwnRange {
             ranges: self,
             rank,
             left: self.shards[rank].own(),
@@ -77,7 +77,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
 }
 
 /// One participant's own range, and its way to those of others.
-pub(crate) struct Own<'a, P: Platform> {
+pub(crate) struct OwnRange<'a, P: Platform> {
     ranges: &'a Ranges<'a, P>,
     rank: usize,
     /// Units left in the own shard when last seen; thieves may have taken
@@ -88,7 +88,7 @@ pub(crate) struct Own<'a, P: Platform> {
 /// How long to let others finish a remainder before it is stolen all the same.
 const PATIENCE: u32 = 32;
 
-impl<P: Platform> Own<'_, P> {
+impl<P: Platform> OwnRange<'_, P> {
     /// Iterations left in the own range when last seen.
     #[inline]
     pub(crate) fn left(&self) -> usize {
@@ -175,7 +175,7 @@ pub(crate) struct Sharded<'a, P: Platform> {
 }
 
 pub(crate) struct ShardedClaims<'a, P: Platform> {
-    own: Own<'a, P>,
+    own: OwnRange<'a, P>,
     block: usize,
 }
 

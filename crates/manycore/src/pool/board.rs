@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// What a helper needs to take part in a posted loop.
 #[derive(Clone, Copy)]
-pub(crate) struct Job {
+pub(crate) struct PostedLoop {
     /// The loop's frame on its caller's stack.
     pub(crate) frame: *const (),
     /// Takes part in the loop at `frame` as the given rank.
@@ -32,7 +32,7 @@ pub(crate) enum Part {
 
 /// One place for a posted loop. The pool owns it and keeps it until its
 /// threads have ended, so a late visitor to a finished loop touches only this.
-pub(crate) struct Slot<P: Platform> {
+pub(crate) struct BoardSlot<P: Platform> {
     /// What helpers read and write to come in: one line.
     door: CachePadded<Door<P>>,
     /// Held by the thread whose loop is posted here. On a line of its own:
@@ -47,7 +47,7 @@ struct Door<P: Platform> {
     gate: Gate<P>,
     /// The slot of the loop in whose body this one was posted, plus one.
     parent: P::AtomicU32,
-    job: UnsafeCell<Option<Job>>,
+    job: UnsafeCell<Option<PostedLoop>>,
 }
 
 // SAFETY: `job` is written only by the slot's holder while the gate is closed
@@ -56,18 +56,18 @@ struct Door<P: Platform> {
 // released; the holder writes again only after `is_empty` acquired every
 // `leave`. The pointers inside are as shareable as the loop frame, which is
 // `Sync` by construction (`loops::launch`).
-unsafe impl<P: Platform> Sync for Slot<P> {}
+unsafe impl<P: Platform> Sync for BoardSlot<P> {}
 // SAFETY: as above; a slot holds no thread-bound state.
-unsafe impl<P: Platform> Send for Slot<P> {}
+unsafe impl<P: Platform> Send for BoardSlot<P> {}
 
 /// All slots of a pool.
 pub(crate) struct Board<P: Platform> {
-    slots: Box<[Slot<P>]>,
+    slots: Box<[BoardSlot<P>]>,
 }
 
 impl<P: Platform> Board<P> {
     pub(crate) fn new(slots: usize) -> Self {
-        let slot = || Slot {
+        let slot = || BoardSlot {
             door: CachePadded::new(Door {
                 gate: Gate::new(),
                 parent: P::AtomicU32::new(0),
@@ -89,7 +89,7 @@ impl<P: Platform> Board<P> {
         }
     }
 
-    pub(crate) fn slot(&self, index: usize) -> &Slot<P> {
+    pub(crate) fn slot(&self, index: usize) -> &BoardSlot<P> {
         &self.slots[index]
     }
 
@@ -155,7 +155,7 @@ impl<P: Platform> Drop for Taken<'_, P> {
     }
 }
 
-impl<P: Platform> Slot<P> {
+impl<P: Platform> BoardSlot<P> {
     pub(crate) fn gate(&self) -> &Gate<P> {
         &self.door.gate
     }
@@ -165,7 +165,7 @@ impl<P: Platform> Slot<P> {
     /// # Safety
     ///
     /// The calling thread has taken the slot, and its gate is closed and empty.
-    pub(crate) unsafe fn set_job(&self, job: Job, parent: Option<usize>) {
+    pub(crate) unsafe fn set_job(&self, job: PostedLoop, parent: Option<usize>) {
         // SAFETY: by contract nobody else reads or writes `job` now.
         unsafe { *self.door.job.get() = Some(job) };
         // Relaxed: published, as the job is, by the opening of the gate; to who is
@@ -180,7 +180,7 @@ impl<P: Platform> Slot<P> {
     /// # Safety
     ///
     /// This thread has joined the gate and not left it.
-    pub(crate) unsafe fn job(&self) -> Job {
+    pub(crate) unsafe fn job(&self) -> PostedLoop {
         // SAFETY: by contract the holder does not write while we are inside.
         unsafe { (*self.door.job.get()).expect("an open gate has a job") }
     }

@@ -59,10 +59,10 @@ impl BroadcastContext<'_> {
 }
 
 /// The result of one call, written by it and read after all of them.
-struct Place<R>(UnsafeCell<Option<thread::Result<R>>>);
+struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 
 // SAFETY: one call writes it, and the scope's end orders that before the reading.
-unsafe impl<R: Send> Sync for Place<R> {}
+unsafe impl<R: Send> Sync for ResultCell<R> {}
 
 impl<W: World> Registry<W> {
     /// Runs `op` once in each place and returns the results in their order.
@@ -72,12 +72,14 @@ impl<W: World> Registry<W> {
         R: Send,
     {
         let threads = self.mail.len();
-        let places: Vec<Place<R>> = (0..threads).map(|_| Place(UnsafeCell::new(None))).collect();
+        let places: Vec<ResultCell<R>> = (0..threads)
+            .map(|_| ResultCell(UnsafeCell::new(None)))
+            .collect();
         let call = |index: usize| {
             let returned = catch_unwind(AssertUnwindSafe(|| {
                 op(BroadcastContext::new(index, threads))
             }));
-            let place: &Place<R> = &places[index];
+            let place: &ResultCell<R> = &places[index];
             // SAFETY: the call of this index is the only one to write it.
             unsafe { *place.0.get() = Some(returned) };
         };
@@ -132,7 +134,7 @@ impl<W: World> Registry<W> {
         }
         // Those of them that stand aside.
         self.shared.nudge();
-        // Place 0 may have no holder. The mail of this thread's own place it reads itself.
+        // ResultCell 0 may have no holder. The mail of this thread's own place it reads itself.
         let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.place() == 0);
         if !has_place_0 && !self.adopted && !self.mail[0].is_empty() {
             self.summon();

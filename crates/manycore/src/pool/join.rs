@@ -59,7 +59,7 @@ impl FnContext {
 /// registers, which each call of the function that joins would have to save and
 /// restore, also where it does not join.
 #[repr(C)]
-struct Frame<W: World, B, A, R> {
+struct JoinFrame<W: World, B, A, R> {
     /// First, as the stack demands.
     head: Head,
     place: u32,
@@ -75,7 +75,7 @@ union Second<B, R> {
     result: ManuallyDrop<thread::Result<R>>,
 }
 
-impl<W: World, B: FnOnce(FnContext) -> R, A, R> Frame<W, B, A, R> {
+impl<W: World, B: FnOnce(FnContext) -> R, A, R> JoinFrame<W, B, A, R> {
     /// Runs the body for a thief, who must not unwind.
     ///
     /// # Safety
@@ -191,7 +191,7 @@ impl<W: World> Worker<W> {
     /// No locked instruction and no fence: `Platform::untested_light_fence` stops
     /// only the compiler. `a` and `b` are called directly, so that they are
     /// inlined. Nothing lives in a register across `a`, nor across the calls that
-    /// are rarely made: a `fib` with a join at every call saves none (`Frame`).
+    /// are rarely made: a `fib` with a join at every call saves none (`JoinFrame`).
     #[inline(always)]
     pub(crate) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
     where
@@ -220,8 +220,8 @@ impl<W: World> Worker<W> {
         B: FnOnce(FnContext) -> RB,
     {
         let was_empty = W::Sleep::ASKS_EMPTY && self.stack.is_empty();
-        let frame = Frame {
-            head: Head(Frame::<W, B, RA, RB>::run),
+        let frame = JoinFrame {
+            head: Head(JoinFrame::<W, B, RA, RB>::run),
             place,
             worker: self,
             second: UnsafeCell::new(Second {

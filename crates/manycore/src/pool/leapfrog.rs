@@ -52,7 +52,7 @@ impl<W: World> Worker<W> {
     ///
     /// # Why it is always woken
     ///
-    /// It sleeps only through the policy, after `Latch::fall_asleep`; the thief's
+    /// It sleeps only through the policy, after `Latch::announce_sleep`; the thief's
     /// `Latch::set` then tells it to call `notify`, and the policy's own
     /// protocol does the rest.
     #[cold]
@@ -60,7 +60,7 @@ impl<W: World> Worker<W> {
     pub(super) fn await_stolen(&self, index: u32) {
         let latch = self.stack.latch(index);
         for _ in 0..LOOKS {
-            if latch.probe() {
+            if latch.is_set() {
                 return self.stack.retire(index);
             }
             W::Platform::relax();
@@ -100,7 +100,7 @@ impl<W: World> Worker<W> {
         // to them.
         let others = Context::is_elsewhere(shared);
         let mut elsewhere = others;
-        while !latch.probe() {
+        while !latch.is_set() {
             // Before looking: a post after this is not slept through.
             self.state.seen.set(shared.idle().events.seen());
             if let Some(found) = find(self, misses < PATIENCE) {
@@ -158,7 +158,7 @@ impl<W: World> Worker<W> {
         }
         let sleep = self.sleep();
         let mut idle = sleep.start_looking(self.place());
-        while !latch.probe() && !look.anything() {
+        while !latch.is_set() && !look.anything() {
             if sleep.no_work_found(self.place(), &mut idle, latch, look) {
                 break;
             }
@@ -242,7 +242,7 @@ impl<W: World> Worker<W> {
             let (owner, index) = next.take()?;
             let stack = &registry.worker(owner).stack;
             let thief = stack.thief(index)?;
-            if stack.latch(index).probe() {
+            if stack.latch(index).is_set() {
                 return None;
             }
             hops += 1;

@@ -31,7 +31,7 @@ mod without_place;
 mod worker;
 mod yields;
 
-pub(crate) use board::{Job, Part};
+pub(crate) use board::{Part, PostedLoop};
 pub use broadcast::BroadcastContext;
 pub use builder::Builder;
 pub(crate) use builder::Cores;

@@ -69,7 +69,7 @@ pub(crate) struct Worker<W: World> {
     pub(super) spawned: CachePadded<Queue<W::Platform>>,
     /// Its jobs from `spawn_fifo`.
     pub(super) fifo: CachePadded<Queue<W::Platform>>,
-    pub(super) state: CachePadded<State<W::Platform>>,
+    pub(super) state: CachePadded<WorkerState<W::Platform>>,
 }
 
 pub(super) struct Known<W: World> {
@@ -80,7 +80,7 @@ pub(super) struct Known<W: World> {
 }
 
 /// What a worker writes now and then.
-pub(super) struct State<P: Platform> {
+pub(super) struct WorkerState<P: Platform> {
     /// Its place, or NOWHERE.
     pub(super) place: P::AtomicU32,
     /// Where it sleeps without one.
@@ -248,7 +248,7 @@ impl<W: World> Registry<W> {
     }
 }
 
-impl<P: Platform> State<P> {
+impl<P: Platform> WorkerState<P> {
     fn new(id: usize, place: u32) -> Self {
         Self {
             place: P::AtomicU32::new(place),
@@ -295,7 +295,7 @@ impl<W: World> Worker<W> {
             }),
             spawned: Queue::new(),
             fifo: Queue::new(),
-            state: CachePadded::new(State::new(id, place)),
+            state: CachePadded::new(WorkerState::new(id, place)),
         }
     }
 

@@ -143,19 +143,19 @@ impl<W: World> Worker<W> {
         // Release: who sets the latch, and finds this worker asleep by that, finds
         // it here.
         alone.store(ASLEEP, Ordering::Release);
-        if !(latch.get_sleepy() && latch.fall_asleep()) {
+        if !(latch.announce_sleep()) {
             // Set.
             self.get_up_with(place);
             return true;
         }
         if !self.offer(place) {
-            latch.wake_up();
+            latch.withdraw();
             return self.get_up_with(place);
         }
         while Atomic::load(alone, Ordering::Acquire) == ASLEEP {
             alone.wait(ASLEEP, None);
         }
-        latch.wake_up();
+        latch.withdraw();
         let granted = self.await_place();
         debug_assert!(granted, "who returns is not dismissed");
         true

@@ -350,7 +350,7 @@ impl<W: World> Worker<W> {
 
     /// Waits for the end of a scope, running what was spawned into it.
     pub(super) fn wait_in_scope(&self, latch: &Latch<W::Platform>, group: *const Group) {
-        if latch.probe() {
+        if latch.is_set() {
             return;
         }
         self.wait_for(latch, Waits::ForScope(group), |worker, _| {

@@ -1,6 +1,6 @@
 //! A worker that expects a loop, and a job that comes before it.
 
-use super::nearest_checked::{Jobs, Look, work};
+use super::nearest_checked::{Jobs, LookAtJobs, work};
 use super::policy::{Setup, Sleep};
 use super::{Idle, Latch, Nearest};
 use manycore_check::{Faulty, Fenced, Loom, loom_model, team};
@@ -55,7 +55,7 @@ fn a_job_is_found_before_the_loop_that_is_expected() {
     let (jobs, found) = (Jobs::<Native>::none(1), AtomicU64::new(0));
     std::thread::scope(|threads| {
         threads.spawn(|| {
-            let (end, look) = (Latch::new(), Look(Some(&jobs)));
+            let (end, look) = (Latch::new(), LookAtJobs(Some(&jobs)));
             let mut idle = policy.start_looking(1);
             while !jobs.take() {
                 policy.no_work_found(1, &mut idle, &end, &look);

@@ -2,22 +2,19 @@
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
-const UNSET: u32 = 0;
-/// The owner is about to sleep.
-const SLEEPY: u32 = 1;
+const OPEN: u32 = 0;
 /// The owner sleeps, or is certain to look at its parking place once more.
-const SLEEPING: u32 = 2;
-const SET: u32 = 3;
+const AWAITED: u32 = 1;
+const SET: u32 = 2;
 
-/// A flag that one worker waits for and another sets, once.
+/// A flag that one worker, its owner, waits for and another thread sets, once.
 ///
-/// The owner announces in the flag itself that it is going to sleep, so that
-/// the setter, whose exchange is ordered with these announcements in the word's
-/// history, learns from what it replaced whether it must wake anybody:
+/// The owner says in the flag itself that it is going to sleep, so the setter learns
+/// from the value that it replaces whether it must wake the owner:
 ///
-/// * the exchange came before [`fall_asleep`](Self::fall_asleep): that fails,
-///   and the owner stays awake;
-/// * it came after: it returned SLEEPING, and the setter wakes the owner.
+/// * the setter came before [`announce_sleep`](Self::announce_sleep): that fails, and the
+///   owner stays awake;
+/// * the setter came after: [`set`](Self::set) returns `true`, and the setter wakes the owner.
 ///
 /// Latches live in pool memory (a worker's, or a slot of its stack), so the
 /// setter may touch one that the owner has done with, and no latch dies while
@@ -32,56 +29,49 @@ impl<P: Platform> Latch<P> {
     #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
     pub fn new() -> Self {
         Self {
-            state: P::AtomicU32::new(UNSET),
+            state: P::AtomicU32::new(OPEN),
         }
     }
 
     /// Whether it is set.
     #[inline]
-    pub fn probe(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         // Acquire pairs with `set`: what the setter did before is visible.
         self.state.load(Ordering::Acquire) == SET
     }
 
-    /// The owner announces that it may sleep soon; `false`: the latch is set.
-    pub fn get_sleepy(&self) -> bool {
-        self.step(UNSET, SLEEPY)
-    }
-
-    /// The owner announces that it will sleep; `false`: the latch is set, and
-    /// it must not.
-    pub fn fall_asleep(&self) -> bool {
-        self.step(SLEEPY, SLEEPING)
+    /// The owner, who is in its parking place, says that it will sleep; `false`: the latch is
+    /// set, and it must not.
+    #[must_use]
+    pub fn announce_sleep(&self) -> bool {
+        // Release: who reads AWAITED in `set` finds the owner parked. Acquire when it fails: an
+        // owner that stays awake because the latch is set sees what the setter did before,
+        // the pool's end for one.
+        let announced =
+            (self.state).compare_exchange(OPEN, AWAITED, Ordering::Release, Ordering::Acquire);
+        announced.is_ok()
     }
 
     /// The owner is awake, by whatever cause.
-    pub fn wake_up(&self) {
-        if !self.step(SLEEPING, UNSET) {
-            self.step(SLEEPY, UNSET);
-        }
-    }
-
-    fn step(&self, from: u32, to: u32) -> bool {
-        // Release: who reads SLEEPING in `set` finds the owner in bed. Acquire when
-        // it fails: an owner that stays awake because the latch is set sees what the
-        // setter did before, the pool's end for one.
-        let step = (self.state).compare_exchange(from, to, Ordering::Release, Ordering::Acquire);
-        step.is_ok()
+    pub fn withdraw(&self) {
+        // Relaxed: it tells the setter only that nobody need be woken. If the latch is set it
+        // stays so, and the owner's acquire is in `is_set`.
+        let _ = (self.state).compare_exchange(AWAITED, OPEN, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Sets it; `true`: the owner sleeps, and the caller must wake it.
     #[inline]
     #[must_use]
     pub fn set(&self) -> bool {
-        // Release publishes what the owner waits for. Nothing of the waiting
-        // side but this word may be touched after it.
-        self.state.swap(SET, Ordering::AcqRel) == SLEEPING
+        // Release publishes what the owner waits for; acquire pairs with `announce_sleep`.
+        // Nothing of the waiting side but this word may be touched after it.
+        self.state.swap(SET, Ordering::AcqRel) == AWAITED
     }
 
     /// The owner makes it ready for another use.
     #[inline]
     pub fn reset(&self) {
         // Relaxed: published with whatever hands the latch to its next setter.
-        self.state.store(UNSET, Ordering::Relaxed);
+        self.state.store(OPEN, Ordering::Relaxed);
     }
 }

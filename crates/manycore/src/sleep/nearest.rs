@@ -289,7 +289,7 @@ impl<P: Platform> Nearest<P> {
         if scan.is_free() {
             return self.idle.events.spin(seen, until);
         }
-        while !latch.probe() && P::now() < until {
+        while !latch.is_set() && P::now() < until {
             P::relax();
         }
         false
@@ -351,13 +351,13 @@ impl<P: Platform> Nearest<P> {
         scan: &dyn Scan,
         time: Option<Duration>,
     ) -> (bool, bool) {
-        if !latch.get_sleepy() {
+        if latch.is_set() {
             return (false, false);
         }
         let parker = self.beds.parker(worker);
         let free = scan.is_free();
         parker.lie_down();
-        if !latch.fall_asleep() {
+        if !latch.announce_sleep() {
             let called = parker.rise();
             return (false, called);
         }
@@ -385,7 +385,7 @@ impl<P: Platform> Nearest<P> {
         if called {
             self.callable.fetch_and(!WAKING, Ordering::Relaxed);
         }
-        latch.wake_up();
+        latch.withdraw();
         (sleeps, called)
     }
 }

@@ -42,9 +42,9 @@ impl<P: Platform> Jobs<P> {
 }
 
 /// What a sleeper looks at last.
-pub(super) struct Look<'a, P: Platform>(pub(super) Option<&'a Jobs<P>>);
+pub(super) struct LookAtJobs<'a, P: Platform>(pub(super) Option<&'a Jobs<P>>);
 
-impl<P: Platform> Scan for Look<'_, P> {
+impl<P: Platform> Scan for LookAtJobs<'_, P> {
     fn injected(&self) -> bool {
         false
     }
@@ -65,7 +65,7 @@ impl<P: Platform> Scan for Look<'_, P> {
 
 /// Worker `me` runs `jobs` jobs, as `Worker::work` would.
 pub(super) fn work<P: Platform>(policy: &Nearest<P>, me: usize, jobs: &Jobs<P>, count: usize) {
-    let (end, look) = (Latch::new(), Look(Some(jobs)));
+    let (end, look) = (Latch::new(), LookAtJobs(Some(jobs)));
     for _ in 0..count {
         let mut idle = policy.start_looking(me);
         while !jobs.take() {
@@ -143,8 +143,8 @@ fn thief_wakes_owner<P: Platform>() {
             return;
         }
         let mut idle = policy.start_looking(0);
-        while !latch.probe() {
-            policy.no_work_found(0, &mut idle, &latch, &Look::<P>(None));
+        while !latch.is_set() {
+            policy.no_work_found(0, &mut idle, &latch, &LookAtJobs::<P>(None));
         }
         let _ = policy.work_found(0, idle);
         assert_eq!(result.read(), 7);
@@ -181,13 +181,13 @@ fn owner_sleeps_twice<P: Platform>() {
         }
         let mut idle = policy.start_looking(0);
         let mut ran = 0;
-        while !latch.probe() {
+        while !latch.is_set() {
             if jobs.take() {
                 ran += 1;
                 let _ = policy.work_found(0, idle);
                 idle = policy.start_looking(0);
             } else {
-                policy.no_work_found(0, &mut idle, &latch, &Look(Some(&jobs)));
+                policy.no_work_found(0, &mut idle, &latch, &LookAtJobs(Some(&jobs)));
             }
         }
         let _ = policy.work_found(0, idle);
@@ -238,7 +238,7 @@ fn the_end_wakes_a_worker<P: Platform>() {
         }
         let mut idle = policy.start_looking(1);
         while !terminating.load(Ordering::Acquire) {
-            policy.no_work_found(1, &mut idle, &end, &Look(Some(&jobs)));
+            policy.no_work_found(1, &mut idle, &end, &LookAtJobs(Some(&jobs)));
         }
         let _ = policy.work_found(1, idle);
     });

@@ -34,7 +34,7 @@ pub(super) struct Public(pub(super) u64);
 
 /// What the word says, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum PublicState {
     /// What is above `top` up to `limit` may be stolen, perhaps nothing.
     Open,
     /// Nothing may be stolen; a thief asks.
@@ -73,15 +73,15 @@ impl Public {
         (self.0 >> LIMIT_SHIFT & PLACE_MASK) as u32
     }
 
-    pub(super) fn state(self) -> State {
+    pub(super) fn state(self) -> PublicState {
         if self.0 & RAISER_MASK == PROMISED {
-            State::Promised
+            PublicState::Promised
         } else if self.0 & RAISER_MASK != 0 {
-            State::Raising
+            PublicState::Raising
         } else if self.limit() == ASKED {
-            State::Asked
+            PublicState::Asked
         } else {
-            State::Open
+            PublicState::Open
         }
     }
 
@@ -107,13 +107,13 @@ mod tests {
                     assert_eq!(word.covers(place), place <= limit, "{word:?} {place}");
                 }
             }
-            assert_eq!(raised.state(), State::Raising);
+            assert_eq!(raised.state(), PublicState::Raising);
         }
         assert!(Public(Public::open(0, 0).0 | FENCED).covers(7));
         assert!(Public::asked(5).covers(MOST_JOBS));
-        assert_eq!(Public::asked(5).state(), State::Asked);
-        assert_eq!(Public::promised(5).state(), State::Promised);
+        assert_eq!(Public::asked(5).state(), PublicState::Asked);
+        assert_eq!(Public::promised(5).state(), PublicState::Promised);
         assert!(!Public::promised(5).covers(6));
-        assert_eq!(Public::open(5, 5).state(), State::Open);
+        assert_eq!(Public::open(5, 5).state(), PublicState::Open);
     }
 }

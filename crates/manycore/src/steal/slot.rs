@@ -30,14 +30,14 @@ const ORPHANED: u64 = u64::MAX - 1;
 /// It is pool memory, which does not die under a thief that sets the latch; and
 /// apart from the pointers to jobs, so that thieves write no line that the owner
 /// pushes to.
-pub(super) struct Slot<P: Platform> {
+pub(super) struct JobSlot<P: Platform> {
     /// Set by the thief when the job is done.
     pub(super) latch: Latch<P>,
     /// The worker that has stolen it.
     thief: P::AtomicU64,
 }
 
-impl<P: Platform> Slot<P> {
+impl<P: Platform> JobSlot<P> {
     pub(super) fn new() -> Self {
         Self {
             latch: Latch::new(),

@@ -1,7 +1,7 @@
 //! The stack of jobs that each worker has.
 
-use super::public::{FENCED, MOST_JOBS, Public, State};
-use super::slot::{Head, Run, Slot, Thief};
+use super::public::{FENCED, MOST_JOBS, Public, PublicState};
+use super::slot::{Head, JobSlot, Run, Thief};
 use crate::sleep::Latch;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cell::Cell;
@@ -18,14 +18,14 @@ const CHUNK: usize = if cfg!(test) { 2 } else { 64 };
 /// lines that only the owner writes, a pop one store and one load of a line that
 /// thieves write and then leave alone. No locked instruction, no fence.
 pub(crate) struct JobStack<P: Platform> {
-    own: CachePadded<Own<P>>,
+    own: CachePadded<Owned<P>>,
     public: CachePadded<P::AtomicU64>,
     /// FENCED or 0.
     fenced: u64,
 }
 
 /// What only the owner writes, but for what thieves write into slots.
-struct Own<P: Platform> {
+struct Owned<P: Platform> {
     /// The place of the next job. Thieves read it only when the owner does not
     /// answer.
     bottom: P::AtomicU32,
@@ -41,7 +41,7 @@ struct Own<P: Platform> {
     /// by the system when they are first used.
     jobs: Box<[MaybeUninit<P::AtomicPtr<Head>>]>,
     /// By place, as `jobs`.
-    slots: Box<[MaybeUninit<Slot<P>>]>,
+    slots: Box<[MaybeUninit<JobSlot<P>>]>,
 }
 
 // SAFETY: `ready` is the owner's alone. `jobs` and `slots` are reached by others
@@ -77,7 +77,7 @@ impl<P: Platform> JobStack<P> {
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
         let places = 1 + capacity.min(MOST_JOBS) as usize;
-        let own = Own {
+        let own = Owned {
             bottom: P::AtomicU32::new(1),
             gate: P::AtomicU32::new(1),
             ready: Cell::new(1),
@@ -137,7 +137,7 @@ impl<P: Platform> JobStack<P> {
         // Acquire is more than it takes: of the word only what it says counts. The
         // exchange releases the jobs.
         let word = Public(self.public.load(Ordering::Acquire));
-        if word.state() != State::Raising {
+        if word.state() != PublicState::Raising {
             // If the word has changed, a thief is at it, who needs no help.
             let _ = self.exchange(word, Public::open(word.top(), place));
         }
@@ -167,7 +167,7 @@ impl<P: Platform> JobStack<P> {
             // places at or above it, so these are the only accesses to them.
             unsafe {
                 job.write(P::AtomicPtr::new(std::ptr::null_mut()));
-                slot.write(Slot::new());
+                slot.write(JobSlot::new());
             }
         }
         own.ready.set(to as u32);
@@ -194,7 +194,7 @@ impl<P: Platform> JobStack<P> {
     }
 
     /// What is beside it.
-    fn slot(&self, place: u32) -> &Slot<P> {
+    fn slot(&self, place: u32) -> &JobSlot<P> {
         // SAFETY: as in `entry`; both are made together.
         unsafe { self.own.slots[place as usize].assume_init_ref() }
     }
@@ -244,8 +244,8 @@ impl<P: Platform> JobStack<P> {
             }
             let older = place - 1;
             let next = match word.state() {
-                State::Open | State::Promised if word.limit() < place => return true,
-                State::Open | State::Promised => {
+                PublicState::Open | PublicState::Promised if word.limit() < place => return true,
+                PublicState::Open | PublicState::Promised => {
                     // Nobody wanted it: thieves are not hungry any more. Relaxed, as
                     // all of `gate`: it is about speed only.
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
@@ -253,7 +253,7 @@ impl<P: Platform> JobStack<P> {
                 }
                 // The thief that asks, or raises, gets what is left, for less than it would pay
                 // by itself; or what is pushed next.
-                State::Asked | State::Raising => {
+                PublicState::Asked | PublicState::Raising => {
                     self.own.gate.store(0, Ordering::Relaxed);
                     if top < older {
                         Public::open(top, older)
@@ -316,7 +316,7 @@ impl<P: Platform> JobStack<P> {
         let mut word = Public(self.public.load(Ordering::Acquire));
         loop {
             let place = word.top() + 1;
-            if word.state() != State::Open || place > word.limit() || place < floor {
+            if word.state() != PublicState::Open || place > word.limit() || place < floor {
                 return None;
             }
             match self.exchange(word, Public::open(place, word.limit())) {
@@ -338,15 +338,15 @@ impl<P: Platform> JobStack<P> {
         // Relaxed: of the word only what it says counts, which the exchange compares.
         let word = Public(self.public.load(Ordering::Relaxed));
         match word.state() {
-            State::Asked => true,
-            State::Open if word.top() >= word.limit() => {
+            PublicState::Asked => true,
+            PublicState::Open if word.top() >= word.limit() => {
                 let asked = self.exchange(word, Public::asked(word.top())).is_ok();
                 if asked {
                     self.own.gate.store(0, Ordering::Relaxed);
                 }
                 asked
             }
-            State::Open | State::Promised | State::Raising => false,
+            PublicState::Open | PublicState::Promised | PublicState::Raising => false,
         }
     }
 
@@ -354,7 +354,7 @@ impl<P: Platform> JobStack<P> {
     pub(crate) fn is_asked(&self) -> bool {
         // Relaxed: a hint; `raise` looks again.
         let state = Public(self.public.load(Ordering::Relaxed)).state();
-        matches!(state, State::Asked | State::Promised)
+        matches!(state, PublicState::Asked | PublicState::Promised)
     }
 
     /// Whether the oldest job, if there is one, is at `floor` or above, as seen a
@@ -376,9 +376,9 @@ impl<P: Platform> JobStack<P> {
         let word = Public(self.public.load(Ordering::Acquire));
         let top = word.top();
         let closed = match word.state() {
-            State::Asked | State::Promised => true,
-            State::Open => top >= word.limit(),
-            State::Raising => false,
+            PublicState::Asked | PublicState::Promised => true,
+            PublicState::Open => top >= word.limit(),
+            PublicState::Raising => false,
         };
         let place = top + 1;
         // Relaxed: what counts is read again, after the fence.
@@ -442,7 +442,7 @@ impl<P: Platform> JobStack<P> {
 
 impl<P: Platform> Drop for JobStack<P> {
     fn drop(&mut self) {
-        let Own {
+        let Owned {
             ready, jobs, slots, ..
         } = &mut *self.own;
         for place in 1..ready.get() as usize {

@@ -1,7 +1,7 @@
 //! From loose facts about each CPU to a hierarchy in which everything nests:
 //! package, node, core group, core, CPU.
 
-use super::cgroup::Limits;
+use super::cgroup::GroupLimits;
 use super::sysfs::{CacheFacts, CpuSet, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Where a CPU belongs. Sorting by it puts the CPUs of a core, the cores of a
 /// group, the groups of a node and the nodes of a package side by side.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct CpuLocation {
     package: i64,
     node: usize,
     /// The first CPU that shares the last-level cache; `None` where no cache is
@@ -20,7 +20,7 @@ struct Place {
     id: usize,
 }
 
-impl Place {
+impl CpuLocation {
     fn of(id: usize, facts: &Facts) -> Self {
         let core = facts.core.as_ref().and_then(CpuSet::first);
         let cache = facts.cache.as_ref().filter(|cache| is_shared(cache, facts));
@@ -54,9 +54,12 @@ fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
 pub(super) fn assemble(
     facts: &BTreeMap<usize, Facts>,
     mask: Option<CpuSet>,
-    limits: Limits,
+    limits: GroupLimits,
 ) -> Topology {
-    let mut places: Vec<Place> = facts.iter().map(|(&id, f)| Place::of(id, f)).collect();
+    let mut places: Vec<CpuLocation> = facts
+        .iter()
+        .map(|(&id, f)| CpuLocation::of(id, f))
+        .collect();
     places.sort();
 
     let mut cpus: Vec<Cpu> = Vec::with_capacity(places.len());
@@ -64,10 +67,11 @@ pub(super) fn assemble(
     for (index, place) in places.iter().enumerate() {
         let before = index.checked_sub(1).map(|i| (places[i], cpus[i]));
         // The next number if this CPU opens a new unit, else that of the unit.
-        let number = |get: fn(&Cpu) -> usize, same: fn(Place, Place) -> bool| match &before {
-            None => 0,
-            Some((other, cpu)) => get(cpu) + usize::from(!same(*other, *place)),
-        };
+        let number =
+            |get: fn(&Cpu) -> usize, same: fn(CpuLocation, CpuLocation) -> bool| match &before {
+                None => 0,
+                Some((other, cpu)) => get(cpu) + usize::from(!same(*other, *place)),
+            };
         let mut cpu = Cpu {
             id: place.id,
             smt: 0,

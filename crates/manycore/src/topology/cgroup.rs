@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// What a process may use.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Limits {
+pub(super) struct GroupLimits {
     /// CPU time per time, in CPUs; fractions happen.
     pub(super) quota: Option<f64>,
     pub(super) cpuset: Option<CpuSet>,
@@ -159,9 +159,9 @@ impl Groups {
     }
 }
 
-pub(super) fn read(tree: Tree) -> Limits {
+pub(super) fn read(tree: Tree) -> GroupLimits {
     let groups = Groups::find(tree);
-    Limits {
+    GroupLimits {
         quota: groups.quota(tree).map(|quota| quota.cpus),
         cpuset: groups.cpuset(tree),
     }

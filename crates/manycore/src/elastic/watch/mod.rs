@@ -8,7 +8,7 @@ mod tests;
 use super::Allotment;
 use crate::topology::Quota;
 use manycore_platform::{Native, Platform};
-use pace::Pace;
+use pace::QuotaPace;
 use sources::Sources;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -79,7 +79,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<Watched>,
     thread: Option<JoinHandle<()>>,
     /// [`Platform::forks`] when it was started.
     generation: u32,
@@ -103,21 +103,21 @@ pub struct Limits {
     pub cap: Option<NonZeroUsize>,
 }
 
-struct Shared {
+struct Watched {
     allotment: Allotment,
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
     /// Told when the watch is to stop.
     stops: Condvar,
 }
 
-struct State {
+struct WatchState {
     sources: Sources,
     cap: Option<NonZeroUsize>,
     /// The quota that is obeyed.
     quota: Option<Quota>,
     /// Since when there has been a smaller one.
     smaller_since: Option<Instant>,
-    pace: Pace,
+    pace: QuotaPace,
     /// What the pace has said last; `None`: no quota counts.
     paced: Option<usize>,
     stop: bool,
@@ -141,9 +141,9 @@ impl Watch {
             return Err(io::ErrorKind::Unsupported.into());
         }
         Native::watch_forks()?;
-        let mut state = State::new(Sources::of_this_process());
+        let mut state = WatchState::new(Sources::of_this_process());
         let cores = state.cores();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(Watched {
             allotment: Allotment::new(cores),
             state: Mutex::new(state),
             stops: Condvar::new(),
@@ -252,8 +252,8 @@ impl fmt::Debug for Watch {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl Watched {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
         // What a panic has left is as good as before.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -278,7 +278,7 @@ impl Shared {
     }
 
     /// Under the lock, so that of two the later one is published last.
-    fn publish(&self, state: &State) {
+    fn publish(&self, state: &WatchState) {
         let cores = state.capped();
         if self.allotment.cores() != cores {
             self.allotment.set(cores);
@@ -286,7 +286,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl WatchState {
     fn new(sources: Sources) -> Self {
         let quota = sources.quota();
         Self {
@@ -294,7 +294,7 @@ impl State {
             cap: None,
             quota,
             smaller_since: None,
-            pace: Pace::new(),
+            pace: QuotaPace::new(),
             paced: None,
             stop: false,
         }
@@ -331,7 +331,7 @@ impl State {
                 let usage = self.sources.usage(&quota, all);
                 self.paced = Some(self.pace.workers(quota.cpus, quota.period, usage));
             }
-            _ if self.paced.is_some() => (self.pace, self.paced) = (Pace::new(), None),
+            _ if self.paced.is_some() => (self.pace, self.paced) = (QuotaPace::new(), None),
             _ => {}
         }
     }

@@ -42,7 +42,7 @@ pub(super) struct Usage {
 
 /// The controller.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct QuotaPace {
     margin: f64,
     /// Seconds of CPU time used beyond the rate.
     debt: f64,
@@ -51,7 +51,7 @@ pub(super) struct Pace {
     last: Option<Usage>,
 }
 
-impl Pace {
+impl QuotaPace {
     pub(super) fn new() -> Self {
         Self {
             margin: MARGIN,
@@ -144,7 +144,7 @@ mod tests {
         fn run(&mut self, seconds: u64, phase: u64) -> (f64, u64) {
             let mut rng = fastrand::Rng::with_seed(phase);
             let cpus = self.quota / self.period as f64;
-            let (mut pace, mut workers, mut next) = (Pace::new(), 1, 0);
+            let (mut pace, mut workers, mut next) = (QuotaPace::new(), 1, 0);
             let (mut used, mut throttled) = (0.0, 0);
             for now in 0..seconds * 1_000_000 {
                 if (now + phase) % self.period == 0 {
@@ -230,7 +230,7 @@ mod tests {
     /// Idle time is no credit beyond the band.
     #[test]
     fn after_a_rest() {
-        let mut pace = Pace::new();
+        let mut pace = QuotaPace::new();
         let usage = |ms: u64, used: u64| Usage {
             now: Duration::from_millis(ms),
             used: Duration::from_millis(used),

@@ -5,9 +5,9 @@ use std::fs;
 use tempfile::TempDir;
 
 /// A machine of eight CPUs whose process is in the group `/a/b`.
-struct Machine(TempDir);
+struct FakeMachine(TempDir);
 
-impl Machine {
+impl FakeMachine {
     fn new(cgroup: &str, mountinfo: &str) -> Self {
         let machine = Self(TempDir::new().unwrap());
         machine.put("proc/self/cgroup", cgroup);
@@ -44,20 +44,20 @@ impl Machine {
         fs::write(path, text).unwrap();
     }
 
-    fn state(&self) -> State {
-        State::new(Sources::below(self.0.path()))
+    fn state(&self) -> WatchState {
+        WatchState::new(Sources::below(self.0.path()))
     }
 }
 
 /// The cores after so many ticks.
-fn after(state: &mut State, ticks: u32) -> usize {
+fn after(state: &mut WatchState, ticks: u32) -> usize {
     (1..=ticks).for_each(|tick| state.look(tick));
     state.capped()
 }
 
 #[test]
 fn a_cpuset_of_version_two() {
-    let machine = Machine::v2();
+    let machine = FakeMachine::v2();
     let mut state = machine.state();
     assert_eq!(after(&mut state, FILES), 8);
     machine.put("sys/fs/cgroup/a/b/cpuset.cpus.effective", "1,4-5\n");
@@ -68,7 +68,7 @@ fn a_cpuset_of_version_two() {
 
 #[test]
 fn a_cpuset_of_version_one() {
-    let machine = Machine::v1();
+    let machine = FakeMachine::v1();
     let mut state = machine.state();
     assert_eq!(after(&mut state, FILES), 8);
     machine.put("cg/cpuset/a/cpuset.effective_cpus", "0-1\n");
@@ -77,7 +77,7 @@ fn a_cpuset_of_version_one() {
 
 #[test]
 fn the_process_is_moved() {
-    let machine = Machine::v2();
+    let machine = FakeMachine::v2();
     let mut state = machine.state();
     machine.put("sys/fs/cgroup/c/cpuset.cpus.effective", "0-3\n");
     machine.put("proc/self/cgroup", "0::/c\n");
@@ -87,7 +87,7 @@ fn the_process_is_moved() {
 /// The group goes, as when a container's is made anew: what is around it counts.
 #[test]
 fn the_group_is_removed() {
-    let machine = Machine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1\n");
+    let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1\n");
     let mut state = machine.state();
     assert_eq!(after(&mut state, FILES), 2);
     fs::remove_dir_all(machine.0.path().join("sys/fs/cgroup/a")).unwrap();
@@ -96,11 +96,11 @@ fn the_group_is_removed() {
 
 #[test]
 fn a_larger_quota_is_obeyed_at_once_and_a_smaller_one_if_it_lasts() {
-    let machine = Machine::v2().write("sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
+    let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
     let mut state = machine.state();
-    let quota = |state: &State| state.quota.map(|quota| quota.cpus);
+    let quota = |state: &WatchState| state.quota.map(|quota| quota.cpus);
     assert_eq!(quota(&state), Some(1.5));
-    let see = |state: &mut State, text: &str, at: Instant| {
+    let see = |state: &mut WatchState, text: &str, at: Instant| {
         machine.put("sys/fs/cgroup/a/b/cpu.max", text);
         state.sources.read_files();
         state.follow_quota(at);
@@ -125,11 +125,11 @@ fn a_larger_quota_is_obeyed_at_once_and_a_smaller_one_if_it_lasts() {
 #[test]
 fn a_quota_sets_the_pace() {
     for machine in [
-        Machine::v2()
+        FakeMachine::v2()
             .write("sys/fs/cgroup/a/cpu.max", "260000 100000\n")
             .write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
             .write("sys/fs/cgroup/a/cpu.stat", "usage_usec 0\nnr_throttled 0\n"),
-        Machine::v1()
+        FakeMachine::v1()
             .write("cg/cpu/a/b/cpu.cfs_quota_us", "260000\n")
             .write("cg/cpu/a/b/cpuacct.usage", "0\n"),
     ] {
@@ -153,13 +153,13 @@ fn a_quota_sets_the_pace() {
 
 #[test]
 fn a_quota_of_all_there_is_is_none() {
-    let machine = Machine::v2().write("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
+    let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
     assert_eq!(after(&mut machine.state(), 1), 8);
 }
 
 #[test]
 fn nothing_to_read() {
-    let machine = Machine(TempDir::new().unwrap());
+    let machine = FakeMachine(TempDir::new().unwrap());
     let all = std::thread::available_parallelism().unwrap().get();
     assert_eq!(after(&mut machine.state(), GROUPS), all);
 }

@@ -14,9 +14,9 @@ use std::sync::Mutex;
 /// What was handed out. The standard library's lock: keeping the books is no
 /// step of the model.
 #[derive(Default)]
-pub(crate) struct Tally(Mutex<Vec<Range<usize>>>);
+pub(crate) struct HandedOut(Mutex<Vec<Range<usize>>>);
 
-impl Tally {
+impl HandedOut {
     pub(crate) fn add(&self, block: Range<usize>) {
         assert!(!block.is_empty(), "an empty block");
         self.0.lock().unwrap().push(block);
@@ -39,7 +39,7 @@ impl Tally {
 /// Participants `0..participants` claim from `partition`, of `n` iterations,
 /// until nothing is left for them.
 fn each_once<P: Platform, S: Partition>(partition: &S, n: usize, participants: usize) {
-    let tally = Tally::default();
+    let tally = HandedOut::default();
     team::<P>(participants, |rank| {
         let mut claims = partition.claims(rank);
         while let Some(block) = claims.next() {

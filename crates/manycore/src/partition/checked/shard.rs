@@ -1,6 +1,6 @@
 //! One shard: its owner claims from below while thieves take from above.
 
-use super::Tally;
+use super::HandedOut;
 use crate::partition::shard::Shard;
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, team,
@@ -22,7 +22,7 @@ enum Owner {
 fn each_unit_once<P: Platform>(units: u64, thieves: usize, owner: Owner, block: u64) {
     let shard = Shard::<P>::new();
     shard.fill(0..units, owner == Owner::Early);
-    let tally = Tally::default();
+    let tally = HandedOut::default();
     let took = |units: Range<u64>| tally.add(units.start as usize..units.end as usize);
     team::<P>(1 + thieves, |rank| {
         if rank > 0 {
@@ -79,7 +79,7 @@ fn many_units() {
 fn refilled_as_it_was<P: Platform>() {
     let shard = Shard::<P>::new();
     shard.fill(0..2, true);
-    let (first, second) = (Tally::default(), Tally::default());
+    let (first, second) = (HandedOut::default(), HandedOut::default());
     team::<P>(2, |rank| {
         let units = |units: Range<u64>| units.start as usize..units.end as usize;
         if rank > 0 {

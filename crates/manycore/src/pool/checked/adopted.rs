@@ -1,7 +1,7 @@
 //! Pools that adopt a thread, under shuttle: that thread need not work, and the
 //! pool may end elsewhere.
 
-use super::fork::{Count, Fences, dawdle, stolen};
+use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check};
 use crate::pool::{Builder, Pool, Scope, Yield};
 use manycore_check::{Deaf, Faulty, Shuttle, caught, shuttle_random, team};
@@ -50,7 +50,7 @@ fn blocks_until_it_ran<P: Platform>() {
 #[test]
 fn an_adopted_thread_that_never_works() {
     check(700, blocks_until_it_ran::<Shuttle>);
-    check(200, blocks_until_it_ran::<Fences>);
+    check(200, blocks_until_it_ran::<FencedShuttle>);
 }
 
 /// Mail for the adopted thread, which blocks, when the pool ends elsewhere: some
@@ -72,7 +72,7 @@ fn mail_that_is_left<P: Platform>(threads: usize) {
 fn mail_for_a_blocked_thread_is_run_at_the_end() {
     for threads in [2, 3] {
         check(500, move || mail_that_is_left::<Shuttle>(threads));
-        check(100, move || mail_that_is_left::<Fences>(threads));
+        check(100, move || mail_that_is_left::<FencedShuttle>(threads));
     }
 }
 
@@ -95,7 +95,7 @@ fn calls_while_it_ends<P: Platform>(threads: usize) {
 fn calls_to_workers_that_leave_are_answered() {
     for threads in [1, 2, 3] {
         check(500, move || calls_while_it_ends::<Shuttle>(threads));
-        check(100, move || calls_while_it_ends::<Fences>(threads));
+        check(100, move || calls_while_it_ends::<FencedShuttle>(threads));
     }
 }
 
@@ -118,7 +118,7 @@ fn mail_at_its_own_end<P: Platform>(threads: usize) {
 fn mail_at_an_end_of_its_own_reaches_its_worker() {
     for threads in [2, 3] {
         check(300, move || mail_at_its_own_end::<Shuttle>(threads));
-        check(100, move || mail_at_its_own_end::<Fences>(threads));
+        check(100, move || mail_at_its_own_end::<FencedShuttle>(threads));
     }
 }
 
@@ -140,7 +140,7 @@ fn ends_within_a_scope<P: Platform>(threads: usize) {
 fn who_leaves_has_read_its_mail() {
     for threads in [2, 3] {
         check(1_000, move || ends_within_a_scope::<Shuttle>(threads));
-        check(200, move || ends_within_a_scope::<Fences>(threads));
+        check(200, move || ends_within_a_scope::<FencedShuttle>(threads));
     }
 }
 
@@ -174,7 +174,7 @@ fn alone<P: Platform>() {
 #[test]
 fn an_adopted_thread_alone() {
     check(500, alone::<Shuttle>);
-    check(100, alone::<Fences>);
+    check(100, alone::<FencedShuttle>);
 }
 
 /// The checks above can fail. Only faults that do not run a job on a frame that is

@@ -1,6 +1,6 @@
 //! A slot has one holder, and a helper that joins its loop finds that loop's job.
 
-use crate::pool::board::{Board, Job, Part};
+use crate::pool::board::{Board, Part, PostedLoop};
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
 use manycore_platform::Platform;
 
@@ -31,7 +31,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
         let frame = Plain::new(true);
         let id = 1 + rank as u32;
         job.write(id);
-        let posted = Job {
+        let posted = PostedLoop {
             frame: std::ptr::from_ref(&frame).cast(),
             run: |frame, _| {
                 // SAFETY: the frame above, which lives until the gate is empty.

@@ -1,8 +1,8 @@
 //! Pools that follow an allotment, under shuttle: while it changes each job runs, once;
 //! a worker that is not allowed to run parks, and comes back when it is allowed.
 
-use super::fork::{Count, Fences, dawdle};
-use super::whole::{Meeting, Tally, check, partitioners};
+use super::fork::{Count, FencedShuttle, dawdle};
+use super::whole::{Meeting, RunCounts, check, partitioners};
 use crate::elastic::Allotment;
 use crate::pool::{Builder, Context, Pool};
 use crate::{Block, Partitioner};
@@ -38,7 +38,7 @@ fn each_iteration_runs_once() {
     for partitioner in partitioners() {
         check(200, move || {
             while_it_changes::<Shuttle>(3, |pool| {
-                let tally = Tally::new(9);
+                let tally = RunCounts::new(9);
                 pool.with(partitioner).parallel_for(0..9, |i| {
                     Shuttle::yield_now();
                     tally.ran(i);
@@ -70,7 +70,7 @@ fn jobs<P: Platform>(threads: usize) {
 fn each_job_runs() {
     for threads in [2, 3] {
         check(500, move || jobs::<Shuttle>(threads));
-        check(100, move || jobs::<Fences>(threads));
+        check(100, move || jobs::<FencedShuttle>(threads));
     }
 }
 
@@ -109,7 +109,7 @@ fn detached<P: Platform>(threads: usize) {
 fn detached_jobs_are_left_to_somebody() {
     for threads in [2, 3] {
         check(1_000, move || detached::<Shuttle>(threads));
-        check(200, move || detached::<Fences>(threads));
+        check(200, move || detached::<FencedShuttle>(threads));
     }
 }
 
@@ -120,7 +120,7 @@ fn growth<P: Platform>() {
     let pool = following(3, &allotment);
     for _ in 0..2 {
         dawdle::<P>();
-        let (tally, meeting) = (Tally::new(3), Meeting::<P>::of(3));
+        let (tally, meeting) = (RunCounts::new(3), Meeting::<P>::of(3));
         let one = Partitioner::Sharded(Block::size(1));
         pool.with(one).parallel_for(0..3, |i| {
             if i == 0 || Context::current(&pool.registry.shared).rank == 0 {
@@ -177,7 +177,7 @@ fn ends<P: Platform>() {
 #[test]
 fn the_end_is_everybodys() {
     check(500, ends::<Shuttle>);
-    check(100, ends::<Fences>);
+    check(100, ends::<FencedShuttle>);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where asymmetric fences are refused.
-pub(super) type Fences = Faulty<Shuttle, Fenced>;
+pub(super) type FencedShuttle = Faulty<Shuttle, Fenced>;
 
 /// The standard library's atomic: keeping the books is no step of the model.
 #[derive(Clone, Default)]
@@ -81,7 +81,7 @@ fn trees_of_joins() {
     shuttle_random(100, || trees::<Shuttle>(1));
     for threads in [2, 3] {
         check(300, move || trees::<Shuttle>(threads));
-        check(100, move || trees::<Fences>(threads));
+        check(100, move || trees::<FencedShuttle>(threads));
     }
 }
 
@@ -109,7 +109,7 @@ fn hand_over<P: Platform>() {
 #[test]
 fn a_stolen_closure_is_awaited() {
     check(700, hand_over::<Shuttle>);
-    check(200, hand_over::<Fences>);
+    check(200, hand_over::<FencedShuttle>);
 }
 
 /// The owner sleeps until its thief forks; then it helps.
@@ -128,7 +128,7 @@ fn helps_its_thief<P: Platform>() {
 #[test]
 fn an_owner_asleep_helps_its_thief() {
     check(500, helps_its_thief::<Shuttle>);
-    check(200, helps_its_thief::<Fences>);
+    check(200, helps_its_thief::<FencedShuttle>);
 }
 
 /// A worker claims a job that turns out to be no business of its own, gives it
@@ -164,7 +164,7 @@ fn gives_back<P: Platform>() {
 #[test]
 fn what_is_given_back_is_not_left_to_nobody() {
     check(700, gives_back::<Shuttle>);
-    check(200, gives_back::<Fences>);
+    check(200, gives_back::<FencedShuttle>);
 }
 
 fn spawn_into<'scope, P: Platform>(scope: &Scope<'scope, P>, depth: u32, leaves: &'scope Count) {
@@ -196,7 +196,7 @@ fn jobs_of_scopes() {
     shuttle_random(100, || scopes::<Shuttle>(1));
     for threads in [2, 3] {
         check(300, move || scopes::<Shuttle>(threads));
-        check(100, move || scopes::<Fences>(threads));
+        check(100, move || scopes::<FencedShuttle>(threads));
     }
 }
 
@@ -213,7 +213,7 @@ fn scopes_from_outside<P: Platform>() {
 #[test]
 fn scopes_of_three_visitors() {
     check(500, scopes_from_outside::<Shuttle>);
-    check(100, scopes_from_outside::<Fences>);
+    check(100, scopes_from_outside::<FencedShuttle>);
 }
 
 /// Detached jobs, and jobs of theirs, are over when the pool is.
@@ -241,7 +241,7 @@ fn spawns<P: Platform>(threads: usize) {
 fn a_pool_ends_after_its_jobs() {
     for threads in [1, 2, 3] {
         check(400, move || spawns::<Shuttle>(threads));
-        check(100, move || spawns::<Fences>(threads));
+        check(100, move || spawns::<FencedShuttle>(threads));
     }
 }
 
@@ -260,7 +260,7 @@ fn broadcasts<P: Platform>() {
 #[test]
 fn broadcasts_reach_everybody() {
     check(400, broadcasts::<Shuttle>);
-    check(100, broadcasts::<Fences>);
+    check(100, broadcasts::<FencedShuttle>);
 }
 
 fn visitors<P: Platform>(threads: usize) {
@@ -276,7 +276,7 @@ fn visitors<P: Platform>(threads: usize) {
 fn three_visitors() {
     for threads in [1, 2] {
         check(400, move || visitors::<Shuttle>(threads));
-        check(100, move || visitors::<Fences>(threads));
+        check(100, move || visitors::<FencedShuttle>(threads));
     }
 }
 
@@ -309,7 +309,7 @@ fn rings<P: Platform>(sizes: &[usize]) {
 fn pools_that_call_each_other() {
     for sizes in [&[1, 1][..], &[2, 1], &[2, 2], &[1, 1, 1]] {
         check(300, move || rings::<Shuttle>(sizes));
-        check(50, move || rings::<Fences>(sizes));
+        check(50, move || rings::<FencedShuttle>(sizes));
     }
 }
 
@@ -324,7 +324,7 @@ fn broadcasts_across<P: Platform>() {
 #[test]
 fn broadcasts_to_a_pool_that_waits() {
     check(300, broadcasts_across::<Shuttle>);
-    check(50, broadcasts_across::<Fences>);
+    check(50, broadcasts_across::<FencedShuttle>);
 }
 
 /// Loops, and joins in them, at the same time as joins, and loops in them.
@@ -346,7 +346,7 @@ fn loops_and_joins<P: Platform>() {
 #[test]
 fn loops_among_joins() {
     check(400, loops_and_joins::<Shuttle>);
-    check(100, loops_and_joins::<Fences>);
+    check(100, loops_and_joins::<FencedShuttle>);
 }
 
 /// The panic of the first closure waits for the second, which may be anywhere.
@@ -378,5 +378,5 @@ fn panics<P: Platform>() {
 #[test]
 fn panics_wait_for_the_others() {
     check(500, panics::<Shuttle>);
-    check(100, panics::<Fences>);
+    check(100, panics::<FencedShuttle>);
 }

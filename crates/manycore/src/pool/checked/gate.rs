@@ -7,7 +7,7 @@ use manycore_check::{
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
 /// What the check asks of a gate, sound or broken.
-trait Door: Sync {
+trait GateKind: Sync {
     fn open(&self);
     fn join(&self) -> bool;
     fn leave_closed(&self);
@@ -15,7 +15,7 @@ trait Door: Sync {
     fn is_empty(&self) -> bool;
 }
 
-impl<P: Platform> Door for Gate<P> {
+impl<P: Platform> GateKind for Gate<P> {
     fn open(&self) {
         self.open();
     }
@@ -42,7 +42,7 @@ impl<P: Platform> Door for Gate<P> {
 /// once, at any time. The frame is plain memory: loom reports a helper's use of
 /// it that is not ordered before the caller takes it back, and a helper's
 /// result that is not there when the gate is empty.
-fn frame_outlives_helpers<D: Door>(make: impl Fn() -> D, helpers: usize, loops: u32) {
+fn frame_outlives_helpers<D: GateKind>(make: impl Fn() -> D, helpers: usize, loops: u32) {
     const DEAD: u32 = 0;
     let door = make();
     let frame = Plain::new(DEAD);
@@ -115,7 +115,7 @@ fn each_fault_of_the_atomics_is_caught() {
 
 /// A step that a gate can get wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mistake {
+enum GateMistake {
     LooksBeforeCounting,
     FreesAtOnce,
     LeavesRelaxed,
@@ -123,14 +123,14 @@ enum Mistake {
 }
 
 /// The gate once more, with room for one mistake.
-struct Sketch {
+struct GateSketch {
     open: <Loom as Platform>::AtomicBool,
     count: <Loom as Platform>::AtomicU32,
-    mistake: Option<Mistake>,
+    mistake: Option<GateMistake>,
 }
 
-impl Sketch {
-    fn with(mistake: Option<Mistake>) -> Self {
+impl GateSketch {
+    fn with(mistake: Option<GateMistake>) -> Self {
         Self {
             open: Atomic::new(false),
             count: Atomic::new(0),
@@ -139,7 +139,7 @@ impl Sketch {
     }
 
     /// Release, unless that is the mistake.
-    fn release(&self, relaxed: Mistake) -> Ordering {
+    fn release(&self, relaxed: GateMistake) -> Ordering {
         if self.mistake == Some(relaxed) {
             Ordering::Relaxed
         } else {
@@ -148,13 +148,14 @@ impl Sketch {
     }
 }
 
-impl Door for Sketch {
+impl GateKind for GateSketch {
     fn open(&self) {
-        self.open.store(true, self.release(Mistake::OpensRelaxed));
+        self.open
+            .store(true, self.release(GateMistake::OpensRelaxed));
     }
 
     fn join(&self) -> bool {
-        if self.mistake == Some(Mistake::LooksBeforeCounting) {
+        if self.mistake == Some(GateMistake::LooksBeforeCounting) {
             let came_in = self.open.load(Ordering::Acquire);
             if came_in {
                 self.count.fetch_add(1, Ordering::Relaxed);
@@ -173,7 +174,7 @@ impl Door for Sketch {
     fn leave_closed(&self) {
         self.open.store(false, Ordering::Relaxed);
         self.count
-            .fetch_sub(1, self.release(Mistake::LeavesRelaxed));
+            .fetch_sub(1, self.release(GateMistake::LeavesRelaxed));
     }
 
     fn close(&self) {
@@ -182,7 +183,7 @@ impl Door for Sketch {
     }
 
     fn is_empty(&self) -> bool {
-        self.mistake == Some(Mistake::FreesAtOnce) || self.count.load(Ordering::Acquire) == 0
+        self.mistake == Some(GateMistake::FreesAtOnce) || self.count.load(Ordering::Acquire) == 0
     }
 }
 
@@ -190,15 +191,15 @@ impl Door for Sketch {
 fn each_wrong_step_is_caught() {
     let check = |mistake| {
         loom_model(None, move || {
-            frame_outlives_helpers(|| Sketch::with(mistake), 1, 1);
+            frame_outlives_helpers(|| GateSketch::with(mistake), 1, 1);
         })
     };
     check(None);
     for mistake in [
-        Mistake::LooksBeforeCounting,
-        Mistake::FreesAtOnce,
-        Mistake::LeavesRelaxed,
-        Mistake::OpensRelaxed,
+        GateMistake::LooksBeforeCounting,
+        GateMistake::FreesAtOnce,
+        GateMistake::LeavesRelaxed,
+        GateMistake::OpensRelaxed,
     ] {
         println!("{mistake:?}: {}", caught(|| check(Some(mistake))));
     }

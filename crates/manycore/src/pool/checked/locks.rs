@@ -2,7 +2,7 @@
 //! block on that lock: the call's end frees a place for who holds it. What does not is a
 //! deadlock, which shuttle reports.
 
-use super::fork::{Count, Fences, dawdle, stolen};
+use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check, pool};
 use crate::Partitioner;
 use crate::pool::Pool;
@@ -58,7 +58,7 @@ fn around<P: Platform>(installed: bool, wait: Wait<P>) {
     assert_eq!(done.get(), 2);
 }
 
-fn checked(wait: Wait<Shuttle>, fenced: Wait<Fences>) {
+fn checked(wait: Wait<Shuttle>, fenced: Wait<FencedShuttle>) {
     for installed in [false, true] {
         check(500, move || around(installed, wait));
         check(100, move || around(installed, fenced));
@@ -70,7 +70,7 @@ fn around_a_join() {
     fn wait<P: Platform>(pool: &Pool<P>, begin: &(dyn Fn() + Sync)) {
         stolen(pool, || (), begin);
     }
-    checked(wait::<Shuttle>, wait::<Fences>);
+    checked(wait::<Shuttle>, wait::<FencedShuttle>);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn around_a_scope() {
             both.attend();
         });
     }
-    checked(wait::<Shuttle>, wait::<Fences>);
+    checked(wait::<Shuttle>, wait::<FencedShuttle>);
 }
 
 #[test]
@@ -99,5 +99,5 @@ fn around_a_loop() {
             }
         });
     }
-    checked(wait::<Shuttle>, wait::<Fences>);
+    checked(wait::<Shuttle>, wait::<FencedShuttle>);
 }

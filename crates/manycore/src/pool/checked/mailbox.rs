@@ -8,7 +8,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 
 /// What a worker that ends gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mistake {
+enum MailMistake {
     /// It is gone whatever its last look has found.
     NoLastLook,
     /// It takes its last look, and then says that it is absent.
@@ -18,7 +18,7 @@ enum Mistake {
 /// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once
 /// more, as `Registry::send` and `Worker::find_left` do; worker 2 ends as
 /// `Worker::work` does, or stays if it does not see the end.
-fn mail_is_read<P: Platform>(mistake: Option<Mistake>) {
+fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
     let (mailbox, events) = (Mailbox::<P>::new(), EventCount::<P>::new());
     let terminating = P::AtomicBool::new(false);
     let ran = Plain::new(0);
@@ -43,8 +43,8 @@ fn mail_is_read<P: Platform>(mistake: Option<Mistake>) {
                 if !terminating.load(Ordering::Acquire) {
                     return;
                 }
-                let empty = mistake == Some(Mistake::LooksFirst) && mailbox.is_empty();
-                if mailbox.leave() || empty || mistake == Some(Mistake::NoLastLook) {
+                let empty = mistake == Some(MailMistake::LooksFirst) && mailbox.is_empty();
+                if mailbox.leave() || empty || mistake == Some(MailMistake::NoLastLook) {
                     return stays.store(false, Ordering::Relaxed);
                 }
             }
@@ -65,7 +65,7 @@ fn who_leaves_or_who_sends_reads_it() {
 fn each_mistake_is_caught() {
     let fence = || loom_model(Some(3), || mail_is_read::<Faulty<Loom, NoFence>>(None));
     assert!(caught(fence).contains("nobody reads"));
-    for mistake in [Mistake::NoLastLook, Mistake::LooksFirst] {
+    for mistake in [MailMistake::NoLastLook, MailMistake::LooksFirst] {
         let why = caught(|| loom_model(Some(3), move || mail_is_read::<Loom>(Some(mistake))));
         assert!(why.contains("nobody reads"), "{mistake:?}: {why}");
     }

@@ -7,7 +7,7 @@ use manycore_platform::Platform;
 
 /// What the caller gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mistake {
+enum WaitMistake {
     /// It sleeps without having looked again after the announcement.
     NoSecondLook,
     /// It resets its latch after the announcement, not before.
@@ -32,15 +32,15 @@ impl<P: Platform> Caller<P> {
 
     /// As a sleep policy does: `Nearest::sleep` without its bookkeeping.
     fn sleep(&self) {
-        if !self.latch.get_sleepy() {
+        if self.latch.is_set() {
             return;
         }
         self.parker.lie_down();
-        if self.latch.fall_asleep() {
+        if self.latch.announce_sleep() {
             while self.parker.is_occupied() {
                 self.parker.sleep(None);
             }
-            self.latch.wake_up();
+            self.latch.withdraw();
         }
         self.parker.rise();
     }
@@ -49,19 +49,19 @@ impl<P: Platform> Caller<P> {
 /// `Shared::wait` without its patience (64 looks and 100 us) and without helping: it
 /// sleeps as soon as it may, by the steps of `Worker::await_helpers`. The checker would
 /// need all of that time to come to the step that matters; `whole` runs the original.
-fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<Mistake>) {
+fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<WaitMistake>) {
     gate.close();
     while !gate.is_empty() {
-        if mistake != Some(Mistake::ResetsLate) {
+        if mistake != Some(WaitMistake::ResetsLate) {
             caller.latch.reset();
         }
-        if mistake != Some(Mistake::NotAnnounced) {
+        if mistake != Some(WaitMistake::NotAnnounced) {
             gate.await_last(7);
         }
-        if mistake == Some(Mistake::ResetsLate) {
+        if mistake == Some(WaitMistake::ResetsLate) {
             caller.latch.reset();
         }
-        if mistake == Some(Mistake::NoSecondLook) || !gate.is_empty() {
+        if mistake == Some(WaitMistake::NoSecondLook) || !gate.is_empty() {
             caller.sleep();
         }
         gate.awaited_no_more();
@@ -79,7 +79,7 @@ fn tell<P: Platform>(left: Left, caller: &Caller<P>) {
 }
 
 /// One caller runs `loops` loops and waits, each helper comes by once.
-fn caller_is_woken<P: Platform>(helpers: usize, loops: u32, mistake: Option<Mistake>) {
+fn caller_is_woken<P: Platform>(helpers: usize, loops: u32, mistake: Option<WaitMistake>) {
     let (gate, caller) = (Gate::<P>::new(), Caller::<P>::new());
     let frame = Plain::new(0);
     team::<P>(1 + helpers, |rank| {
@@ -120,9 +120,9 @@ fn by_two_helpers() {
 #[test]
 fn each_mistake_of_the_caller_is_caught() {
     for mistake in [
-        Mistake::NoSecondLook,
-        Mistake::ResetsLate,
-        Mistake::NotAnnounced,
+        WaitMistake::NoSecondLook,
+        WaitMistake::ResetsLate,
+        WaitMistake::NotAnnounced,
     ] {
         let why = caught(|| loom_model(None, move || caller_is_woken::<Loom>(1, 1, Some(mistake))));
         assert!(why.contains("deadlock"), "{mistake:?}: {why}");

@@ -40,12 +40,12 @@ pub(super) fn partitioners() -> [Partitioner; 10] {
 /// Counts the runs of each iteration of one loop, which must be between the
 /// loop's start and its return. The standard library's atomics: keeping the
 /// books is no step of the model.
-pub(super) struct Tally {
+pub(super) struct RunCounts {
     runs: Vec<AtomicU32>,
     over: AtomicBool,
 }
 
-impl Tally {
+impl RunCounts {
     pub(super) fn new(n: usize) -> Self {
         Self {
             runs: (0..n).map(|_| AtomicU32::new(0)).collect(),
@@ -68,7 +68,7 @@ impl Tally {
 }
 
 fn each_once<P: Platform>(pool: &Pool<P>, partitioner: Partitioner, n: usize) {
-    let tally = Tally::new(n);
+    let tally = RunCounts::new(n);
     pool.with(partitioner).parallel_for(0..n, |i| tally.ran(i));
     tally.assert_each_once();
 }
@@ -109,7 +109,7 @@ impl<P: Platform> Meeting<P> {
 /// A loop of one iteration a thread, all at once: every worker must come.
 fn all_hands<P: Platform>(pool: &Pool<P>) {
     let n = pool.threads();
-    let (tally, meeting) = (Tally::new(n), Meeting::<P>::of(n as u32));
+    let (tally, meeting) = (RunCounts::new(n), Meeting::<P>::of(n as u32));
     pool.with(Partitioner::Static).parallel_for(0..n, |i| {
         meeting.attend();
         tally.ran(i);
@@ -306,7 +306,7 @@ fn nested_loops() {
     ] {
         check(200, move || {
             let pool = pool::<Shuttle>(3);
-            let tally = Tally::new(3 * 3);
+            let tally = RunCounts::new(3 * 3);
             pool.with(Partitioner::Guided).parallel_for(0..3, |i| {
                 pool.with(inner)
                     .parallel_for(0..3, |j| tally.ran(3 * i + j));
@@ -337,7 +337,7 @@ fn a_panic_in_a_body() {
         check(200, move || {
             let pool = pool::<Shuttle>(3);
             for bad in [0, 3] {
-                let tally = Tally::new(5);
+                let tally = RunCounts::new(5);
                 let caught = catch_unwind(AssertUnwindSafe(|| {
                     pool.with(partitioner).parallel_for(0..5, |i| {
                         tally.ran(i);

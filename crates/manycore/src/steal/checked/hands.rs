@@ -1,6 +1,6 @@
 //! The owner falls asleep on the latch of its stolen job, and is woken.
 
-use super::{Task, thief};
+use super::{CheckedTask, thief};
 use crate::steal::JobStack;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, TornSwap, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
@@ -9,7 +9,7 @@ use manycore_platform::{Atomic, Futex, Ordering, Platform};
 /// policy has it sleep. Loom reports an owner that nobody wakes, and a result that
 /// is not there when the latch is set.
 fn asleep<P: Platform>() {
-    let (stack, task) = (JobStack::<P>::new(1).unwrap(), Task::new());
+    let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
     let bed = P::Futex::new(0);
     team::<P>(2, |rank| {
         if rank > 0 {
@@ -32,17 +32,17 @@ fn asleep<P: Platform>() {
             return task.ran(super::OWNER);
         }
         let latch = stack.latch(place);
-        while !latch.probe() {
-            if latch.get_sleepy() && latch.fall_asleep() {
+        while !latch.is_set() {
+            if latch.announce_sleep() {
                 while bed.load(Ordering::Acquire) == 0 {
                     bed.wait(0, None);
                 }
             }
-            latch.wake_up();
+            latch.withdraw();
         }
         assert_eq!(task.output.read(), 3 + 1);
         stack.retire(place);
-        assert!(!stack.latch(place).probe());
+        assert!(!stack.latch(place).is_set());
     });
 }
 

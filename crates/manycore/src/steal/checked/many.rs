@@ -78,7 +78,7 @@ fn turmoil<P: Platform>(thieves: usize) {
                 if stack.pop(place) || stack.confirm(place) {
                     job.ran();
                 } else {
-                    while !stack.latch(place).probe() {
+                    while !stack.latch(place).is_set() {
                         P::yield_now();
                     }
                     stack.retire(place);

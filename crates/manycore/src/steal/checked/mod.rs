@@ -13,7 +13,7 @@ use manycore_platform::{Ordering, Platform};
 
 /// A job that tells whether it was run once, and in order.
 #[repr(C)]
-struct Task {
+struct CheckedTask {
     head: Head,
     /// Written by the owner before the push, read by who runs the job.
     input: Plain<u32>,
@@ -27,11 +27,11 @@ struct Task {
 
 const OWNER: u32 = 1_000;
 
-impl Task {
+impl CheckedTask {
     fn new() -> Self {
         unsafe fn run(task: *const (), migrated: bool) {
             // SAFETY: the task below, which its owner keeps until it is done.
-            let task = unsafe { &*task.cast::<Task>() };
+            let task = unsafe { &*task.cast::<CheckedTask>() };
             task.ran(if migrated { 1 } else { OWNER });
         }
         Self {
@@ -64,7 +64,7 @@ impl Task {
             assert_eq!(self.output.read(), input + OWNER);
             return false;
         }
-        while !stack.latch(place).probe() {
+        while !stack.latch(place).is_set() {
             P::yield_now();
         }
         assert_eq!(

@@ -1,6 +1,6 @@
 //! An owner that takes its jobs back while one or two thieves are at them.
 
-use super::{Task, Way, take};
+use super::{CheckedTask, Way, take};
 use crate::steal::JobStack;
 use manycore_check::{
     Fault, Faulty, Fenced, Loom, NoFence, NoHeavyFence, Relaxed, TornCas, caught, loom_model, team,
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicUsize;
 /// were stolen.
 fn race<P: Platform>(jobs: u32, rounds: u32, thieves: &[&[Way]]) -> usize {
     let stack = JobStack::<P>::new(jobs).unwrap();
-    let tasks: Vec<_> = (0..jobs).map(|_| Task::new()).collect();
+    let tasks: Vec<_> = (0..jobs).map(|_| CheckedTask::new()).collect();
     let stolen = AtomicUsize::new(0);
     team::<P>(1 + thieves.len(), |rank| {
         if rank > 0 {
@@ -24,7 +24,7 @@ fn race<P: Platform>(jobs: u32, rounds: u32, thieves: &[&[Way]]) -> usize {
             return;
         }
         for round in 0..rounds {
-            let push = |task: &Task| task.push(&stack, round);
+            let push = |task: &CheckedTask| task.push(&stack, round);
             let places: Vec<_> = tasks.iter().map(push).collect();
             for (task, place) in tasks.iter().zip(places).rev() {
                 stolen.fetch_add(task.pop(&stack, place).into(), Ordering::Relaxed);

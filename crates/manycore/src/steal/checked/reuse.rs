@@ -1,13 +1,13 @@
 //! Places used again, places made on the way, and a stack that is full.
 
-use super::{Task, Way, take, thief};
+use super::{CheckedTask, Way, take, thief};
 use crate::steal::JobStack;
 use manycore_check::{Faulty, Fenced, Loom, TornCas, caught, loom_model, team};
 use manycore_platform::Platform;
 
 /// One place, used twice: stolen or not the first time, and the second time.
 fn twice<P: Platform>() {
-    let (stack, task) = (JobStack::<P>::new(1).unwrap(), Task::new());
+    let (stack, task) = (JobStack::<P>::new(1).unwrap(), CheckedTask::new());
     team::<P>(2, |rank| {
         if rank > 0 {
             take(&stack, Way::Raise, rank);
@@ -20,7 +20,7 @@ fn twice<P: Platform>() {
             let stolen = task.pop(&stack, place);
             assert!(stack.is_empty());
             if stolen {
-                assert!(!stack.latch(place).probe() && stack.thief(place).is_none());
+                assert!(!stack.latch(place).is_set() && stack.thief(place).is_none());
             }
         }
     });
@@ -40,7 +40,7 @@ fn a_place_is_stolen_from_again() {
 fn a_thief_follows_the_owner_into_a_new_chunk() {
     loom_model(Some(2), || {
         let stack = JobStack::<Loom>::new(5).unwrap();
-        let tasks: [_; 5] = std::array::from_fn(|_| Task::new());
+        let tasks: [_; 5] = std::array::from_fn(|_| CheckedTask::new());
         team::<Loom>(2, |rank| {
             if rank > 0 {
                 for way in [Way::Raise, Way::Steal, Way::Steal] {
@@ -76,7 +76,7 @@ fn a_stack_for_nothing_is_full() {
 fn nothing_below_the_floor_is_taken() {
     loom_model(None, || {
         let stack = JobStack::<Loom>::new(2).unwrap();
-        let tasks = [Task::new(), Task::new()];
+        let tasks = [CheckedTask::new(), CheckedTask::new()];
         let places = tasks.each_ref().map(|task| task.push(&stack, 0));
         assert!(stack.raise(2, thief(1)).is_none() && !stack.is_above(2));
         assert!(stack.is_above(1));

@@ -137,7 +137,7 @@ fn each_fault_of_the_platform_is_caught() {
 
 /// A step of the argument left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mistake {
+enum EventMistake {
     /// The poster reads `sleepers` unordered with its post.
     NoFenceInPost,
     /// The sleeper compares unordered with its being counted.
@@ -149,14 +149,14 @@ enum Mistake {
 }
 
 /// The event count once more, with room for one mistake.
-struct Sketch {
+struct EventSketch {
     posted: <Loom as Platform>::Futex,
     sleepers: <Loom as Platform>::AtomicU32,
-    mistake: Option<Mistake>,
+    mistake: Option<EventMistake>,
 }
 
-impl Sketch {
-    fn with(mistake: Option<Mistake>) -> Self {
+impl EventSketch {
+    fn with(mistake: Option<EventMistake>) -> Self {
         Self {
             posted: Atomic::new(0),
             sleepers: Atomic::new(0),
@@ -164,21 +164,21 @@ impl Sketch {
         }
     }
 
-    fn fence(&self, left_out: Mistake) {
+    fn fence(&self, left_out: EventMistake) {
         if self.mistake != Some(left_out) {
             Loom::fence_after_rmw();
         }
     }
 }
 
-impl Events for Sketch {
+impl Events for EventSketch {
     fn seen(&self) -> u32 {
         self.posted.load(Ordering::Acquire)
     }
 
     fn post(&self) -> u32 {
         self.posted.fetch_add(1, Ordering::Release);
-        self.fence(Mistake::NoFenceInPost);
+        self.fence(EventMistake::NoFenceInPost);
         self.sleepers.load(Ordering::Relaxed)
     }
 
@@ -188,13 +188,13 @@ impl Events for Sketch {
 
     fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         let now = || self.posted.load(Ordering::Acquire);
-        if self.mistake == Some(Mistake::CountsAfterComparing) && now() != seen {
+        if self.mistake == Some(EventMistake::CountsAfterComparing) && now() != seen {
             return;
         }
         self.sleepers.fetch_add(1, Ordering::Relaxed);
-        self.fence(Mistake::NoFenceInSleep);
+        self.fence(EventMistake::NoFenceInSleep);
         let expected = match self.mistake {
-            Some(Mistake::CountsAfterComparing | Mistake::DoesNotCompare) => now(),
+            Some(EventMistake::CountsAfterComparing | EventMistake::DoesNotCompare) => now(),
             _ => seen,
         };
         self.posted.wait(expected, timeout);
@@ -206,15 +206,15 @@ impl Events for Sketch {
 fn each_step_left_out_is_caught() {
     let check = |mistake| {
         loom_model(None, move || {
-            all_work_is_found(|| Sketch::with(mistake), 1, 1, None);
+            all_work_is_found(|| EventSketch::with(mistake), 1, 1, None);
         })
     };
     check(None);
     for mistake in [
-        Mistake::NoFenceInPost,
-        Mistake::NoFenceInSleep,
-        Mistake::CountsAfterComparing,
-        Mistake::DoesNotCompare,
+        EventMistake::NoFenceInPost,
+        EventMistake::NoFenceInSleep,
+        EventMistake::CountsAfterComparing,
+        EventMistake::DoesNotCompare,
     ] {
         let why = caught(|| check(Some(mistake)));
         assert!(why.contains("deadlock"), "{mistake:?}: {why}");

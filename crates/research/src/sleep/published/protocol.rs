@@ -107,11 +107,11 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         latch: &Latch<P>,
         scan: &dyn Scan,
     ) -> bool {
-        if !latch.get_sleepy() {
-            return false; // It is set.
+        if latch.is_set() {
+            return false;
         }
         bed.lie_down();
-        if !latch.fall_asleep() {
+        if !latch.announce_sleep() {
             bed.get_up();
             looking.rounds = 0;
             return false;
@@ -120,7 +120,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
             // A job was posted: search, and if in vain announce again.
             bed.get_up();
             looking.rounds = M::ROUNDS;
-            latch.wake_up();
+            latch.withdraw();
             return false;
         }
         let mut slept = false;
@@ -137,7 +137,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
             }
         }
         looking.rounds = 0;
-        latch.wake_up();
+        latch.withdraw();
         slept
     }
 

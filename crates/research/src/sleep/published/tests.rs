@@ -152,7 +152,7 @@ fn asleep<M: Discipline>(
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut looking = policy.start_looking(0);
-            while !latch.probe() && !job.anything() {
+            while !latch.is_set() && !job.anything() {
                 policy.no_work_found(0, &mut looking, latch, job);
             }
             let _ = policy.work_found(0, looking);

@@ -116,7 +116,7 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
     fn look(&self, worker: usize, latch: &Latch<P>) -> bool {
         let mut idle = self.policy.start_looking(worker);
         let mut found = false;
-        while !latch.probe() {
+        while !latch.is_set() {
             found = self.take();
             if found {
                 break;
