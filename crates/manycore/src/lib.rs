@@ -110,6 +110,7 @@ pub mod elastic;
 mod loops;
 mod partition;
 mod pool;
+#[doc(hidden)]
 pub mod sleep;
 mod steal;
 #[doc(hidden)]
@@ -127,6 +128,7 @@ pub use pool::{
     yield_local, yield_now,
 };
 pub use topology::Affinity;
+pub use sleep::Tally;
 #[doc(hidden)]
 pub use world::Make;
 pub use world::World;

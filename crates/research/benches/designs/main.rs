@@ -3,7 +3,7 @@
 //! round.
 //!
 //! ```sh
-//! cargo bench -p manycore --bench designs [-- ROUNDS]
+//! cargo bench -p manycore-research --bench designs [-- ROUNDS]
 //! ```
 //!
 //! * **empty join**: a recursive tree of 16,383 joins with nothing to do, one
