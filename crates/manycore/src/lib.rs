@@ -127,8 +127,8 @@ pub use pool::{
     in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
     yield_local, yield_now,
 };
-pub use topology::Affinity;
 pub use sleep::Tally;
+pub use topology::Affinity;
 #[doc(hidden)]
 pub use world::Make;
 pub use world::World;

@@ -2,14 +2,15 @@
 //! package, node, core group, core, CPU.
 
 use super::cgroup::GroupLimits;
-use super::sysfs::{CacheFacts, CpuSet, Facts};
+use super::cpuset::CpuSet;
+use super::order::sort_by;
+use super::sysfs::{CacheFacts, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
-use std::collections::BTreeMap;
 
 /// Where a CPU belongs. Sorting by it puts the CPUs of a core, the cores of a
 /// group, the groups of a node and the nodes of a package side by side.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct CpuLocation {
+#[derive(Clone, Copy)]
+struct CpuLocation<'a> {
     package: i64,
     node: usize,
     /// The first CPU that shares the last-level cache; `None` where no cache is
@@ -18,19 +19,28 @@ struct CpuLocation {
     /// The first CPU of the core.
     core: usize,
     id: usize,
+    facts: &'a Facts,
 }
 
-impl CpuLocation {
-    fn of(id: usize, facts: &Facts) -> Self {
+impl<'a> CpuLocation<'a> {
+    fn of(id: usize, facts: &'a Facts) -> Self {
         let core = facts.core.as_ref().and_then(CpuSet::first);
         let cache = facts.cache.as_ref().filter(|cache| is_shared(cache, facts));
         Self {
             package: facts.package.unwrap_or(0),
             node: facts.node.unwrap_or(0),
-            cache: cache.and_then(|cache| cache.shared.first().copied()),
-            core: core.copied().unwrap_or(id),
+            cache: cache.and_then(|cache| cache.shared.first()),
+            core: core.unwrap_or(id),
             id,
+            facts,
         }
+    }
+
+    fn key(&self) -> [usize; 5] {
+        // The kernel numbers a package that it does not know -1: it comes first.
+        let package = usize::try_from(self.package.saturating_add(1)).unwrap_or(0);
+        let cache = self.cache.map_or(0, |first| first + 1);
+        [package, self.node, cache, self.core, self.id]
     }
 
     fn group(self) -> (i64, usize, Option<usize>) {
@@ -52,26 +62,28 @@ fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
 
 /// Builds the topology of `facts`, which holds at least one CPU.
 pub(super) fn assemble(
-    facts: &BTreeMap<usize, Facts>,
+    facts: &[(usize, Facts)],
     mask: Option<CpuSet>,
     limits: GroupLimits,
 ) -> Topology {
-    let mut places: Vec<CpuLocation> = facts
+    let mut places: Vec<CpuLocation<'_>> = facts
         .iter()
-        .map(|(&id, f)| CpuLocation::of(id, f))
+        .map(|(id, facts)| CpuLocation::of(*id, facts))
         .collect();
-    places.sort();
+    sort_by(&mut places, |place| place.key());
 
     let mut cpus: Vec<Cpu> = Vec::with_capacity(places.len());
     let mut groups: Vec<CoreGroup> = Vec::new();
     for (index, place) in places.iter().enumerate() {
         let before = index.checked_sub(1).map(|i| (places[i], cpus[i]));
         // The next number if this CPU opens a new unit, else that of the unit.
-        let number =
-            |get: fn(&Cpu) -> usize, same: fn(CpuLocation, CpuLocation) -> bool| match &before {
+        let number = |get: fn(&Cpu) -> usize,
+                      same: fn(CpuLocation<'_>, CpuLocation<'_>) -> bool| {
+            match &before {
                 None => 0,
                 Some((other, cpu)) => get(cpu) + usize::from(!same(*other, *place)),
-            };
+            }
+        };
         let mut cpu = Cpu {
             id: place.id,
             smt: 0,
@@ -91,7 +103,7 @@ pub(super) fn assemble(
                 cpus: Vec::new(),
                 node: cpu.node,
                 package: cpu.package,
-                cache: place.cache.and(cache(&facts[&place.id])),
+                cache: place.cache.and(cache(place.facts)),
             });
         }
         groups[cpu.group].cpus.push(cpu.id);
@@ -100,7 +112,7 @@ pub(super) fn assemble(
     for group in &mut groups {
         group.cpus.sort_unstable();
     }
-    cpus.sort_unstable_by_key(|cpu| cpu.id);
+    sort_by(&mut cpus, |cpu| [cpu.id, 0, 0, 0, 0]);
 
     let usable = usable(&cpus, mask, limits.cpuset);
     Topology {
@@ -108,7 +120,7 @@ pub(super) fn assemble(
         usable,
         groups,
         quota: limits.quota,
-        described: facts.values().any(is_described),
+        described: facts.iter().any(|(_, facts)| is_described(facts)),
     }
 }
 
@@ -130,8 +142,8 @@ fn cache(facts: &Facts) -> Option<Cache> {
 fn usable(cpus: &[Cpu], mask: Option<CpuSet>, cpuset: Option<CpuSet>) -> Vec<Cpu> {
     let mut usable = cpus.to_vec();
     for limit in [mask, cpuset].into_iter().flatten() {
-        if usable.iter().any(|cpu| limit.contains(&cpu.id)) {
-            usable.retain(|cpu| limit.contains(&cpu.id));
+        if usable.iter().any(|cpu| limit.contains(cpu.id)) {
+            usable.retain(|cpu| limit.contains(cpu.id));
         }
     }
     usable

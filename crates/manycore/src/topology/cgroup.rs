@@ -1,7 +1,8 @@
 //! What the control groups of this process leave it: a share of CPU time and a
 //! set of CPUs. Versions 1 and 2, and both at once (systemd's hybrid layout).
 
-use super::sysfs::{CpuSet, Tree};
+use super::cpuset::CpuSet;
+use super::sysfs::Tree;
 use std::time::Duration;
 
 /// What a process may use.
@@ -130,7 +131,7 @@ impl Groups {
     pub(crate) fn cpuset(&self, tree: Tree) -> Option<CpuSet> {
         let first = |files: &Vec<String>| files.iter().find_map(|file| tree.cpus(file));
         let sets = self.cpusets.iter().filter_map(first);
-        sets.reduce(|all, set| &all & &set)
+        sets.reduce(|all, set| all.intersection(&set))
     }
 
     /// What the group of `quota` has used.

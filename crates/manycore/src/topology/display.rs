@@ -1,5 +1,6 @@
 //! The machine as a picture in text.
 
+use super::order::sort_by;
 use super::{Cache, CoreGroup, Cpu, Topology, cpulist};
 use std::fmt;
 
@@ -77,7 +78,7 @@ impl Topology {
 
     fn group(&self, group: &CoreGroup) -> Branch {
         let mut cpus: Vec<&Cpu> = group.cpus.iter().filter_map(|&id| self.cpu(id)).collect();
-        cpus.sort_by_key(|cpu| (cpu.core, cpu.smt));
+        sort_by(&mut cpus, |cpu| [cpu.core, cpu.smt, 0, 0, 0]);
         let cache = group.cache.map(describe_cache).unwrap_or_default();
         let title = format!("core group {}{cache}", cpus[0].group);
         let label = if self.cpus.len() >= MANY_CPUS {

@@ -18,15 +18,16 @@ mod affinity;
 mod assemble;
 mod cgroup;
 mod cpulist;
+mod cpuset;
 mod display;
 mod order;
 mod sysfs;
 
 pub use affinity::{Affinity, AffinityError, ParseAffinityError};
 pub(crate) use cgroup::{Counters, Groups, Quota};
-pub(crate) use sysfs::{CpuSet, Tree};
+pub(crate) use cpuset::CpuSet;
+pub(crate) use sysfs::Tree;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use sysfs::Facts;
 
@@ -339,9 +340,9 @@ fn find(cpus: &[Cpu], id: usize) -> Option<&Cpu> {
 }
 
 /// CPUs of which nothing is known but that there are some.
-fn equal_cpus(mask: Option<&CpuSet>) -> BTreeMap<usize, Facts> {
-    let ids = match mask {
-        Some(mask) => mask.clone(),
+fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
+    let ids: Vec<usize> = match mask {
+        Some(mask) => mask.iter().collect(),
         None => (0..std::thread::available_parallelism().map_or(1, usize::from)).collect(),
     };
     ids.into_iter().map(|id| (id, Facts::default())).collect()
@@ -352,5 +353,5 @@ fn equal_cpus(mask: Option<&CpuSet>) -> BTreeMap<usize, Facts> {
 /// knows).
 pub(crate) fn affinity_mask() -> Option<CpuSet> {
     let cpus = manycore_platform::process::allowed_cpus()?;
-    Some(cpus.into_iter().collect())
+    Some(cpus.into())
 }

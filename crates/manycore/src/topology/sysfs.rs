@@ -3,13 +3,10 @@
 //! then the fact is missing and `assemble` does without it.
 
 use super::cpulist;
-use std::collections::{BTreeMap, BTreeSet};
+use super::cpuset::CpuSet;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
-
-/// A set of CPU numbers.
-pub(crate) type CpuSet = BTreeSet<usize>;
 
 /// The files of a system, below some root: `/`, or a tree made for a test.
 #[derive(Clone, Copy)]
@@ -25,12 +22,7 @@ impl Tree<'_> {
     }
 
     pub(super) fn cpus(self, path: &str) -> Option<CpuSet> {
-        Some(
-            cpulist::parse(&self.text(path)?)
-                .ok()?
-                .into_iter()
-                .collect(),
-        )
+        Some(cpulist::parse(&self.text(path)?).ok()?.into())
     }
 }
 
@@ -53,21 +45,21 @@ pub(super) struct CacheFacts {
     pub(super) shared: CpuSet,
 }
 
-/// The facts of every online CPU; `None` if the system does not even say which
+/// The facts of every online CPU, in the order of their numbers; `None` if the system does not even say which
 /// CPUs are online.
-pub(super) fn read(tree: Tree) -> Option<BTreeMap<usize, Facts>> {
+pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
     let online = tree.cpus("sys/devices/system/cpu/online")?;
     let nodes = nodes(tree);
-    let facts = online.into_iter().map(|cpu| {
+    let facts = online.iter().map(|cpu| {
         let dir = format!("sys/devices/system/cpu/cpu{cpu}");
         // `thread_siblings_list` is the older name of `core_cpus_list`.
         let core = ["core_cpus_list", "thread_siblings_list"]
             .iter()
             .find_map(|name| tree.cpus(&format!("{dir}/topology/{name}")))
-            .filter(|core| core.contains(&cpu));
+            .filter(|core| core.contains(cpu));
         let facts = Facts {
             package: tree.number(&format!("{dir}/topology/physical_package_id")),
-            node: nodes.get(&cpu).copied(),
+            node: nodes.get(cpu).copied().flatten(),
             core,
             cache: last_level_cache(tree, &dir, cpu),
         };
@@ -76,19 +68,23 @@ pub(super) fn read(tree: Tree) -> Option<BTreeMap<usize, Facts>> {
     Some(facts.collect())
 }
 
-/// The node of every CPU. A CPU listed in several nodes (`numa=fake`) counts
+/// The node of every CPU, by its number. A CPU listed in several nodes (`numa=fake`) counts
 /// for the first.
-fn nodes(tree: Tree) -> BTreeMap<usize, usize> {
-    let mut nodes = BTreeMap::new();
+fn nodes(tree: Tree) -> Vec<Option<usize>> {
+    let mut nodes = Vec::new();
     // Nodes are numbered as CPUs are, and listed in the same notation.
     for node in tree
         .cpus("sys/devices/system/node/online")
         .unwrap_or_default()
+        .iter()
     {
         let path = format!("sys/devices/system/node/node{node}/cpulist");
         // A node of memory only has an empty list.
-        for cpu in tree.cpus(&path).unwrap_or_default() {
-            nodes.entry(cpu).or_insert(node);
+        for cpu in tree.cpus(&path).unwrap_or_default().iter() {
+            if nodes.len() <= cpu {
+                nodes.resize(cpu + 1, None);
+            }
+            nodes[cpu].get_or_insert(node);
         }
     }
     nodes
@@ -115,7 +111,7 @@ fn last_level_cache(tree: Tree, cpu_dir: &str, cpu: usize) -> Option<CacheFacts>
         let kib: u64 = size.trim().strip_suffix('K')?.parse().ok()?;
         kib.checked_mul(1024)
     });
-    shared.contains(&cpu).then_some(CacheFacts {
+    shared.contains(cpu).then_some(CacheFacts {
         level,
         bytes,
         shared,
@@ -129,5 +125,5 @@ pub(super) fn allowed(tree: Tree) -> Option<CpuSet> {
     let list = status
         .lines()
         .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    Some(cpulist::parse(list).ok()?.into_iter().collect())
+    Some(cpulist::parse(list).ok()?.into())
 }

@@ -80,8 +80,10 @@ impl Sources {
     fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
             // One of the two is older: the mask is read more often.
-            (Some(mask), Some(set)) if mask.is_disjoint(set) => mask.len(),
-            (Some(mask), Some(set)) => mask.intersection(set).count(),
+            (Some(mask), Some(set)) => match mask.intersection(set).len() {
+                0 => mask.len(),
+                both => both,
+            },
             (Some(set), None) | (None, Some(set)) => set.len(),
             (None, None) => std::thread::available_parallelism().map_or(1, usize::from),
         };
