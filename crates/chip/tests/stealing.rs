@@ -96,7 +96,7 @@ fn other_channels_are_heard_beside_a_pile() {
         for tasks in 0..10 {
             pile.fill((0..tasks).map(|_| Task::MIN));
             let mut other = channel.open();
-            let thread = support::spawn(1, move || other.send(7, 0, 0));
+            let thread = support::spawn(1, move || other.send(7));
             Simulated::join(thread);
             Simulated::compute(100);
             assert_eq!(
