@@ -32,17 +32,17 @@ use std::sync::Arc;
 /// });
 /// assert_eq!(got.iter().sum::<u64>(), 5_050);
 /// ```
-pub struct GlobalQueue<P: Platform>(Arc<Shared<P>>);
+pub struct GlobalQueue<P: Platform>(Arc<SharedQueue<P>>);
 
 /// A worker's end of a [`GlobalQueue`].
 pub struct GlobalDeque<P: Platform> {
-    shared: Arc<Shared<P>>,
+    shared: Arc<SharedQueue<P>>,
     /// It is among those that wait.
     waits: bool,
 }
 
-struct Shared<P: Platform> {
-    state: CachePadded<Lock<P, State<P>>>,
+struct SharedQueue<P: Platform> {
+    state: CachePadded<Lock<P, QueueState<P>>>,
     /// Changes, under the lock, with whatever a sleeper waits for.
     news: CachePadded<P::Futex>,
     /// Looked at without the lock, for which all would queue once more in the end.
@@ -50,7 +50,7 @@ struct Shared<P: Platform> {
     workers: usize,
 }
 
-struct State<P> {
+struct QueueState<P> {
     tasks: TracedDeque<P>,
     /// Workers that have nothing in hand and found nothing.
     waiting: usize,
@@ -71,8 +71,8 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
     type Deque = GlobalDeque<P>;
 
     fn new(placement: &Placement, _: u64) -> Self {
-        let shared = Arc::new(Shared {
-            state: CachePadded::new(Lock::new(State {
+        let shared = Arc::new(SharedQueue {
+            state: CachePadded::new(Lock::new(QueueState {
                 tasks: TracedDeque::new(),
                 waiting: 0,
             })),
@@ -117,7 +117,7 @@ impl<P: Platform> GlobalDeque<P> {
     }
 }
 
-impl<P: Platform> Shared<P> {
+impl<P: Platform> SharedQueue<P> {
     /// Under the lock; then the sleepers are to be woken.
     fn end(&self) {
         // Release: who sees it has what was done before.

@@ -39,18 +39,18 @@ const LONGEST: u32 = 6;
 /// });
 /// assert_eq!(got.iter().sum::<u64>(), 5_050);
 /// ```
-pub struct RandomStealing<P: Platform>(Arc<Shared<P>>);
+pub struct RandomStealing<P: Platform>(Arc<SharedDeques<P>>);
 
 /// A worker's end of [`RandomStealing`].
 pub struct RandomDeque<P: Platform> {
-    shared: Arc<Shared<P>>,
+    shared: Arc<SharedDeques<P>>,
     rank: usize,
     chance: Chance,
     standing: Standing,
     counts: Counts,
 }
 
-struct Shared<P: Platform> {
+struct SharedDeques<P: Platform> {
     deques: Vec<CachePadded<LockedDeque<P>>>,
     census: Census<P>,
     seed: u64,
@@ -66,7 +66,7 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
         for deque in &deques {
             P::name(deque, "deque");
         }
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedDeques {
             deques,
             census: Census::new(placement.members()),
             seed,

@@ -94,11 +94,11 @@ pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 /// An offer reserves nothing. A thief keeps those that it did not need at
 /// once and tries them when it is out of work again, before it asks; they may be gone by
 /// then. What comes too late for that is stopped by its filter, and stays where it is.
-pub struct OfferStealing<P: Platform, Q: OfferedQueue<P>>(Arc<Shared<P, Q>>);
+pub struct OfferStealing<P: Platform, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
 
 /// A worker's end of [`OfferStealing`].
 pub struct OfferDeque<P: Platform, Q: OfferedQueue<P>> {
-    shared: Arc<Shared<P, Q>>,
+    shared: Arc<SharedQueues<P, Q>>,
     rank: usize,
     queue: Q,
     mail: Mail<P>,
@@ -115,7 +115,7 @@ pub struct OfferDeque<P: Platform, Q: OfferedQueue<P>> {
     counts: Counts,
 }
 
-struct Shared<P: Platform, Q: OfferedQueue<P>> {
+struct SharedQueues<P: Platform, Q: OfferedQueue<P>> {
     queues: Vec<Q::Shared>,
     channel: Channel<P>,
     census: Census<P>,
@@ -128,7 +128,7 @@ impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
 
     fn new(placement: &Placement, seed: u64) -> Self {
         let workers = placement.members();
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedQueues {
             queues: (0..workers).map(|_| Q::shared()).collect(),
             channel: Channel::over(),
             census: Census::new(workers),

@@ -1,7 +1,7 @@
 //! Ranges, census and rest under loom; with many workers they run under shuttle with the
 //! other disciplines (`stealing/checked.rs`).
 
-use super::census::Census;
+use super::census::CensusTree;
 use super::rest::Rest;
 use super::{RangeDeque, RangeStealing};
 use crate::stealing::{Discipline, Task, TaskDeque};
@@ -162,7 +162,7 @@ fn all_end_when_all_is_done() {
 /// Three members of two nodes. A task goes from hand to hand: who has it is in, and who takes it
 /// joins before he takes it.
 fn census<P: Platform>() {
-    let census = Census::<P>::new(3);
+    let census = CensusTree::<P>::new(3);
     // The owner of the task; 3: member 1 has taken it and does it.
     let task = P::AtomicU32::new(0);
     let done = AtomicBool::new(false);

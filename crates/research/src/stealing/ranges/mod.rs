@@ -13,7 +13,7 @@ mod search;
 
 use super::chance::Chance;
 use super::{Counts, Discipline, Task, TaskDeque};
-use census::Census;
+use census::CensusTree;
 use crowd::Crowd;
 use manycore_platform::{Atomic, Broadcast, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
@@ -54,11 +54,11 @@ use std::sync::Arc;
 /// });
 /// assert_eq!(done, 5050);
 /// ```
-pub struct RangeStealing<P: Platform>(Arc<Shared<P>>);
+pub struct RangeStealing<P: Platform>(Arc<SharedRanges<P>>);
 
 /// A worker's end of a [`RangeStealing`].
 pub struct RangeDeque<P: Platform> {
-    shared: Arc<Shared<P>>,
+    shared: Arc<SharedRanges<P>>,
     rank: usize,
     /// Tasks for which the ring had no room.
     overflow: VecDeque<Task>,
@@ -72,9 +72,9 @@ pub struct RangeDeque<P: Platform> {
     counts: Counts,
 }
 
-struct Shared<P: Platform> {
+struct SharedRanges<P: Platform> {
     stores: Box<[Store<P>]>,
-    census: Census<P>,
+    census: CensusTree<P>,
     rest: Rest<P>,
     over: CachePadded<P::AtomicBool>,
     wire: Option<Wire<P>>,
@@ -117,9 +117,9 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
             P::name(&store.hands, "pile: ranges");
             store
         };
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedRanges {
             stores: (0..members).map(store).collect(),
-            census: Census::new(members),
+            census: CensusTree::new(members),
             rest: Rest::new(),
             over: CachePadded::new(P::AtomicBool::new(false)),
             wire: P::Broadcast::create_channel(),
