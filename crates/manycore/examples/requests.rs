@@ -40,7 +40,7 @@ fn serve(pool: Pool, requests: Receiver<Request>) {
     for request in requests {
         pool.spawn(move || {
             let answer = (request.number, factors(request.number));
-            // Whoever asked may have gone.
+            // The one that asked may have gone.
             let _ = request.answer.send(answer);
         });
     }

@@ -1,8 +1,8 @@
 //! A search by several threads that tell each other the best result so far.
 //!
 //! It shows [`Channel`] and [`Port::send`]: a value goes to everybody else who has a port.
-//! Whoever hears of a better result gives up branches that cannot beat it. The problem is the
-//! knapsack: which things are worth most, and not too heavy together?
+//! A thread that hears of a better result gives up branches that cannot beat it. The problem is
+//! the knapsack: which things are worth most, and not too heavy together?
 //!
 //! ```sh
 //! cargo run --release -p manycore-team --example knapsack
