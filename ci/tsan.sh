@@ -37,7 +37,7 @@ fi
 rustup --quiet component add --toolchain nightly rust-src
 tests=("$@")
 if [ $# -eq 0 ]; then
-    tests=(mixture small contract fork barrier channel loops slices pool piles)
+    tests=(mixture small contract fork barrier channel loops slices pool disciplines)
 fi
 chosen=()
 for test in "${tests[@]}"; do

@@ -8,7 +8,7 @@
 mod stealing;
 
 use manycore_chip::config::Config;
-use manycore_research::piles::disciplines;
+use manycore_research::stealing::disciplines;
 use std::error::Error;
 use stealing::{Benchmark, Distribution};
 

@@ -5,7 +5,7 @@ mod support;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_research::piles::{Discipline, Pile, RangeStealing, Task};
+use manycore_research::stealing::{Discipline, RangeStealing, Task, TaskDeque};
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 use support::{machine, spawn};
@@ -22,7 +22,7 @@ fn forest(machine: &Config, workers: usize, roots: u64, tasks: u64) -> Run<(Vec<
         let member = |rank| {
             let (discipline, runs) = (Arc::clone(&discipline), Arc::clone(&runs));
             spawn(rank, move || {
-                let mut pile = discipline.pile(rank);
+                let mut pile = discipline.deque(rank);
                 if rank == 0 {
                     pile.fill((1..=roots).filter_map(Task::new));
                 }

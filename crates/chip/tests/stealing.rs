@@ -6,7 +6,7 @@ mod support;
 
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_research::piles::{Discipline, OfferCas, Pile, Task, disciplines};
+use manycore_research::stealing::{Discipline, OfferCas, Task, TaskDeque, disciplines};
 use manycore_team::barrier::Placement;
 use manycore_team::channel::Channel;
 use stealing::{Benchmark, Distribution};
@@ -91,12 +91,12 @@ fn other_channels_are_heard_beside_a_pile() {
         let channel = Channel::<Simulated>::over();
         let mut port = channel.open();
         let discipline = OfferCas::<Simulated>::new(&Placement::flat(2), 1);
-        let mut pile = discipline.pile(0);
+        let mut pile = discipline.deque(0);
         // With few tasks and with many.
         for tasks in 0..10 {
             pile.fill((0..tasks).map(|_| Task::MIN));
             let mut other = channel.open();
-            let thread = support::spawn(1, move || other.send(7, 0, 0));
+            let thread = support::spawn(1, move || other.send(7));
             Simulated::join(thread);
             Simulated::compute(100);
             assert_eq!(

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use manycore_research::barrier::barriers;
-//! use manycore_research::piles::disciplines;
+//! use manycore_research::stealing::disciplines;
 //!
 //! assert!(barriers().contains(&"dissemination"));
 //! assert!(disciplines().contains(&"random"));
@@ -12,8 +12,8 @@
 
 pub mod barrier;
 pub mod cost;
-pub mod piles;
 pub mod sleep;
+pub mod stealing;
 
 /// The examples of the repository's README, compiled with this crate's.
 #[cfg(doctest)]

@@ -44,7 +44,7 @@ impl Design for Whole {
 
     #[inline(always)]
     fn send(sender: &mut Port, word: u64) {
-        sender.send(word, 0, 0);
+        sender.send(word);
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@
 //! std::thread::scope(|scope| {
 //!     let (mut here, mut there) = (barrier.member(), barrier.member());
 //!     scope.spawn(move || {
-//!         one.send(42, 0, 0); // to everybody else who has a port
+//!         one.send(42); // to everybody else who has a port
 //!         here.wait();
 //!     });
 //!     assert_eq!(other.receive().unwrap().payload, 42);

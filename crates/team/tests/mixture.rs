@@ -208,7 +208,7 @@ fn a_message_carries_what_was_written_before() {
     }
     for (i, value) in values.iter().enumerate() {
         value.set(i as u64);
-        sender.send(i as u64, 0, 0);
+        sender.send(i as u64);
     }
     let sum = (0..MESSAGES as u64).sum();
     assert_eq!([told.recv(), told.recv()], [Ok(sum), Ok(sum)]);

@@ -30,7 +30,7 @@ impl<const SPINS: bool, const BYTES: usize> Contestant for Manycore<SPINS, BYTES
     }
 
     fn send(sender: &mut Self::Sender, first: u64, _: u64) {
-        sender.send(first, 0, 0);
+        sender.send(first);
     }
 
     fn receive(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) {

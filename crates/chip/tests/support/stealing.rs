@@ -4,8 +4,8 @@
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Platform, ThreadSpec};
-use manycore_research::piles::{
-    Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline,
+use manycore_research::stealing::{
+    Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
 };
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
@@ -149,7 +149,7 @@ impl DisciplineVisitor<Simulated> for Benchmark {
                 cpus: vec![core],
                 ..ThreadSpec::default()
             };
-            let body = move || self.work(&mut discipline.pile(core), core, mine, &outcome);
+            let body = move || self.work(&mut discipline.deque(core), core, mine, &outcome);
             Simulated::spawn(spec, Box::new(body)).expect("the machine has the core")
         };
         let team: Vec<_> = counts.into_iter().enumerate().map(member).collect();
@@ -165,7 +165,7 @@ impl DisciplineVisitor<Simulated> for Benchmark {
 impl Benchmark {
     fn work(
         self,
-        pile: &mut impl Pile<Simulated>,
+        pile: &mut impl TaskDeque<Simulated>,
         core: usize,
         mine: std::ops::Range<usize>,
         outcome: &Mutex<Outcome>,

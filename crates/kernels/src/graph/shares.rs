@@ -2,7 +2,7 @@
 
 use super::{Task, Work};
 use manycore_platform::Platform;
-use manycore_research::piles::{Counts, Discipline, Pile};
+use manycore_research::stealing::{Counts, Discipline, TaskDeque};
 use manycore_team::barrier::{Barrier, Placement};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// use manycore::Native;
 /// use manycore_research::barrier::ChannelBarrier;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::GlobalQueue;
+/// use manycore_research::stealing::GlobalQueue;
 /// use manycore_kernels::graph::{BreadthFirst, Rmat, Shares};
 ///
 /// let graph = Rmat { scale: 6, edge_factor: 8, seed: 1 }.graph();
@@ -58,7 +58,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
             shares: self,
             rank,
             member: self.barrier.member(rank),
-            pile: Some(self.current().pile(rank)),
+            pile: Some(self.current().deque(rank)),
             before: Counts::default(),
             tasks: 0,
         }
@@ -85,7 +85,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
     rank: usize,
     member: B::Member,
     /// This frontier's. The core has the one or the other: piles may set its filter.
-    pile: Option<D::Pile>,
+    pile: Option<D::Deque>,
     /// The counts of the frontiers that are done.
     before: Counts,
     tasks: u64,
@@ -94,7 +94,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
     /// What the rank did to get work so far.
     pub fn counts(&self) -> Counts {
-        let now = self.pile.as_ref().map(Pile::counts);
+        let now = self.pile.as_ref().map(TaskDeque::counts);
         self.before + now.unwrap_or_default()
     }
 
@@ -110,7 +110,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Work for Share<'_, P, D, B> {
     }
 
     fn get(&mut self) -> Option<Task> {
-        let task = self.pile.as_mut().and_then(Pile::get);
+        let task = self.pile.as_mut().and_then(TaskDeque::get);
         self.tasks += u64::from(task.is_some());
         task
     }
@@ -127,7 +127,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Work for Share<'_, P, D, B> {
         self.before = self.counts();
         self.pile = None;
         shares.barrier.wait(&mut self.member);
-        self.pile = Some(shares.current().pile(self.rank));
+        self.pile = Some(shares.current().deque(self.rank));
     }
 }
 

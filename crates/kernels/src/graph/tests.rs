@@ -1,7 +1,7 @@
 use super::*;
 use manycore_platform::Native;
 use manycore_research::barrier::ChannelBarrier;
-use manycore_research::piles::GlobalQueue;
+use manycore_research::stealing::GlobalQueue;
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Barrier, Mutex};
 

@@ -71,7 +71,7 @@ impl<P: Platform> Barrier<P> for ChannelBarrier<P> {
             member.met = true;
         }
         let port = member.port.port();
-        port.send(0, 0, 0);
+        port.send(0);
         for _ in 0..self.others {
             port.receive().expect("the barrier has the channel");
         }

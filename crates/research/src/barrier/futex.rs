@@ -32,13 +32,13 @@ const LIMIT: u32 = u32::MAX / 2;
 /// ```
 #[doc(alias = "pthread_barrier_t")]
 pub struct FutexBarrier<P: Platform> {
-    counts: CachePadded<Counts<P>>,
+    counts: CachePadded<EpisodeCounts<P>>,
     members: u32,
     /// A multiple of `members`.
     limit: u32,
 }
 
-struct Counts<P: Platform> {
+struct EpisodeCounts<P: Platform> {
     /// Numbers taken; more than the limit, while the last ones leave.
     arrived: P::Futex,
     /// Up to this number all may leave.
@@ -54,7 +54,7 @@ impl<P: Platform> FutexBarrier<P> {
     /// With counts that begin again after at most `limit` arrivals.
     pub(super) fn with_limit(members: usize, limit: u32) -> Self {
         let members = u32::try_from(members).expect("more members than threads can be");
-        let counts = Counts {
+        let counts = EpisodeCounts {
             arrived: <P::Futex as Atomic<u32>>::new(0),
             complete: <P::Futex as Atomic<u32>>::new(0),
             left: P::AtomicU32::new(0),
@@ -92,7 +92,7 @@ impl<P: Platform> FutexBarrier<P> {
     }
 
     fn leave(&self) {
-        let Counts {
+        let EpisodeCounts {
             arrived,
             complete,
             left,

@@ -23,10 +23,10 @@ use manycore_platform::Platform;
 /// });
 /// ```
 pub struct ChosenBarrier<P: Platform> {
-    way: Way<P>,
+    way: ChosenWay<P>,
 }
 
-enum Way<P: Platform> {
+enum ChosenWay<P: Platform> {
     Pair(Pair<P>),
     Counted(CountedBarrier<P>),
     Grouped(GroupedBarrier<P>),
@@ -35,10 +35,10 @@ enum Way<P: Platform> {
 
 /// A member of a [`ChosenBarrier`].
 pub struct ChosenMember<P: Platform> {
-    way: MemberWay<P>,
+    way: ChosenMemberWay<P>,
 }
 
-enum MemberWay<P: Platform> {
+enum ChosenMemberWay<P: Platform> {
     Pair,
     Counted(CountedMember<P>),
     Grouped(GroupedMember),
@@ -51,7 +51,7 @@ const PAIR: usize = 2;
 impl<P: Platform> ChosenBarrier<P> {
     /// Whether a member belongs to the core on which it was made.
     pub(super) fn is_bound_to_cores(&self) -> bool {
-        matches!(self.way, Way::Counted(_))
+        matches!(self.way, ChosenWay::Counted(_))
     }
 }
 
@@ -63,26 +63,26 @@ impl<P: Platform> Barrier<P> for ChosenBarrier<P> {
         let shares = placement.is_oversubscribed();
         let counted = (!shares).then(|| CountedBarrier::on_network(placement));
         let way = if let Some(barrier) = counted.flatten() {
-            Way::Counted(barrier)
+            ChosenWay::Counted(barrier)
         } else if placement.members() == PAIR {
-            Way::Pair(Pair::new(placement))
+            ChosenWay::Pair(Pair::new(placement))
         } else if shares {
-            Way::Sense(SenseBarrier::new(placement))
+            ChosenWay::Sense(SenseBarrier::new(placement))
         } else {
-            Way::Grouped(GroupedBarrier::new(placement))
+            ChosenWay::Grouped(GroupedBarrier::new(placement))
         };
         Self { way }
     }
 
     fn member(&self, rank: usize) -> ChosenMember<P> {
         let way = match &self.way {
-            Way::Pair(_) => {
+            ChosenWay::Pair(_) => {
                 assert!(rank < PAIR, "rank {rank} of {PAIR}");
-                MemberWay::Pair
+                ChosenMemberWay::Pair
             }
-            Way::Counted(barrier) => MemberWay::Counted(barrier.member(rank)),
-            Way::Grouped(barrier) => MemberWay::Grouped(barrier.member(rank)),
-            Way::Sense(barrier) => MemberWay::Sense(barrier.member(rank)),
+            ChosenWay::Counted(barrier) => ChosenMemberWay::Counted(barrier.member(rank)),
+            ChosenWay::Grouped(barrier) => ChosenMemberWay::Grouped(barrier.member(rank)),
+            ChosenWay::Sense(barrier) => ChosenMemberWay::Sense(barrier.member(rank)),
         };
         ChosenMember { way }
     }
@@ -90,10 +90,10 @@ impl<P: Platform> Barrier<P> for ChosenBarrier<P> {
     #[inline]
     fn wait(&self, member: &mut ChosenMember<P>) {
         match (&self.way, &mut member.way) {
-            (Way::Pair(barrier), MemberWay::Pair) => barrier.wait(),
-            (Way::Counted(barrier), MemberWay::Counted(member)) => barrier.wait(member),
-            (Way::Grouped(barrier), MemberWay::Grouped(member)) => barrier.wait(member),
-            (Way::Sense(barrier), MemberWay::Sense(member)) => barrier.wait(member),
+            (ChosenWay::Pair(barrier), ChosenMemberWay::Pair) => barrier.wait(),
+            (ChosenWay::Counted(barrier), ChosenMemberWay::Counted(member)) => barrier.wait(member),
+            (ChosenWay::Grouped(barrier), ChosenMemberWay::Grouped(member)) => barrier.wait(member),
+            (ChosenWay::Sense(barrier), ChosenMemberWay::Sense(member)) => barrier.wait(member),
             _ => panic!("a member of another barrier"),
         }
     }

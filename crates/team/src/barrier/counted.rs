@@ -30,15 +30,15 @@ use std::sync::Arc;
 /// });
 /// ```
 pub struct CountedBarrier<P: Platform> {
-    way: Way<P>,
+    way: CountedWay<P>,
 }
 
-enum Way<P: Platform> {
-    Wire(Wire<P>),
+enum CountedWay<P: Platform> {
+    Wire(CountingWire<P>),
     Memory(SenseBarrier<P>),
 }
 
-struct Wire<P: Platform> {
+struct CountingWire<P: Platform> {
     channel: Channel<P>,
     opening: Opening<P>,
     shelf: Arc<Shelf<P>>,
@@ -47,10 +47,10 @@ struct Wire<P: Platform> {
 
 /// A member of a [`CountedBarrier`].
 pub struct CountedMember<P: Platform> {
-    way: MemberWay<P>,
+    way: CountedMemberWay<P>,
 }
 
-enum MemberWay<P: Platform> {
+enum CountedMemberWay<P: Platform> {
     Wire {
         port: Kept<P>,
         /// It knows that all ports are open.
@@ -65,7 +65,7 @@ impl<P: Platform> CountedBarrier<P> {
         let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
         let channel = Channel::over();
         channel.is_hardware().then(|| Self {
-            way: Way::Wire(Wire {
+            way: CountedWay::Wire(CountingWire {
                 channel,
                 opening: Opening::new(placement.members()),
                 shelf: Shelf::new(),
@@ -81,13 +81,13 @@ impl<P: Platform> Barrier<P> for CountedBarrier<P> {
 
     fn new(placement: &Placement) -> Self {
         Self::on_network(placement).unwrap_or_else(|| Self {
-            way: Way::Memory(SenseBarrier::new(placement)),
+            way: CountedWay::Memory(SenseBarrier::new(placement)),
         })
     }
 
     fn member(&self, rank: usize) -> CountedMember<P> {
         let way = match &self.way {
-            Way::Wire(wire) => {
+            CountedWay::Wire(wire) => {
                 let members = wire.others.get() as usize + 1;
                 assert!(rank < members, "rank {rank} of {members}");
                 let port = wire.shelf.take(rank, true).unwrap_or_else(|| {
@@ -96,9 +96,9 @@ impl<P: Platform> Barrier<P> for CountedBarrier<P> {
                     port
                 });
                 let port = Kept::new(rank, port, &wire.shelf);
-                MemberWay::Wire { port, met: false }
+                CountedMemberWay::Wire { port, met: false }
             }
-            Way::Memory(barrier) => MemberWay::Memory(barrier.member(rank)),
+            CountedWay::Memory(barrier) => CountedMemberWay::Memory(barrier.member(rank)),
         };
         CountedMember { way }
     }
@@ -106,15 +106,15 @@ impl<P: Platform> Barrier<P> for CountedBarrier<P> {
     #[inline]
     fn wait(&self, member: &mut CountedMember<P>) {
         match (&self.way, &mut member.way) {
-            (Way::Wire(wire), MemberWay::Wire { port, met }) => {
+            (CountedWay::Wire(wire), CountedMemberWay::Wire { port, met }) => {
                 if !std::mem::replace(met, true) {
                     wire.opening.wait();
                 }
                 let port = port.port();
-                port.send(0, 0, 0);
+                port.send(0);
                 port.receive().expect("the barrier has the channel");
             }
-            (Way::Memory(barrier), MemberWay::Memory(member)) => barrier.wait(member),
+            (CountedWay::Memory(barrier), CountedMemberWay::Memory(member)) => barrier.wait(member),
             _ => panic!("a member of another barrier"),
         }
     }

@@ -74,16 +74,16 @@ impl Places {
 pub struct TeamMember<P: Platform = Native> {
     /// Dropped before its place is given back.
     member: ChosenMember<P>,
-    place: Place<P>,
+    place: TakenRank<P>,
 }
 
 /// A rank, until it is given back.
-struct Place<P: Platform> {
+struct TakenRank<P: Platform> {
     shared: Arc<Shared<P>>,
     rank: usize,
 }
 
-impl<P: Platform> Drop for Place<P> {
+impl<P: Platform> Drop for TakenRank<P> {
     fn drop(&mut self) {
         let core = self.shared.core();
         let (rank, core) = (self.rank, core.unwrap_or_default());
@@ -188,7 +188,7 @@ impl<P: Platform> TeamBarrier<P> {
         // The lock orders what the former member did before what this one does.
         let rank = self.shared.places.with(|places| places.take(members, core));
         let rank = rank.unwrap_or_else(|| panic!("all {members} members are taken"));
-        let place = Place {
+        let place = TakenRank {
             shared: Arc::clone(&self.shared),
             rank,
         };

@@ -39,7 +39,7 @@ impl<T> Own<T> {
 fn pair<P: Platform>(settings: Settings) -> [Port<P>; 2] {
     let channel = Channel::<P>::over_with(settings);
     let mut pair = [channel.open(), channel.open()];
-    pair[0].send(0, 0, 0);
+    pair[0].send(0);
     assert_eq!(pair[1].receive().unwrap().payload, 0);
     pair
 }
@@ -53,7 +53,7 @@ fn words_arrive<P: Platform>() {
         for (i, before) in (0..).zip(&before) {
             if rank == 0 {
                 before.write(i + 10);
-                port.send(i + 1, i as u32, (i as u32) << 30);
+                port.send_marked(i + 1, i as u32, (i as u32) << 30);
             } else {
                 let message = port.receive().unwrap();
                 assert_eq!((message.payload, message.signature), (i + 1, i as u32));
@@ -89,7 +89,7 @@ fn long_data_arrives_in_pieces() {
         team::<Loom>(2, |rank| {
             let mut port = ports.take(rank);
             if rank == 0 {
-                port.send_long(b"in two pieces", 1, 2);
+                port.send_long_marked(b"in two pieces", 1, 2);
             } else {
                 let mut data = Vec::new();
                 let message = port.receive_long(&mut data).unwrap();
@@ -108,7 +108,7 @@ fn a_new_sender_is_noticed() {
         team::<Loom>(2, |rank| {
             let mut port = ports.take(rank);
             if rank == 0 {
-                port.send(5, 0, 0);
+                port.send(5);
             } else {
                 assert_eq!(port.receive().unwrap().payload, 5);
             }
@@ -122,14 +122,14 @@ fn two_senders_and_one_sleeper() {
     loom_model(Some(2), || {
         let channel = Channel::<Loom>::over_with(TIGHT);
         let mut ports = [channel.open(), channel.open(), channel.open()];
-        ports[1].send(0, 0, 0);
-        ports[2].send(0, 0, 0);
+        ports[1].send(0);
+        ports[2].send(0);
         (0..2).for_each(|_| assert_eq!(ports[0].receive().unwrap().payload, 0));
         let ports = Own::new(ports);
         team::<Loom>(3, |rank| {
             let mut port = ports.take(rank);
             if rank > 0 {
-                port.send(rank as u64, 0, 0);
+                port.send(rank as u64);
             } else {
                 let heard = [port.receive().unwrap(), port.receive().unwrap()];
                 assert!(heard.iter().all(|it| it.payload == it.sender as u64));
@@ -143,12 +143,12 @@ fn two_senders_and_one_sleeper() {
 fn a_full_ring<P: Platform>() {
     let mut pair = pair::<P>(TIGHT);
     // The receiver has not told that it has taken the first.
-    (1..FITS).for_each(|payload| pair[0].send(payload, 0, 0));
+    (1..FITS).for_each(|payload| pair[0].send(payload));
     let ports = Own::new(pair);
     team::<Loom>(2, |rank| {
         let mut port = ports.take(rank);
         if rank == 0 {
-            port.send(FITS, 0, 0);
+            port.send(FITS);
         } else {
             for payload in 1..=FITS {
                 assert_eq!(port.receive().unwrap().payload, payload);
@@ -177,12 +177,12 @@ fn each_fault_under_a_full_ring_is_caught() {
 fn who_goes_is_not_waited_for() {
     loom_model(Some(2), || {
         let mut pair = pair::<Loom>(TIGHT);
-        (1..FITS).for_each(|payload| pair[0].send(payload, 0, 0));
+        (1..FITS).for_each(|payload| pair[0].send(payload));
         let ports = Own::new(pair);
         team::<Loom>(2, |rank| {
             let mut port = ports.take(rank);
             if rank == 0 {
-                port.send(FITS, 0, 0);
+                port.send(FITS);
             } else {
                 drop(ManuallyDrop::into_inner(port));
             }
@@ -197,7 +197,7 @@ fn the_last_sender_goes<P: Platform>() {
     team::<Loom>(2, |rank| {
         let mut port = ports.take(rank);
         if rank == 0 {
-            port.send(1, 0, 0);
+            port.send(1);
             drop(ManuallyDrop::into_inner(port));
         } else {
             let last = port.receive().expect("a message was sent before");
@@ -257,13 +257,13 @@ fn each_fault_under_the_end_is_caught() {
 /// A sender that does not wait overtakes a reader while it reads.
 fn a_slow_receiver<P: Platform>() {
     let mut pair = pair::<P>(LOSING);
-    (1..8).for_each(|number| pair[0].send(number, number as u32, 0));
+    (1..8).for_each(|number| pair[0].send_marked(number, number as u32, 0));
     let ports = Own::new(pair);
     team::<Loom>(2, |rank| {
         let mut port = ports.take(rank);
         if rank == 0 {
             // Over the header of the first that is unread, then over all of it.
-            (8..10).for_each(|number| port.send(number, number as u32, 0));
+            (8..10).for_each(|number| port.send_marked(number, number as u32, 0));
         } else {
             let mut next = 1;
             for _ in 0..2 {
@@ -300,13 +300,13 @@ fn opened_while_somebody_sends() {
         loom_model(Some(2), move || {
             let channel = Channel::<Loom>::over_with(settings);
             let mut sender = channel.open();
-            sender.send(0, 0, 0);
+            sender.send(0);
             let sender = Own::new([sender]);
             let late = Mutex::new(None);
             team::<Loom>(2, |rank| {
                 if rank == 0 {
                     let mut sender = sender.take(0);
-                    (1..3).for_each(|payload| sender.send(payload, 0, 0));
+                    (1..3).for_each(|payload| sender.send(payload));
                 } else {
                     *late.lock().unwrap() = Some(channel.open());
                 }

@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// let channel = Channel::new();
 /// let (mut one, mut other) = (channel.open(), channel.open());
-/// one.send_long(b"abc", 5, 6);
+/// one.send_long_marked(b"abc", 5, 6);
 /// let message = other.receive().unwrap();
 /// assert_eq!((message.signature, message.tag, message.length), (5, 6, 3));
 /// assert_eq!(message.sender, one.number());

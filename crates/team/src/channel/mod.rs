@@ -12,6 +12,8 @@
 //!   [lose](Slow::Lose) what slow receivers do not take. Memory is bounded: see
 //!   [`Settings`].
 //! * What a sender did before it sent is visible to the thread that received.
+//! * A message may also carry a signature and a tag ([`Port::send_marked`]). A port may
+//!   [filter](Port::set_filter) what it hears by signatures.
 //! * When all other ports and all handles are gone and everything is taken, a port that receives
 //!   is told so ([`Closed`]). A handle that nobody uses keeps the channel open: drop it when
 //!   all ports are open. Ports keep the channel open too, also if they only listen: if several
@@ -32,8 +34,8 @@
 //!         assert_eq!(text, b"as many bytes as you like");
 //!         assert_eq!(port.receive(), Err(Closed));
 //!     });
-//!     senders[0].send(1, 0, 0);
-//!     senders[0].send_long(b"as many bytes as you like", 0, 0);
+//!     senders[0].send(1);
+//!     senders[0].send_long(b"as many bytes as you like");
 //!     drop(senders);
 //! });
 //! ```
@@ -43,6 +45,7 @@ mod checked;
 mod ends;
 mod memory;
 mod message;
+mod network;
 mod port;
 mod settings;
 
@@ -58,7 +61,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// The hardware's channel.
-type Wire<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
+pub(crate) type HardwareChannel<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
 
 /// A virtual channel. Clones are handles of the same one; it ends with the last of
 /// them and of its ports.
@@ -68,7 +71,7 @@ type Wire<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
 ///
 /// let channel = Channel::new();
 /// let (mut one, mut other) = (channel.open(), channel.open());
-/// one.send(7, 0, 0);
+/// one.send(7);
 /// assert_eq!(other.receive().unwrap().payload, 7);
 /// assert!(one.try_receive().is_none(), "nobody hears itself");
 /// ```
@@ -78,8 +81,8 @@ pub struct Channel<P: Platform = Native> {
 }
 
 enum Medium<P: Platform> {
-    Wire(Wire<P>, Arc<Ends<P>>),
-    Memory(memory::Shared<P>),
+    Wire(HardwareChannel<P>, Arc<Ends<P>>),
+    Memory(memory::MemoryChannel<P>),
 }
 
 impl Channel {
@@ -102,7 +105,7 @@ impl Channel {
     ///
     /// let channel = Channel::with(Settings { capacity: 1 << 20, ..Settings::default() });
     /// let (mut one, mut other) = (channel.open(), channel.open());
-    /// (0..60_000).for_each(|number| one.send(number, 0, 0)); // there is room for them
+    /// (0..60_000).for_each(|number| one.send(number)); // there is room for them
     /// assert_eq!(other.receive().unwrap().payload, 0);
     /// ```
     pub fn with(settings: Settings) -> Self {
@@ -143,7 +146,7 @@ impl<P: Platform> Channel<P> {
     pub fn over_with(settings: Settings) -> Self {
         let medium = match P::Broadcast::create_channel() {
             Some(wire) => Medium::Wire(wire, Arc::new(Ends::new())),
-            None => Medium::Memory(memory::Shared::new(settings)),
+            None => Medium::Memory(memory::MemoryChannel::new(settings)),
         };
         Self { medium }
     }
@@ -172,7 +175,7 @@ impl<P: Platform> Channel<P> {
     /// let channel = Channel::new();
     /// let mut early = channel.open();
     /// let mut sender = channel.open();
-    /// sender.send(1, 0, 0);
+    /// sender.send(1);
     /// let mut late = channel.open();
     /// assert_eq!(early.receive().unwrap().payload, 1);
     /// assert!(late.try_receive().is_none(), "it was sent before");
@@ -190,7 +193,7 @@ impl<P: Platform> Channel<P> {
     ///
     /// let channel = Channel::new();
     /// let (mut sender, mut port) = (channel.open(), channel.open_counting(3.try_into()?));
-    /// (0..7).for_each(|number| sender.send(number, 0, 0));
+    /// (0..7).for_each(|number| sender.send(number));
     /// assert_eq!(port.receive().unwrap().payload, 2);
     /// assert_eq!(port.receive().unwrap().payload, 5);
     /// assert!(port.try_receive().is_none());
@@ -225,7 +228,7 @@ impl<P: Platform> Drop for Channel<P> {
     fn drop(&mut self) {
         if let Medium::Wire(wire, ends) = &self.medium {
             if ends.leave(HANDLE) {
-                port::tell_of_the_end(*wire, ends);
+                network::tell_of_the_end(*wire, ends);
             }
         }
     }

@@ -1,11 +1,11 @@
 use super::ends::{Ends, PORT};
 use super::memory::MemoryPort;
-use super::{Closed, Message, Wire};
-use manycore_platform::{Broadcast, Delivery, Filter, Native, Platform};
+use super::network::{long, next_on, short, tell_of_the_end, wait_on};
+use super::{Closed, HardwareChannel, Message};
+use manycore_platform::{Broadcast, Filter, Native, Platform};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// One core's end of a channel: sends to all others, and hears them.
 ///
@@ -17,7 +17,7 @@ pub struct Port<P: Platform = Native> {
 
 enum End<P: Platform> {
     Wire {
-        wire: Wire<P>,
+        wire: HardwareChannel<P>,
         core: usize,
         ends: Arc<Ends<P>>,
     },
@@ -26,7 +26,7 @@ enum End<P: Platform> {
 
 impl<P: Platform> Port<P> {
     pub(super) fn on_hardware(
-        wire: Wire<P>,
+        wire: HardwareChannel<P>,
         ends: Arc<Ends<P>>,
         every: Option<NonZeroU32>,
     ) -> Self {
@@ -74,14 +74,31 @@ impl<P: Platform> Port<P> {
     ///
     /// let channel = Channel::new();
     /// let (mut one, mut other) = (channel.open(), channel.open());
-    /// one.send(u64::MAX, 8, 9);
+    /// one.send(u64::MAX);
+    /// assert_eq!(other.receive()?.payload, u64::MAX);
+    /// # Ok::<(), manycore_team::channel::Closed>(())
+    /// ```
+    #[inline]
+    pub fn send(&mut self, payload: u64) {
+        self.send_marked(payload, 0, 0);
+    }
+
+    /// As [`send`](Self::send), with a signature, which [filters](Self::set_filter) look at, and
+    /// a tag, which is a second and smaller word. `send` leaves both at 0.
+    ///
+    /// ```
+    /// use manycore_team::channel::Channel;
+    ///
+    /// let channel = Channel::new();
+    /// let (mut one, mut other) = (channel.open(), channel.open());
+    /// one.send_marked(7, 8, 9);
     /// let message = other.receive()?;
-    /// assert_eq!((message.payload, message.signature, message.tag), (u64::MAX, 8, 9));
+    /// assert_eq!((message.payload, message.signature, message.tag), (7, 8, 9));
     /// # Ok::<(), manycore_team::channel::Closed>(())
     /// ```
     #[doc(alias = "send_message")]
     #[inline]
-    pub fn send(&mut self, payload: u64, signature: u32, tag: u32) {
+    pub fn send_marked(&mut self, payload: u64, signature: u32, tag: u32) {
         match &mut self.end {
             &mut End::Wire { wire, .. } => {
                 let message = manycore_platform::Message {
@@ -106,14 +123,32 @@ impl<P: Platform> Port<P> {
     /// let (mut one, mut other) = (channel.open(), channel.open());
     /// let film = vec![7; 10 << 20];
     /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| one.send_long(&film, 0, 0));
+    ///     scope.spawn(|| one.send_long(&film));
     ///     let mut copy = Vec::new();
     ///     assert_eq!(other.receive_long(&mut copy).unwrap().length, film.len());
     ///     assert_eq!(copy, film);
     /// });
     /// ```
+    pub fn send_long(&mut self, data: &[u8]) {
+        self.send_long_marked(data, 0, 0);
+    }
+
+    /// As [`send_long`](Self::send_long), with a signature and a tag; see
+    /// [`send_marked`](Self::send_marked).
+    ///
+    /// ```
+    /// use manycore_team::channel::Channel;
+    ///
+    /// let channel = Channel::new();
+    /// let (mut one, mut other) = (channel.open(), channel.open());
+    /// one.send_long_marked(b"some", 5, 6);
+    /// let mut data = Vec::new();
+    /// let message = other.receive_long(&mut data)?;
+    /// assert_eq!((message.signature, message.tag, message.length), (5, 6, 4));
+    /// # Ok::<(), manycore_team::channel::Closed>(())
+    /// ```
     #[doc(alias = "send_message_long")]
-    pub fn send_long(&mut self, data: &[u8], signature: u32, tag: u32) {
+    pub fn send_long_marked(&mut self, data: &[u8], signature: u32, tag: u32) {
         match &mut self.end {
             &mut End::Wire { wire, .. } => {
                 let message = manycore_platform::Message {
@@ -136,7 +171,7 @@ impl<P: Platform> Port<P> {
     /// let channel = Channel::new();
     /// let (mut one, mut other) = (channel.open(), channel.open());
     /// assert!(other.try_receive().is_none());
-    /// one.send(3, 0, 0);
+    /// one.send(3);
     /// assert_eq!(other.try_receive().map(|message| message.payload), Some(3));
     /// ```
     #[doc(alias = "receive_message")]
@@ -156,8 +191,8 @@ impl<P: Platform> Port<P> {
     ///
     /// let channel = Channel::new();
     /// let (mut one, mut other) = (channel.open(), channel.open());
-    /// one.send_long(b"some", 0, 0);
-    /// one.send(1, 0, 0);
+    /// one.send_long(b"some");
+    /// one.send(1);
     /// let mut data = Vec::new();
     /// assert_eq!(other.try_receive_long(&mut data).unwrap().length, 4);
     /// assert_eq!(data, b"some");
@@ -189,7 +224,7 @@ impl<P: Platform> Port<P> {
     /// let (mut one, mut other) = (channel.open(), channel.open());
     /// std::thread::scope(|scope| {
     ///     scope.spawn(move || assert_eq!(other.receive().unwrap().payload, 2));
-    ///     one.send(2, 0, 0);
+    ///     one.send(2);
     /// });
     /// ```
     #[doc(alias = "wait_and_receive_message")]
@@ -212,7 +247,7 @@ impl<P: Platform> Port<P> {
     ///
     /// let channel = Channel::new();
     /// let (mut one, mut other) = (channel.open(), channel.open());
-    /// one.send_long(b"any number of bytes", 0, 0);
+    /// one.send_long(b"any number of bytes");
     /// let mut data = Vec::new();
     /// other.receive_long(&mut data)?;
     /// assert_eq!(data, b"any number of bytes");
@@ -237,7 +272,7 @@ impl<P: Platform> Port<P> {
     /// let (mut one, mut other) = (channel.open(), channel.open());
     /// drop(channel);
     /// assert!(!other.is_closed());
-    /// one.send(1, 0, 0);
+    /// one.send(1);
     /// drop(one);
     /// assert!(other.is_closed());
     /// assert_eq!(other.try_receive().unwrap().payload, 1);
@@ -258,11 +293,11 @@ impl<P: Platform> Port<P> {
     ///
     /// let channel = Channel::new();
     /// let (mut one, mut other) = (channel.open(), channel.open());
-    /// one.send(1, 5, 0);
+    /// one.send_marked(1, 5, 0);
     /// let sevens = Filter { mask: u32::MAX, operation: MatchOperation::Xnor, signature: 7 };
     /// other.set_filter(sevens);
-    /// one.send(2, 5, 0);
-    /// one.send(3, 7, 0);
+    /// one.send_marked(2, 5, 0);
+    /// one.send_marked(3, 7, 0);
     /// assert_eq!(other.receive().unwrap().payload, 1); // came before the filter
     /// assert_eq!(other.receive().unwrap().payload, 3);
     /// ```
@@ -273,89 +308,6 @@ impl<P: Platform> Port<P> {
             End::Memory(port) => port.set_filter(filter),
         }
     }
-}
-
-/// How long after the last sender has gone the network may still bring something: many times
-/// what it takes to cross a chip, and what an interface takes for a message.
-const ON_ITS_WAY: Duration = Duration::from_micros(2);
-
-/// Wakes the one port of a channel that is left. Its interface delivers only messages: this is
-/// one that `send` and `send_long` never make, with data of no length. An interface that counts
-/// delivers one for so many.
-pub(super) fn tell_of_the_end<P: Platform>(wire: Wire<P>, ends: &Ends<P>) {
-    for _ in 0..ends.counted_together() {
-        let message = manycore_platform::Message {
-            payload: 0,
-            signature: 0,
-            tag: 0,
-            data: Some([].into()),
-        };
-        P::Broadcast::send(wire, message);
-    }
-}
-
-fn is_notice(delivery: &Delivery) -> bool {
-    let data = delivery.message.data.as_ref();
-    data.is_some_and(|data| data.is_empty())
-}
-
-/// The next message in the core's buffer.
-fn next_on<P: Platform>(wire: Wire<P>) -> Option<Delivery> {
-    loop {
-        let delivery = P::Broadcast::receive(wire)?;
-        if !is_notice(&delivery) {
-            return Some(delivery);
-        }
-    }
-}
-
-/// The same, waiting for one.
-fn wait_on<P: Platform>(wire: Wire<P>, ends: &Ends<P>) -> Result<Delivery, Closed> {
-    loop {
-        if let Some(delivery) = next_on::<P>(wire) {
-            return Ok(delivery);
-        }
-        // The one that leaves sends its notice after it has counted itself out: who does not
-        // see that here waits for the notice.
-        if ends.is_closed() {
-            return last_on::<P>(wire).ok_or(Closed);
-        }
-        let delivery = P::Broadcast::wait_and_receive(wire);
-        if !is_notice(&delivery) {
-            return Ok(delivery);
-        }
-    }
-}
-
-/// What comes after all senders have gone.
-#[cold]
-fn last_on<P: Platform>(wire: Wire<P>) -> Option<Delivery> {
-    let until = P::now() + P::duration_to_ticks(ON_ITS_WAY);
-    while P::now() < until {
-        if let Some(delivery) = next_on::<P>(wire) {
-            return Some(delivery);
-        }
-        P::relax();
-    }
-    None
-}
-
-fn short(delivery: &Delivery) -> Message {
-    let message = &delivery.message;
-    Message {
-        payload: message.payload,
-        signature: message.signature,
-        tag: message.tag,
-        length: message.data.as_ref().map_or(0, |data| data.len()),
-        sender: delivery.sender as usize,
-        missed: 0,
-    }
-}
-
-fn long(delivery: &Delivery, data: &mut Vec<u8>) -> Message {
-    data.clear();
-    data.extend(delivery.message.data.iter().flat_map(|data| data.iter()));
-    short(delivery)
 }
 
 impl<P: Platform> Drop for Port<P> {

@@ -7,7 +7,7 @@
 /// let news = Channel::with(Settings { capacity: 4096, slow: Slow::Lose });
 /// let (mut sender, mut receiver) = (news.open(), news.open());
 /// for number in 0..10_000 {
-///     sender.send(number, 0, 0); // does not wait
+///     sender.send(number); // does not wait
 /// }
 /// let oldest = receiver.receive().unwrap();
 /// assert_eq!(oldest.payload, oldest.missed);

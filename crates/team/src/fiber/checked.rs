@@ -148,8 +148,8 @@ fn orderings_hold_across_a_suspension() {
 /// A fiber that is dropped suspended, whose destructor takes steps of the model while
 /// it unwinds.
 fn one_is_dropped<P: Platform>() {
-    struct Counts<P: Platform>(Arc<P::AtomicU32>);
-    impl<P: Platform> Drop for Counts<P> {
+    struct CountsDrops<P: Platform>(Arc<P::AtomicU32>);
+    impl<P: Platform> Drop for CountsDrops<P> {
         fn drop(&mut self) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
@@ -157,7 +157,7 @@ fn one_is_dropped<P: Platform>() {
     let drops = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
     team::<P>(2, |_| {
-        let counts = Counts::<P>(Arc::clone(&drops));
+        let counts = CountsDrops::<P>(Arc::clone(&drops));
         let mut fiber = fiber(&stacks, move |suspender| {
             let _counts = counts;
             suspender.suspend();

@@ -43,10 +43,10 @@ const COLOURS: usize = PAGE / 64;
 pub struct Stacks<P: Platform> {
     bytes: usize,
     colours: usize,
-    shelf: Lock<P, Shelf<P>>,
+    shelf: Lock<P, StackShelf<P>>,
 }
 
-struct Shelf<P: Platform> {
+struct StackShelf<P: Platform> {
     /// The last is taken first: it is what the caches have.
     free: Vec<FiberStack<P>>,
     made: usize,
@@ -95,7 +95,7 @@ impl<P: Platform> Stacks<P> {
         Self {
             bytes: bytes.max(PAGE),
             colours: colours.clamp(1, COLOURS),
-            shelf: Lock::new(Shelf {
+            shelf: Lock::new(StackShelf {
                 free: vec![],
                 made: 0,
             }),
@@ -117,7 +117,7 @@ impl<P: Platform> Stacks<P> {
     /// assert!(Stacks::<Native>::new(usize::MAX).take().is_err());
     /// ```
     pub fn take(&self) -> io::Result<FiberStack<P>> {
-        let index = match self.shelf.with(Shelf::take) {
+        let index = match self.shelf.with(StackShelf::take) {
             Ok(stack) => return Ok(stack),
             Err(index) => index,
         };
@@ -147,7 +147,7 @@ impl<P: Platform> Stacks<P> {
     }
 }
 
-impl<P: Platform> Shelf<P> {
+impl<P: Platform> StackShelf<P> {
     /// A stack, or the number of one that is to be made.
     fn take(&mut self) -> Result<FiberStack<P>, usize> {
         self.free.pop().ok_or_else(|| {

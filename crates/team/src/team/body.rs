@@ -1,7 +1,7 @@
 //! What a rank is to the team: something that goes on for a turn, and says why it stopped.
 
 use super::Site;
-use super::exchange::Exchange;
+use super::exchange::ValueExchange;
 use super::words::{Episode, STOP};
 use crate::fiber::Stacks;
 use manycore::elastic::Allotment;
@@ -126,7 +126,7 @@ pub struct Turn<'a, P: Platform = Native> {
     pub(super) deadline: u64,
     pub(super) opening: &'a P::Futex,
     pub(super) allotment: &'a Allotment<P>,
-    pub(super) exchange: &'a Exchange,
+    pub(super) exchange: &'a ValueExchange,
     pub(super) stacks: &'a Arc<Stacks<P>>,
     pub(super) episode: Episode,
     pub(super) not_sync: PhantomData<*mut ()>,

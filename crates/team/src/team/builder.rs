@@ -1,7 +1,7 @@
 //! How a team is made.
 
 use super::crew::Crew;
-use super::run::Settings;
+use super::run::TeamSettings;
 use super::{Policy, Team};
 use crate::fiber::Stacks;
 use manycore::BuildError;
@@ -35,7 +35,7 @@ pub struct TeamBuilder<P: Platform = Native> {
     cpus: Vec<Vec<usize>>,
     name: String,
     stack_size: usize,
-    settings: Settings,
+    settings: TeamSettings,
 }
 
 impl<P: Platform> TeamBuilder<P> {
@@ -46,7 +46,7 @@ impl<P: Platform> TeamBuilder<P> {
             cpus: vec![],
             name: "team".into(),
             stack_size: STACK_SIZE,
-            settings: Settings {
+            settings: TeamSettings {
                 policy: Policy::default(),
                 patience: PATIENCE,
                 switch_cost: SWITCH_COST,

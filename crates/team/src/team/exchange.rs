@@ -30,17 +30,17 @@ struct Bytes {
 /// reading is at the same time as a writing, whatever bodies do with their turns, and the
 /// label says whether a value is the one that is looked for. (Episodes are numbered modulo
 /// 2^29: a rank that leaves nothing for so long is taken to have left what it left then.)
-pub(super) struct Exchange {
+pub(super) struct ValueExchange {
     slots: [Box<[CachePadded<UnsafeCell<Slot>>]>; 2],
 }
 
 // SAFETY: a slot is written by who has claimed its rank, and read by others in the next episode,
 // by the contract of the methods. Only `Send` values are in it.
-unsafe impl Sync for Exchange {}
+unsafe impl Sync for ValueExchange {}
 // SAFETY: as above.
-unsafe impl Send for Exchange {}
+unsafe impl Send for ValueExchange {}
 
-impl Exchange {
+impl ValueExchange {
     pub(super) fn new(ranks: usize) -> Self {
         let slot = |_| {
             CachePadded::new(UnsafeCell::new(Slot {

@@ -3,7 +3,7 @@
 use super::Site;
 use super::body::{Step, Turn};
 use super::plan::{Cut, even};
-use super::planner::Way;
+use super::planner::Division;
 use super::rank_cell::NOWHERE;
 use super::run::Run;
 use super::words::{Episode, OVER, PARKED};
@@ -85,7 +85,7 @@ impl<'a, P: Platform> Hand<'a, P> {
             self.clock = P::now();
             let (way, cores) = self.run.opening.schedule.get();
             let mut then = match way {
-                Way::Turns(quantum) => self.take_turns(episode, quantum),
+                Division::Turns(quantum) => self.take_turns(episode, quantum),
                 _ => self.run_list(episode, way, cores),
             };
             if self.announce(episode) {
@@ -105,12 +105,12 @@ impl<'a, P: Platform> Hand<'a, P> {
     }
 
     /// Runs what the plan gives to this worker.
-    fn run_list(&mut self, episode: Episode, way: Way, cores: usize) -> Then {
+    fn run_list(&mut self, episode: Episode, way: Division, cores: usize) -> Then {
         if self.worker >= cores {
             return Then::Waits;
         }
         let cut = |core| match way {
-            Way::Planned(interval) => self.run.plans.get(interval, core),
+            Division::Planned(interval) => self.run.plans.get(interval, core),
             _ => even(self.run.ranks.len(), core, cores),
         };
         let (from, to): (Cut, Cut) = (cut(self.worker), cut(self.worker + 1));
@@ -119,7 +119,7 @@ impl<'a, P: Platform> Hand<'a, P> {
         let last = to.rank + usize::from(to.budget > 0);
         for place in from.rank..last {
             let rank = match way {
-                Way::Planned(interval) => self.run.plans.rank(interval, place),
+                Division::Planned(interval) => self.run.plans.rank(interval, place),
                 _ => place,
             };
             let budget = (place == from.rank && from.budget > 0).then_some(from.budget);

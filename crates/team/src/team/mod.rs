@@ -42,7 +42,7 @@ use manycore::BuildError;
 use manycore::elastic::Allotment;
 use manycore::sync::let_go;
 use manycore_platform::{CachePadded, Native, Platform};
-use run::{MOST_RANKS, Run, Settings};
+use run::{MOST_RANKS, Run, TeamSettings};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub struct Team<P: Platform = Native> {
     crew: Arc<Crew<P>>,
     threads: Vec<P::Thread>,
     stacks: Arc<Stacks<P>>,
-    settings: Settings,
+    settings: TeamSettings,
 }
 
 impl<P: Platform> Team<P> {

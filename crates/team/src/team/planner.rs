@@ -19,7 +19,7 @@ const SLIGHT: u64 = 64;
 
 /// How an interval is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Division {
     /// Ranks divided by number.
     Even,
     /// As the plan of this interval says.
@@ -51,36 +51,36 @@ struct Entries<P: Platform> {
 impl<P: Platform> Schedule<P> {
     pub(super) fn new(cores: usize) -> Self {
         Self {
-            way: P::AtomicU64::new(encode(Way::Even)),
+            way: P::AtomicU64::new(encode(Division::Even)),
             cores: P::AtomicU32::new(cores as u32),
         }
     }
 
-    fn set(&self, way: Way, cores: usize) {
+    fn set(&self, way: Division, cores: usize) {
         self.way.store(encode(way), Ordering::Relaxed);
         self.cores.store(cores as u32, Ordering::Relaxed);
     }
 
     /// How the episode is run, and by how many cores.
-    pub(super) fn get(&self) -> (Way, usize) {
+    pub(super) fn get(&self) -> (Division, usize) {
         let cores = self.cores.load(Ordering::Relaxed) as usize;
         (decode(self.way.load(Ordering::Relaxed)), cores)
     }
 }
 
-fn encode(way: Way) -> u64 {
+fn encode(way: Division) -> u64 {
     match way {
-        Way::Even => 0,
-        Way::Planned(interval) => (interval as u64) << 2 | 1,
-        Way::Turns(quantum) => quantum << 2 | 2,
+        Division::Even => 0,
+        Division::Planned(interval) => (interval as u64) << 2 | 1,
+        Division::Turns(quantum) => quantum << 2 | 2,
     }
 }
 
-fn decode(way: u64) -> Way {
+fn decode(way: u64) -> Division {
     match way & 3 {
-        0 => Way::Even,
-        1 => Way::Planned((way >> 2) as usize),
-        _ => Way::Turns(way >> 2),
+        0 => Division::Even,
+        1 => Division::Planned((way >> 2) as usize),
+        _ => Division::Turns(way >> 2),
     }
 }
 
@@ -130,7 +130,7 @@ struct Interval {
     unlearned: u64,
     /// The plan was made for so many cores; 0: it is to be made.
     cores: usize,
-    way: Way,
+    way: Division,
     plan: Plan,
 }
 
@@ -203,12 +203,12 @@ impl Planner {
             interval.estimates.work(&mut self.work);
             let span = ideal_span(&self.work, cores);
             interval.way = match self.policy {
-                Policy::Fifo => Way::Even,
+                Policy::Fifo => Division::Even,
                 // Nothing is to be gained by cutting.
                 _ if even_span(&self.work, cores) - span
                     <= (2 * self.switch).max(span / SLIGHT) =>
                 {
-                    Way::Even
+                    Division::Even
                 }
                 Policy::Wrap if interval.estimates.error() <= UNSTABLE => {
                     let least = (2 * self.switch).max(span / (2 * SLIGHT));
@@ -217,11 +217,11 @@ impl Planner {
                         plans.set(self.current, &self.plan);
                         std::mem::swap(&mut self.plan, &mut interval.plan);
                     }
-                    Way::Planned(self.current)
+                    Division::Planned(self.current)
                 }
                 _ => {
                     let quantum = (self.switch as f64 * span as f64).sqrt() as u64;
-                    Way::Turns(quantum.max(2 * self.switch))
+                    Division::Turns(quantum.max(2 * self.switch))
                 }
             };
             interval.cores = cores;
@@ -247,7 +247,7 @@ impl Planner {
             estimates: Estimates::new(self.ranks),
             unlearned: 0,
             cores: 0,
-            way: Way::Even,
+            way: Division::Even,
             plan: Plan::default(),
         };
         if self.intervals.len() < SITES {
@@ -296,7 +296,7 @@ mod tests {
         }
 
         /// An episode after the one before, and how the next is to be run.
-        fn episode(&mut self, took: u64, site: Site, cores: usize) -> Way {
+        fn episode(&mut self, took: u64, site: Site, cores: usize) -> Division {
             self.planner.close::<Native>([took; RANKS].into_iter());
             // Long enough to learn from each.
             self.planner.opened = 0;
@@ -311,9 +311,9 @@ mod tests {
     fn each_site_is_learned_by_itself() {
         let mut trial = Trial::new(Policy::Wrap);
         let (long, short) = (Site::named("long"), Site::named("short"));
-        assert_eq!(trial.episode(100, long, 2), Way::Even);
-        assert_eq!(trial.episode(1_000_000, short, 2), Way::Even);
-        let Way::Planned(plan) = trial.episode(50, long, 2) else {
+        assert_eq!(trial.episode(100, long, 2), Division::Even);
+        assert_eq!(trial.episode(1_000_000, short, 2), Division::Even);
+        let Division::Planned(plan) = trial.episode(50, long, 2) else {
             panic!("{:?}", trial.schedule.get());
         };
         let cut = trial.plans.get(plan, 1);
@@ -325,9 +325,9 @@ mod tests {
             }
         );
         // Too short to be cut.
-        assert_eq!(trial.episode(1_000_000, short, 2), Way::Even);
+        assert_eq!(trial.episode(1_000_000, short, 2), Division::Even);
         // Alone there is nobody to share with.
-        assert_eq!(trial.episode(50, long, 1), Way::Even);
+        assert_eq!(trial.episode(50, long, 1), Division::Even);
     }
 
     #[test]
@@ -338,11 +338,11 @@ mod tests {
         for time in 0..10 {
             let way = trial.episode(1_000_000 + 400_000 * (time % 2), site, 2);
             if time == 1 || time > 4 {
-                assert!(matches!(way, Way::Turns(_)), "{time}: {way:?}");
+                assert!(matches!(way, Division::Turns(_)), "{time}: {way:?}");
             }
         }
         let ways: Vec<_> = (0..10).map(|_| trial.episode(1_400_000, site, 2)).collect();
-        assert!(matches!(ways[9], Way::Planned(_)), "{ways:?}");
+        assert!(matches!(ways[9], Division::Planned(_)), "{ways:?}");
     }
 
     #[test]
@@ -352,7 +352,11 @@ mod tests {
             trial.episode(1_000_000, Site::START, 2);
             let way = trial.episode(1_000_000, Site::START, 2);
             // sqrt(100 * 1,500,000)
-            let expected = if turns { Way::Turns(12_247) } else { Way::Even };
+            let expected = if turns {
+                Division::Turns(12_247)
+            } else {
+                Division::Even
+            };
             assert_eq!(way, expected);
         }
     }

@@ -28,10 +28,10 @@ use std::fmt;
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 pub struct RankLocal<T, P: Platform = Native> {
-    places: Box<[CachePadded<Place<T, P>>]>,
+    places: Box<[CachePadded<LocalValue<T, P>>]>,
 }
 
-struct Place<T, P: Platform> {
+struct LocalValue<T, P: Platform> {
     is_taken: P::AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -45,7 +45,7 @@ impl<T, P: Platform> RankLocal<T, P> {
     /// A value for each of so many ranks, made by `value` from their numbers.
     pub fn new(ranks: usize, mut value: impl FnMut(usize) -> T) -> Self {
         let place = |rank| {
-            CachePadded::new(Place {
+            CachePadded::new(LocalValue {
                 is_taken: P::AtomicBool::new(false),
                 value: UnsafeCell::new(value(rank)),
             })

@@ -1,6 +1,6 @@
 //! One run: what its workers share. `README.md` beside this file argues the protocol.
 
-use super::exchange::Exchange;
+use super::exchange::ValueExchange;
 use super::planner::{Planner, Plans, Schedule};
 use super::rank_cell::{RankCell, wake_all};
 use super::words::{Episode, OVER, PARKED, STOP};
@@ -22,7 +22,7 @@ pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
 /// What a team is made with.
 #[derive(Clone, Debug)]
-pub(super) struct Settings {
+pub(super) struct TeamSettings {
     pub(super) policy: Policy,
     /// How long a worker that has nothing to do stays awake.
     pub(super) patience: Duration,
@@ -32,7 +32,7 @@ pub(super) struct Settings {
 
 /// The line that all look at. Written when an episode is opened, and when somebody falls
 /// asleep or stops the run.
-pub(super) struct Opening<P: Platform> {
+pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) word: P::Futex,
     pub(super) schedule: Schedule<P>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Tally<P: Platform> {
 
 /// A run of so many ranks.
 pub(super) struct Run<P: Platform> {
-    pub(super) opening: CachePadded<Opening<P>>,
+    pub(super) opening: CachePadded<EpisodeOpening<P>>,
     /// Ranks that have arrived in this episode, as far as announced.
     arrived: CachePadded<P::AtomicU32>,
     /// Where the next turn begins, when ranks take turns. A hint.
@@ -58,7 +58,7 @@ pub(super) struct Run<P: Platform> {
     episodes: UnsafeCell<u64>,
     pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
     pub(super) allotment: Allotment<P>,
-    pub(super) exchange: Exchange,
+    pub(super) exchange: ValueExchange,
     pub(super) stacks: Arc<Stacks<P>>,
     /// What the run has failed with.
     failure: Lock<P, Option<Payload>>,
@@ -90,7 +90,7 @@ impl<P: Platform> Run<P> {
         workers: usize,
         allotment: Allotment<P>,
         stacks: Arc<Stacks<P>>,
-        settings: &Settings,
+        settings: &TeamSettings,
     ) -> Self {
         let ranks = bodies.len();
         let workers = workers.min(ranks);
@@ -114,7 +114,7 @@ impl<P: Platform> Run<P> {
         planner.begin::<P>();
         let cores = allotment.cores().min(workers);
         let run = Self {
-            opening: CachePadded::new(Opening {
+            opening: CachePadded::new(EpisodeOpening {
                 word: Atomic::new(Episode::FIRST.opening()),
                 schedule: Schedule::new(cores),
             }),
@@ -126,7 +126,7 @@ impl<P: Platform> Run<P> {
             episodes: UnsafeCell::new(0),
             tallies: (0..workers).map(tally).collect(),
             allotment,
-            exchange: Exchange::new(ranks),
+            exchange: ValueExchange::new(ranks),
             stacks,
             failure: Lock::new(None),
             workers,

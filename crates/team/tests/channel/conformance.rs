@@ -128,7 +128,7 @@ pub(crate) fn everybody_to_everybody<P: Platform>(
         for i in 0..EACH {
             let payload = (number as u64) << 32 | u64::from(i);
             let tag = i | u32::from(i % 3 == 0) << 31;
-            port.send(payload, i.wrapping_mul(0x9e37_79b9), tag);
+            port.send_marked(payload, i.wrapping_mul(0x9e37_79b9), tag);
             if (i as usize + rank) % 3 == 0 {
                 heard += hear(&mut port, false);
             }
@@ -158,8 +158,8 @@ pub(crate) fn long_data<P: Platform>(channel: Channel<P>, threads: usize, place:
         opened.wait_for(threads);
         if rank == 0 {
             for (tag, length) in (0..).zip(LENGTHS) {
-                port.send_long(&bytes(length), 3, tag);
-                port.send(length as u64, 4, tag);
+                port.send_long_marked(&bytes(length), 3, tag);
+                port.send_marked(length as u64, 4, tag);
             }
         } else {
             let mut data = vec![0xee; 3];
@@ -197,13 +197,13 @@ pub(crate) fn late_and_early_ports<P: Platform>(channel: Channel<P>, place: Plac
             let mut port = channel.open();
             step.arrive();
             step.wait_for(3); // 1 is open too; 2 has only come
-            port.send(1, 0, 0);
-            port.send_long(&bytes(50), 0, 0);
+            port.send(1);
+            port.send_long(&bytes(50));
             step.arrive();
             step.wait_for(5); // 1 has heard it, so that it has arrived
             step.arrive();
             step.wait_for(7); // now 2 is open
-            port.send(2, 0, 0);
+            port.send(2);
             step.arrive();
             step.wait_for(10);
         } else if rank == 1 {
@@ -244,17 +244,17 @@ pub(crate) fn filters<P: Platform>(channel: Channel<P>, place: Place) {
         step.wait_for(3);
         match rank {
             0 => {
-                (1..=3).for_each(|payload| port.send(payload, 5, 0));
+                (1..=3).for_each(|payload| port.send_marked(payload, 5, 0));
                 step.arrive();
                 step.wait_for(5); // 1 has set its filter
-                port.send(4, 5, 0);
-                port.send_long(&bytes(100), 5, 0);
-                port.send(5, 7, 0);
-                port.send_long(&bytes(70), 0x107, 0);
+                port.send_marked(4, 5, 0);
+                port.send_long_marked(&bytes(100), 5, 0);
+                port.send_marked(5, 7, 0);
+                port.send_long_marked(&bytes(70), 0x107, 0);
                 step.arrive();
                 step.wait_for(7); // and another
-                port.send(6, 7, 0);
-                port.send(7, 5, 0);
+                port.send_marked(6, 7, 0);
+                port.send_marked(7, 5, 0);
             }
             1 => {
                 step.wait_for(4);
@@ -304,8 +304,8 @@ pub(crate) fn counting<P: Platform>(channel: Channel<P>, threads: usize, place: 
         opened.arrive();
         opened.wait_for(threads);
         for episode in 0..EPISODES {
-            port.send(episode, 1, 0);
-            port.send(episode, 2, 0);
+            port.send_marked(episode, 1, 0);
+            port.send_marked(episode, 2, 0);
             // A sender that is ahead is counted in the place of one that is behind. It is not
             // ahead by more than one, for it has counted, too; messages of one that is behind
             // may stay where they are for long.
@@ -327,9 +327,9 @@ pub(crate) fn the_last_message_of_a_dropped_port<P: Platform>(channel: Channel<P
         step.arrive();
         step.wait_for(2);
         if rank == 0 {
-            port.send(1, 0, 0);
-            port.send_long(&bytes(30), 0, 0);
-            port.send(2, 0, 0);
+            port.send(1);
+            port.send_long(&bytes(30));
+            port.send(2);
             drop(port);
             step.arrive();
             step.wait_for(4);
@@ -364,7 +364,7 @@ pub(crate) fn the_end<P: Platform>(channel: Channel<P>, threads: usize, place: P
         opened.arrive();
         opened.wait_for(threads);
         if rank > 0 {
-            (0..3).for_each(|payload| port.send(payload, 0, 0));
+            (0..3).for_each(|payload| port.send(payload));
             // Now the port is the last to go, now the handle.
             if rank % 2 == 0 {
                 drop(handle);

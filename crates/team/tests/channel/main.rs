@@ -53,7 +53,7 @@ fn the_last_handle_frees_everything() {
     let channel = Channel::new();
     let (mut one, mut other) = (channel.open(), channel.open());
     drop(channel);
-    one.send(1, 0, 0);
+    one.send(1);
     drop(one);
     assert_eq!(other.receive().unwrap().payload, 1);
     let again = other.try_receive();
@@ -68,7 +68,7 @@ fn a_handle_keeps_a_channel_open() {
     let mut port = channel.open();
     drop(channel);
     assert!(!port.is_closed());
-    let opens = std::thread::spawn(move || handle.open().send(3, 0, 0));
+    let opens = std::thread::spawn(move || handle.open().send(3));
     assert_eq!(port.receive().unwrap().payload, 3);
     opens.join().unwrap();
     assert_eq!(port.receive(), Err(Closed));
@@ -84,11 +84,11 @@ fn a_sender_that_is_left_alone() {
         std::thread::yield_now();
         drop(receiver);
     });
-    (0..100).for_each(|payload| sender.send(payload, 0, 0));
+    (0..100).for_each(|payload| sender.send(payload));
     assert_eq!(sender.receive(), Err(Closed));
     goes.join().unwrap();
     // Nobody hears it.
-    (0..100).for_each(|payload| sender.send(payload, 0, 0));
+    (0..100).for_each(|payload| sender.send(payload));
 }
 
 /// What a filter keeps back, and what was lost, does not keep a channel open.
@@ -99,7 +99,8 @@ fn filtered_and_lost_messages_at_the_end() {
         let (mut sender, mut receiver) = (channel.open(), channel.open());
         drop(channel);
         receiver.set_filter(manycore_team::channel::Filter::NONE);
-        let sends = std::thread::spawn(move || (0..100).for_each(|it| sender.send(it, 1, 0)));
+        let sends =
+            std::thread::spawn(move || (0..100).for_each(|it| sender.send_marked(it, 1, 0)));
         assert_eq!(receiver.receive(), Err(Closed));
         sends.join().unwrap();
     }

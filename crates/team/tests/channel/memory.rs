@@ -37,7 +37,7 @@ pub(crate) fn a_sender_waits_for_the_slowest<P: Platform>(threads: usize, place:
         opened.wait_for(threads);
         for payload in 0..60 {
             if rank == 0 {
-                port.send(payload, 0, (payload as u32 % 2) << 30);
+                port.send_marked(payload, 0, (payload as u32 % 2) << 30);
             } else {
                 for _ in 0..rank % 3 {
                     P::yield_now();
@@ -60,8 +60,8 @@ pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
         let mut data = Vec::new();
         for length in [300, 16, 17, 500] {
             if rank == 0 {
-                port.send_long(&bytes(length), 1, 2);
-                port.send(length as u64, 0, 0);
+                port.send_long_marked(&bytes(length), 1, 2);
+                port.send(length as u64);
             } else {
                 let message = if rank % 2 == 0 {
                     port.receive().unwrap()
@@ -113,7 +113,7 @@ pub(crate) fn ports_come_and_go<P: Platform>(threads: usize, place: Place) {
             let mut port = channel.open();
             let mut next = [None; 64];
             for number in 0..12 {
-                port.send(number, 0, (rank * 2 + life) as u32);
+                port.send_marked(number, 0, (rank * 2 + life) as u32);
                 // Takes all there is, so that nobody waits for it for ever.
                 while let Some(message) = port.try_receive() {
                     let next = &mut next[message.tag as usize];
@@ -133,7 +133,7 @@ pub(crate) fn a_dropped_receiver_frees_a_sender<P: Platform>(place: Place) {
         opened.arrive();
         opened.wait_for(3);
         match rank {
-            0 => (0..50).for_each(|payload| port.send(payload, 0, 0)),
+            0 => (0..50).for_each(|payload| port.send(payload)),
             1 => (0..50).for_each(|payload| assert_eq!(port.receive().unwrap().payload, payload)),
             _ => drop(port),
         }
@@ -152,7 +152,7 @@ pub(crate) fn losses_are_counted<P: Platform>(threads: usize, place: Place) {
         if rank == 0 {
             for payload in 0..SENT {
                 let tag = (payload as u32 % 3) << 28;
-                port.send(payload, !payload as u32, tag);
+                port.send_marked(payload, !payload as u32, tag);
             }
             return;
         }
@@ -191,10 +191,10 @@ pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
         step.wait_for(threads);
         if rank == 0 {
             for number in 0..SENT {
-                port.send_long(&bytes(length(number)), number, 0);
+                port.send_long_marked(&bytes(length(number)), number, 0);
             }
             // Ends with something that fits.
-            port.send(0, SENT, 0);
+            port.send_marked(0, SENT, 0);
             return;
         }
         let mut data = Vec::new();
@@ -215,13 +215,13 @@ pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
 pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
     let channel = Channel::<P>::over_with(LOSING);
     let (mut sender, mut early) = (channel.open(), channel.open());
-    (0..100).for_each(|number| sender.send(number, 0, 0));
+    (0..100).for_each(|number| sender.send(number));
     let mut late = channel.open();
     assert!(late.try_receive().is_none());
-    (100..103).for_each(|number| sender.send(number, 0, 0));
+    (100..103).for_each(|number| sender.send(number));
     let message = late.receive().unwrap();
     assert_eq!((message.payload, message.missed), (100, 0));
-    (103..200).for_each(|number| sender.send(number, number as u32 % 2, 0));
+    (103..200).for_each(|number| sender.send_marked(number, number as u32 % 2, 0));
     let message = late.receive().unwrap();
     assert_eq!(message.payload, 101 + message.missed);
     assert!(
@@ -233,10 +233,10 @@ pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
     // What is lost while nothing passes the filter is told in the end.
     while late.try_receive().is_some() {}
     late.set_filter(Filter::NONE);
-    (0..100).for_each(|number| sender.send(number, 0, 0));
+    (0..100).for_each(|number| sender.send(number));
     assert!(late.try_receive().is_none());
     late.set_filter(Filter::ALL);
-    sender.send(7, 0, 0);
+    sender.send(7);
     let message = late.receive().unwrap();
     assert_eq!(message.payload, 7);
     assert!(message.missed > 90, "{}", message.missed);

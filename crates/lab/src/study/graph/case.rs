@@ -10,7 +10,7 @@ use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::graph::{Rmat, Shares, Work};
 use manycore_platform::{Platform, ThreadSpec};
 use manycore_research::barrier::DisseminationBarrier;
-use manycore_research::piles::{Counts, Discipline, DisciplineVisitor, with_discipline};
+use manycore_research::stealing::{Counts, Discipline, DisciplineVisitor, with_discipline};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

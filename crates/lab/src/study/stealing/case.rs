@@ -9,8 +9,8 @@ use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Platform, ThreadSpec};
 use manycore_research::barrier::DisseminationBarrier;
-use manycore_research::piles::{
-    Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline,
+use manycore_research::stealing::{
+    Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
 };
 use manycore_team::barrier::Barrier;
 use serde::{Deserialize, Serialize};
@@ -210,7 +210,7 @@ struct Table<P: Platform, D> {
 impl<P: Platform, D: Discipline<P>> Table<P, D> {
     /// What worker `rank` does, whose tasks are `mine` at first.
     fn work(&self, rank: usize, mine: Range<usize>) {
-        let mut pile = self.discipline.pile(rank);
+        let mut pile = self.discipline.deque(rank);
         let mut start = self.start.member(rank);
         pile.fill(mine.filter_map(|number| Task::new(number as u64 + 1)));
         // Until all piles are filled.

@@ -7,7 +7,7 @@ use crate::study::Request;
 use crate::study::settings::{bounded, product};
 use crate::study::trial::Setup;
 use manycore::topology::Topology;
-use manycore_research::piles::disciplines;
+use manycore_research::stealing::disciplines;
 use serde::Serialize;
 
 /// The thesis's machine, and its task of 0.12 ms.

@@ -1,6 +1,6 @@
 //! Two and three members under loom.
 
-use super::{Books, meet, placement};
+use super::{Attendance, meet, placement};
 use crate::barrier::{
     ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier,
     SpinSleepBarrier, TournamentBarrier,
@@ -85,13 +85,13 @@ fn made_again() {
     fn check<B: Barrier<Loom>>() {
         loom_model(Some(2), || {
             let barrier = B::new(&placement(2, 0));
-            let books = Books::new(2);
+            let attendance = Attendance::new(2);
             team::<Loom>(2, |rank| {
                 for episode in 1..=3 {
                     let mut member = barrier.member(rank);
-                    books.arrives(rank, episode);
+                    attendance.arrives(rank, episode);
                     barrier.wait(&mut member);
-                    books.left(episode);
+                    attendance.left(episode);
                 }
             });
         });

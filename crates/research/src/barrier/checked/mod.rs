@@ -16,11 +16,11 @@ fn placement(members: usize, patience: u64) -> Placement {
     Placement::flat(members).with_patience(Duration::from_micros(patience))
 }
 
-/// Where each member is: the standard library's atomics, because the books are no step of the
+/// Where each member is. The atomics are the standard library's, because they are no step of the
 /// model, and order nothing: the checkers run one thread at a time.
-struct Books(Vec<AtomicU32>);
+struct Attendance(Vec<AtomicU32>);
 
-impl Books {
+impl Attendance {
     fn new(members: usize) -> Self {
         Self((0..members).map(|_| AtomicU32::new(0)).collect())
     }
@@ -49,14 +49,14 @@ fn meet<P: Platform, B: Barrier<P>>(
     before: impl Fn(usize, u32) + Sync,
     after: impl Fn(usize, u32) + Sync,
 ) {
-    let books = Books::new(members);
+    let attendance = Attendance::new(members);
     team::<P>(members, |rank| {
         let mut member = barrier.member(rank);
         for episode in 1..=episodes {
             before(rank, episode);
-            books.arrives(rank, episode);
+            attendance.arrives(rank, episode);
             barrier.wait(&mut member);
-            books.left(episode);
+            attendance.left(episode);
             after(rank, episode);
         }
     });

@@ -73,17 +73,17 @@ pub trait Line: Send + Sync + 'static {
 
 /// On the line of its neighbours.
 #[derive(Debug)]
-pub struct Shared;
+pub struct SharedLine;
 
 /// On a line of its own (two, where the hardware fetches them in pairs).
 #[derive(Debug)]
-pub struct Own;
+pub struct OwnLine;
 
-impl Line for Shared {
+impl Line for SharedLine {
     type Of<T: Send + Sync> = Bare<T>;
 }
 
-impl Line for Own {
+impl Line for OwnLine {
     type Of<T: Send + Sync> = CachePadded<T>;
 }
 

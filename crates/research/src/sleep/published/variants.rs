@@ -1,6 +1,6 @@
 //! The variants: which counters there are, in which words, on which lines.
 
-use super::counters::{Counters, Own, Shared};
+use super::counters::{Counters, OwnLine, SharedLine};
 use super::one_word::OneWord;
 use super::three_words::{Inactive, Shape, ThreeWords};
 use manycore_platform::Platform;
@@ -49,52 +49,52 @@ macro_rules! split {
 variant!(
     /// rayon's own: the three counters in one word, which shares its line with
     /// data that is only read.
-    Packed = "packed", OneWord<Shared>
+    Packed = "packed", OneWord<SharedLine>
 );
 variant!(
     /// rayon's word on a line of its own (not among the published).
-    PackedPadded = "packed-padded", OneWord<Own>
+    PackedPadded = "packed-padded", OneWord<OwnLine>
 );
 split!(
     /// Three words on one line; a post reads all of them.
-    Split = "split", Shared, jec: true, Read
+    Split = "split", SharedLine, jec: true, Read
 );
 split!(
     /// Three words on three lines; a post reads all of them.
-    SplitPadded = "split-padded", Own, jec: true, Read
+    SplitPadded = "split-padded", OwnLine, jec: true, Read
 );
 split!(
     /// Three words on one line; a post reads the JEC and the sleepers (not
     /// among the published).
-    SplitSleepers = "split-sleepers", Shared, jec: true, Kept
+    SplitSleepers = "split-sleepers", SharedLine, jec: true, Kept
 );
 split!(
     /// Three words on three lines; a post reads the JEC and the sleepers.
-    SplitSleepersPadded = "split-sleepers-padded", Own, jec: true, Kept
+    SplitSleepersPadded = "split-sleepers-padded", OwnLine, jec: true, Kept
 );
 split!(
     /// Two words on one line, no JEC; a post reads both.
-    NoJec = "nojec", Shared, jec: false, Read
+    NoJec = "nojec", SharedLine, jec: false, Read
 );
 split!(
     /// Two words on two lines, no JEC; a post reads both.
-    NoJecPadded = "nojec-padded", Own, jec: false, Read
+    NoJecPadded = "nojec-padded", OwnLine, jec: false, Read
 );
 split!(
     /// Two words on one line, no JEC; a post reads the sleepers.
-    NoJecSleepers = "nojec-sleepers", Shared, jec: false, Kept
+    NoJecSleepers = "nojec-sleepers", SharedLine, jec: false, Kept
 );
 split!(
     /// Two words on two lines, no JEC; a post reads the sleepers.
-    NoJecSleepersPadded = "nojec-sleepers-padded", Own, jec: false, Kept
+    NoJecSleepersPadded = "nojec-sleepers-padded", OwnLine, jec: false, Kept
 );
 split!(
     /// Two words on two lines, no JEC; a post reads the sleepers, and only if
     /// there are some the inactive threads too (not among the published).
-    LazyInactive = "lazy-inactive", Own, jec: false, ReadLate
+    LazyInactive = "lazy-inactive", OwnLine, jec: false, ReadLate
 );
 split!(
     /// One word on its line, the sleepers: idle threads that do not sleep are
     /// not counted (not among the published).
-    NoInactive = "no-inactive", Own, jec: false, Absent
+    NoInactive = "no-inactive", OwnLine, jec: false, Absent
 );

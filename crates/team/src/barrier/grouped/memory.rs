@@ -5,13 +5,13 @@ use crate::barrier::{Placement, Waiting};
 use manycore_platform::Platform;
 
 /// Through memory: a node a group, an exchange between the groups.
-pub(super) struct Memory<P: Platform> {
+pub(super) struct GroupedMemory<P: Platform> {
     nodes: Box<[Node<P>]>,
     exchange: Exchange<P>,
     waiting: Waiting<P>,
 }
 
-impl<P: Platform> Memory<P> {
+impl<P: Platform> GroupedMemory<P> {
     pub(super) fn new(placement: &Placement, groups: &Groups) -> Self {
         let sizes = groups.sizes();
         Self {

@@ -5,8 +5,8 @@ mod wire;
 use super::{Barrier, Placement};
 use groups::Groups;
 use manycore_platform::Platform;
-use memory::Memory;
-use wire::{Place, Wire};
+use memory::GroupedMemory;
+use wire::{GroupedWire, WireMember};
 
 /// Two levels: members meet in their core group, and the groups meet for them.
 ///
@@ -39,21 +39,21 @@ use wire::{Place, Wire};
 /// ```
 pub struct GroupedBarrier<P: Platform> {
     groups: Groups,
-    way: Way<P>,
+    way: GroupedWay<P>,
 }
 
-enum Way<P: Platform> {
-    Wire(Wire<P>),
-    Memory(Memory<P>),
+enum GroupedWay<P: Platform> {
+    Wire(GroupedWire<P>),
+    Memory(GroupedMemory<P>),
 }
 
 /// A member of a [`GroupedBarrier`].
 pub struct GroupedMember {
-    way: MemberWay,
+    way: GroupedMemberWay,
 }
 
-enum MemberWay {
-    Wire(Place),
+enum GroupedMemberWay {
+    Wire(WireMember),
     Memory { group: usize, episode: u32 },
 }
 
@@ -63,12 +63,12 @@ impl<P: Platform> Barrier<P> for GroupedBarrier<P> {
 
     fn new(placement: &Placement) -> Self {
         let groups = Groups::on_network(placement);
-        if let Some(wire) = Wire::new(&groups) {
-            let way = Way::Wire(wire);
+        if let Some(wire) = GroupedWire::new(&groups) {
+            let way = GroupedWay::Wire(wire);
             return Self { groups, way };
         }
         let groups = Groups::in_memory(placement);
-        let way = Way::Memory(Memory::new(placement, &groups));
+        let way = GroupedWay::Memory(GroupedMemory::new(placement, &groups));
         Self { groups, way }
     }
 
@@ -77,8 +77,10 @@ impl<P: Platform> Barrier<P> for GroupedBarrier<P> {
         assert!(rank < members, "rank {rank} of {members}");
         let group = self.groups.group(rank);
         let way = match &self.way {
-            Way::Wire(wire) => MemberWay::Wire(wire.open(rank, group, self.groups.leads(rank))),
-            Way::Memory(memory) => MemberWay::Memory {
+            GroupedWay::Wire(wire) => {
+                GroupedMemberWay::Wire(wire.open(rank, group, self.groups.leads(rank)))
+            }
+            GroupedWay::Memory(memory) => GroupedMemberWay::Memory {
                 group,
                 episode: memory.episode(group),
             },
@@ -89,8 +91,8 @@ impl<P: Platform> Barrier<P> for GroupedBarrier<P> {
     #[inline]
     fn wait(&self, member: &mut GroupedMember) {
         match (&self.way, &mut member.way) {
-            (Way::Wire(wire), MemberWay::Wire(place)) => wire.wait(place),
-            (Way::Memory(memory), MemberWay::Memory { group, episode }) => {
+            (GroupedWay::Wire(wire), GroupedMemberWay::Wire(place)) => wire.wait(place),
+            (GroupedWay::Memory(memory), GroupedMemberWay::Memory { group, episode }) => {
                 *episode = episode.wrapping_add(1);
                 memory.wait(*group, *episode);
             }

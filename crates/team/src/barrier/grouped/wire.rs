@@ -1,9 +1,8 @@
 use super::groups::Groups;
 use crate::barrier::opening::Opening;
 use crate::barrier::shelf::assert_same_core;
+use crate::channel::HardwareChannel;
 use manycore_platform::{Atomic, Broadcast, Message, Ordering, Platform};
-
-type Channel<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
 
 /// Over a broadcast network: a channel a group, and one for all. Members send on
 /// their group's without listening to it, which a port cannot: so this is the
@@ -14,8 +13,8 @@ type Channel<P> = <<P as Platform>::Broadcast as Broadcast>::Channel;
 /// everybody has arrived. On the other: its leader has, and after k episodes a
 /// member has taken k messages of each other leader, or one of a leader that has
 /// left the k-th.
-pub(super) struct Wire<P: Platform> {
-    all: Channel<P>,
+pub(super) struct GroupedWire<P: Platform> {
+    all: HardwareChannel<P>,
     groups: Box<[Group<P>]>,
     opening: Opening<P>,
     /// The core of each rank that has been there, and one more; 0 if none has.
@@ -23,19 +22,19 @@ pub(super) struct Wire<P: Platform> {
 }
 
 struct Group<P: Platform> {
-    channel: Channel<P>,
+    channel: HardwareChannel<P>,
     size: usize,
 }
 
 /// What a member keeps.
-pub(super) struct Place {
+pub(super) struct WireMember {
     group: usize,
     leads: bool,
     /// It knows that all ports are open.
     met: bool,
 }
 
-impl<P: Platform> Wire<P> {
+impl<P: Platform> GroupedWire<P> {
     /// `None` if there is no such network.
     pub(super) fn new(groups: &Groups) -> Option<Self> {
         let group = |&size| {
@@ -54,7 +53,7 @@ impl<P: Platform> Wire<P> {
 
     /// Subscribes this core, which stays so: what others send while nobody is this member is
     /// there when somebody is it again.
-    pub(super) fn open(&self, rank: usize, group: usize, leads: bool) -> Place {
+    pub(super) fn open(&self, rank: usize, group: usize, leads: bool) -> WireMember {
         let core = P::core();
         // Relaxed: who was this member before came before.
         match self.cores[rank].swap(core + 1, Ordering::Relaxed) {
@@ -67,14 +66,14 @@ impl<P: Platform> Wire<P> {
             }
             before => assert_same_core(rank, before - 1, core),
         }
-        Place {
+        WireMember {
             group,
             leads,
             met: false,
         }
     }
 
-    pub(super) fn wait(&self, place: &mut Place) {
+    pub(super) fn wait(&self, place: &mut WireMember) {
         if !std::mem::replace(&mut place.met, true) {
             self.opening.wait();
         }
@@ -92,7 +91,7 @@ impl<P: Platform> Wire<P> {
     }
 }
 
-fn take<P: Platform>(channel: Channel<P>, messages: usize) {
+fn take<P: Platform>(channel: HardwareChannel<P>, messages: usize) {
     for _ in 0..messages {
         P::Broadcast::wait_and_receive(channel);
     }

@@ -27,7 +27,7 @@ use tap::Tap;
 const SPIN: Duration = Duration::from_micros(20);
 
 /// A handle of a channel.
-pub(super) struct Shared<P: Platform> {
+pub(super) struct MemoryChannel<P: Platform> {
     hub: Arc<Hub<P>>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct MemoryPort<P: Platform> {
     inbox: Inbox<P>,
 }
 
-impl<P: Platform> Shared<P> {
+impl<P: Platform> MemoryChannel<P> {
     pub(super) fn new(settings: Settings) -> Self {
         // Light fences are real ones until somebody has asked.
         P::has_light_fences();
@@ -121,7 +121,7 @@ impl<P: Platform> Shared<P> {
     }
 }
 
-impl<P: Platform> Clone for Shared<P> {
+impl<P: Platform> Clone for MemoryChannel<P> {
     fn clone(&self) -> Self {
         let hub = Arc::clone(&self.hub);
         hub.news.ends.add(HANDLE);
@@ -129,7 +129,7 @@ impl<P: Platform> Clone for Shared<P> {
     }
 }
 
-impl<P: Platform> Drop for Shared<P> {
+impl<P: Platform> Drop for MemoryChannel<P> {
     fn drop(&mut self) {
         self.hub.leave(HANDLE);
     }

@@ -55,7 +55,7 @@ pub(super) struct Mark {
 }
 
 struct Readers<P: Platform> {
-    cursors: Vec<Arc<Cursor<P>>>,
+    cursors: Vec<Arc<ReadCursor<P>>>,
     /// Where the owner was when it last looked at them.
     mark: Mark,
     /// The owner has gone.
@@ -64,12 +64,12 @@ struct Readers<P: Platform> {
 
 /// How far one reader has read, on a line of its own: written by it once a quarter
 /// ring.
-pub(super) struct Cursor<P: Platform> {
+pub(super) struct ReadCursor<P: Platform> {
     reader: usize,
     position: CachePadded<P::AtomicU64>,
 }
 
-impl<P: Platform> Cursor<P> {
+impl<P: Platform> ReadCursor<P> {
     fn new(reader: usize, position: u64) -> Arc<Self> {
         let position = CachePadded::new(P::AtomicU64::new(position));
         Arc::new(Self { reader, position })
@@ -100,7 +100,10 @@ impl<P: Platform> Ring<P> {
         let zero = || <P::AtomicU64 as Atomic<u64>>::new(Header::NONE);
         let line = |_| Line(std::array::from_fn(|_| zero()));
         let readers = Readers {
-            cursors: readers.iter().map(|&port| Cursor::new(port, 0)).collect(),
+            cursors: readers
+                .iter()
+                .map(|&port| ReadCursor::new(port, 0))
+                .collect(),
             mark: Mark::default(),
             closed: false,
         };
@@ -145,7 +148,7 @@ impl<P: Platform> Ring<P> {
     pub(super) fn limit(&self, mark: Mark) -> u64 {
         self.readers.with(|readers| {
             readers.mark = mark;
-            // Acquire: see `Cursor::publish`.
+            // Acquire: see `ReadCursor::publish`.
             let positions = (readers.cursors.iter()).map(|it| it.position.load(Ordering::Acquire));
             positions.min().unwrap_or(mark.position) + self.capacity()
         })
@@ -195,13 +198,13 @@ impl<P: Platform> Ring<P> {
 
     /// A reader begins: nothing from the mark on is overwritten before its cursor has
     /// passed it, unless readers are overtaken. Nothing if the owner has gone.
-    pub(super) fn join(&self, reader: usize) -> Option<(Arc<Cursor<P>>, Mark)> {
+    pub(super) fn join(&self, reader: usize) -> Option<(Arc<ReadCursor<P>>, Mark)> {
         let (cursor, mark) = self.readers.with(|readers| {
             if readers.closed {
                 return None;
             }
             // The owner took its limit when it was here, from cursors that were behind.
-            let cursor = Cursor::new(reader, readers.mark.position);
+            let cursor = ReadCursor::new(reader, readers.mark.position);
             readers.cursors.push(Arc::clone(&cursor));
             Some((cursor, readers.mark))
         })?;
@@ -210,7 +213,7 @@ impl<P: Platform> Ring<P> {
     }
 
     /// The cursor of a reader that was there when the ring was made.
-    pub(super) fn cursor(&self, reader: usize) -> Option<Arc<Cursor<P>>> {
+    pub(super) fn cursor(&self, reader: usize) -> Option<Arc<ReadCursor<P>>> {
         self.readers.with(|readers| {
             let mut cursors = readers.cursors.iter();
             cursors.find(|cursor| cursor.reader == reader).cloned()

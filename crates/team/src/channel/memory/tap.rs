@@ -1,7 +1,7 @@
 //! The receiving side of one ring.
 
 use super::record::{Header, WIDE, WORD};
-use super::ring::{Cursor, Mark, Ring};
+use super::ring::{Mark, ReadCursor, Ring};
 use crate::channel::Message;
 use manycore_platform::{Atomic, Filter, Ordering, Platform};
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[repr(align(128))]
 pub(super) struct Tap<P: Platform> {
     pub(super) ring: Arc<Ring<P>>,
-    cursor: Arc<Cursor<P>>,
+    cursor: Arc<ReadCursor<P>>,
     /// The next record, and the number of its message where readers are overtaken.
     next: Mark,
     /// What the cursor says.
@@ -45,7 +45,7 @@ pub(super) enum Look {
 
 impl<P: Platform> Tap<P> {
     /// A ring that the port has read from the start, or begins to read at `next`.
-    pub(super) fn new(ring: Arc<Ring<P>>, cursor: Arc<Cursor<P>>, next: Mark) -> Self {
+    pub(super) fn new(ring: Arc<Ring<P>>, cursor: Arc<ReadCursor<P>>, next: Mark) -> Self {
         Self {
             ring,
             cursor,

@@ -1,7 +1,7 @@
 //! Two workers and three ranks under loom.
 
 use super::super::hand::{Hand, Leave};
-use super::super::run::{Run, Settings};
+use super::super::run::{Run, TeamSettings};
 use super::super::{Body, Policy, Report, Step, Turn};
 use super::{Books, walker};
 use manycore::elastic::Allotment;
@@ -13,8 +13,8 @@ use manycore_check::{
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
 
-fn settings(policy: Policy) -> Settings {
-    Settings {
+fn settings(policy: Policy) -> TeamSettings {
+    TeamSettings {
         policy,
         // Whoever has nothing to do sleeps: the shortest way through every step.
         patience: Duration::ZERO,

@@ -2,7 +2,7 @@
 //! worker is roused before it is counted and where the JEC wraps; and what a
 //! JEC that comes round too soon deceives.
 
-use super::super::counters::{Counters, Own, Seen};
+use super::super::counters::{Counters, OwnLine, Seen};
 use super::super::discipline::{Discipline, Sound};
 use super::super::one_word::{OneWord, jec};
 use super::super::variants::{LazyInactive, NoJecSleepers, Packed, Split, Variant};
@@ -67,7 +67,7 @@ impl<V: Variant, const AT_ONCE: bool> Variant for Watched<V, AT_ONCE> {
 struct WatchedCounters<C, const AT_ONCE: bool>(C);
 
 impl<P: Platform, C: Counters<P>, const AT_ONCE: bool> Altered<P> for WatchedCounters<C, AT_ONCE> {
-    type Of = C;
+    type Original = C;
 
     fn over(original: C) -> Self {
         Self(original)
@@ -133,19 +133,19 @@ impl Variant for Worn {
     type Counters<P: Platform> = As<WornCounters<P>>;
 }
 
-struct WornCounters<P: Platform>(OneWord<P, Own>);
+struct WornCounters<P: Platform>(OneWord<P, OwnLine>);
 
 impl<P: Platform> Altered<P> for WornCounters<P> {
-    type Of = OneWord<P, Own>;
+    type Original = OneWord<P, OwnLine>;
 
-    fn over(original: Self::Of) -> Self {
+    fn over(original: Self::Original) -> Self {
         original
             .word
             .store(u64::from(u32::MAX) << 32, Ordering::Relaxed);
         Self(original)
     }
 
-    fn original(&self) -> &Self::Of {
+    fn original(&self) -> &Self::Original {
         &self.0
     }
 }
@@ -189,16 +189,16 @@ impl Variant for OneBit {
     type Counters<P: Platform> = As<OneBitCounters<P>>;
 }
 
-struct OneBitCounters<P: Platform>(OneWord<P, Own>);
+struct OneBitCounters<P: Platform>(OneWord<P, OwnLine>);
 
 impl<P: Platform> Altered<P> for OneBitCounters<P> {
-    type Of = OneWord<P, Own>;
+    type Original = OneWord<P, OwnLine>;
 
-    fn over(original: Self::Of) -> Self {
+    fn over(original: Self::Original) -> Self {
         Self(original)
     }
 
-    fn original(&self) -> &Self::Of {
+    fn original(&self) -> &Self::Original {
         &self.0
     }
 

@@ -115,7 +115,7 @@ impl<V: Variant> Variant for Silent<V> {
 struct SilentCounters<C>(C);
 
 impl<P: Platform, C: Counters<P>> Altered<P> for SilentCounters<C> {
-    type Of = C;
+    type Original = C;
 
     fn over(original: C) -> Self {
         Self(original)

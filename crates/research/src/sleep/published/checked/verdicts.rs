@@ -98,13 +98,13 @@ impl Variant for PostsWrite {
 struct WrittenByPosts<P: Platform>(ThreeWords<P, NoJecSleepers>);
 
 impl<P: Platform> Altered<P> for WrittenByPosts<P> {
-    type Of = ThreeWords<P, NoJecSleepers>;
+    type Original = ThreeWords<P, NoJecSleepers>;
 
-    fn over(original: Self::Of) -> Self {
+    fn over(original: Self::Original) -> Self {
         Self(original)
     }
 
-    fn original(&self) -> &Self::Of {
+    fn original(&self) -> &Self::Original {
         &self.0
     }
 

@@ -4,13 +4,13 @@
 use super::super::counters::{Counters, Seen};
 use manycore_platform::Platform;
 
-/// Counters that are `Of` in all that is not written anew.
+/// Counters that are `Original` in all that is not written anew.
 pub(super) trait Altered<P: Platform>: Send + Sync + 'static {
-    type Of: Counters<P>;
+    type Original: Counters<P>;
 
-    fn over(original: Self::Of) -> Self;
+    fn over(original: Self::Original) -> Self;
 
-    fn original(&self) -> &Self::Of;
+    fn original(&self) -> &Self::Original;
 
     fn leave(&self) -> u32 {
         self.original().leave()
@@ -34,7 +34,7 @@ pub(super) struct As<A>(A);
 
 impl<P: Platform, A: Altered<P>> Counters<P> for As<A> {
     fn new() -> Self {
-        Self(A::over(A::Of::new()))
+        Self(A::over(A::Original::new()))
     }
 
     fn name(&self) {

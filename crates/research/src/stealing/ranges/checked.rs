@@ -1,10 +1,10 @@
 //! Ranges, census and rest under loom; with many workers they run under shuttle with the
-//! other disciplines (`piles/checked.rs`).
+//! other disciplines (`stealing/checked.rs`).
 
-use super::census::Census;
+use super::census::CensusTree;
 use super::rest::Rest;
-use super::{RangePile, RangeStealing};
-use crate::piles::{Discipline, Pile, Task};
+use super::{RangeDeque, RangeStealing};
+use crate::stealing::{Discipline, Task, TaskDeque};
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornAdd, TornCas, caught, loom_model, team,
 };
@@ -74,28 +74,28 @@ fn race<P: Platform>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
     let book = Book::new(tasks + 1);
     team::<P>(1 + thieves, |rank| {
-        let mut pile = discipline.pile(rank);
-        let drain = |pile: &mut RangePile<P>| {
-            while let Some(task) = pile.pop() {
+        let mut deque = discipline.deque(rank);
+        let drain = |deque: &mut RangeDeque<P>| {
+            while let Some(task) = deque.pop() {
                 book.run(task);
             }
         };
         if rank > 0 {
-            if let Some(task) = pile.steal(0) {
+            if let Some(task) = deque.steal(0) {
                 stolen.fetch_add(1, Ordering::Relaxed);
                 book.run(task);
-                drain(&mut pile);
+                drain(&mut deque);
             }
             return;
         }
         for number in 0..tasks {
-            pile.put(book.task(number));
+            deque.put(book.task(number));
         }
-        if let Some(task) = pile.pop() {
+        if let Some(task) = deque.pop() {
             book.run(task);
         }
-        pile.put(book.task(tasks));
-        drain(&mut pile);
+        deque.put(book.task(tasks));
+        drain(&mut deque);
     });
     book.is_done();
 }
@@ -139,14 +139,14 @@ fn whole<P: Platform>(workers: usize, tasks: usize) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(workers), 1);
     let book = Book::new(tasks);
     team::<P>(workers, |rank| {
-        let mut pile = discipline.pile(rank);
+        let mut deque = discipline.deque(rank);
         if rank == 0 && tasks > 0 {
-            pile.put(book.task(0));
+            deque.put(book.task(0));
         }
-        while let Some(task) = pile.get() {
+        while let Some(task) = deque.get() {
             let next = book.run(task) + 1;
             if next < tasks {
-                pile.put(book.task(next));
+                deque.put(book.task(next));
             }
         }
         book.is_done();
@@ -162,7 +162,7 @@ fn all_end_when_all_is_done() {
 /// Three members of two nodes. A task goes from hand to hand: who has it is in, and who takes it
 /// joins before he takes it.
 fn census<P: Platform>() {
-    let census = Census::<P>::new(3);
+    let census = CensusTree::<P>::new(3);
     // The owner of the task; 3: member 1 has taken it and does it.
     let task = P::AtomicU32::new(0);
     let done = AtomicBool::new(false);

@@ -21,7 +21,7 @@ const COUNTED: u32 = 1 << 31;
 /// sets COUNTED; others who join wait for that. So whoever's `join` has returned is in
 /// a node that is counted above, and it is counted out only by a member that leaves it empty,
 /// which it is not while he is in; and so on to the top.
-pub(super) struct Census<P: Platform> {
+pub(super) struct CensusTree<P: Platform> {
     nodes: Box<[Node<P>]>,
 }
 
@@ -31,7 +31,7 @@ struct Node<P: Platform> {
     above: Option<usize>,
 }
 
-impl<P: Platform> Census<P> {
+impl<P: Platform> CensusTree<P> {
     /// With all `members` in.
     pub(super) fn new(members: usize) -> Self {
         let mut nodes = Vec::new();

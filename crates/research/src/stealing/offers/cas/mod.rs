@@ -29,7 +29,7 @@ const TAKEN: u64 = 0;
 /// An item leaves the queue by one compare-and-swap from its task to 0, its owner's or
 /// a thief's, so each task is got once. Thieves may come late to an item that is in use
 /// again for another task: then they take that one, or their compare-and-swap fails. Items
-/// are reused, but their memory is not freed before all piles are gone, so their
+/// are reused, but their memory is not freed before all deques are gone, so their
 /// addresses stay good.
 pub struct CasQueue<P: Platform> {
     items: List<P>,

@@ -1,8 +1,8 @@
 //! The disciplines of work stealing on this machine's threads, more of them than cores.
 
 use manycore::Native;
-use manycore_research::piles::{
-    Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline,
+use manycore_research::stealing::{
+    Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline,
 };
 use manycore_team::barrier::Placement;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const THREADS: usize = 6;
 const TASKS: u64 = 20_000;
 
-/// The tasks below `roots` are on the first `owners` piles in turn; task t puts the two after
+/// The tasks below `roots` are on the first `owners` deques in turn; task t puts the two after
 /// `roots` + 2t.
 struct Forest {
     owners: usize,
@@ -26,13 +26,13 @@ impl DisciplineVisitor<Native> for Forest {
         let runs: Vec<_> = (0..TASKS).map(|_| AtomicU32::new(0)).collect();
         let task = |number| Task::new(number + 1).unwrap();
         let work = |rank| {
-            let mut pile = discipline.pile(rank);
+            let mut deque = discipline.deque(rank);
             let mine = (0..self.roots).filter(|n| *n as usize % self.owners == rank);
-            pile.fill(mine.map(task));
-            while let Some(got) = pile.get() {
+            deque.fill(mine.map(task));
+            while let Some(got) = deque.get() {
                 let number = got.get() - 1;
                 let first = self.roots + 2 * number;
-                (first..TASKS.min(first + 2)).for_each(|next| pile.put(task(next)));
+                (first..TASKS.min(first + 2)).for_each(|next| deque.put(task(next)));
                 runs[number as usize].fetch_add(1, Relaxed);
             }
             // `None` means that all are done, and is so to see.

@@ -2,7 +2,7 @@ use super::census::{Census, Standing};
 use super::chance::Chance;
 use super::deque::LockedDeque;
 use super::patience::Patience;
-use super::{Counts, Discipline, Pile, Task};
+use super::{Counts, Discipline, Task, TaskDeque};
 use manycore_platform::{CachePadded, Platform};
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
@@ -21,36 +21,36 @@ const LONGEST: u32 = 6;
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, RandomStealing, Pile, Task};
+/// use manycore_research::stealing::{Discipline, RandomStealing, TaskDeque, Task};
 ///
 /// let discipline = RandomStealing::<Native>::new(&Placement::flat(2), 1);
 /// let got = std::thread::scope(|scope| {
 ///     let worker = |rank| {
 ///         let discipline = &discipline;
 ///         scope.spawn(move || {
-///             let mut pile = discipline.pile(rank);
+///             let mut deque = discipline.deque(rank);
 ///             if rank == 0 {
-///                 pile.fill((1..=100).filter_map(Task::new));
+///                 deque.fill((1..=100).filter_map(Task::new));
 ///             }
-///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
 ///         })
 ///     };
 ///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
 /// });
 /// assert_eq!(got.iter().sum::<u64>(), 5_050);
 /// ```
-pub struct RandomStealing<P: Platform>(Arc<Shared<P>>);
+pub struct RandomStealing<P: Platform>(Arc<SharedDeques<P>>);
 
 /// A worker's end of [`RandomStealing`].
-pub struct RandomPile<P: Platform> {
-    shared: Arc<Shared<P>>,
+pub struct RandomDeque<P: Platform> {
+    shared: Arc<SharedDeques<P>>,
     rank: usize,
     chance: Chance,
     standing: Standing,
     counts: Counts,
 }
 
-struct Shared<P: Platform> {
+struct SharedDeques<P: Platform> {
     deques: Vec<CachePadded<LockedDeque<P>>>,
     census: Census<P>,
     seed: u64,
@@ -58,7 +58,7 @@ struct Shared<P: Platform> {
 
 impl<P: Platform> Discipline<P> for RandomStealing<P> {
     const NAME: &'static str = "random";
-    type Pile = RandomPile<P>;
+    type Deque = RandomDeque<P>;
 
     fn new(placement: &Placement, seed: u64) -> Self {
         let deque = |_| CachePadded::new(LockedDeque::new());
@@ -66,17 +66,17 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
         for deque in &deques {
             P::name(deque, "deque");
         }
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedDeques {
             deques,
             census: Census::new(placement.members()),
             seed,
         }))
     }
 
-    fn pile(&self, rank: usize) -> RandomPile<P> {
+    fn deque(&self, rank: usize) -> RandomDeque<P> {
         let workers = self.0.deques.len();
         assert!(rank < workers, "rank {rank} of {workers}");
-        RandomPile {
+        RandomDeque {
             shared: Arc::clone(&self.0),
             rank,
             chance: Chance::new(self.0.seed, rank),
@@ -86,7 +86,7 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
     }
 }
 
-impl<P: Platform> RandomPile<P> {
+impl<P: Platform> RandomDeque<P> {
     /// A task of another worker; `None` is the end.
     fn hunt(&mut self) -> Option<Task> {
         let Self { shared, .. } = self;
@@ -116,7 +116,7 @@ impl<P: Platform> RandomPile<P> {
     }
 }
 
-impl<P: Platform> Pile<P> for RandomPile<P> {
+impl<P: Platform> TaskDeque<P> for RandomDeque<P> {
     fn put(&mut self, task: Task) {
         self.shared.deques[self.rank].push(task);
     }

@@ -1,7 +1,7 @@
-//! Piles of tasks, one a worker, from which idle workers take: the work-stealing
+//! Deques of tasks, one a worker, from which idle workers take: the work-stealing
 //! disciplines of Park 2013 (sections 5.2 and 6.2), natively and on the simulated chip.
 //!
-//! One file a discipline; [`Discipline`] and [`Pile`] are what they have in common.
+//! One file a discipline; [`Discipline`] and [`TaskDeque`] are what they have in common.
 //! The pool does not use them: its own stack of jobs is for joins.
 //!
 //! | name | tasks are | a worker that has none |
@@ -12,7 +12,7 @@
 //! | `offer-cas` | in a queue a worker, whose items are taken by compare-and-swap | broadcasts a request; takes the item that is offered |
 //!
 //! Table 5.2 of the thesis is found by its names: `DWorkPileMaster` is a [`Discipline`],
-//! `DWorkPile` a [`Pile`].
+//! `DWorkPile` a [`TaskDeque`].
 
 mod census;
 #[cfg(test)]
@@ -28,20 +28,20 @@ mod random;
 mod ranges;
 mod registry;
 
-pub use global_queue::{GlobalPile, GlobalQueue};
-pub use offers::{OfferCas, OfferMutex, OfferPile, OfferStealing};
-pub use random::{RandomPile, RandomStealing};
-pub use ranges::{RangePile, RangeStealing};
+pub use global_queue::{GlobalDeque, GlobalQueue};
+pub use offers::{OfferCas, OfferDeque, OfferMutex, OfferStealing};
+pub use random::{RandomDeque, RandomStealing};
+pub use ranges::{RangeDeque, RangeStealing};
 pub use registry::{DisciplineVisitor, UnknownDiscipline, disciplines, with_discipline};
 
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::num::NonZeroU64;
 
-/// What is to be done: an index, or a pointer. Piles do not look at it.
+/// What is to be done: an index, or a pointer. Deques do not look at it.
 ///
 /// ```
-/// use manycore_research::piles::Task;
+/// use manycore_research::stealing::Task;
 ///
 /// let third = Task::new(3).unwrap();
 /// assert_eq!(third.get(), 3);
@@ -55,7 +55,7 @@ pub type Task = NonZeroU64;
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, GlobalQueue, Pile, Task};
+/// use manycore_research::stealing::{Discipline, GlobalQueue, TaskDeque, Task};
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 ///
 /// let discipline = GlobalQueue::<Native>::new(&Placement::flat(2), 1);
@@ -64,14 +64,14 @@ pub type Task = NonZeroU64;
 ///     for rank in 0..2 {
 ///         let (discipline, sum) = (&discipline, &sum);
 ///         scope.spawn(move || {
-///             let mut pile = discipline.pile(rank);
+///             let mut deque = discipline.deque(rank);
 ///             if rank == 0 {
-///                 pile.fill([Task::new(20).unwrap()]);
+///                 deque.fill([Task::new(20).unwrap()]);
 ///             }
 ///             // Each task is followed by the smaller ones.
-///             while let Some(task) = pile.get() {
+///             while let Some(task) = deque.get() {
 ///                 sum.fetch_add(task.get(), Relaxed);
-///                 Task::new(task.get() - 1).into_iter().for_each(|next| pile.put(next));
+///                 Task::new(task.get() - 1).into_iter().for_each(|next| deque.put(next));
 ///             }
 ///         });
 ///     }
@@ -84,22 +84,22 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
     const NAME: &'static str;
 
     /// One worker's part.
-    type Pile: Pile<P>;
+    type Deque: TaskDeque<P>;
 
-    /// Piles for the ranks of `placement`, all empty. What is decided by chance follows
+    /// Deques for the ranks of `placement`, all empty. What is decided by chance follows
     /// from `seed`, the rank, and what happens.
     fn new(placement: &Placement, seed: u64) -> Self;
 
-    /// The pile of that rank, made once for each, by the thread that will use it:
+    /// The deque of that rank, made once for each, by the thread that will use it:
     /// on its core, if the discipline uses a broadcast network. While one that does is
-    /// in use, the filter of its core is the pile's: of other channels, messages whose signature
+    /// in use, the filter of its core is the deque's: of other channels, messages whose signature
     /// is 0 are heard there, and others perhaps.
     ///
     /// # Panics
     ///
     /// If there is no such rank.
     #[doc(alias = "generateLocalWorkPile")]
-    fn pile(&self, rank: usize) -> Self::Pile;
+    fn deque(&self, rank: usize) -> Self::Deque;
 }
 
 /// One worker's end of a [`Discipline`].
@@ -110,14 +110,14 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, GlobalQueue, Pile, Task};
+/// use manycore_research::stealing::{Discipline, GlobalQueue, TaskDeque, Task};
 ///
-/// let mut pile = GlobalQueue::<Native>::new(&Placement::flat(1), 0).pile(0);
-/// pile.put(Task::MIN);
-/// assert_eq!((pile.get(), pile.get()), (Some(Task::MIN), None));
+/// let mut deque = GlobalQueue::<Native>::new(&Placement::flat(1), 0).deque(0);
+/// deque.put(Task::MIN);
+/// assert_eq!((deque.get(), deque.get()), (Some(Task::MIN), None));
 /// ```
 #[doc(alias = "DWorkPile")]
-pub trait Pile<P: Platform>: Send + 'static {
+pub trait TaskDeque<P: Platform>: Send + 'static {
     /// Adds a task, while this worker has one in hand or before its first
     /// [`get`](Self::get).
     fn put(&mut self, task: Task);
@@ -156,14 +156,14 @@ pub trait Pile<P: Platform>: Send + 'static {
 /// What a worker did to get work.
 ///
 /// ```
-/// use manycore_research::piles::Counts;
+/// use manycore_research::stealing::Counts;
 ///
 /// let both = Counts { steals: 1, ..Counts::default() } + Counts { steals: 2, ..Counts::default() };
 /// assert_eq!(both.steals, 3);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Tasks taken from other workers' piles.
+    /// Tasks taken from other workers' deques.
     pub steals: u64,
     /// Times it tried to take one.
     pub attempts: u64,

@@ -1,7 +1,7 @@
 //! Every discipline under random schedules: each task is got once, and `None` means that
 //! all are done.
 
-use super::{Discipline, DisciplineVisitor, Pile, Task, disciplines, with_discipline};
+use super::{Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline};
 use manycore_check::{
     Faulty, Loom, Shuttle, TornCas, TornSwap, caught, loom_model, shuttle_pct, shuttle_random, team,
 };
@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A forest: the tasks below `roots` are there from the beginning, on the piles of the
+/// A forest: the tasks below `roots` are there from the beginning, on the deques of the
 /// first `owners` workers in turn; when task t is done, tasks `roots` + 2t and the one after
 /// are put by who did it, as long as they are less than `tasks`.
 #[derive(Clone, Copy)]
@@ -31,15 +31,15 @@ impl Forest {
         let runs: Vec<_> = (0..self.tasks).map(|_| AtomicU32::new(0)).collect();
         let mine = |rank| (0..self.roots).filter(move |n| *n as usize % self.owners == rank);
         team::<P>(self.workers, |rank| {
-            let mut pile = discipline.pile(rank);
+            let mut deque = discipline.deque(rank);
             if rank < self.owners {
-                pile.fill(mine(rank).map(task));
+                deque.fill(mine(rank).map(task));
             }
-            while let Some(got) = pile.get() {
+            while let Some(got) = deque.get() {
                 let number = got.get() - 1;
                 let first = self.roots + 2 * number;
                 for next in (first..first + 2).filter(|next| *next < self.tasks) {
-                    pile.put(task(next));
+                    deque.put(task(next));
                 }
                 P::yield_now();
                 let before = runs[number as usize].fetch_add(1, Relaxed);
@@ -47,7 +47,7 @@ impl Forest {
             }
             let left = runs.iter().position(|runs| runs.load(Relaxed) == 0);
             assert_eq!(left, None, "{}: `None` before this task is done", D::NAME);
-            assert_eq!(pile.get(), None);
+            assert_eq!(deque.get(), None);
         });
     }
 }
@@ -135,14 +135,14 @@ impl<P: Platform> DisciplineVisitor<P> for Endless {
         let discipline = D::new(&Placement::flat(3), 1);
         let runs = AtomicU32::new(0);
         team::<P>(3, |rank| {
-            let mut pile = discipline.pile(rank);
-            pile.fill((rank == 0).then(|| task(0)));
-            while let Some(task) = pile.get() {
+            let mut deque = discipline.deque(rank);
+            deque.fill((rank == 0).then(|| task(0)));
+            while let Some(task) = deque.get() {
                 // The others wait for it when it is not put.
                 if runs.fetch_add(1, Relaxed) >= 10 {
-                    pile.finish();
+                    deque.finish();
                 } else {
-                    pile.put(task);
+                    deque.put(task);
                 }
             }
         });

@@ -2,13 +2,13 @@
 
 use super::news::{Ear, Item};
 use super::range::Range;
-use super::{Hands, RangePile};
-use crate::piles::Task;
+use super::{Hands, RangeDeque};
+use crate::stealing::Task;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Piles looked at before a worker counts itself out.
+/// Deques looked at before a worker counts itself out.
 const FIRST_LOOKS: usize = 2;
-/// Rounds over all piles before it sleeps, where it can.
+/// Rounds over all deques before it sleeps, where it can.
 const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
 /// The shortest pause between two looks, in turns of a spin loop.
 const SHORTEST: usize = 4;
@@ -17,7 +17,7 @@ const LONGEST: usize = if cfg!(test) { 4 } else { 64 };
 /// Guests that a worker with tasks invites before it goes on with its next.
 const GUESTS: u32 = 4;
 
-impl<P: Platform> RangePile<P> {
+impl<P: Platform> RangeDeque<P> {
     /// Finds a task, or that all are done.
     #[cold]
     pub(super) fn hunt(&mut self) -> Option<Task> {
@@ -33,7 +33,7 @@ impl<P: Platform> RangePile<P> {
         found
     }
 
-    /// Looks at the piles one after the other, from any on; at those first to which it is
+    /// Looks at the deques one after the other, from any on; at those first to which it is
     /// invited.
     fn search(&mut self, workers: usize) -> Option<Task> {
         let start = self.chance.below(workers);

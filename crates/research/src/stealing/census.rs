@@ -2,14 +2,14 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
 /// Counts the workers that may have work, to know when all is done.
 ///
-/// A worker *rests* when it has nothing in hand, has seen its own pile empty, and has
+/// A worker *rests* when it has nothing in hand, has seen its own deque empty, and has
 /// looked for work elsewhere for a while in vain; it *rouses* before it tries again to take
 /// a task. Only these two write the count, so a worker that has work, or finds some
 /// soon, does not touch it.
 ///
-/// When the count is 0 no task is left. Only its owner adds to a pile, with a task in hand
-/// or before its first look, in neither case resting; so the pile of who rests
-/// stays empty. What is taken from a pile is taken by somebody who is counted: he has roused,
+/// When the count is 0 no task is left. Only its owner adds to a deque, with a task in hand
+/// or before its first look, in neither case resting; so the deque of who rests
+/// stays empty. What is taken from a deque is taken by somebody who is counted: he has roused,
 /// if he ever rested, before he took it. That the count has his rousing *before* the resting of
 /// the owner who found the task gone is an order between two threads: taking is a
 /// release, and seeing it gone an acquire.

@@ -1,5 +1,5 @@
-use super::deque::Deque;
-use super::{Counts, Discipline, Pile, Task};
+use super::deque::TracedDeque;
+use super::{Counts, Discipline, Task, TaskDeque};
 use manycore::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
@@ -14,35 +14,35 @@ use std::sync::Arc;
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, GlobalQueue, Pile, Task};
+/// use manycore_research::stealing::{Discipline, GlobalQueue, TaskDeque, Task};
 ///
 /// let discipline = GlobalQueue::<Native>::new(&Placement::flat(2), 1);
 /// let got = std::thread::scope(|scope| {
 ///     let worker = |rank| {
 ///         let discipline = &discipline;
 ///         scope.spawn(move || {
-///             let mut pile = discipline.pile(rank);
+///             let mut deque = discipline.deque(rank);
 ///             if rank == 0 {
-///                 pile.fill((1..=100).filter_map(Task::new));
+///                 deque.fill((1..=100).filter_map(Task::new));
 ///             }
-///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
 ///         })
 ///     };
 ///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
 /// });
 /// assert_eq!(got.iter().sum::<u64>(), 5_050);
 /// ```
-pub struct GlobalQueue<P: Platform>(Arc<Shared<P>>);
+pub struct GlobalQueue<P: Platform>(Arc<SharedQueue<P>>);
 
 /// A worker's end of a [`GlobalQueue`].
-pub struct GlobalPile<P: Platform> {
-    shared: Arc<Shared<P>>,
+pub struct GlobalDeque<P: Platform> {
+    shared: Arc<SharedQueue<P>>,
     /// It is among those that wait.
     waits: bool,
 }
 
-struct Shared<P: Platform> {
-    state: CachePadded<Lock<P, State<P>>>,
+struct SharedQueue<P: Platform> {
+    state: CachePadded<Lock<P, QueueState<P>>>,
     /// Changes, under the lock, with whatever a sleeper waits for.
     news: CachePadded<P::Futex>,
     /// Looked at without the lock, for which all would queue once more in the end.
@@ -50,8 +50,8 @@ struct Shared<P: Platform> {
     workers: usize,
 }
 
-struct State<P> {
-    tasks: Deque<P>,
+struct QueueState<P> {
+    tasks: TracedDeque<P>,
     /// Workers that have nothing in hand and found nothing.
     waiting: usize,
 }
@@ -68,12 +68,12 @@ enum Found {
 
 impl<P: Platform> Discipline<P> for GlobalQueue<P> {
     const NAME: &'static str = "global-queue";
-    type Pile = GlobalPile<P>;
+    type Deque = GlobalDeque<P>;
 
     fn new(placement: &Placement, _: u64) -> Self {
-        let shared = Arc::new(Shared {
-            state: CachePadded::new(Lock::new(State {
-                tasks: Deque::new(),
+        let shared = Arc::new(SharedQueue {
+            state: CachePadded::new(Lock::new(QueueState {
+                tasks: TracedDeque::new(),
                 waiting: 0,
             })),
             news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
@@ -84,16 +84,16 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
         Self(shared)
     }
 
-    fn pile(&self, rank: usize) -> GlobalPile<P> {
+    fn deque(&self, rank: usize) -> GlobalDeque<P> {
         assert!(rank < self.0.workers, "rank {rank} of {}", self.0.workers);
-        GlobalPile {
+        GlobalDeque {
             shared: Arc::clone(&self.0),
             waits: false,
         }
     }
 }
 
-impl<P: Platform> GlobalPile<P> {
+impl<P: Platform> GlobalDeque<P> {
     fn look(&mut self) -> Found {
         let Self { shared, waits } = self;
         shared.state.with(|state| {
@@ -117,7 +117,7 @@ impl<P: Platform> GlobalPile<P> {
     }
 }
 
-impl<P: Platform> Shared<P> {
+impl<P: Platform> SharedQueue<P> {
     /// Under the lock; then the sleepers are to be woken.
     fn end(&self) {
         // Release: who sees it has what was done before.
@@ -126,7 +126,7 @@ impl<P: Platform> Shared<P> {
     }
 }
 
-impl<P: Platform> Pile<P> for GlobalPile<P> {
+impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
     fn put(&mut self, task: Task) {
         let shared = &self.shared;
         let somebody_waits = shared.state.with(|state| {

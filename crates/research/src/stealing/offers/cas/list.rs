@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// holes are removed where they are.
 pub(super) struct List<P: Platform> {
     segments: Vec<Arc<[P::AtomicU64]>>,
-    nodes: Vec<Node>,
+    nodes: Vec<ListItem>,
     /// Items that are in no order, to be used again: the last freed first.
     free: Vec<u32>,
     top: Option<u32>,
@@ -16,7 +16,7 @@ pub(super) struct List<P: Platform> {
 
 /// An item's word, by segment and place, and its neighbours.
 #[derive(Clone, Copy)]
-struct Node {
+struct ListItem {
     segment: u32,
     place: u32,
     above: Option<u32>,
@@ -72,7 +72,7 @@ impl<P: Platform> List<P> {
 
     /// Takes an item out; its word is 0.
     pub(super) fn remove(&mut self, item: u32) {
-        let Node { above, below, .. } = self.nodes[item as usize];
+        let ListItem { above, below, .. } = self.nodes[item as usize];
         *self.end_below(above) = below;
         *self.end_above(below) = above;
         self.free.push(item);
@@ -100,7 +100,7 @@ impl<P: Platform> List<P> {
         let words = slots.grow();
         let first = self.nodes.len() as u32;
         let places = 0..words.len() as u32;
-        self.nodes.extend(places.clone().map(|place| Node {
+        self.nodes.extend(places.clone().map(|place| ListItem {
             segment,
             place,
             above: None,

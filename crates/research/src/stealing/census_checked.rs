@@ -16,26 +16,26 @@ enum Mistake {
     TakesFirst,
     /// The thief does not rouse.
     SleepWalks,
-    /// The owner rests with a task in its pile.
+    /// The owner rests with a task in its deque.
     DoesNotLook,
 }
 
-/// The owner's pile holds a task, which its owner takes, or the thief, who rests by
+/// The owner's deque holds a task, which its owner takes, or the thief, who rests by
 /// then. What was done in it is seen by all in the end.
 fn one_task<P: Platform>(mistake: Option<Mistake>) {
     let census = Census::<P>::new(2);
-    let pile = P::AtomicU32::new(1);
+    let deque = P::AtomicU32::new(1);
     let done = Plain::new(0);
     let is = |this| mistake == Some(this);
     team::<P>(2, |rank| {
         let mut standing = census.enter();
-        let take = || (pile.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Acquire)).is_ok();
+        let take = || (deque.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Acquire)).is_ok();
         let mut took = false;
         if rank == 0 {
             took = !is(Mistake::DoesNotLook) && take();
         } else {
             census.rest(&mut standing);
-            if pile.load(Ordering::Relaxed) == 1 {
+            if deque.load(Ordering::Relaxed) == 1 {
                 if !is(Mistake::TakesFirst) && !is(Mistake::SleepWalks) {
                     census.rouse(&mut standing);
                 }

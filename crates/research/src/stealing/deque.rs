@@ -7,12 +7,12 @@ use std::slice;
 
 /// A double-ended queue whose entries a simulator sees read and written. Its own few
 /// words are meant to be on the line of the lock around it.
-pub(super) struct Deque<P> {
+pub(super) struct TracedDeque<P> {
     tasks: VecDeque<Task>,
     platform: PhantomData<P>,
 }
 
-impl<P: Platform> Deque<P> {
+impl<P: Platform> TracedDeque<P> {
     pub(super) fn new() -> Self {
         Self {
             tasks: VecDeque::new(),
@@ -38,7 +38,7 @@ impl<P: Platform> Deque<P> {
 
 /// A worker's deque under a mutex: its own end is the back, the thieves' the front.
 pub struct LockedDeque<P: Platform> {
-    tasks: Lock<P, Deque<P>>,
+    tasks: Lock<P, TracedDeque<P>>,
     /// How many there are, for who looks without the lock; written under it.
     length: P::AtomicUsize,
 }
@@ -46,7 +46,7 @@ pub struct LockedDeque<P: Platform> {
 impl<P: Platform> LockedDeque<P> {
     pub(super) fn new() -> Self {
         Self {
-            tasks: Lock::new(Deque::new()),
+            tasks: Lock::new(TracedDeque::new()),
             length: Atomic::new(0),
         }
     }
@@ -63,19 +63,19 @@ impl<P: Platform> LockedDeque<P> {
     }
 
     pub(super) fn pop(&self) -> Option<Task> {
-        self.unless_empty(Deque::pop_back)
+        self.unless_empty(TracedDeque::pop_back)
     }
 
     pub(super) fn steal(&self) -> Option<Task> {
-        self.unless_empty(Deque::pop_front)
+        self.unless_empty(TracedDeque::pop_front)
     }
 
     /// Does not take the lock to find nothing.
-    fn unless_empty(&self, pop: impl FnOnce(&mut Deque<P>) -> Option<Task>) -> Option<Task> {
+    fn unless_empty(&self, pop: impl FnOnce(&mut TracedDeque<P>) -> Option<Task>) -> Option<Task> {
         (self.length() > 0).then(|| self.change(pop)).flatten()
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Deque<P>) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut TracedDeque<P>) -> R) -> R {
         self.tasks.with(|tasks| {
             let result = change(tasks);
             // Release: see `length`.

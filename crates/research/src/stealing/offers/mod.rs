@@ -10,7 +10,7 @@ mod ramp;
 use super::census::{Census, Standing};
 use super::chance::Chance;
 use super::patience::Patience;
-use super::{Counts, Discipline, Pile, Task};
+use super::{Counts, Discipline, Task, TaskDeque};
 use mail::{Letter, Mail};
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
@@ -35,18 +35,18 @@ const LAST_WAIT: Duration = Duration::from_micros(16);
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, OfferMutex, Pile, Task};
+/// use manycore_research::stealing::{Discipline, OfferMutex, TaskDeque, Task};
 ///
 /// let discipline = OfferMutex::<Native>::new(&Placement::flat(2), 1);
 /// let got = std::thread::scope(|scope| {
 ///     let worker = |rank| {
 ///         let discipline = &discipline;
 ///         scope.spawn(move || {
-///             let mut pile = discipline.pile(rank);
+///             let mut deque = discipline.deque(rank);
 ///             if rank == 0 {
-///                 pile.fill((1..=100).filter_map(Task::new));
+///                 deque.fill((1..=100).filter_map(Task::new));
 ///             }
-///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
 ///         })
 ///     };
 ///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
@@ -61,18 +61,18 @@ pub type OfferMutex<P> = OfferStealing<P, mutex::MutexQueue<P>>;
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, OfferCas, Pile, Task};
+/// use manycore_research::stealing::{Discipline, OfferCas, TaskDeque, Task};
 ///
 /// let discipline = OfferCas::<Native>::new(&Placement::flat(2), 1);
 /// let got = std::thread::scope(|scope| {
 ///     let worker = |rank| {
 ///         let discipline = &discipline;
 ///         scope.spawn(move || {
-///             let mut pile = discipline.pile(rank);
+///             let mut deque = discipline.deque(rank);
 ///             if rank == 0 {
-///                 pile.fill((1..=100).filter_map(Task::new));
+///                 deque.fill((1..=100).filter_map(Task::new));
 ///             }
-///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
 ///         })
 ///     };
 ///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
@@ -87,18 +87,18 @@ pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 /// none, broadcasts a request. It does so once; again only when it has run out
 /// of work, and nothing has come for a while that doubles. Others answer when they
 /// get their next task, or in
-/// [`process_pending_requests`](Pile::process_pending_requests): to each thief one offer, as
+/// [`process_pending_requests`](TaskDeque::process_pending_requests): to each thief one offer, as
 /// long as they have tasks but the last. Whether a worker accepts requests at all is
 /// decided at its network interface, by the length of its queue.
 ///
 /// An offer reserves nothing. A thief keeps those that it did not need at
 /// once and tries them when it is out of work again, before it asks; they may be gone by
 /// then. What comes too late for that is stopped by its filter, and stays where it is.
-pub struct OfferStealing<P: Platform, Q: OfferedQueue<P>>(Arc<Shared<P, Q>>);
+pub struct OfferStealing<P: Platform, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
 
 /// A worker's end of [`OfferStealing`].
-pub struct OfferPile<P: Platform, Q: OfferedQueue<P>> {
-    shared: Arc<Shared<P, Q>>,
+pub struct OfferDeque<P: Platform, Q: OfferedQueue<P>> {
+    shared: Arc<SharedQueues<P, Q>>,
     rank: usize,
     queue: Q,
     mail: Mail<P>,
@@ -115,7 +115,7 @@ pub struct OfferPile<P: Platform, Q: OfferedQueue<P>> {
     counts: Counts,
 }
 
-struct Shared<P: Platform, Q: OfferedQueue<P>> {
+struct SharedQueues<P: Platform, Q: OfferedQueue<P>> {
     queues: Vec<Q::Shared>,
     channel: Channel<P>,
     census: Census<P>,
@@ -124,11 +124,11 @@ struct Shared<P: Platform, Q: OfferedQueue<P>> {
 
 impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
     const NAME: &'static str = Q::NAME;
-    type Pile = OfferPile<P, Q>;
+    type Deque = OfferDeque<P, Q>;
 
     fn new(placement: &Placement, seed: u64) -> Self {
         let workers = placement.members();
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedQueues {
             queues: (0..workers).map(|_| Q::shared()).collect(),
             channel: Channel::over(),
             census: Census::new(workers),
@@ -136,11 +136,11 @@ impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
         }))
     }
 
-    fn pile(&self, rank: usize) -> OfferPile<P, Q> {
+    fn deque(&self, rank: usize) -> OfferDeque<P, Q> {
         let shared = Arc::clone(&self.0);
         let workers = shared.queues.len();
         assert!(rank < workers, "rank {rank} of {workers}");
-        OfferPile {
+        OfferDeque {
             rank,
             queue: Q::new(rank, &shared.queues),
             mail: Mail::new(&shared.channel, rank),
@@ -156,7 +156,7 @@ impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
     }
 }
 
-impl<P: Platform, Q: OfferedQueue<P>> OfferPile<P, Q> {
+impl<P: Platform, Q: OfferedQueue<P>> OfferDeque<P, Q> {
     fn length(&self) -> usize {
         self.queue.length(&self.shared.queues[self.rank])
     }
@@ -223,7 +223,7 @@ impl<P: Platform, Q: OfferedQueue<P>> OfferPile<P, Q> {
             let offer = self.choose();
             self.shared.census.rouse(&mut self.standing);
             self.counts.attempts += 1;
-            // SAFETY: it came through this discipline's channel, which only its piles have.
+            // SAFETY: it came through this discipline's channel, which only its deques have.
             let task = unsafe { Q::take(&self.shared.queues, offer) };
             if task.is_some() {
                 self.counts.steals += 1;
@@ -263,7 +263,7 @@ impl<P: Platform, Q: OfferedQueue<P>> OfferPile<P, Q> {
     }
 }
 
-impl<P: Platform, Q: OfferedQueue<P>> Pile<P> for OfferPile<P, Q> {
+impl<P: Platform, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
     fn put(&mut self, task: Task) {
         self.queue.put(&self.shared.queues[self.rank], task);
         self.update_filter();

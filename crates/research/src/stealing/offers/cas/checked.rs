@@ -2,7 +2,7 @@
 
 use super::super::queue::OfferedQueue;
 use super::{CasQueue, Slots};
-use crate::piles::Task;
+use crate::stealing::Task;
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornCas, caught, loom_model, team};
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -8,7 +8,7 @@ use manycore_platform::{Native, Platform};
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_research::piles::{Discipline, DisciplineVisitor, with_discipline};
+/// use manycore_research::stealing::{Discipline, DisciplineVisitor, with_discipline};
 ///
 /// struct Size;
 ///
@@ -33,7 +33,7 @@ pub trait DisciplineVisitor<P: Platform> {
 ///
 /// ```
 /// use manycore::Native;
-/// use manycore_research::piles::{Discipline, DisciplineVisitor, with_discipline};
+/// use manycore_research::stealing::{Discipline, DisciplineVisitor, with_discipline};
 ///
 /// struct Nothing;
 ///
@@ -58,7 +58,7 @@ macro_rules! registry {
         /// The names of the disciplines there are.
         ///
         /// ```
-        /// assert!(manycore_research::piles::disciplines().contains(&"global-queue"));
+        /// assert!(manycore_research::stealing::disciplines().contains(&"global-queue"));
         /// ```
         pub fn disciplines() -> Vec<&'static str> {
             type $p = Native;
@@ -74,7 +74,7 @@ macro_rules! registry {
         ///
         /// ```
         /// use manycore::Native;
-        /// use manycore_research::piles::{Discipline, DisciplineVisitor, disciplines, with_discipline};
+        /// use manycore_research::stealing::{Discipline, DisciplineVisitor, disciplines, with_discipline};
         ///
         /// struct Name;
         ///

@@ -91,7 +91,7 @@ impl<P: Platform> Mail<P> {
 
     fn send(&mut self, payload: u64, signature: u32, tag: u32) {
         self.sent += 1;
-        self.port.send(payload, signature, tag);
+        self.port.send_marked(payload, signature, tag);
     }
 
     /// The next that is for this worker.

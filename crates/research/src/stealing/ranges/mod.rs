@@ -12,8 +12,8 @@ mod ring;
 mod search;
 
 use super::chance::Chance;
-use super::{Counts, Discipline, Pile, Task};
-use census::Census;
+use super::{Counts, Discipline, Task, TaskDeque};
+use census::CensusTree;
 use crowd::Crowd;
 use manycore_platform::{Atomic, Broadcast, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
@@ -29,36 +29,36 @@ use std::sync::Arc;
 ///
 /// Over a broadcast network who has nothing says so, and who has taken something
 /// invites one of those to its own range, and one to its victim's. Elsewhere thieves look at
-/// all piles in turn, and sleep in the end.
+/// all deques in turn, and sleep in the end.
 ///
 /// The owner's side is first in, first out. While nobody is idle, it touches only lines of its own.
 ///
 /// ```
 /// use manycore::Native;
 /// use manycore_team::barrier::Placement;
-/// use manycore_research::piles::{Discipline, Pile, RangeStealing, Task};
+/// use manycore_research::stealing::{Discipline, TaskDeque, RangeStealing, Task};
 ///
 /// let discipline = RangeStealing::<Native>::new(&Placement::flat(2), 1);
 /// let done: u64 = std::thread::scope(|scope| {
 ///     let work = |rank| {
 ///         let discipline = &discipline;
 ///         scope.spawn(move || {
-///             let mut pile = discipline.pile(rank);
+///             let mut deque = discipline.deque(rank);
 ///             if rank == 0 {
-///                 pile.fill((1..=100).filter_map(Task::new));
+///                 deque.fill((1..=100).filter_map(Task::new));
 ///             }
-///             std::iter::from_fn(|| pile.get()).map(Task::get).sum::<u64>()
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
 ///         })
 ///     };
 ///     [0, 1].map(work).map(|worker| worker.join().unwrap()).iter().sum()
 /// });
 /// assert_eq!(done, 5050);
 /// ```
-pub struct RangeStealing<P: Platform>(Arc<Shared<P>>);
+pub struct RangeStealing<P: Platform>(Arc<SharedRanges<P>>);
 
 /// A worker's end of a [`RangeStealing`].
-pub struct RangePile<P: Platform> {
-    shared: Arc<Shared<P>>,
+pub struct RangeDeque<P: Platform> {
+    shared: Arc<SharedRanges<P>>,
     rank: usize,
     /// Tasks for which the ring had no room.
     overflow: VecDeque<Task>,
@@ -72,9 +72,9 @@ pub struct RangePile<P: Platform> {
     counts: Counts,
 }
 
-struct Shared<P: Platform> {
+struct SharedRanges<P: Platform> {
     stores: Box<[Store<P>]>,
-    census: Census<P>,
+    census: CensusTree<P>,
     rest: Rest<P>,
     over: CachePadded<P::AtomicBool>,
     wire: Option<Wire<P>>,
@@ -97,7 +97,7 @@ struct Hands<P: Platform> {
 
 impl<P: Platform> Discipline<P> for RangeStealing<P> {
     const NAME: &'static str = "ours";
-    type Pile = RangePile<P>;
+    type Deque = RangeDeque<P>;
 
     fn new(placement: &Placement, seed: u64) -> Self {
         let members = placement.members();
@@ -117,9 +117,9 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
             P::name(&store.hands, "pile: ranges");
             store
         };
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedRanges {
             stores: (0..members).map(store).collect(),
-            census: Census::new(members),
+            census: CensusTree::new(members),
             rest: Rest::new(),
             over: CachePadded::new(P::AtomicBool::new(false)),
             wire: P::Broadcast::create_channel(),
@@ -127,10 +127,10 @@ impl<P: Platform> Discipline<P> for RangeStealing<P> {
         }))
     }
 
-    fn pile(&self, rank: usize) -> RangePile<P> {
+    fn deque(&self, rank: usize) -> RangeDeque<P> {
         let workers = self.0.stores.len();
         assert!(rank < workers, "rank {rank} of {workers}");
-        RangePile {
+        RangeDeque {
             shared: Arc::clone(&self.0),
             rank,
             overflow: VecDeque::new(),
@@ -180,7 +180,7 @@ impl<P: Platform> Hands<P> {
     }
 }
 
-impl<P: Platform> RangePile<P> {
+impl<P: Platform> RangeDeque<P> {
     fn hands(&self) -> &Hands<P> {
         &self.shared.stores[self.rank].hands
     }
@@ -268,7 +268,7 @@ impl<P: Platform> RangePile<P> {
     }
 }
 
-impl<P: Platform> Pile<P> for RangePile<P> {
+impl<P: Platform> TaskDeque<P> for RangeDeque<P> {
     fn put(&mut self, task: Task) {
         if !self.overflow.is_empty() || !self.publish(task) {
             self.overflow.push_back(task);

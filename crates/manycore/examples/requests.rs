@@ -1,0 +1,83 @@
+//! A thread that takes requests in order, and has a pool of its own compute the answers.
+//!
+//! It shows [`Pool::builder`] with a name, threads bound to CPUs, and a handler for panics; and
+//! [`Pool::spawn`]: jobs for which nobody waits. Answers come back through a channel. A request
+//! that makes its job panic does no harm to the others.
+//!
+//! ```sh
+//! cargo run --release -p manycore --example requests
+//! ```
+
+use manycore::{Affinity, BuildError, Pool};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+struct Request {
+    number: u64,
+    answer: Sender<(u64, Vec<u64>)>,
+}
+
+/// The prime factors of a number.
+fn factors(mut number: u64) -> Vec<u64> {
+    assert!(number > 0, "zero has no prime factors");
+    let mut found = vec![];
+    let mut divisor = 2;
+    while divisor * divisor <= number {
+        while number % divisor == 0 {
+            found.push(divisor);
+            number /= divisor;
+        }
+        divisor += 1;
+    }
+    if number > 1 {
+        found.push(number);
+    }
+    found
+}
+
+/// Serves until nobody can ask any more. Dropping the pool waits for the jobs that are left.
+fn serve(pool: Pool, requests: Receiver<Request>) {
+    for request in requests {
+        pool.spawn(move || {
+            let answer = (request.number, factors(request.number));
+            // The one that asked may have gone.
+            let _ = request.answer.send(answer);
+        });
+    }
+}
+
+fn main() -> Result<(), BuildError> {
+    let (tell, panics) = channel();
+    let pool = Pool::builder()
+        .threads(2)
+        .name("factors")
+        .affinity(Affinity::Compact)
+        .panic_handler(move |payload| {
+            let why = payload.downcast_ref::<&str>().copied();
+            let _ = tell.send(why.unwrap_or("something else"));
+        })
+        .build()?;
+
+    let (ask, requests) = channel();
+    let server = thread::spawn(move || serve(pool, requests));
+    let (answer, answers) = channel();
+    let numbers = (0..40).chain([2 * 3 * 5 * 7 * 11 * 13 * 17, 1_000_003 * 1_000_033]);
+    for number in numbers.clone() {
+        let answer = answer.clone();
+        ask.send(Request { number, answer }).expect("it serves");
+    }
+    drop((ask, answer)); // No more requests: the server ends, and then the answers do.
+
+    let mut answers: Vec<_> = answers.into_iter().collect();
+    server.join().expect("the server does not panic");
+    answers.sort(); // They came in any order.
+    for (number, factors) in answers.iter().rev().take(3) {
+        println!("{number} is the product of {factors:?}");
+    }
+    let expected: Vec<_> = numbers.skip(1).map(|n| (n, factors(n))).collect();
+    assert_eq!(answers, expected);
+    let panics: Vec<&str> = panics.into_iter().collect();
+    println!("a job has panicked, and the pool went on: {panics:?}");
+    assert_eq!(panics, ["zero has no prime factors"]);
+    Ok(())
+}
