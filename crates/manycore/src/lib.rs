@@ -1,10 +1,8 @@
 //! A data-parallel runtime whose loops choose their own block size.
 //!
 //! ```
-//! use manycore::Pool;
-//!
 //! let mut samples = vec![4.0_f64; 10_000];
-//! Pool::global().for_each_mut(&mut samples, |x| *x = x.sqrt());
+//! manycore::for_each_mut(&mut samples, |x| *x = x.sqrt());
 //! assert!(samples.iter().all(|&x| x == 2.0));
 //! ```
 //!
@@ -20,8 +18,8 @@
 //! | need | call | cost |
 //! |---|---|---|
 //! | a loop over indices | [`parallel_for`], [`Pool::parallel_for_blocks`] | 1,000 trivial iterations: 1.07 times the serial loop; two tasks of 10 us: 0.53 times (hot) |
-//! | a loop over a slice | [`Pool::for_each`], [`Pool::for_each_mut`], [`Pool::chunks_mut`] | as above |
-//! | a reduction | [`Pool::map_reduce`] | as a loop, and one value a stretch of neighbouring indices |
+//! | a loop over a slice | [`for_each`], [`for_each_mut`], [`chunks_mut`] | as above |
+//! | a reduction | [`map_reduce`] | as a loop, and one value a stretch of neighbouring indices |
 //! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value a block |
 //! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write an item |
 //! | fork-join: two closures | [`join`] | 2.54 ns if nobody steals the second; two plain calls take 1.87 ns |
@@ -38,11 +36,9 @@
 //! A reduction and a join:
 //!
 //! ```
-//! use manycore::Pool;
-//!
 //! let words = ["many", "cores", "one", "loop"];
 //! let letters =
-//!     Pool::global().map_reduce(0..words.len(), || 0, |i| words[i].len(), |a, b| a + b);
+//!     manycore::map_reduce(0..words.len(), || 0, |i| words[i].len(), |a, b| a + b);
 //! assert_eq!(letters, 16);
 //!
 //! fn fib(n: u32) -> u64 {
@@ -118,7 +114,7 @@ pub mod sync;
 pub mod topology;
 mod world;
 
-pub use loops::{Loop, parallel_for};
+pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_for};
 pub use manycore_platform::{Native, Platform};
 pub use partition::{Block, ParsePartitionerError, Partitioner};
 pub use pool::{

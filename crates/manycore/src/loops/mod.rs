@@ -12,6 +12,9 @@ mod scan;
 mod slices;
 mod split;
 
+pub use reduce::map_reduce;
+pub use slices::{chunks_mut, for_each, for_each_mut};
+
 use crate::World;
 use crate::partition::{Body, Partitioner};
 use crate::pool::{Pool, Registry, registry_here};

@@ -2,7 +2,7 @@
 
 use super::{Loop, Partitioner};
 use crate::World;
-use crate::pool::Pool;
+use crate::pool::{Pool, registry_here};
 use crate::sync::Lock;
 use manycore_platform::CachePadded;
 use std::cell::UnsafeCell;
@@ -225,4 +225,24 @@ impl<W: World> Pool<W> {
         self.with(Partitioner::Adaptive)
             .map_reduce_deterministic(range, identity, map, reduce)
     }
+}
+
+/// [`Pool::map_reduce`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::parallel_for`], and as [`Pool::global`].
+///
+/// ```
+/// let sum = manycore::map_reduce(0..1_000, || 0, |i| i, |a, b| a + b);
+/// assert_eq!(sum, 499_500);
+/// ```
+pub fn map_reduce<R: Send>(
+    range: Range<usize>,
+    identity: impl Fn() -> R + Sync,
+    map: impl Fn(usize) -> R + Sync,
+    reduce: impl Fn(R, R) -> R + Sync,
+) -> R {
+    Loop::new(registry_here(), Partitioner::Adaptive).map_reduce(range, identity, map, reduce)
 }

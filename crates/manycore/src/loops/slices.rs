@@ -2,7 +2,7 @@
 
 use super::{Loop, Partitioner};
 use crate::World;
-use crate::pool::Pool;
+use crate::pool::{Pool, registry_here};
 use std::ops::Range;
 
 /// A mutable slice that several threads hold disjoint parts of.
@@ -171,4 +171,51 @@ impl<W: World> Pool<W> {
         self.with(Partitioner::Adaptive)
             .chunks_mut(items, chunk, body);
     }
+}
+
+/// [`Pool::for_each`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::parallel_for`], and as [`Pool::global`].
+///
+/// ```
+/// manycore::for_each(&["a", "b"], |name| assert_eq!(name.len(), 1));
+/// ```
+pub fn for_each<T: Sync>(items: &[T], body: impl Fn(&T) + Sync) {
+    Loop::new(registry_here(), Partitioner::Adaptive).for_each(items, body);
+}
+
+/// [`Pool::for_each_mut`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// As [`Pool::parallel_for`], and as [`Pool::global`].
+///
+/// ```
+/// let mut items = vec![1.0, 2.0];
+/// manycore::for_each_mut(&mut items, |item| *item += 0.5);
+/// assert_eq!(items, [1.5, 2.5]);
+/// ```
+pub fn for_each_mut<T: Send>(items: &mut [T], body: impl Fn(&mut T) + Sync) {
+    Loop::new(registry_here(), Partitioner::Adaptive).for_each_mut(items, body);
+}
+
+/// [`Pool::chunks_mut`] in the pool that this thread is part of, or else in the
+/// [global one](Pool::global).
+///
+/// # Panics
+///
+/// If `chunk` is 0; else as [`Pool::parallel_for`], and as [`Pool::global`].
+///
+/// ```
+/// let mut image = vec![0_u8; 640 * 480];
+/// manycore::chunks_mut(&mut image, 640, |row, pixels| pixels.fill(row as u8));
+/// assert_eq!(image[640 * 7], 7);
+/// ```
+#[track_caller]
+pub fn chunks_mut<T: Send>(items: &mut [T], chunk: usize, body: impl Fn(usize, &mut [T]) + Sync) {
+    Loop::new(registry_here(), Partitioner::Adaptive).chunks_mut(items, chunk, body);
 }
