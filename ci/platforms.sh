@@ -95,6 +95,8 @@ arm=aarch64-unknown-linux-gnu
 if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross; then
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+    # For tests that start themselves once more.
+    export MANYCORE_TEST_RUNNER=$CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER
     # `refused`: a filter for system calls, which the emulator does not have. (It cannot start
     # Arm's programs from one either.)
     test_platform $arm --skip refused
@@ -110,6 +112,8 @@ if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc 
 else
     skip "$arm: no qemu-user, no cross linker, or no target"
 fi
+
+unset MANYCORE_TEST_RUNNER
 
 # --- 3 ---
 portable() {

@@ -15,8 +15,8 @@
 #     - join: a pop against a thief's raise (`steal/stack.rs`; `steal/checked/`);
 #     - sleep: a post against the last look of a worker that lies down (`sleep/nearest.rs`,
 #       `sleep/published/`; `sleep/*checked*`, `sleep/published/checked/`);
-#     - the seat: a caller that gets up against a post, and the end of a pool against its last
-#       root (`pool/seat.rs`, `pool/crew.rs`; `pool/checked/`);
+#     - the caller slot: a caller that leaves against a post, and the end of a pool against its last
+#       root (`pool/caller_slot.rs`, `pool/registry.rs`; `pool/checked/`);
 #     - barriers: a release against a member that falls asleep (`barrier/waiting.rs`;
 #       `barrier/checked/`);
 #     - channels: a sender against a receiver that falls asleep, and a reader that is overtaken

@@ -4,15 +4,18 @@
 
 #[path = "support/eventually.rs"]
 mod eventually;
+#[path = "support/this_program.rs"]
+mod this_program;
 
 use eventually::eventually;
 use manycore::{BuildError, Pool, current_num_threads};
 use std::panic::catch_unwind;
-use std::process::{Command, exit};
+use std::process::exit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
+use this_program::this_program;
 
 const CASE: &str = "MANYCORE_GLOBAL_CASE";
 const THREADS: &str = "MANYCORE_NUM_THREADS";
@@ -25,8 +28,7 @@ fn in_children(test: &str, values: &[Option<&str>], case: impl FnOnce()) {
         exit(0);
     }
     for value in values {
-        let this = std::env::current_exe().expect("this program");
-        let mut child = Command::new(this);
+        let mut child = this_program();
         child.args([test, "--exact", "--nocapture"]);
         child.env(CASE, "1").env_remove(THREADS);
         if let Some(value) = value {

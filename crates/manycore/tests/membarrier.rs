@@ -2,13 +2,17 @@
 //! each case is a process of its own: this program once more.
 #![cfg(all(target_os = "linux", not(miri)))]
 
+#[path = "support/this_program.rs"]
+mod this_program;
+
 use manycore::Pool;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, Output, exit};
+use std::process::{Output, exit};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::time::Duration;
+use this_program::this_program;
 
 const CASE: &str = "MANYCORE_MEMBARRIER_CASE";
 /// There are no filters here: an emulator, or a sandbox around this one.
@@ -59,7 +63,7 @@ fn child(test: &str, case: impl FnOnce()) -> Option<Output> {
         case();
         exit(0);
     }
-    let output = Command::new(std::env::current_exe().unwrap())
+    let output = this_program()
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(CASE, test)
         .output()

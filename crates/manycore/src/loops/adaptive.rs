@@ -68,11 +68,11 @@ struct Launch<'a, W: World> {
 
 /// Runs `body` over `start..start + n`, `n > 0`.
 pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Body<'_>) {
-    if pool.shared.threads() == 1 || n == 1 {
-        return body.run(Context::current(&pool.shared).rank, start..start + n);
+    if pool.shared().threads() == 1 || n == 1 {
+        return body.run(Context::current(pool.shared()).rank, start..start + n);
     }
     let site = Site::new(body.address(), n);
-    let known = pool.shared.sites().recall(site);
+    let known = pool.shared().sites().recall(site);
     let launch = Launch {
         pool,
         body,
@@ -89,13 +89,13 @@ pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Bo
 
 impl<W: World> Launch<'_, W> {
     fn post_ticks(&self) -> f32 {
-        POST_NS * self.pool.shared.ticks_per_ns()
+        POST_NS * self.pool.shared().ticks_per_ns()
     }
 
     /// Runs iterations `from..to` on this thread.
     #[inline]
     fn run_inline(&self, from: usize, to: usize) {
-        let rank = Context::current(&self.pool.shared).rank;
+        let rank = Context::current(self.pool.shared()).rank;
         self.body.run(rank, self.start + from..self.start + to);
     }
 
@@ -130,7 +130,10 @@ impl<W: World> Launch<'_, W> {
                 let expected = each * self.n as f32;
                 if (took - expected).abs() > expected / 4.0 {
                     let mean = took / self.n as f32;
-                    self.pool.shared.sites().learn(self.site, self.known, mean);
+                    self.pool
+                        .shared()
+                        .sites()
+                        .learn(self.site, self.known, mean);
                 }
             }
             Ok(None) => {}
@@ -142,32 +145,32 @@ impl<W: World> Launch<'_, W> {
     /// not gained lately, or if all workers sleep and it does not pay to wake one.
     fn run_long(&self, each: f32, work: f32) {
         let pool = self.pool;
-        let context = Context::current(&pool.shared);
+        let context = Context::current(pool.shared());
         if context.running.is_some() {
             // Whether anybody comes depends on the loop around it, and on when.
             if let Some(shared) = self.share(0, each, Wake::IfPays(work)) {
-                pool.shared
+                pool.shared()
                     .sites()
                     .learn(self.site, self.known, shared.each);
             }
             return;
         }
-        let gain = pool.shared.sites().gain(self.site);
-        if gain.is_due() && each < COARSE_NS * pool.shared.ticks_per_ns() {
+        let gain = pool.shared().sites().gain(self.site);
+        if gain.is_due() && each < COARSE_NS * pool.shared().ticks_per_ns() {
             return self.run_measuring();
         }
-        if work < DOUBTED_NS * pool.shared.ticks_per_ns() && gain.is_alone() {
+        if work < DOUBTED_NS * pool.shared().ticks_per_ns() && gain.is_alone() {
             if self.run_alone(each).is_some() {
-                pool.shared.sites().set_gain(self.site, gain.stayed());
+                pool.shared().sites().set_gain(self.site, gain.stayed());
             }
             return;
         }
         let mut wake = Wake::IfPays(work);
         if pool.all_asleep() {
-            if !pool.shared.idle().pays_to_wake(work) {
+            if !pool.shared().idle().pays_to_wake(work) {
                 if let Some((started, ended)) = self.run_alone(each) {
                     // The next one may be met by a worker that expects it.
-                    pool.shared
+                    pool.shared()
                         .idle()
                         .loop_ended(self.body.caller(), started, ended);
                 }
@@ -180,7 +183,7 @@ impl<W: World> Launch<'_, W> {
 
     fn believed(&self, each: f32) -> Believed<'_, W::Platform> {
         let range = self.start..self.start + self.n;
-        Believed::new(&self.pool.shared, self.body, range, each)
+        Believed::new(self.pool.shared(), self.body, range, each)
     }
 
     /// Runs a loop inline; when it began and ended, if it was not longer than
@@ -190,7 +193,10 @@ impl<W: World> Launch<'_, W> {
         match self.believed(each).run(started) {
             Ok(took) => {
                 let mean = took / self.n as f32;
-                self.pool.shared.sites().learn(self.site, self.known, mean);
+                self.pool
+                    .shared()
+                    .sites()
+                    .learn(self.site, self.known, mean);
                 Some((started, started + took as u64))
             }
             Err(slow) => {
@@ -207,7 +213,7 @@ impl<W: World> Launch<'_, W> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SerialForEver) {
             return self.run_inline(slow.done, self.n);
         }
-        let sites = &self.pool.shared.sites();
+        let sites = self.pool.shared().sites();
         // Whatever came of posting it, today it is another loop.
         sites.set_gain(self.site, Gain::new().unmeasured());
         let each = slow.took / slow.done as f32;
@@ -228,14 +234,18 @@ impl<W: World> Launch<'_, W> {
     #[cold]
     fn run_unknown(&self) {
         let pool = self.pool;
-        if let Some(each) = pool.shared.sites().recall_near(self.body.address(), self.n) {
-            pool.shared.sites().learn(self.site, None, each);
+        if let Some(each) = pool
+            .shared()
+            .sites()
+            .recall_near(self.body.address(), self.n)
+        {
+            pool.shared().sites().learn(self.site, None, each);
             let known = Some(each);
             Launch { known, ..*self }.run_known(each);
-        } else if self.n <= FEW * pool.shared.allowed() {
+        } else if self.n <= FEW * pool.shared().allowed() {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
-                pool.shared.sites().learn(self.site, None, shared.each);
-                pool.shared
+                pool.shared().sites().learn(self.site, None, shared.each);
+                pool.shared()
                     .sites()
                     .set_gain(self.site, Gain::new().unmeasured());
             }
@@ -254,7 +264,7 @@ impl<W: World> Launch<'_, W> {
             done = to;
             block = block.saturating_mul(2);
         }
-        let sites = &self.pool.shared.sites();
+        let sites = self.pool.shared().sites();
         let each = spent / done as f32;
         // What was known may be the time of a shared iteration: a fall is believed at
         // once.
@@ -276,7 +286,7 @@ impl<W: World> Launch<'_, W> {
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
         let mut block = 1_usize;
-        while done < self.n && !self.pool.shared.ranks().anyone_idle() {
+        while done < self.n && !self.pool.shared().ranks().anyone_idle() {
             let to = self.n.min(done.saturating_add(block));
             let took = self.time(done, to);
             block = if took < long {
@@ -302,19 +312,19 @@ impl<W: World> Launch<'_, W> {
         // that says nothing of the loops to come.
         let woken = matches!(wake, Wake::Paid(_));
         if !woken && (shared.helped || work < 4.0 * self.post_ticks()) {
-            let took = shared.took + LAUNCH_NS * pool.shared.ticks_per_ns();
+            let took = shared.took + LAUNCH_NS * pool.shared().ticks_per_ns();
             if took < GAINS * work {
-                pool.shared.idle().helped();
+                pool.shared().idle().helped();
             }
-            let most = DOUBTED_NS * pool.shared.ticks_per_ns() * ALONE / work;
-            let gain = pool.shared.sites().gain(self.site);
+            let most = DOUBTED_NS * pool.shared().ticks_per_ns() * ALONE / work;
+            let gain = pool.shared().sites().gain(self.site);
             let gain = gain.posted(took / work, most as u16);
-            pool.shared.sites().set_gain(self.site, gain);
+            pool.shared().sites().set_gain(self.site, gain);
         }
         // Alone an iteration does not take longer than shared. Whether it takes less
         // is another matter: see `Gain`.
         if shared.each < each {
-            pool.shared
+            pool.shared()
                 .sites()
                 .learn(self.site, Some(each), shared.each);
         }
@@ -324,7 +334,7 @@ impl<W: World> Launch<'_, W> {
     /// who comes; `None`: they were run inline.
     fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Measured> {
         let pool = self.pool;
-        let context = Context::current(&pool.shared);
+        let context = Context::current(pool.shared());
         if context.running.is_some() {
             done = self.run_while_all_busy(done);
             if done == self.n {
@@ -332,17 +342,17 @@ impl<W: World> Launch<'_, W> {
             }
         }
         let n = self.n - done;
-        let Some(slot) = pool.shared.board().take(context.rank) else {
+        let Some(slot) = pool.shared().board().take(context.rank) else {
             self.run_inline(done, self.n);
             return None;
         };
         let range = self.start + done..self.start + self.n;
-        let threads = pool.shared.allowed();
+        let threads = pool.shared().allowed();
         if n <= FEW_BLOCKS * threads {
             // Few iterations, each long enough for a claim of its own, from
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
-            let few = FixedBlock::<W::Platform>::new(n, NonZeroUsize::MIN, pool.shared.threads());
+            let few = FixedBlock::<W::Platform>::new(n, NonZeroUsize::MIN, pool.shared().threads());
             let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
             return Some(Measured {
                 took: ticks as f32,
@@ -354,17 +364,17 @@ impl<W: World> Launch<'_, W> {
         let mine = <W::Platform as Platform>::AtomicUsize::new(0);
         let adaptive = Adaptive {
             ranges: Ranges::new(
-                pool.shared
+                pool.shared()
                     .board()
                     .slot(slot.index())
-                    .shards(pool.shared.threads()),
+                    .shards(pool.shared().threads()),
                 n,
                 context.rank,
                 threads,
             ),
             guess: each,
-            claim: pool.shared.claim_ticks(),
-            max_ticks: MAX_BLOCK_NS * pool.shared.ticks_per_ns(),
+            claim: pool.shared().claim_ticks(),
+            max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
             caller: context.rank,
             pool,
             wake,
@@ -393,8 +403,9 @@ struct Measured {
 impl<W: World> Registry<W> {
     /// Whether all sleep, or are to be found, that could help the caller, as a hint.
     fn all_asleep(&self) -> bool {
-        let asleep = self.sleepers() as usize + usize::from(self.shared.caller_slot().is_vacant());
-        asleep >= self.shared.threads() - 1
+        let asleep =
+            self.sleepers() as usize + usize::from(self.shared().caller_slot().is_vacant());
+        asleep >= self.shared().threads() - 1
     }
 }
 

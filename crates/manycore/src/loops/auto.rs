@@ -42,14 +42,14 @@ pub(super) fn run<W: World>(
     let site = Site::new(body.address(), n);
     let (mut done, mut each) = sample(pool, start, n, body, site);
     let machine = Machine {
-        claim_ns: pool.shared.claim_ticks() as f64 / f64::from(pool.shared.ticks_per_ns()),
+        claim_ns: pool.shared().claim_ticks() as f64 / f64::from(pool.shared().ticks_per_ns()),
         handoff_ns: HANDOFF_NS,
         wake_ns: LAUNCH_NS,
-        ..Machine::new(pool.shared.allowed(), pool.shared.core_groups())
+        ..Machine::new(pool.shared().allowed(), pool.shared().core_groups())
     };
-    let mut blocks = ROUND * pool.shared.threads();
+    let mut blocks = ROUND * pool.shared().threads();
     while done < n {
-        let task = Task::new(f64::from(each / pool.shared.ticks_per_ns()));
+        let task = Task::new(f64::from(each / pool.shared().ticks_per_ns()));
         let block = best_block(&machine, &task, n - done);
         let to = if (n - done) / block > blocks.saturating_mul(GROWTH) {
             done + blocks * block
@@ -66,11 +66,11 @@ pub(super) fn run<W: World>(
         let took = W::Platform::now().saturating_sub(before) as f32;
         // One thread at least has worked all the time, and all of them at most.
         let least = took / (to - done) as f32;
-        let most = least * pool.shared.threads() as f32;
+        let most = least * pool.shared().threads() as f32;
         let before = each;
         each = each.clamp(least / 2.0, most).max(f32::MIN_POSITIVE);
         if each != before {
-            pool.shared.sites().learn(site, Some(before), each);
+            pool.shared().sites().learn(site, Some(before), each);
         }
         done = to;
         blocks = blocks.saturating_mul(GROWTH);
@@ -86,9 +86,9 @@ fn sample<W: World>(
     body: Body<'_>,
     site: Site,
 ) -> (usize, f32) {
-    let known = pool.shared.sites().recall(site);
-    let rank = Context::current(&pool.shared).rank;
-    let enough = SAMPLE_NS * pool.shared.ticks_per_ns();
+    let known = pool.shared().sites().recall(site);
+    let rank = Context::current(pool.shared()).rank;
+    let enough = SAMPLE_NS * pool.shared().ticks_per_ns();
     // Where the loop is known to be short, its first iteration is looked at.
     let most = match known {
         Some(each) if each < enough => 1,
@@ -108,7 +108,7 @@ fn sample<W: World>(
         Some(each) if spent <= 2.0 * each + enough => (done, each),
         _ => {
             let measured = spent / done as f32;
-            pool.shared.sites().learn(site, known, measured);
+            pool.shared().sites().learn(site, known, measured);
             (done, measured)
         }
     }

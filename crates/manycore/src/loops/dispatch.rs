@@ -38,31 +38,34 @@ fn dispatch<W: World>(
         Partitioner::Adaptive => adaptive::run(pool, start, n, body),
         Partitioner::Static => {
             run(pool, start, n, body, None, |_, _| {
-                Static::<W::Platform>::new(n, pool.shared.allowed())
+                Static::<W::Platform>::new(n, pool.shared().allowed())
             });
         }
         Partitioner::FixedBlock(Block::Size(block)) => {
             run(pool, start, n, body, Some(block), |_, _| {
-                FixedBlock::<W::Platform>::new(n, block, pool.shared.threads())
+                FixedBlock::<W::Platform>::new(n, block, pool.shared().threads())
             });
         }
         Partitioner::Guided => {
             run(pool, start, n, body, None, |_, _| {
-                Guided::<W::Platform>::new(n, pool.shared.allowed())
+                Guided::<W::Platform>::new(n, pool.shared().allowed())
             });
         }
         Partitioner::Factoring => {
             run(pool, start, n, body, None, |_, _| {
-                Factoring::<W::Platform>::new(n, pool.shared.allowed())
+                Factoring::<W::Platform>::new(n, pool.shared().allowed())
             });
         }
         Partitioner::Sharded(Block::Size(block)) => {
             run(pool, start, n, body, Some(block), |slot, rank| Sharded {
                 ranges: Ranges::new(
-                    pool.shared.board().slot(slot).shards(pool.shared.threads()),
+                    pool.shared()
+                        .board()
+                        .slot(slot)
+                        .shards(pool.shared().threads()),
                     n,
                     rank,
-                    pool.shared.allowed(),
+                    pool.shared().allowed(),
                 ),
                 block,
             });
@@ -87,8 +90,8 @@ fn run<W: World, S: Partition>(
     block: Option<NonZeroUsize>,
     partition: impl FnOnce(usize, usize) -> S,
 ) {
-    let context = Context::current(&pool.shared);
-    let Some(slot) = pool.shared.board().take(context.rank) else {
+    let context = Context::current(pool.shared());
+    let Some(slot) = pool.shared().board().take(context.rank) else {
         // More loops are open than anybody could share: this one runs alone.
         let block = block.map_or(n, NonZeroUsize::get);
         let mut done = 0;
@@ -100,7 +103,7 @@ fn run<W: World, S: Partition>(
         return;
     };
     let partition = partition(slot.index(), context.rank);
-    if pool.shared.threads() == 1 {
+    if pool.shared().threads() == 1 {
         run_alone(body, start, context.rank, &partition);
     } else {
         pool.post(

@@ -200,15 +200,15 @@ impl<W: World> Registry<W> {
             // the gate is closed and empty; the caller of this is inside.
             unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank) }
         }
-        let helpers = (self.shared.threads() - 1)
+        let helpers = (self.shared().threads() - 1)
             .min(iterations.len().saturating_sub(1))
             .max(1);
-        let helpers = self.shared.idle().helpers(wake.work(), helpers);
+        let helpers = self.shared().idle().helpers(wake.work(), helpers);
         let frame = LoopFrame::<W::Platform, S>::new(
             body,
             iterations.start,
             partition,
-            self.shared.allotment(),
+            self.shared().allotment(),
         );
         W::Platform::name(&frame.partition, "loop: claims");
         let job = PostedLoop {
@@ -217,15 +217,20 @@ impl<W: World> Registry<W> {
             helpers: helpers as u32,
         };
         // SAFETY: this thread took the slot, so its gate is closed and empty.
-        unsafe { self.shared.board().slot(slot).set_job(job, context.running) };
-        self.shared.board().slot(slot).gate().open();
-        self.shared.idle().events.post();
+        unsafe {
+            self.shared()
+                .board()
+                .slot(slot)
+                .set_job(job, context.running)
+        };
+        self.shared().board().slot(slot).gate().open();
+        self.shared().idle().events.post();
         let started = W::Platform::now();
         // When to call somebody though it did not pay, as far as was known.
         let late = Cell::new(u64::MAX);
         if self.has_sleepers() {
             if self.lets_sleep(wake) {
-                late.set(started + self.shared.idle().wake_cost());
+                late.set(started + self.shared().idle().wake_cost());
             } else {
                 self.call_helpers(context.rank, helpers);
             }
@@ -245,14 +250,14 @@ impl<W: World> Registry<W> {
         inside.enter(|| {
             loop {
                 frame.call(context.rank, call_late);
-                let waited = self.wait(slot, context, &|| frame.is_abandoned());
+                let waited = self.wait(slot, &|| frame.is_abandoned());
                 if waited == Waited::Over {
                     break;
                 }
                 frame.take_up();
                 // As at first, but for those that are inside still: it is the same loop.
-                self.shared.board().slot(slot).gate().open();
-                self.shared.idle().events.post();
+                self.shared().board().slot(slot).gate().open();
+                self.shared().idle().events.post();
                 if self.sleepers() > 0 {
                     self.wake(context.rank, 1);
                 }
@@ -260,7 +265,9 @@ impl<W: World> Registry<W> {
         });
         inside.unbar();
         let ended = W::Platform::now();
-        self.shared.idle().loop_ended(body.caller(), started, ended);
+        self.shared()
+            .idle()
+            .loop_ended(body.caller(), started, ended);
         let panic = frame
             .panic
             .into_inner()
@@ -273,7 +280,7 @@ impl<W: World> Registry<W> {
 
     /// Whether somebody sleeps, or is to be found, who could help with a loop.
     fn has_sleepers(&self) -> bool {
-        self.sleepers() > 0 || self.shared.caller_slot().is_vacant()
+        self.sleepers() > 0 || self.shared().caller_slot().is_vacant()
     }
 
     /// Whether a loop is posted without waking anybody, since it is believed to be over
@@ -281,7 +288,7 @@ impl<W: World> Registry<W> {
     pub(super) fn lets_sleep(&self, wake: Wake) -> bool {
         match wake {
             Wake::Always | Wake::Paid(_) => false,
-            Wake::IfPays(work) => self.has_sleepers() && !self.shared.idle().pays_to_wake(work),
+            Wake::IfPays(work) => self.has_sleepers() && !self.shared().idle().pays_to_wake(work),
         }
     }
 
@@ -292,7 +299,7 @@ impl<W: World> Registry<W> {
         if asleep {
             self.wake(rank, 1);
         }
-        if self.shared.caller_slot().is_vacant() && (helpers > 1 || !asleep) {
+        if self.shared().caller_slot().is_vacant() && (helpers > 1 || !asleep) {
             self.fill_caller_slot();
         }
     }

@@ -90,7 +90,7 @@ impl<W: World> Loop<'_, W> {
         reduce: &(impl Fn(R, R) -> R + Sync),
     ) -> Vec<Stretch<R>> {
         let stretches = || Stretches(CachePadded::new(UnsafeCell::new(Vec::new())));
-        let ranks: Box<[_]> = (0..self.pool.shared.threads())
+        let ranks: Box<[_]> = (0..self.pool.shared().threads())
             .map(|_| stretches())
             .collect();
         self.ranked(range, |rank, block| {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Runs `body` over `range`, halved where there is demand.
 pub(super) fn run<W: World>(pool: &Registry<W>, body: Body<'_>, range: Range<usize>) {
-    let budget = Budget::new(pool.shared.allowed());
+    let budget = Budget::new(pool.shared().allowed());
     pool.enter(|worker, migrated| {
         halve(worker, &FnContext::new(migrated), budget, body, range);
     });

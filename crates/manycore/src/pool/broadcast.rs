@@ -1,9 +1,9 @@
 //! The same job on every thread of a pool.
 
+use super::context::Context;
 use super::queue::Job;
 use super::registry::Registry;
 use super::scope::Scope;
-use super::worker::Context;
 use crate::World;
 use crate::sleep::Sleep;
 use crate::sync::let_go;
@@ -71,7 +71,7 @@ impl<W: World> Registry<W> {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        let threads = self.mail.len();
+        let threads = self.mail().len();
         let places: Vec<ResultCell<R>> = (0..threads)
             .map(|_| ResultCell(UnsafeCell::new(None)))
             .collect();
@@ -113,7 +113,7 @@ impl<W: World> Registry<W> {
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
         let op = Arc::new(op);
-        let threads = self.mail.len();
+        let threads = self.mail().len();
         let jobs = (0..threads).map(|index| {
             let op = Arc::clone(&op);
             self.detached(move || op(BroadcastContext::new(index, threads)))
@@ -124,19 +124,19 @@ impl<W: World> Registry<W> {
     /// Sends the n-th job to whoever has the n-th place.
     pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
         for (place, job) in jobs.enumerate() {
-            self.mail[place].push(job);
+            self.mail()[place].push(job);
         }
         // Whoever may take it looks for loops, perhaps, on the event count. The post has
         // a fence: against a sleeper's between lying down and its last look.
-        self.shared.idle().events.post();
-        for place in 0..self.mail.len() {
-            self.sleep.notify(place);
+        self.shared().idle().events.post();
+        for place in 0..self.mail().len() {
+            self.sleep().notify(place);
         }
         // Those of them that stand aside.
-        self.shared.nudge();
+        self.shared().nudge();
         // ResultCell 0 may have no holder. The mail of this thread's own place it reads itself.
         let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.place() == 0);
-        if !has_place_0 && !self.adopted && !self.mail[0].is_empty() {
+        if !has_place_0 && !self.is_adopted() && !self.mail()[0].is_empty() {
             self.summon();
         }
     }

@@ -465,7 +465,7 @@ impl<W: World> Builder<W> {
         let registry = &*pool.registry;
         let mut first = 1;
         if self.adopts || self.keeps_caller_slot() {
-            let entered = registry.shared.caller_slot().take();
+            let entered = registry.shared().caller_slot().take();
             debug_assert!(entered, "nobody knows of the pool yet");
         }
         if self.adopts {

@@ -35,10 +35,11 @@
 //! * A caller that is needed leaves (`Registry::leave_slowly`): to none if there is no root any
 //!   more, else to VACANT, or to HELD if somebody waits.
 
+use super::context::Context;
 use super::queue::Job;
-use super::registry::{Registry, Worker};
+use super::registry::Registry;
 use super::told::Told;
-use super::worker::Context;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::Sleep;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -119,7 +120,7 @@ struct EnteredCaller<'a, W: World>(&'a Registry<W>);
 impl<W: World> Drop for EnteredCaller<'_, W> {
     #[inline]
     fn drop(&mut self) {
-        if !self.0.shared.caller_slot().leave() {
+        if !self.0.shared().caller_slot().leave() {
             self.0.leave_slowly();
         }
         Context::<W::Platform>::come_back();
@@ -131,14 +132,14 @@ impl<W: World> Registry<W> {
     /// this thread, or by a worker if the caller slot is taken.
     #[inline(always)]
     pub(crate) fn inside(&self, op: impl FnOnce()) {
-        if Context::is_inside(&self.shared) {
+        if Context::is_inside(self.shared()) {
             op();
             return;
         }
-        self.shared.check_fork();
-        if self.shared.caller_slot().take() {
+        self.shared().check_fork();
+        if self.shared().caller_slot().take() {
             let _entered = EnteredCaller(self);
-            self.shared.caller_context().get().enter(op);
+            self.shared().caller_context().get().enter(op);
         } else {
             let mut op = Some(op);
             let mut once = || op.take().expect("a loop is run once")();
@@ -206,10 +207,10 @@ impl<W: World> Registry<W> {
         if let Some(worker) = Context::worker_of(self) {
             return op(Some(worker));
         }
-        self.shared.check_fork();
+        self.shared().check_fork();
         if let Some(worker) = Context::worker_below(self) {
             Self::be(worker, |worker| op(Some(worker)))
-        } else if self.shared.caller_slot().take() {
+        } else if self.shared().caller_slot().take() {
             self.enter_as_caller(|worker| op(Some(worker)))
         } else {
             op(None)
@@ -217,10 +218,10 @@ impl<W: World> Registry<W> {
     }
 
     fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
-        self.shared.check_fork();
+        self.shared().check_fork();
         if let Some(worker) = Context::worker_below(self) {
             Self::be(worker, |worker| op(worker, false))
-        } else if self.shared.caller_slot().take() {
+        } else if self.shared().caller_slot().take() {
             self.enter_as_caller(|worker| op(worker, false))
         } else {
             self.hand_in(op)
@@ -275,7 +276,7 @@ impl<W: World> Registry<W> {
             })
         };
         self.post_root(job);
-        Context::block_on(&self.shared, &told);
+        Context::block_on(self.shared(), &told);
     }
 
     /// As `inside`, when the caller slot is taken.
@@ -303,7 +304,7 @@ impl<W: World> Registry<W> {
     /// end calls `one_root_less`.
     pub(super) fn post_root(&self, job: Job) {
         self.one_root_more();
-        let was_empty = self.queue.push(job);
+        let was_empty = self.injector().push(job);
         self.call_for(0, was_empty);
     }
 
@@ -332,19 +333,17 @@ impl<W: World> Registry<W> {
     /// If nobody could ever run it, since the pool has no thread and the system refuses
     /// one, or since this process is a child of `fork`.
     pub(super) fn one_root_more(&self) {
-        self.shared.check_fork();
-        if self.mail.len() == 1 && !self.adopted {
+        self.shared().check_fork();
+        if self.mail().len() == 1 && !self.is_adopted() {
             self.have_a_thread();
         }
-        // Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts and
-        // looks at it, do so under the lock of `Places`.
-        self.roots.fetch_add(1, Ordering::Relaxed);
+        self.count_root();
         self.need_caller_slot();
     }
 
     fn need_caller_slot(&self) {
-        let slot = &self.shared.caller_slot();
-        let eager = self.places.with(|_| {
+        let slot = self.shared().caller_slot();
+        let eager = self.places().with(|_| {
             loop {
                 let word = slot.word();
                 if word & (HELD | VACANT | NEEDED) != 0 {
@@ -357,7 +356,7 @@ impl<W: World> Registry<W> {
                 } else if slot.change(0, VACANT) {
                     // No caller was there, and no root was at work: no worker has pushed a job
                     // without seeing this, so that it takes no fence here.
-                    return !self.sleep.set_vacant(true);
+                    return !self.sleep().set_vacant(true);
                 }
             }
         });
@@ -368,27 +367,23 @@ impl<W: World> Registry<W> {
 
     /// A root has ended.
     pub(super) fn one_root_less(&self) {
-        // Release: what the job did happens before the pool's end, and before the
-        // slot is free again; acquire: of all of them, for who counts to 0.
-        if self.roots.fetch_sub(1, Ordering::AcqRel) != 1 {
+        if !self.uncount_root() {
             return;
         }
-        self.places.with(|_| {
+        self.places().with(|_| {
             // Under the lock a root that was posted since is seen, or its `need_caller_slot`
             // comes later.
-            if self.roots.load(Ordering::Acquire) == 0
-                && self.shared.caller_slot().change(VACANT, 0)
-            {
-                self.sleep.set_vacant(false);
+            if !self.has_roots() && self.shared().caller_slot().change(VACANT, 0) {
+                self.sleep().set_vacant(false);
             }
         });
         // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
         // own between lying down and its last look, which is at `roots`, too.
         W::Platform::fence(Ordering::SeqCst);
-        if self.shared.caller_slot().word() & HELD != 0 {
-            self.sleep.notify(0);
+        if self.shared().caller_slot().word() & HELD != 0 {
+            self.sleep().notify(0);
         }
-        if self.shared.is_terminating() {
+        if self.shared().is_terminating() {
             self.end_if_over();
         }
     }
@@ -400,10 +395,10 @@ impl<W: World> Registry<W> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::EmptyCallerSlot) {
             return;
         }
-        let filled = self.places.with(|places| {
-            let filled = self.shared.caller_slot().change(VACANT, HELD);
+        let filled = self.places().with(|places| {
+            let filled = self.shared().caller_slot().change(VACANT, HELD);
             if filled {
-                self.sleep.set_vacant(false);
+                self.sleep().set_vacant(false);
             }
             filled.then(|| places.heir())
         });
@@ -419,8 +414,8 @@ impl<W: World> Registry<W> {
     ///
     /// If nobody can be had, the next caller reads it.
     pub(super) fn summon(&self) {
-        let slot = &self.shared.caller_slot();
-        let heir = self.places.with(|places| {
+        let slot = self.shared().caller_slot();
+        let heir = self.places().with(|places| {
             loop {
                 let word = slot.word();
                 let next = match word {
@@ -430,7 +425,7 @@ impl<W: World> Registry<W> {
                 };
                 if slot.change(word, next) {
                     if word == VACANT {
-                        self.sleep.set_vacant(false);
+                        self.sleep().set_vacant(false);
                     }
                     return (next == HELD).then(|| places.heir());
                 }
@@ -448,26 +443,26 @@ impl<W: World> Registry<W> {
     pub(super) fn leave_slowly(&self) {
         // In a child of `fork` nobody is there to need the place, and a thread that is
         // not may have the lock: nobody enters again.
-        if self.shared.is_forked() {
+        if self.shared().is_forked() {
             return;
         }
-        let (slot, me) = (&self.shared.caller_slot(), self.worker(0));
+        let (slot, me) = (self.shared().caller_slot(), self.worker(0));
         let place = me.place();
         // From here on worker 0 is the next caller.
         me.set_place(0);
-        let (passed, vacant) = self.places.with(|places| {
+        let (passed, vacant) = self.places().with(|places| {
             if place != 0 {
                 // Place 0 is in other hands, and so must this one be.
                 slot.remove(CALLER | NEEDED);
                 return (Some((place, places.heir())), false);
             }
-            let waiting = !self.mail[0].is_empty() || !self.queue.is_empty();
+            let waiting = !self.mail()[0].is_empty() || !self.injector().is_empty();
             if waiting || places.is_awaited() {
                 slot.remove(CALLER | NEEDED);
                 slot.add(HELD);
                 return (Some((0, places.heir())), false);
             }
-            if self.roots.load(Ordering::Acquire) == 0 {
+            if !self.has_roots() {
                 slot.remove(CALLER | NEEDED);
                 return (None, false);
             }
@@ -482,9 +477,9 @@ impl<W: World> Registry<W> {
         } else if vacant {
             // Against pushes and posts that have not seen the vacancy: theirs are seen
             // below.
-            let told = self.sleep.set_vacant(true);
+            let told = self.sleep().set_vacant(true);
             W::Platform::heavy_fence();
-            if !told || self.has_jobs() || self.shared.invites_rank(0) {
+            if !told || self.has_jobs() || self.shared().invites_rank(0) {
                 self.fill_caller_slot();
             }
         }

@@ -2,10 +2,11 @@
 
 use super::Pool;
 use super::broadcast::BroadcastContext;
+use super::context::Context;
 use super::join::FnContext;
-use super::registry::{Registry, Worker};
+use super::registry::Registry;
 use super::scope::{Scope, ScopeFifo};
-use super::worker::Context;
+use super::worker::Worker;
 use super::yields::Yield;
 use crate::World;
 use crate::sleep::{Sleep, Tally};
@@ -311,7 +312,7 @@ impl<W: World> Pool<W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn sleep_tally(&self) -> Tally {
-        self.registry.sleep.tally()
+        self.registry.sleep().tally()
     }
 }
 

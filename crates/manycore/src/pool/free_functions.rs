@@ -2,10 +2,11 @@
 
 use super::Pool;
 use super::broadcast::BroadcastContext;
+use super::context::Context;
 use super::join::FnContext;
-use super::registry::{Registry, Worker};
+use super::registry::Registry;
 use super::scope::{Scope, ScopeFifo};
-use super::worker::Context;
+use super::worker::Worker;
 use super::yields::Yield;
 use manycore_platform::Native;
 
@@ -90,7 +91,7 @@ pub(crate) fn registry_here<'a>() -> &'a Registry<Native> {
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 pub fn current_num_threads() -> usize {
-    registry_here().shared.threads()
+    registry_here().shared().threads()
 }
 
 /// [`Pool::scope`] in the pool that this thread is part of, or else in the

@@ -1,6 +1,6 @@
 //! `join`: two closures, one of them up for stealing while the other runs.
 
-use super::registry::Worker;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::Sleep;
 use crate::steal::Head;
@@ -130,14 +130,14 @@ impl<W: World, B: FnOnce(FnContext) -> R, A, R> JoinFrame<W, B, A, R> {
     /// Takes the job back, `true`, or waits until the thief is done.
     #[inline(always)]
     fn recover(&self) -> bool {
-        self.worker().stack.pop(self.place) || self.confirm()
+        self.worker().stack().pop(self.place) || self.confirm()
     }
 
     #[cold]
     #[inline(never)]
     fn confirm(&self) -> bool {
         let (worker, place) = (self.worker(), self.place);
-        let mine = worker.stack.confirm(place);
+        let mine = worker.stack().confirm(place);
         if !mine {
             worker.await_stolen(place);
         }
@@ -198,7 +198,7 @@ impl<W: World> Worker<W> {
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
     {
-        match self.stack.room() {
+        match self.stack().room() {
             Some(place) => self.join_at(place, false, migrated, a, b),
             None => self.join_slowly(migrated, a, b),
         }
@@ -219,7 +219,7 @@ impl<W: World> Worker<W> {
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
     {
-        let was_empty = W::Sleep::ASKS_EMPTY && self.stack.is_empty();
+        let was_empty = W::Sleep::ASKS_EMPTY && self.stack().is_empty();
         let frame = JoinFrame {
             head: Head(JoinFrame::<W, B, RA, RB>::run),
             place,
@@ -229,9 +229,9 @@ impl<W: World> Worker<W> {
             }),
             first: UnsafeCell::new(MaybeUninit::uninit()),
         };
-        self.stack.push(place, std::ptr::from_ref(&frame).cast());
+        self.stack().push(place, std::ptr::from_ref(&frame).cast());
         if in_public {
-            self.stack.publish(place);
+            self.stack().publish(place);
         }
         if (self.sleep()).posted_by(|| self.place(), was_empty) {
             self.registry().fill_caller_slot();
@@ -274,7 +274,7 @@ impl<W: World> Worker<W> {
         A: FnOnce(FnContext) -> RA,
         B: FnOnce(FnContext) -> RB,
     {
-        match self.stack.make_room() {
+        match self.stack().make_room() {
             Some((place, hungry)) => self.join_at(place, hungry, migrated, a, b),
             None => {
                 let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));

@@ -22,10 +22,11 @@
 //! of thieves, link by link. Otherwise, rarely, the job is given back, to its owner
 //! or to a worker that may take anything.
 
+use super::context::Context;
 use super::queue::Job;
-use super::registry::{Registry, Worker};
+use super::registry::Registry;
 use super::search::{Found, Look, Waits};
-use super::worker::Context;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::policy::Scan;
 use crate::sleep::{Latch, Sleep};
@@ -58,21 +59,21 @@ impl<W: World> Worker<W> {
     #[cold]
     #[inline(never)]
     pub(super) fn await_stolen(&self, index: u32) {
-        let latch = self.stack.latch(index);
+        let latch = self.stack().latch(index);
         for _ in 0..LOOKS {
             if latch.is_set() {
-                return self.stack.retire(index);
+                return self.stack().retire(index);
             }
             W::Platform::relax();
         }
-        let outer = self.state.waits_for.load(Ordering::Relaxed);
+        let outer = self.waits_for().load(Ordering::Relaxed);
         // Release: who follows finds this worker's stack and slots set up.
-        self.state.waits_for.store(index + 1, Ordering::Release);
+        self.waits_for().store(index + 1, Ordering::Release);
         self.wait_for(latch, Waits::ForJob(index), |worker, patient| {
             worker.leapfrog(index, patient)
         });
-        self.state.waits_for.store(outer, Ordering::Release);
-        self.stack.retire(index);
+        self.waits_for().store(outer, Ordering::Release);
+        self.stack().retire(index);
     }
 
     /// Runs what `find` finds until `latch` is set, which is that of what it `waits`
@@ -86,7 +87,7 @@ impl<W: World> Worker<W> {
         waits: Waits,
         find: impl Fn(&Self, bool) -> Option<Found>,
     ) {
-        let (sleep, shared) = (self.sleep(), &self.registry().shared);
+        let (sleep, shared) = (self.sleep(), self.registry().shared());
         let scan = Look {
             worker: self,
             waits,
@@ -102,7 +103,7 @@ impl<W: World> Worker<W> {
         let mut elsewhere = others;
         while !latch.is_set() {
             // Before looking: a post after this is not slept through.
-            self.state.seen.set(shared.idle().events.seen());
+            self.note_posts();
             if let Some(found) = find(self, misses < PATIENCE) {
                 self.found(idle);
                 self.run(found);
@@ -151,8 +152,8 @@ impl<W: World> Worker<W> {
     /// One long sleep for `latch`, of a worker that has waited for as long as it may
     /// beside others' jobs. Returns when there is something to see, or for no reason.
     pub(super) fn rest(&self, latch: &Latch<W::Platform>, look: &Look<'_, W>) {
-        self.registry().shared.check_wait();
-        Context::leave_others(&self.registry().shared);
+        self.registry().shared().check_wait();
+        Context::leave_others(self.registry().shared());
         if self.keeps_others_waiting() && self.wait_without_place(latch) {
             return;
         }
@@ -178,15 +179,15 @@ impl<W: World> Worker<W> {
     fn leapfrog(&self, index: u32, patient: bool) -> Option<Found> {
         let registry = self.registry();
         let me = self.as_thief();
-        if let Some(claim) = self.stack.adopt(index, me) {
-            let victim = self.known.id;
+        if let Some(claim) = self.stack().adopt(index, me) {
+            let victim = self.id();
             return Some(Found::Stolen { victim, claim });
         }
         let mut links = self.links(index);
         let mut first = true;
         while let Some(link) = links() {
             let victim = link.thief.worker as usize;
-            let stack = &registry.worker(victim).stack;
+            let stack = &registry.worker(victim).stack();
             let mut claim = stack.steal(link.thief.base, me);
             if claim.is_none() && !patient && stack.is_asked() {
                 claim = stack.raise(link.thief.base, me);
@@ -219,7 +220,7 @@ impl<W: World> Worker<W> {
 
     /// Whether there was something to leapfrog to a moment ago.
     pub(super) fn sees_descendant(&self, index: u32) -> bool {
-        if self.stack.is_given_back(index) {
+        if self.stack().is_given_back(index) {
             return true;
         }
         let registry = self.registry();
@@ -227,7 +228,7 @@ impl<W: World> Worker<W> {
         std::iter::from_fn(&mut links).any(|link| {
             registry
                 .worker(link.thief.worker as usize)
-                .stack
+                .stack()
                 .is_above(link.thief.base)
         })
     }
@@ -236,11 +237,11 @@ impl<W: World> Worker<W> {
     /// of it, and so on, as long as they are not done.
     fn links(&self, index: u32) -> impl FnMut() -> Option<Link> {
         let registry = self.registry();
-        let mut next = Some((self.known.id, index));
+        let mut next = Some((self.id(), index));
         let mut hops = 0;
         move || {
             let (owner, index) = next.take()?;
-            let stack = &registry.worker(owner).stack;
+            let stack = &registry.worker(owner).stack();
             let thief = stack.thief(index)?;
             if stack.latch(index).is_set() {
                 return None;
@@ -248,9 +249,9 @@ impl<W: World> Worker<W> {
             hops += 1;
             // Acquire pairs with `await_stolen`.
             let waits_for =
-                (registry.worker(thief.worker as usize).state.waits_for).load(Ordering::Acquire);
+                (registry.worker(thief.worker as usize).waits_for()).load(Ordering::Acquire);
             // A racy reading could see a circle.
-            if waits_for > thief.base && hops < registry.workers.len() {
+            if waits_for > thief.base && hops < registry.workers().len() {
                 next = Some((thief.worker as usize, waits_for - 1));
             }
             Some(Link {
@@ -270,20 +271,20 @@ impl<W: World> Worker<W> {
             return self.run(found);
         };
         let registry: *const Registry<W> = self.registry();
-        let index = self.registry().worker(victim).stack.give_back(claim);
+        let index = self.registry().worker(victim).stack().give_back(claim);
         // SAFETY: the registry outlives its injector's jobs, and the closure unwinds
         // no more than a stolen job does.
         let job = unsafe {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
-                let stack = &(*registry).worker(victim).stack;
+                let stack = &(*registry).worker(victim).stack();
                 // The owner may have had it by now, and its place another job.
                 if let Some(claim) = stack.adopt(index, worker.as_thief()) {
                     worker.run(Found::Stolen { victim, claim });
                 }
             })
         };
-        let was_empty = self.registry().queue.push(job);
+        let was_empty = self.registry().injector().push(job);
         // Contains the fence for the owner's last look, too.
         self.registry().call_for(self.place(), was_empty);
         self.registry().notify(victim);

@@ -7,11 +7,13 @@ mod builder;
 mod caller_slot;
 #[cfg(test)]
 mod checked;
+mod context;
 mod error;
 mod fork;
 mod free_functions;
 mod gate;
 mod global;
+mod help;
 mod join;
 mod leapfrog;
 mod mailbox;
@@ -28,6 +30,7 @@ mod spawn;
 mod told;
 mod wait;
 mod without_place;
+mod work;
 mod worker;
 mod yields;
 
@@ -35,6 +38,7 @@ pub(crate) use board::{Part, PostedLoop};
 pub use broadcast::BroadcastContext;
 pub use builder::Builder;
 pub(crate) use builder::Cores;
+pub(crate) use context::Context;
 pub use error::BuildError;
 pub(crate) use free_functions::registry_here;
 pub use free_functions::{
@@ -45,11 +49,11 @@ pub use free_functions::{
 #[cfg(test)]
 pub(crate) use gate::Gate;
 pub use join::FnContext;
-pub(crate) use registry::{Registry, Worker};
+pub(crate) use registry::Registry;
 pub use scope::{Scope, ScopeFifo};
 pub(crate) use shared::Shared;
 pub(crate) use wait::Waited;
-pub(crate) use worker::Context;
+pub(crate) use worker::Worker;
 pub use yields::Yield;
 
 use crate::World;
@@ -122,7 +126,7 @@ impl<W: World> Pool<W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn threads(&self) -> usize {
-        self.registry.shared.threads()
+        self.registry.shared().threads()
     }
 
     pub(crate) fn registry(&self) -> &Registry<W> {
@@ -133,7 +137,7 @@ impl<W: World> Pool<W> {
 impl<W: World> Drop for Pool<W> {
     fn drop(&mut self) {
         let registry = &*self.registry;
-        if registry.shared.is_forked() {
+        if registry.shared().is_forked() {
             // Its threads are the parent's: there is nobody to join, and any of them may
             // have been in the midst of whatever would be torn down. Leaked.
             std::mem::forget(Arc::clone(&self.registry));
@@ -144,8 +148,8 @@ impl<W: World> Drop for Pool<W> {
         // adopted thread can: it works until all jobs are done, of which some may
         // be for it alone.
         let helper =
-            me.filter(|me| registry.adopted && me.known.id == 0 && me.state.detached.get() == 0);
-        registry.terminate(registry.adopted && helper.is_none());
+            me.filter(|me| registry.is_adopted() && me.id() == 0 && me.detached().get() == 0);
+        registry.terminate(registry.is_adopted() && helper.is_none());
         match helper {
             Some(adopted) => adopted.work(),
             None if me.is_some() => return,
@@ -153,7 +157,7 @@ impl<W: World> Drop for Pool<W> {
         }
         // The last may have been started while others were joined.
         let join_all = || {
-            while let Some(thread) = registry.threads.with(Vec::pop) {
+            while let Some(thread) = registry.threads().with(Vec::pop) {
                 W::Platform::join(thread);
             }
         };

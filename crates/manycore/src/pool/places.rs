@@ -41,15 +41,15 @@
 //! from the loop until the thread has left it (`Ranks::bar`).
 
 use super::caller_slot::{CALLER, HELD, NEEDED, VACANT};
-use super::registry::{Registry, Worker};
-use super::worker::Context;
+use super::context::Context;
+use super::registry::Registry;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::Sleep;
 use crate::sync::Lock;
-use manycore_platform::{Atomic, Futex, Ordering, Platform, ThreadSpec};
+use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a thread that waits keeps its place beside others' jobs: some times what it
@@ -59,7 +59,7 @@ pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 /// The place of a thread that has none.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-// The states of `Worker::state.alone`, where a thread without a place sleeps.
+// The states of `Worker::holding().alone`, where a thread without a place sleeps.
 pub(super) const AWAKE: u32 = 0;
 pub(super) const ASLEEP: u32 = 1;
 pub(super) const GRANTED: u32 = 2;
@@ -194,9 +194,9 @@ impl<W: World> Registry<W> {
         if place == 0 && heir == 0 {
             // The caller has its own place again, and must look when it leaves: while
             // the place was held, whoever wanted something did not say so.
-            self.places.with(|_| {
-                self.shared.caller_slot().add(NEEDED);
-                self.shared.caller_slot().remove(HELD);
+            self.places().with(|_| {
+                self.shared().caller_slot().add(NEEDED);
+                self.shared().caller_slot().remove(HELD);
             });
         }
         worker.set_place(place);
@@ -205,17 +205,17 @@ impl<W: World> Registry<W> {
 
     /// Starts a thread of the pool that has `place`, or none: it sits down on the bench.
     fn start_thread(&self, place: Option<usize>) -> io::Result<()> {
-        let spare = self.places.with(|places| places.spare.pop());
+        let spare = self.places().with(|places| places.spare.pop());
         let id = match spare {
             Some(id) => id,
-            None => (self.workers).enlist(|id| Worker::new(id, self.stack_capacity, self))?,
+            None => (self.workers()).enlist(|id| Worker::new(id, self.stack_capacity(), self))?,
         };
         let started = match place {
             Some(place) => self.start_worker(id, place),
             None => self.start_worker_on_bench(id),
         };
         if started.is_err() {
-            self.places.with(|places| places.spare.push(id));
+            self.places().with(|places| places.spare.push(id));
         }
         started
     }
@@ -227,7 +227,7 @@ impl<W: World> Registry<W> {
     }
 
     fn start_worker_on_bench(&self, id: usize) -> io::Result<()> {
-        (self.worker(id).state.place).store(NOWHERE, Ordering::Relaxed);
+        self.worker(id).holding().clear();
         self.spawn_thread(id, 0)
     }
 
@@ -238,23 +238,19 @@ impl<W: World> Registry<W> {
             let worker = registry.worker(id);
             Context::of_worker(worker).enter(|| worker.work());
         };
-        let spec = ThreadSpec {
-            name: format!("{}-{id}", self.thread.name),
-            cpus: self.cpus[place].clone(),
-            ..self.thread.clone()
-        };
+        let spec = self.thread_spec(id, place);
         let thread = W::Platform::spawn(spec, Box::new(body))?;
-        self.threads.with(|threads| threads.push(thread));
+        self.threads().with(|threads| threads.push(thread));
         Ok(())
     }
 
     /// Sees to it that a pool whose callers are its only threads has one of its own.
     pub(super) fn have_a_thread(&self) {
-        if !self.threads.with(|threads| threads.is_empty()) {
+        if !self.threads().with(|threads| threads.is_empty()) {
             return;
         }
-        let place = self.places.with(|_| {
-            let slot = &self.shared.caller_slot();
+        let place = self.places().with(|_| {
+            let slot = self.shared().caller_slot();
             slot.change(VACANT, HELD) || slot.change(0, HELD)
         });
         // If it is taken by a caller, the thread begins on the bench.
@@ -270,9 +266,9 @@ impl<W: World> Registry<W> {
     /// Nobody can be had for `place`, which this thread gives up: it is the caller slot's
     /// again when somebody calls, or lost, with one thread less at work.
     pub(super) fn lose_place(&self, place: usize) {
-        self.places.with(|places| {
+        self.places().with(|places| {
             if place == 0 {
-                self.shared.caller_slot().remove(HELD);
+                self.shared().caller_slot().remove(HELD);
             } else {
                 places.free.push(place);
             }
@@ -281,7 +277,7 @@ impl<W: World> Registry<W> {
 
     /// The pool ends: who sits on the bench goes home, and nobody else sits down.
     pub(super) fn close_bench(&self) {
-        let bench = self.places.with(|places| {
+        let bench = self.places().with(|places| {
             places.closed = true;
             std::mem::take(&mut places.bench)
         });
@@ -296,15 +292,15 @@ impl<W: World> Registry<W> {
         // If it sleeps in a bed, that is its place's: then this does not change while its
         // latch says that it sleeps, and the latch's history orders that before. If it
         // sleeps without a place, somebody else may be woken for no reason.
-        let place = worker.state.place.load(Ordering::Relaxed);
+        let place = worker.holding().word().load(Ordering::Relaxed);
         if place != NOWHERE {
-            self.sleep.notify(place as usize);
+            self.sleep().notify(place as usize);
         }
         // Relaxed: who has seen the latch in its sleep sees this word so, or newer.
-        let alone = Atomic::load(&worker.state.alone, Ordering::Relaxed) == ASLEEP;
-        if alone && self.list(worker.known.id, true) == Listed::Waiting {
-            worker.state.alone.wake(1);
-            if self.shared.caller_slot().is_vacant() {
+        let alone = worker.holding().is_asleep();
+        if alone && self.list(worker.id(), true) == Listed::Waiting {
+            worker.holding().wake();
+            if self.shared().caller_slot().is_vacant() {
                 self.fill_caller_slot();
             }
             // With a fence: R1.
@@ -315,18 +311,18 @@ impl<W: World> Registry<W> {
     /// Lists worker `id`, which has no place, among those who return; or gives it one at
     /// once. `first`: before all others, on behalf of a worker that sleeps alone.
     pub(super) fn list(&self, id: usize, first: bool) -> Listed {
-        self.places.with(|places| {
+        self.places().with(|places| {
             if first && !self.worker(id).rouse_alone() {
                 return Listed::Awake;
             }
-            let slot = &self.shared.caller_slot();
+            let slot = self.shared().caller_slot();
             loop {
                 let word = slot.word();
                 match word {
                     // The caller slot is empty: nobody there would come.
                     0 | VACANT if !first && slot.change(word, HELD) => {
                         if word == VACANT {
-                            self.sleep.set_vacant(false);
+                            self.sleep().set_vacant(false);
                         }
                         return Listed::Placed(0);
                     }
@@ -334,7 +330,7 @@ impl<W: World> Registry<W> {
                     // Filled below, by the call for somebody.
                     VACANT => break,
                     0 if slot.change(0, VACANT) => {
-                        self.sleep.set_vacant(true);
+                        self.sleep().set_vacant(true);
                         break;
                     }
                     0 => {}
@@ -353,12 +349,5 @@ impl<W: World> Registry<W> {
             }
             Listed::Waiting
         })
-    }
-}
-
-impl<W: World> Registry<W> {
-    /// A reference that keeps the registry.
-    pub(super) fn keep(&self) -> Arc<Self> {
-        self.me.upgrade().expect("a registry in use is alive")
     }
 }

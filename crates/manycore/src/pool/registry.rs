@@ -1,23 +1,23 @@
 //! The registry: a pool's workers as fork-join sees them.
 
 use super::Cores;
-use super::gate::{Gate, MOST_WORKERS};
+use super::context::Context;
+use super::gate::MOST_WORKERS;
 use super::mailbox::Mailbox;
-use super::places::{NOWHERE, Places};
-use super::queue::{Group, Queue};
+use super::places::Places;
+use super::queue::Queue;
 use super::roster::Roster;
-use super::search::{Look, Waits};
 use super::shared::{Shared, is_oversubscribed};
-use super::worker::Context;
+use super::worker::Worker;
 use crate::World;
 use crate::elastic::Allotment;
 use crate::sleep::policy::Setup;
-use crate::sleep::{Idle, Latch, Sleep};
+use crate::sleep::{Idle, Sleep};
 use crate::steal::JobStack;
+use crate::sync::Lock;
 use crate::world::Make;
-use manycore_platform::{Atomic, CachePadded, Ordering, Platform, ThreadSpec};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform, ThreadSpec};
 use std::any::Any;
-use std::cell::Cell;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -30,86 +30,36 @@ pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 /// space a thread.
 pub(super) const STACK_CAPACITY: u32 = 1 << 16;
 
+type Threads<P> = Lock<P, Vec<<P as Platform>::Thread>>;
+
 /// Everything of a pool.
 pub(crate) struct Registry<W: World> {
-    pub(crate) shared: Shared<W::Platform>,
-    pub(super) sleep: Arc<W::Sleep>,
+    shared: Shared<W::Platform>,
+    sleep: Arc<W::Sleep>,
     /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
     /// threads belong to threads that were started for a place (`places.rs`).
-    pub(super) workers: Roster<W::Platform, Worker<W>>,
+    workers: Roster<W::Platform, Worker<W>>,
     /// Jobs addressed to the holder of each place.
-    pub(super) mail: Box<[Mailbox<W::Platform>]>,
+    mail: Box<[Mailbox<W::Platform>]>,
     /// Jobs and calls from outside, first come, first served.
-    pub(super) queue: CachePadded<Queue<W::Platform>>,
-    pub(super) places: CachePadded<Places<W::Platform>>,
-    /// Detached jobs and calls from the queue that have not ended.
-    pub(super) roots: CachePadded<<W::Platform as Platform>::AtomicUsize>,
-    pub(super) panic_handler: Option<PanicHandler>,
+    injector: CachePadded<Queue<W::Platform>>,
+    places: CachePadded<Places<W::Platform>>,
+    /// Detached jobs and calls from the injector that have not ended.
+    roots: CachePadded<<W::Platform as Platform>::AtomicUsize>,
+    panic_handler: Option<PanicHandler>,
     /// How the pool's threads are made.
-    pub(super) thread: ThreadSpec,
+    thread: ThreadSpec,
     /// Where the thread in each place is bound.
-    pub(super) cpus: Vec<Vec<usize>>,
-    pub(super) stack_capacity: u32,
+    cpus: Vec<Vec<usize>>,
+    stack_capacity: u32,
     /// Threads that were started.
-    pub(super) threads: crate::sync::Lock<W::Platform, Vec<<W::Platform as Platform>::Thread>>,
+    threads: Threads<W::Platform>,
     /// Whether an adopted thread has the caller slot, for good.
-    pub(super) adopted: bool,
+    adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
-    pub(super) keeps_caller_slot: bool,
-    pub(super) me: Weak<Self>,
+    keeps_caller_slot: bool,
+    me: Weak<Self>,
 }
-
-/// One worker's own.
-#[repr(C)]
-pub(crate) struct Worker<W: World> {
-    pub(super) stack: JobStack<W::Platform>,
-    /// Read-only after the pool is made.
-    pub(super) known: CachePadded<Known<W>>,
-    /// Its spawned jobs.
-    pub(super) spawned: CachePadded<Queue<W::Platform>>,
-    /// Its jobs from `spawn_fifo`.
-    pub(super) fifo: CachePadded<Queue<W::Platform>>,
-    pub(super) state: CachePadded<WorkerState<W::Platform>>,
-}
-
-pub(super) struct Known<W: World> {
-    pub(super) id: usize,
-    /// The registry's, without a detour.
-    pub(super) sleep: *const W::Sleep,
-    pub(super) registry: *const Registry<W>,
-}
-
-/// What a worker writes now and then.
-pub(super) struct WorkerState<P: Platform> {
-    /// Its place, or NOWHERE.
-    pub(super) place: P::AtomicU32,
-    /// Where it sleeps without one.
-    pub(super) alone: P::Futex,
-    /// Set when the pool ends: what a worker without a job waits for.
-    pub(super) end: Latch<P>,
-    /// Set when the helpers of its loop have left, or have left something behind.
-    pub(super) helpers: Latch<P>,
-    /// One past the index of the stolen job it waits for; 0: none.
-    pub(super) waits_for: P::AtomicU32,
-    /// The event count before the last search.
-    pub(super) seen: Cell<u32>,
-    /// The scope whose job or body it is in, as far as it knows.
-    pub(super) group: Cell<*const Group>,
-    /// Detached jobs that it is in the midst of.
-    pub(super) detached: Cell<u32>,
-    /// Where the next search begins.
-    pub(super) random: Cell<u32>,
-    /// Searches so far.
-    pub(super) searches: Cell<u32>,
-}
-
-// SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
-// caller slot, handed over with acquire and release); pointers are to the registry that
-// holds the worker, and `S` and the registry are shared as they stand. Groups are looked
-// into under the lock of a queue that holds a job of theirs, which keeps them alive.
-unsafe impl<W: World> Sync for Worker<W> {}
-// SAFETY: as above.
-unsafe impl<W: World> Send for Worker<W> {}
 
 /// How a registry is made.
 pub(super) struct Plan<W: World> {
@@ -156,14 +106,14 @@ impl<W: World> Registry<W> {
                 workers: Roster::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),
-                queue: Queue::new(),
+                injector: Queue::new(),
                 places: CachePadded::new(Places::new()),
                 roots: CachePadded::new(<W::Platform as Platform>::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
                 thread: plan.thread,
                 cpus: plan.cpus,
                 stack_capacity: plan.stack_capacity,
-                threads: crate::sync::Lock::new(Vec::new()),
+                threads: Lock::new(Vec::new()),
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,
                 me: Weak::clone(registry),
@@ -176,24 +126,117 @@ impl<W: World> Registry<W> {
         Ok(registry)
     }
 
+    /// What the workers and the callers share, whatever the sleep policy.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Shared<W::Platform> {
+        &self.shared
+    }
+
+    /// How idle workers sleep.
+    #[inline]
+    pub(super) fn sleep(&self) -> &W::Sleep {
+        &self.sleep
+    }
+
     /// Worker `id`, which exists.
     #[inline]
     pub(super) fn worker(&self, id: usize) -> &Worker<W> {
         self.workers.get(id)
     }
 
+    /// All workers there are, those without a place among them.
+    pub(super) fn workers(&self) -> &Roster<W::Platform, Worker<W>> {
+        &self.workers
+    }
+
+    /// Jobs addressed to the holder of each place.
+    pub(super) fn mail(&self) -> &[Mailbox<W::Platform>] {
+        &self.mail
+    }
+
+    /// Jobs and calls from outside, first come, first served.
+    pub(super) fn injector(&self) -> &Queue<W::Platform> {
+        &self.injector
+    }
+
+    /// Which threads may run.
+    pub(super) fn places(&self) -> &Places<W::Platform> {
+        &self.places
+    }
+
+    /// Whether a detached job, or a call from the injector, has not ended. Acquire pairs with
+    /// `uncount_root`: what those that have ended did is visible.
+    pub(super) fn has_roots(&self) -> bool {
+        self.roots.load(Ordering::Acquire) != 0
+    }
+
+    /// One root more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
+    /// and looks at it, do so under the lock of `Places`.
+    pub(super) fn count_root(&self) {
+        self.roots.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One root less; whether it was the last. Release: what the job did happens before the
+    /// pool's end, and before the caller slot is free again; acquire: of all of them, for who
+    /// counts to 0.
+    pub(super) fn uncount_root(&self) -> bool {
+        self.roots.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// What a detached job's panic is handed to.
+    pub(super) fn panic_handler(&self) -> Option<&PanicHandler> {
+        self.panic_handler.as_ref()
+    }
+
+    /// How the thread of worker `id` is made that begins in `place`.
+    pub(super) fn thread_spec(&self, id: usize, place: usize) -> ThreadSpec {
+        ThreadSpec {
+            name: format!("{}-{id}", self.thread.name),
+            cpus: self.cpus[place].clone(),
+            ..self.thread.clone()
+        }
+    }
+
+    /// The most joins that may be open inside one another on one thread.
+    pub(super) fn stack_capacity(&self) -> u32 {
+        self.stack_capacity
+    }
+
+    /// Threads that were started, and not joined.
+    pub(super) fn threads(&self) -> &Threads<W::Platform> {
+        &self.threads
+    }
+
+    /// Whether an adopted thread has the caller slot, for good.
+    pub(super) fn is_adopted(&self) -> bool {
+        self.adopted
+    }
+
+    /// Whether a thread of the pool's own has the caller slot, for good.
+    pub(super) fn keeps_caller_slot(&self) -> bool {
+        self.keeps_caller_slot
+    }
+
+    /// Where it is, for its workers.
+    pub(super) fn address(&self) -> *const Self {
+        self.me.as_ptr()
+    }
+
+    /// A reference that keeps the registry.
+    pub(super) fn keep(&self) -> Arc<Self> {
+        self.me.upgrade().expect("a registry in use is alive")
+    }
+
     /// Names what threads wait on and fight over, where they are to stay.
     pub(super) fn name(&self) {
         self.shared.name();
         self.sleep.name();
-        self.queue.name("pool: queue");
+        self.injector.name("pool: queue");
         self.places.name();
         W::Platform::name(&self.roots, "pool: roots");
         self.mail.iter().for_each(Mailbox::name);
         for worker in self.workers.iter() {
-            worker.stack.name();
-            worker.spawned.name("worker: spawned jobs");
-            W::Platform::name(&worker.state, "worker: state");
+            worker.name();
         }
     }
 
@@ -208,8 +251,8 @@ impl<W: World> Registry<W> {
 
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
-        let holds = |worker: &Worker<W>| !worker.stack.is_empty() || !worker.spawned.is_empty();
-        !self.queue.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
+        let holds = |worker: &Worker<W>| !worker.stack().is_empty() || !worker.spawned().is_empty();
+        !self.injector.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
     }
 
     /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
@@ -241,118 +284,9 @@ impl<W: World> Registry<W> {
             return;
         }
         for worker in self.workers.iter() {
-            if worker.state.end.set() {
-                self.notify(worker.known.id);
+            if worker.end().set() {
+                self.notify(worker.id());
             }
         }
-    }
-}
-
-impl<P: Platform> WorkerState<P> {
-    fn new(id: usize, place: u32) -> Self {
-        Self {
-            place: P::AtomicU32::new(place),
-            alone: <P::Futex as Atomic<u32>>::new(0),
-            end: Latch::new(),
-            helpers: Latch::new(),
-            waits_for: P::AtomicU32::new(0),
-            seen: Cell::new(0),
-            group: Cell::new(std::ptr::null()),
-            detached: Cell::new(0),
-            random: Cell::new(id as u32 * 2 + 1),
-            searches: Cell::new(0),
-        }
-    }
-}
-
-impl<W: World> Worker<W> {
-    /// A worker without a place.
-    pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<W>) -> io::Result<Self> {
-        let stack = JobStack::new(stack_capacity)?;
-        let sleep = Arc::as_ptr(&registry.sleep);
-        Ok(Self::with_stack(
-            id,
-            NOWHERE,
-            stack,
-            sleep,
-            registry.me.as_ptr(),
-        ))
-    }
-
-    fn with_stack(
-        id: usize,
-        place: u32,
-        stack: JobStack<W::Platform>,
-        sleep: *const W::Sleep,
-        registry: *const Registry<W>,
-    ) -> Self {
-        Self {
-            stack,
-            known: CachePadded::new(Known {
-                id,
-                sleep,
-                registry,
-            }),
-            spawned: Queue::new(),
-            fifo: Queue::new(),
-            state: CachePadded::new(WorkerState::new(id, place)),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn registry(&self) -> &Registry<W> {
-        // SAFETY: the registry that holds this worker.
-        unsafe { &*self.known.registry }
-    }
-
-    #[inline(always)]
-    pub(super) fn sleep(&self) -> &W::Sleep {
-        // SAFETY: the registry, which holds this worker, has it in an `Arc`.
-        unsafe { &*self.known.sleep }
-    }
-}
-
-/// A worker by what loops, which know no sleep policy, and other pools need of it.
-pub(crate) trait Member<P: Platform> {
-    /// Sleeps, as the caller of the loop behind `gate`, until something may have
-    /// changed: the last helper has left, one `has_more` to say, or a loop was posted
-    /// after `seen`. May return for no reason.
-    fn await_helpers(&self, gate: &Gate<P>, seen: u32, has_more: &dyn Fn() -> bool);
-
-    /// Gives its place away, if it has one.
-    fn leave_place(&self);
-
-    /// Waits until it has a place.
-    fn regain_place(&self);
-}
-
-impl<W: World> Member<W::Platform> for Worker<W> {
-    fn await_helpers(&self, gate: &Gate<W::Platform>, seen: u32, has_more: &dyn Fn() -> bool) {
-        let latch = &self.state.helpers;
-        self.state.seen.set(seen);
-        latch.reset();
-        gate.await_last(self.known.id);
-        if !gate.is_empty() && !has_more() {
-            let look = Look {
-                worker: self,
-                waits: Waits::ForLoop,
-            };
-            self.rest(latch, &look);
-        }
-        gate.awaited_no_more();
-    }
-
-    fn leave_place(&self) {
-        // One that is not allowed to run keeps nobody from running; nor is anybody to
-        // run in a pool that is over.
-        let registry = self.registry();
-        let over = registry.shared.is_terminating() && registry.roots.load(Ordering::Acquire) == 0;
-        if self.has_place() && registry.shared.allows(self.place()) && !over {
-            self.give_place();
-        }
-    }
-
-    fn regain_place(&self) {
-        Self::regain_place(self);
     }
 }

@@ -25,15 +25,15 @@
 //! A sender nudges the allotment after the push, and so does the thread that ends the pool;
 //! [`Allotment::await_turn`](crate::elastic::Allotment) says why a nudge is not slept through.
 
-use super::registry::Worker;
 use super::search::Found;
+use super::worker::Worker;
 use crate::World;
 
 impl<W: World> Worker<W> {
     /// Whether this worker must stop looking for work.
     #[inline]
     pub(super) fn must_stand_aside(&self) -> bool {
-        let shared = &self.registry().shared;
+        let shared = self.registry().shared();
         !shared.allows(self.place()) && !shared.is_terminating()
     }
 
@@ -42,21 +42,21 @@ impl<W: World> Worker<W> {
     #[cold]
     pub(super) fn stand_aside(&self) {
         let (registry, me) = (self.registry(), self.place());
-        let Some(allotment) = registry.shared.allotment() else {
+        let Some(allotment) = registry.shared().allotment() else {
             return;
         };
         // Nobody should count on it.
-        registry.shared.ranks().set_busy(me, true);
+        registry.shared().ranks().set_busy(me, true);
         self.hand_on();
         while self.must_stand_aside() {
-            if let Some(job) = registry.mail[me].take_first() {
+            if let Some(job) = registry.mail()[me].take_first() {
                 self.run(Found::Queued(job, true));
                 // It may have spawned some.
                 self.hand_on();
                 continue;
             }
             allotment.await_turn(me, || {
-                !registry.mail[me].is_empty() || registry.shared.is_terminating()
+                !registry.mail()[me].is_empty() || registry.shared().is_terminating()
             });
         }
     }
@@ -69,7 +69,7 @@ impl<W: World> Worker<W> {
             registry.call_for(self.place(), false);
         }
         // A loop that woke this worker, to have others woken by it.
-        if registry.shared.board().inviting(0).next().is_some() && registry.sleepers() > 0 {
+        if registry.shared().board().inviting(0).next().is_some() && registry.sleepers() > 0 {
             registry.wake(self.place(), 1);
         }
     }

@@ -1,10 +1,11 @@
 //! Scopes: jobs that may borrow what outlives the scope.
 
 use super::BroadcastContext;
+use super::context::Context;
 use super::queue::{Group, Job, Queue};
-use super::registry::{Registry, Worker};
+use super::registry::Registry;
 use super::told::Told;
-use super::worker::Context;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::Latch;
 use crate::sync::let_go;
@@ -62,10 +63,10 @@ impl<'scope, W: World> Scope<'scope, W> {
     pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
         Self {
             group: Group {
-                around: owner.map_or(std::ptr::null(), |worker| worker.state.group.get()),
+                around: owner.map_or(std::ptr::null(), |worker| worker.group().get()),
             },
             registry,
-            owner: owner.map(|worker| worker.known.id),
+            owner: owner.map(|worker| worker.id()),
             told: match owner {
                 Some(_) => None,
                 None => Some(Arc::new(Told::new())),
@@ -132,7 +133,7 @@ impl<'scope, W: World> Scope<'scope, W> {
         F: Fn(&Scope<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let body = Arc::new(body);
-        let threads = self.registry().mail.len();
+        let threads = self.registry().mail().len();
         let jobs = (0..threads).map(|index| {
             let body = Arc::clone(&body);
             self.job(move |scope: &Self| body(scope, BroadcastContext::new(index, threads)))
@@ -219,16 +220,16 @@ impl<'scope, W: World> Scope<'scope, W> {
         let registry = self.registry();
         let worker = self.owner.map(|owner| registry.worker(owner));
         let group: *const Group = &raw const self.group;
-        let outer = worker.map(|worker| worker.state.group.replace(group));
+        let outer = worker.map(|worker| worker.group().replace(group));
         let result = self.run(|| body(self));
         // SAFETY: alive, and the body was counted.
         unsafe { Self::close(self) };
         match (worker, &self.told) {
             (Some(worker), _) => {
                 worker.wait_in_scope(&self.latch, group);
-                worker.state.group.set(outer.unwrap_or(std::ptr::null()));
+                worker.group().set(outer.unwrap_or(std::ptr::null()));
             }
-            (None, Some(told)) => Context::block_on(&registry.shared, told),
+            (None, Some(told)) => Context::block_on(registry.shared(), told),
             (None, None) => unreachable!("a scope has somebody who waits for it"),
         }
         // Acquire pairs with the release in `run`: the payload is there.
@@ -273,7 +274,7 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
     pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
         Self {
             scope: Scope::new(registry, owner),
-            fifos: (0..=registry.mail.len()).map(|_| Queue::new()).collect(),
+            fifos: (0..=registry.mail().len()).map(|_| Queue::new()).collect(),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::mailbox::Mailbox;
 use super::queue::{Group, Job};
-use super::registry::{Registry, Worker};
+use super::registry::Registry;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::policy::Scan;
 use crate::steal::{Claim, Thief};
@@ -20,14 +21,14 @@ impl<W: World> Worker<W> {
     pub(super) fn run(&self, found: Found) {
         match found {
             Found::Queued(job, migrated) => {
-                let outer = self.state.group.replace(job.group());
+                let outer = self.group().replace(job.group());
                 job.run(migrated);
-                self.state.group.set(outer);
+                self.group().set(outer);
             }
             // In a group that is not known: what it opens is nobody's descendant, as
             // far as waiting scopes can tell.
             Found::Stolen { victim, claim } => {
-                let stack = &self.registry().worker(victim).stack;
+                let stack = &self.registry().worker(victim).stack();
                 // SAFETY: claimed from there just now, and run once. The job's own
                 // way of running does not unwind.
                 unsafe {
@@ -43,13 +44,13 @@ impl<W: World> Worker<W> {
 
     /// What this worker has spawned, or what was sent to its place.
     pub(super) fn find_own(&self) -> Option<Found> {
-        let spawned = || (self.spawned.take_last()).map(|job| Found::Queued(job, false));
-        let mail = || self.registry().mail[self.place()].take_first();
+        let spawned = || (self.spawned().take_last()).map(|job| Found::Queued(job, false));
+        let mail = || self.registry().mail()[self.place()].take_first();
         spawned().or_else(|| mail().map(|job| Found::Queued(job, true)))
     }
 
     fn find_queued(&self) -> Option<Found> {
-        (self.registry().queue.take_first()).map(|job| Found::Queued(job, true))
+        (self.registry().injector().take_first()).map(|job| Found::Queued(job, true))
     }
 
     /// Any job, the nearest first: what this worker spawned, what was sent to
@@ -60,8 +61,7 @@ impl<W: World> Worker<W> {
     /// Every sixteenth search begins with what came from outside: whatever the workers
     /// go on to make for themselves, nobody there waits for ever.
     pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
-        let searches = self.state.searches.get();
-        self.state.searches.set(searches.wrapping_add(1));
+        let searches = self.count_search();
         if searches % 16 == 15 {
             if let Some(queued) = self.find_queued() {
                 return Some(queued);
@@ -74,12 +74,12 @@ impl<W: World> Worker<W> {
         let me = self.as_thief();
         let others = self.others();
         for victim in others.clone() {
-            if let Some(claim) = registry.worker(victim).stack.steal(0, me) {
+            if let Some(claim) = registry.worker(victim).stack().steal(0, me) {
                 return Some(Found::Stolen { victim, claim });
             }
         }
         for victim in others.clone() {
-            if let Some(job) = registry.worker(victim).spawned.take_first() {
+            if let Some(job) = registry.worker(victim).spawned().take_first() {
                 return Some(Found::Queued(job, true));
             }
         }
@@ -88,7 +88,7 @@ impl<W: World> Worker<W> {
         }
         let mut asked = false;
         for victim in others {
-            let stack = &registry.worker(victim).stack;
+            let stack = &registry.worker(victim).stack();
             // One question a search; who was asked before and has not answered is
             // in a long job, or has none.
             if stack.is_asked() {
@@ -105,21 +105,21 @@ impl<W: World> Worker<W> {
     /// A job of the scope `group`, or of one within it: the newest of its own, one that
     /// was sent to it, the oldest of another's.
     pub(super) fn find_within(&self, group: *const Group) -> Option<Found> {
-        if let Some(job) = self.spawned.take_last_within(group) {
+        if let Some(job) = self.spawned().take_last_within(group) {
             return Some(Found::Queued(job, false));
         }
         let registry = self.registry();
-        if let Some(job) = registry.mail[self.place()].take_first_within(group) {
+        if let Some(job) = registry.mail()[self.place()].take_first_within(group) {
             return Some(Found::Queued(job, true));
         }
         let mut others = self.others();
         let queued =
-            others.find_map(|victim| registry.worker(victim).spawned.take_first_within(group));
+            others.find_map(|victim| registry.worker(victim).spawned().take_first_within(group));
         let left = || {
             let mut mail = registry
-                .shared
+                .shared()
                 .is_terminating()
-                .then_some(&registry.mail)
+                .then_some(registry.mail())
                 .into_iter()
                 .flatten();
             mail.find_map(|mail| mail.take_left_within(group))
@@ -130,30 +130,25 @@ impl<W: World> Worker<W> {
     /// In a pool that ends, what was sent to a place that nobody will come for.
     pub(super) fn find_left(&self) -> Option<Found> {
         let registry = self.registry();
-        if !registry.shared.is_terminating() {
+        if !registry.shared().is_terminating() {
             return None;
         }
-        let mut mail = registry.mail.iter().map(Mailbox::take_left);
+        let mut mail = registry.mail().iter().map(Mailbox::take_left);
         mail.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
     /// This worker, as it signs what it steals now.
     pub(super) fn as_thief(&self) -> Thief {
         Thief {
-            worker: self.known.id as u32,
-            base: self.stack.bottom(),
+            worker: self.id() as u32,
+            base: self.stack().bottom(),
         }
     }
 
     /// The other workers, beginning anywhere.
     fn others(&self) -> impl Iterator<Item = usize> + Clone + use<W> {
-        // Marsaglia's xorshift: to spread thieves, not to be random.
-        let mut x = self.state.random.get();
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        self.state.random.set(x);
-        let (me, count) = (self.known.id, self.registry().workers.len());
+        let x = self.random();
+        let (me, count) = (self.id(), self.registry().workers().len());
         let first = x as usize % count;
         (first..count).chain(0..first).filter(move |&i| i != me)
     }
@@ -184,12 +179,12 @@ impl<W: World> Worker<W> {
     pub(super) fn keeps_others_waiting(&self) -> bool {
         let registry = self.registry();
         let place = self.place();
-        registry.shared.allows(place)
+        registry.shared().allows(place)
             && (registry.has_jobs()
-                || !registry.mail[place].is_empty()
-                || registry.shared.invites_rank(place)
-                || (registry.shared.is_terminating()
-                    && self.known.id != 0
+                || !registry.mail()[place].is_empty()
+                || registry.shared().invites_rank(place)
+                || (registry.shared().is_terminating()
+                    && self.id() != 0
                     && registry.mail_is_left()))
     }
 }
@@ -197,19 +192,19 @@ impl<W: World> Worker<W> {
 impl<W: World> Registry<W> {
     /// Whether the pool ends, with mail that is everybody's.
     fn mail_is_left(&self) -> bool {
-        self.mail.iter().any(Mailbox::is_left)
+        self.mail().iter().any(Mailbox::is_left)
     }
 }
 
 impl<W: World> Scan for Look<'_, W> {
     fn injected(&self) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
-        self.seen() != registry.shared.idle().events.seen()
-            || !registry.queue.is_empty()
-            || registry.places.is_awaited()
-            || !registry.mail[worker.place()].is_empty()
+        self.seen() != registry.shared().idle().events.seen()
+            || !registry.injector().is_empty()
+            || registry.places().is_awaited()
+            || !registry.mail()[worker.place()].is_empty()
             || worker.overstays()
-            || (registry.shared.is_terminating() && registry.mail_is_left())
+            || (registry.shared().is_terminating() && registry.mail_is_left())
     }
 
     fn anything(&self) -> bool {
@@ -222,16 +217,16 @@ impl<W: World> Scan for Look<'_, W> {
             // that anybody could take ends its sleep; but for the jobs within what it
             // waits for, if it may not run: those are for it.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
-            Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned.is_empty(),
+            Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
             Waits::ForLoop => {
-                self.seen() != worker.registry().shared.idle().events.seen()
+                self.seen() != worker.registry().shared().idle().events.seen()
                     || worker.keeps_others_waiting()
             }
         }
     }
 
     fn seen(&self) -> u32 {
-        self.worker.state.seen.get()
+        self.worker.seen().get()
     }
 
     fn is_free(&self) -> bool {

@@ -1,8 +1,9 @@
 //! Detached jobs: `spawn`.
 
+use super::context::Context;
 use super::queue::Job;
-use super::registry::{Registry, Worker};
-use super::worker::Context;
+use super::registry::Registry;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::Sleep;
 use crate::sync::let_go;
@@ -17,7 +18,7 @@ impl<W: World> Registry<W> {
         match Context::worker_of(self) {
             Some(worker) => worker.push_spawned(job),
             None => {
-                let was_empty = self.queue.push(job);
+                let was_empty = self.injector().push(job);
                 self.call_for(0, was_empty);
             }
         }
@@ -28,7 +29,7 @@ impl<W: World> Registry<W> {
         match Context::worker_of(self) {
             Some(worker) => {
                 let job = self.detached(body);
-                worker.fifo.push(job);
+                worker.fifo().push(job);
                 worker.push_spawned(worker.next_of_fifo());
             }
             // The queue is in order already.
@@ -46,7 +47,7 @@ impl<W: World> Registry<W> {
         unsafe {
             Job::new(move |_| {
                 let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
-                let detached = &worker.state.detached;
+                let detached = &worker.detached();
                 detached.set(detached.get() + 1);
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
                     registry.handle_panic(payload);
@@ -59,7 +60,7 @@ impl<W: World> Registry<W> {
 
     /// What nobody waits for has panicked.
     pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
-        let handled = match &self.panic_handler {
+        let handled = match self.panic_handler() {
             Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(payload))) {
                 Ok(()) => true,
                 Err(thrown) => {
@@ -79,7 +80,7 @@ impl<W: World> Registry<W> {
 impl<W: World> Worker<W> {
     /// Puts a job with this worker's own, for it or for thieves.
     pub(super) fn push_spawned(&self, job: Job) {
-        let was_empty = self.spawned.push(job);
+        let was_empty = self.spawned().push(job);
         if self.sleep().posted(self.place(), was_empty) {
             self.registry().fill_caller_slot();
         }
@@ -93,7 +94,7 @@ impl<W: World> Worker<W> {
         // unwind, and whoever runs this may run that.
         unsafe {
             Job::new(move |migrated| {
-                if let Some(job) = (*worker).fifo.take_first() {
+                if let Some(job) = (*worker).fifo().take_first() {
                     job.run(migrated);
                 }
             })

@@ -1,7 +1,10 @@
 //! How a caller waits until the last helper has left its loop.
 
 use super::Registry;
-use super::worker::Context;
+use super::context::Context;
+use super::gate::Gate;
+use super::search::{Look, Waits};
+use super::worker::Worker;
 use crate::World;
 use manycore_platform::Platform;
 
@@ -40,13 +43,8 @@ impl<W: World> Registry<W> {
     ///
     /// A latch may be set late, for a loop that is over: then the caller of the next
     /// one looks once in vain.
-    pub(crate) fn wait(
-        &self,
-        slot: usize,
-        context: &Context<W::Platform>,
-        is_abandoned: &dyn Fn() -> bool,
-    ) -> Waited {
-        let gate = self.shared.board().slot(slot).gate();
+    pub(crate) fn wait(&self, slot: usize, is_abandoned: &dyn Fn() -> bool) -> Waited {
+        let gate = self.shared().board().slot(slot).gate();
         gate.close();
         // Once the gate was seen empty: who leaves work says so before it leaves.
         let over = || {
@@ -67,21 +65,22 @@ impl<W: World> Registry<W> {
                 }
                 W::Platform::relax();
             }
-            if self.shared.is_oversubscribed() {
+            if self.shared().is_oversubscribed() {
                 W::Platform::yield_now();
             }
             if is_abandoned() {
                 return Waited::Abandoned;
             }
             // Before looking: a loop posted after this is not slept through.
-            let seen = self.shared.idle().events.seen();
+            let seen = self.shared().idle().events.seen();
             if self.help_descendants(slot) {
                 deadline = None;
                 continue;
             }
             let now = W::Platform::now();
-            if now >= *deadline.get_or_insert(now + self.shared.patience()) {
-                context.member().await_helpers(gate, seen, is_abandoned);
+            if now >= *deadline.get_or_insert(now + self.shared().patience()) {
+                let me = Context::worker_of(self).expect("loops are run by workers");
+                me.await_helpers(gate, seen, is_abandoned);
             }
         }
     }
@@ -89,14 +88,34 @@ impl<W: World> Registry<W> {
     /// Whether the thread could help with a loop inside the one in slot `ancestor`,
     /// and did. One that is not allowed to run leaves that to others.
     fn help_descendants(&self, ancestor: usize) -> bool {
-        let rank = Context::current(&self.shared).rank;
-        self.shared.allows(rank)
-            && self.shared.board().inviting(0).any(|slot| {
+        let rank = Context::current(self.shared()).rank;
+        self.shared().allows(rank)
+            && self.shared().board().inviting(0).any(|slot| {
                 // Asked again inside, where the answer is exact.
-                self.shared.board().descends(slot, ancestor)
+                self.shared().board().descends(slot, ancestor)
                     && self.help(slot, rank, None, |slot| {
-                        self.shared.board().descends(slot, ancestor)
+                        self.shared().board().descends(slot, ancestor)
                     })
             })
+    }
+}
+
+impl<W: World> Worker<W> {
+    /// Sleeps, as the caller of the loop behind `gate`, until something may have
+    /// changed: the last helper has left, one `has_more` to say, or a loop was posted
+    /// after `seen`. May return for no reason.
+    fn await_helpers(&self, gate: &Gate<W::Platform>, seen: u32, has_more: &dyn Fn() -> bool) {
+        let latch = &self.helpers();
+        self.seen().set(seen);
+        latch.reset();
+        gate.await_last(self.id());
+        if !gate.is_empty() && !has_more() {
+            let look = Look {
+                worker: self,
+                waits: Waits::ForLoop,
+            };
+            self.rest(latch, &look);
+        }
+        gate.awaited_no_more();
     }
 }

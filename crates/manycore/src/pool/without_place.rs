@@ -2,40 +2,79 @@
 //! one, returns, and makes way for others.
 
 use super::caller_slot::{HELD, NEEDED};
+use super::context::Context;
 use super::places::{ASLEEP, AWAKE, DISMISSED, GRANTED, LISTED, Listed, NOWHERE};
-use super::registry::Worker;
-use super::worker::Context;
+use super::worker::Worker;
 use crate::World;
 use crate::sleep::Latch;
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
+
+/// Which place a worker has, and where it sleeps while it has none.
+pub(super) struct Holding<P: Platform> {
+    /// Its place, or NOWHERE.
+    place: P::AtomicU32,
+    /// Where it sleeps without one.
+    alone: P::Futex,
+}
+
+impl<P: Platform> Holding<P> {
+    pub(super) fn new(place: u32) -> Self {
+        Self {
+            place: P::AtomicU32::new(place),
+            alone: <P::Futex as Atomic<u32>>::new(AWAKE),
+        }
+    }
+
+    /// The place, or NOWHERE: written by whoever gives the worker one, and by the worker itself.
+    #[inline(always)]
+    pub(super) fn word(&self) -> &P::AtomicU32 {
+        &self.place
+    }
+
+    /// The worker has no place any more. Relaxed: handed over under the lock of `Places`, or
+    /// with the thread that is started.
+    pub(super) fn clear(&self) {
+        self.place.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// Whether the worker sleeps without a place, as seen a moment ago.
+    pub(super) fn is_asleep(&self) -> bool {
+        Atomic::load(&self.alone, Ordering::Relaxed) == ASLEEP
+    }
+
+    /// Has the system run the worker.
+    pub(super) fn wake(&self) {
+        self.alone.wake(1);
+    }
+}
 
 impl<W: World> Worker<W> {
     /// The place that this worker has.
     #[inline(always)]
     pub(super) fn place(&self) -> usize {
         // Relaxed: its own; who gave it has been acquired since.
-        self.state.place.load(Ordering::Relaxed) as usize
+        self.holding().place.load(Ordering::Relaxed) as usize
     }
 
     pub(super) fn has_place(&self) -> bool {
-        self.state.place.load(Ordering::Relaxed) != NOWHERE
+        self.holding().place.load(Ordering::Relaxed) != NOWHERE
     }
 
     /// Relaxed: published by what hands the place over, or by the latch.
     pub(super) fn set_place(&self, place: usize) {
-        self.state.place.store(place as u32, Ordering::Relaxed);
+        self.holding().place.store(place as u32, Ordering::Relaxed);
     }
 
     pub(super) fn wake_alone(&self, state: u32) {
         // Release publishes the place, and all that its last holder did in it.
-        self.state.alone.store(state, Ordering::Release);
-        self.state.alone.wake(1);
+        self.holding().alone.store(state, Ordering::Release);
+        self.holding().alone.wake(1);
     }
 
     /// Takes the worker out of its sleep without a place, if it is in it: it is to be
     /// listed, and woken. If several try, one succeeds.
     pub(super) fn rouse_alone(&self) -> bool {
-        let rouse = (self.state.alone).compare_exchange(
+        let rouse = (self.holding().alone).compare_exchange(
             ASLEEP,
             LISTED,
             Ordering::Release,
@@ -47,8 +86,8 @@ impl<W: World> Worker<W> {
     /// Sleeps until this worker, which is on one of the lists, has a place; `false`: it
     /// was dismissed.
     fn await_place(&self) -> bool {
-        let alone = &self.state.alone;
-        let until = W::Platform::now() + self.registry().shared.told_spin();
+        let alone = &self.holding().alone;
+        let until = W::Platform::now() + self.registry().shared().told_spin();
         loop {
             // Acquire pairs with `wake_alone`.
             let before = Atomic::load(alone, Ordering::Acquire);
@@ -71,9 +110,9 @@ impl<W: World> Worker<W> {
 
     /// Waits, on the bench, for a place; `false`: the pool needs this thread no more.
     pub(super) fn sit_on_bench(&self) -> bool {
-        let closed = self.registry().places.with(|places| {
+        let closed = self.registry().places().with(|places| {
             if !places.is_closed() {
-                places.sit(self.known.id);
+                places.sit(self.id());
             }
             places.is_closed()
         });
@@ -98,36 +137,36 @@ impl<W: World> Worker<W> {
             return false;
         }
         let registry = self.registry();
-        Context::<W::Platform>::bar_loops(&registry.shared, place);
-        let is_caller = self.known.id == 0 && place == 0;
-        let offered = registry.places.with(|places| {
+        Context::<W::Platform>::bar_loops(registry.shared(), place);
+        let is_caller = self.id() == 0 && place == 0;
+        let offered = registry.places().with(|places| {
             // Roused while it lay down: it is listed, or about to have another place, which
             // this must not overwrite. It is roused under the lock: this is exact.
-            let alone = Atomic::load(&self.state.alone, Ordering::Relaxed);
+            let alone = Atomic::load(&self.holding().alone, Ordering::Relaxed);
             if alone != AWAKE && alone != ASLEEP {
                 return None;
             }
             // The caller slot's place, from the caller that has it, or an adopted thread.
             if is_caller {
-                registry.shared.caller_slot().add(HELD);
+                registry.shared().caller_slot().add(HELD);
             }
             // Whoever lists this worker, and gives it another place, comes after this. The
             // heir is somebody else.
-            self.state.place.store(NOWHERE, Ordering::Relaxed);
+            self.holding().clear();
             Some(places.heir())
         });
         let Some(heir) = offered else {
-            Context::<W::Platform>::unbar_loops(&registry.shared, place);
+            Context::<W::Platform>::unbar_loops(registry.shared(), place);
             return false;
         };
         if registry.pass_on(place, heir).is_err() {
             if is_caller {
-                registry.places.with(|_| {
-                    registry.shared.caller_slot().add(NEEDED);
-                    registry.shared.caller_slot().remove(HELD);
+                registry.places().with(|_| {
+                    registry.shared().caller_slot().add(NEEDED);
+                    registry.shared().caller_slot().remove(HELD);
                 });
             }
-            Context::<W::Platform>::unbar_loops(&registry.shared, place);
+            Context::<W::Platform>::unbar_loops(registry.shared(), place);
             return false;
         }
         true
@@ -139,7 +178,7 @@ impl<W: World> Worker<W> {
     /// It lies down first. So whoever sets the latch while the place is on its way to
     /// somebody else, or later, finds this worker asleep, and lists it.
     pub(super) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
-        let (place, alone) = (self.place(), &self.state.alone);
+        let (place, alone) = (self.place(), &self.holding().alone);
         // Release: who sets the latch, and finds this worker asleep by that, finds
         // it here.
         alone.store(ASLEEP, Ordering::Release);
@@ -164,12 +203,12 @@ impl<W: World> Worker<W> {
     /// Gets up with `place`, which it has not given away after all; `true`: it was listed
     /// meanwhile, by who has set the latch, or by who has set an older one, late.
     fn get_up_with(&self, place: usize) -> bool {
-        let (registry, alone) = (self.registry(), &self.state.alone);
+        let (registry, alone) = (self.registry(), &self.holding().alone);
         // Acquire and release: a setter that comes late finds it awake.
         let by_itself = alone.compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Acquire);
         // It is roused and listed under the lock.
         let struck =
-            by_itself.is_err() && registry.places.with(|places| places.strike(self.known.id));
+            by_itself.is_err() && registry.places().with(|places| places.strike(self.id()));
         if struck {
             // Relaxed: nobody else looks until it is on a list again.
             alone.store(AWAKE, Ordering::Relaxed);
@@ -191,9 +230,9 @@ impl<W: World> Worker<W> {
         if self.has_place() {
             return;
         }
-        let (registry, me) = (self.registry(), self.known.id);
+        let (registry, me) = (self.registry(), self.id());
         // Whoever waits for a place holds none.
-        Context::leave_others(&registry.shared);
+        Context::leave_others(registry.shared());
         if let Listed::Placed(place) = registry.list(me, false) {
             return self.set_place(place);
         }
@@ -207,14 +246,14 @@ impl<W: World> Worker<W> {
     /// waits for another. `None`: there was nobody; `false`: the pool needs this thread
     /// no more.
     pub(super) fn make_way(&self) -> Option<bool> {
-        let (registry, me, place) = (self.registry(), self.known.id, self.place());
-        if !registry.places.is_awaited() {
+        let (registry, me, place) = (self.registry(), self.id(), self.place());
+        if !registry.places().is_awaited() {
             return None;
         }
-        let (heir, stays) = registry.places.with(|places| {
+        let (heir, stays) = registry.places().with(|places| {
             let heir = places.next_to_return()?;
             // Before it is listed: who takes it off the list sets its place.
-            self.state.place.store(NOWHERE, Ordering::Relaxed);
+            self.holding().clear();
             // An adopted thread has nowhere to go: it wants to return in its turn.
             let stays = me == 0 || !places.is_closed();
             match me {
@@ -232,17 +271,17 @@ impl<W: World> Worker<W> {
     /// thread that wants to return.
     pub(super) fn go_home(&self) {
         let (registry, place) = (self.registry(), self.place());
-        if self.known.id == 0 {
+        if self.id() == 0 {
             return; // It is adopted, or the caller slot's: the place stays with it.
         }
-        let heir = registry.places.with(|places| {
+        let heir = registry.places().with(|places| {
             let heir = places.next_to_return();
             if heir.is_none() {
                 places.set_free(place);
             }
             heir
         });
-        self.state.place.store(NOWHERE, Ordering::Relaxed);
+        self.holding().clear();
         if let Some(heir) = heir {
             registry.grant(place, heir);
         }
@@ -251,22 +290,22 @@ impl<W: World> Worker<W> {
     /// Gives the caller slot back if the pool has no jobs of its own any more, and waits on
     /// the bench. `None`: it keeps it; `false`: the pool needs this thread no more.
     pub(super) fn give_caller_slot_back(&self) -> Option<bool> {
-        let (registry, me) = (self.registry(), self.known.id);
+        let (registry, me) = (self.registry(), self.id());
         if me == 0
             || self.place() != 0
-            || registry.keeps_caller_slot
-            || registry.shared.is_terminating()
+            || registry.keeps_caller_slot()
+            || registry.shared().is_terminating()
         {
             return None;
         }
-        let given = registry.places.with(|places| {
-            let over = registry.roots.load(Ordering::Acquire) == 0
-                && registry.mail[0].is_empty()
+        let given = registry.places().with(|places| {
+            let over = !registry.has_roots()
+                && registry.mail()[0].is_empty()
                 && !places.is_closed()
                 && !places.is_awaited()
-                && registry.shared.caller_slot().change(HELD, 0);
+                && registry.shared().caller_slot().change(HELD, 0);
             if over {
-                self.state.place.store(NOWHERE, Ordering::Relaxed);
+                self.holding().clear();
                 places.sit(me);
             }
             over
@@ -277,11 +316,11 @@ impl<W: World> Worker<W> {
     /// Whether this worker holds the caller slot that it should give back.
     pub(super) fn overstays(&self) -> bool {
         let registry = self.registry();
-        self.known.id != 0
+        self.id() != 0
             && self.place() == 0
-            && !registry.keeps_caller_slot
-            && registry.shared.caller_slot().word() == HELD
-            && registry.roots.load(Ordering::Acquire) == 0
-            && !registry.shared.is_terminating()
+            && !registry.keeps_caller_slot()
+            && registry.shared().caller_slot().word() == HELD
+            && !registry.has_roots()
+            && !registry.shared().is_terminating()
     }
 }

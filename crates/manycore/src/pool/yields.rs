@@ -1,8 +1,8 @@
 //! Giving way: one job of the pool's, run in the midst of another.
 
 use super::leapfrog::PATIENCE;
-use super::registry::Worker;
 use super::search::Found;
+use super::worker::Worker;
 use crate::World;
 
 /// What [`yield_now`](crate::yield_now) found to do.
@@ -43,6 +43,6 @@ impl<W: World> Worker<W> {
     }
 
     pub(super) fn has_pending(&self) -> bool {
-        !self.stack.is_empty() || !self.spawned.is_empty()
+        !self.stack().is_empty() || !self.spawned().is_empty()
     }
 }

@@ -1,10 +1,10 @@
 //! A panic handler that throws what cannot be dropped: nothing unwinds any further.
 
+use super::this_program::this_program;
 use super::thrown::{Nasty, throw};
 use manycore::Pool;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::resume_unwind;
-use std::process::Command;
 
 /// The environment variable that makes this test binary a child that aborts.
 const CHILD: &str = "MANYCORE_TEST_NASTY_HANDLER";
@@ -30,7 +30,7 @@ fn child_that_aborts() {
 #[test]
 fn a_handler_s_payload_goes_nowhere() {
     for threads in ["1", "2", "4"] {
-        let child = Command::new(std::env::current_exe().unwrap())
+        let child = this_program()
             .args(["--exact", "handler::child_that_aborts", "--nocapture"])
             .env(CHILD, threads)
             .output()

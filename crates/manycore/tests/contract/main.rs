@@ -8,6 +8,9 @@ mod pools;
 #[cfg(target_os = "linux")]
 #[path = "../support/tasks.rs"]
 mod tasks;
+#[cfg(unix)]
+#[path = "../support/this_program.rs"]
+mod this_program;
 
 mod after_a_spawn;
 mod at_once;

@@ -1,7 +1,8 @@
 //! A part of a test that runs in a process of its own: the same test again, with a
 //! variable set.
 
-use std::process::{Child, Command, Stdio};
+use super::this_program::this_program;
+use std::process::{Child, Stdio};
 
 const PART: &str = "MANYCORE_ELASTIC_CHILD";
 
@@ -21,7 +22,7 @@ pub(crate) fn is(name: &str) -> bool {
 
 /// Starts `test` again as the child `name`; what it prints is for the caller.
 pub(crate) fn start(test: &str, name: &str) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    this_program()
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(PART, name)
         .stdin(Stdio::piped())

@@ -7,4 +7,6 @@ mod child;
 mod fork;
 mod load;
 mod stress;
+#[path = "../support/this_program.rs"]
+mod this_program;
 mod throttling;

@@ -7,6 +7,9 @@ mod eventually;
 mod partitioners;
 #[path = "../support/pools.rs"]
 mod pools;
+#[cfg(unix)]
+#[path = "../support/this_program.rs"]
+mod this_program;
 
 mod adopted;
 mod broadcasts;

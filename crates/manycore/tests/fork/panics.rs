@@ -382,7 +382,7 @@ fn a_panic_that_nobody_takes_aborts() {
     use std::os::unix::process::ExitStatusExt;
     const SIGABRT: i32 = 6;
     for how in ["no handler", "a handler that panics"] {
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
+        let child = crate::this_program::this_program()
             .args(["--exact", "panics::child_that_aborts", "--nocapture"])
             .env(CHILD, how)
             .output()

@@ -123,7 +123,7 @@ fn growth<P: Platform>() {
         let (tally, meeting) = (RunCounts::new(3), Meeting::<P>::of(3));
         let one = Partitioner::Sharded(Block::size(1));
         pool.with(one).parallel_for(0..3, |i| {
-            if i == 0 || Context::current(&pool.registry.shared).rank == 0 {
+            if i == 0 || Context::current(pool.registry.shared()).rank == 0 {
                 allotment.set(3);
             }
             meeting.attend();
@@ -145,7 +145,7 @@ fn alone<P: Platform>() {
     let pool = following(3, &allotment);
     for partitioner in partitioners() {
         pool.with(partitioner).parallel_for(0..4, |_| {
-            assert_eq!(Context::current(&pool.registry.shared).rank, 0);
+            assert_eq!(Context::current(pool.registry.shared()).rank, 0);
         });
     }
     pool.scope(|scope| {

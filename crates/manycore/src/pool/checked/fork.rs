@@ -145,7 +145,7 @@ fn gives_back<P: Platform>() {
             let (a, b) = (|| held.attend(), || tree(&inside, 1, &counted));
             inside.join(a, b);
         });
-        let stack = &registry.worker(1).stack;
+        let stack = registry.worker(1).stack();
         let claim = loop {
             // It asks, and its owner, in a long job, does not answer.
             stack.ask();

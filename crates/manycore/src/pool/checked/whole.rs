@@ -165,7 +165,10 @@ fn loops_at_a_rhythm_find_workers_in_timed_sleep() {
             let start = Shuttle::now();
             for loops in 0..8 {
                 let start = start + loops * PERIOD;
-                pool.registry.shared.idle().loop_ended(1, start, start + 1);
+                pool.registry
+                    .shared()
+                    .idle()
+                    .loop_ended(1, start, start + 1);
             }
             all_hands(&pool);
         }
@@ -225,7 +228,7 @@ fn a_caller_asleep_is_woken_by_its_last_helper() {
             let at_work = Meeting::<Shuttle>::of(2);
             pool.with(Partitioner::Static).parallel_for(0..2, |_| {
                 at_work.attend();
-                if Context::current(&pool.registry.shared).rank == 1 {
+                if Context::current(pool.registry.shared()).rank == 1 {
                     inside.attend();
                     go.attend();
                 }
@@ -243,7 +246,7 @@ fn a_caller_about_to_sleep_is_woken_by_its_last_helper() {
         let at_work = Meeting::<Shuttle>::of(2);
         pool.with(Partitioner::Static).parallel_for(0..2, |_| {
             at_work.attend();
-            if Context::current(&pool.registry.shared).rank == 1 {
+            if Context::current(pool.registry.shared()).rank == 1 {
                 for _ in 0..Shuttle::now() % 601 {
                     Shuttle::now();
                     Shuttle::yield_now();
@@ -261,7 +264,7 @@ fn a_caller_asleep_helps_with_a_nested_loop() {
         let at_work = Meeting::<Shuttle>::of(2);
         pool.with(Partitioner::Static).parallel_for(0..2, |_| {
             at_work.attend();
-            if Context::current(&pool.registry.shared).rank == 1 {
+            if Context::current(pool.registry.shared()).rank == 1 {
                 until_asleep(&pool, 1);
                 all_hands(&pool);
             }
@@ -280,7 +283,7 @@ fn a_wake_up_reaches_the_right_sleeper() {
                 let at_work = Meeting::<Shuttle>::of(2);
                 pool.with(Partitioner::Static).parallel_for(0..2, |_| {
                     at_work.attend();
-                    if Context::current(&pool.registry.shared).rank != 0 {
+                    if Context::current(pool.registry.shared()).rank != 0 {
                         held.attend();
                     }
                 });

@@ -1,0 +1,267 @@
+//! What a thread is to the pools that it works for.
+
+use super::Shared;
+use super::places::NOWHERE;
+use super::registry::Registry;
+use super::told::Told;
+use super::worker::Worker;
+use crate::World;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::any::TypeId;
+use std::cell::Cell;
+
+/// What this thread is doing for a pool, kept in the platform's thread slot
+/// and on the thread's own stack.
+pub(crate) struct Context<P: Platform> {
+    pool: *const Shared<P>,
+    /// The place that the thread had when this was made; in a loop, its rank there.
+    pub(crate) rank: usize,
+    /// The slot of the loop whose body the thread is running.
+    pub(crate) running: Option<usize>,
+    /// Whether the thread has given its place away in the midst of that loop.
+    barred: Cell<bool>,
+    /// The worker that the thread is, if the pool has the default policy; else
+    /// null. What the crate's free functions look up: one load, one test.
+    default: *const Worker<P>,
+    /// The `Worker<W>` that the thread is.
+    worker: *const dyn Guest<P>,
+    /// That one's place.
+    place: *const P::AtomicU32,
+    /// What the thread was before, to this pool or another: it still is.
+    outer: Cell<*const Self>,
+}
+
+impl<P: Platform> Context<P> {
+    /// The context of a thread that is `worker`.
+    pub(super) fn of_worker<W: World<Platform = P>>(worker: &Worker<W>) -> Self {
+        Self {
+            pool: worker.registry().shared(),
+            rank: worker.place(),
+            running: None,
+            barred: Cell::new(false),
+            default: if TypeId::of::<W>() == TypeId::of::<P>() {
+                std::ptr::from_ref(worker).cast()
+            } else {
+                std::ptr::null()
+            },
+            worker: std::ptr::from_ref(worker),
+            place: worker.holding().word(),
+            outer: Cell::new(std::ptr::null()),
+        }
+    }
+
+    #[inline(always)]
+    fn slot<'a>() -> Option<&'a Self> {
+        // SAFETY: the slot is null or was set by `enter` to a context on this
+        // thread's stack that lives until `enter` resets the slot (or by
+        // `adopt`, for ever). One platform's slots only ever hold that
+        // platform's contexts. Callers drop it before they return to `enter`.
+        unsafe { P::slot().cast::<Self>().as_ref() }
+    }
+
+    /// Whether the current thread is at work for `pool`.
+    #[inline]
+    pub(crate) fn is_inside(pool: &Shared<P>) -> bool {
+        Self::slot().is_some_and(|context| std::ptr::eq(context.pool, pool))
+    }
+
+    /// What the current thread, which [is inside](Self::is_inside), is to `pool`.
+    #[inline]
+    pub(crate) fn current(pool: &Shared<P>) -> Self {
+        let context = Self::slot().filter(|context| std::ptr::eq(context.pool, pool));
+        let context = context.expect("loops are run by workers");
+        Self {
+            // SAFETY: the worker lives as long as its thread, this one, is it. Relaxed:
+            // the thread's own place.
+            rank: unsafe { (*context.place).load(Ordering::Relaxed) } as usize,
+            barred: Cell::new(false),
+            outer: Cell::new(std::ptr::null()),
+            ..*context
+        }
+    }
+
+    /// This context, inside the body of the loop in `slot`.
+    pub(crate) fn inside(&self, slot: usize) -> Self {
+        Self {
+            running: Some(slot),
+            barred: Cell::new(false),
+            outer: Cell::new(std::ptr::null()),
+            ..*self
+        }
+    }
+
+    /// The worker that the thread is, by what loops need of it.
+    pub(super) fn member(&self) -> &dyn Guest<P> {
+        // SAFETY: as for `place`.
+        unsafe { &*self.worker }
+    }
+
+    /// The worker of `registry` that the current thread is, and is busy as.
+    #[inline(always)]
+    pub(crate) fn worker_of<W: World<Platform = P>>(registry: &Registry<W>) -> Option<&Worker<W>> {
+        Self::slot()?.as_worker_of(registry)
+    }
+
+    #[inline(always)]
+    fn as_worker_of<'a, W: World<Platform = P>>(
+        &self,
+        registry: &'a Registry<W>,
+    ) -> Option<&'a Worker<W>> {
+        if !std::ptr::eq(self.pool, registry.shared()) {
+            return None;
+        }
+        // SAFETY: `of_worker` of a worker of this very registry, so of its type.
+        Some(unsafe { &*self.worker.cast::<Worker<W>>() })
+    }
+
+    /// The worker of `registry` that the current thread is, even if it is in the midst
+    /// of another pool's work that it came to by way of this one's.
+    pub(super) fn worker_below<W: World<Platform = P>>(
+        registry: &Registry<W>,
+    ) -> Option<&Worker<W>> {
+        Self::chain().find_map(|context| context.as_worker_of(registry))
+    }
+
+    /// This thread's contexts, from the newest.
+    fn chain<'a>() -> impl Iterator<Item = &'a Self> {
+        // SAFETY: an outer context is on the same stack, further down, and `enter`
+        // has not returned to it.
+        std::iter::successors(Self::slot(), |context| unsafe {
+            context.outer.get().as_ref()
+        })
+    }
+
+    /// The worker that the current thread is, of whatever pool with the default
+    /// policy.
+    #[inline(always)]
+    pub(super) fn own_worker<'a>() -> Option<&'a Worker<P>> {
+        // SAFETY: null, or `of_worker` of a worker of that type: policies have
+        // different numbers. It lives as long as this thread is it.
+        unsafe { Self::slot()?.default.as_ref() }
+    }
+
+    /// Blocks until `told` of what this thread, which is no worker of `pool`, has handed
+    /// in there. If it is a worker of other pools, they may need its places meanwhile.
+    #[cold]
+    pub(super) fn block_on(pool: &Shared<P>, told: &Told<P>) {
+        if told.spin(P::now() + pool.told_spin()) {
+            return;
+        }
+        pool.check_wait();
+        if Self::slot().is_none() {
+            told.sleep(None);
+        } else if !told.sleep(Some(super::places::PATIENCE)) {
+            Self::without_places(|| told.sleep(None));
+        }
+    }
+
+    /// Gives up this thread's places in all pools, runs `section`, which blocks, and
+    /// takes a place again in the one in which the thread goes on. In the others it
+    /// does when it comes back to them (`come_back`).
+    pub(super) fn without_places<R>(section: impl FnOnce() -> R) -> R {
+        Self::chain().for_each(|context| context.member().leave_place());
+        let result = section();
+        if let Some(context) = Self::slot() {
+            context.member().regain_place();
+        }
+        result
+    }
+
+    /// This thread has returned to what it was before: it takes a place there again, if
+    /// it has given that up meanwhile.
+    #[inline]
+    pub(super) fn come_back() {
+        if let Some(context) = Self::slot() {
+            // SAFETY: as in `current`. Relaxed: the thread's own place.
+            if unsafe { (*context.place).load(Ordering::Relaxed) } == NOWHERE {
+                // SAFETY: the pool of the worker that this thread is.
+                unsafe { &*context.pool }.check_wait();
+                context.member().regain_place();
+            }
+        }
+    }
+
+    /// Whether this thread is a worker of another pool than `pool` as well.
+    pub(super) fn is_elsewhere(pool: &Shared<P>) -> bool {
+        Self::chain().any(|context| !std::ptr::eq(context.pool, pool))
+    }
+
+    /// Gives up this thread's places in other pools than `pool`, in which it waits.
+    pub(super) fn leave_others(pool: &Shared<P>) {
+        Self::chain()
+            .filter(|context| !std::ptr::eq(context.pool, pool))
+            .for_each(|context| context.member().leave_place());
+    }
+
+    /// Keeps whoever has `place` next out of the loops in which this thread takes part
+    /// with that number.
+    pub(super) fn bar_loops(pool: &Shared<P>, place: usize) {
+        for context in Self::chain() {
+            if let Some(slot) = context.running {
+                let here = std::ptr::eq(context.pool, pool) && context.rank == place;
+                if here && !context.barred.replace(true) {
+                    pool.ranks().bar(place, slot);
+                }
+            }
+        }
+    }
+
+    /// Takes back `bar_loops`: the thread has `place` still.
+    pub(super) fn unbar_loops(pool: &Shared<P>, place: usize) {
+        for context in Self::chain() {
+            if let Some(slot) = context.running {
+                let here = std::ptr::eq(context.pool, pool) && context.rank == place;
+                if here && context.barred.replace(false) {
+                    pool.ranks().unbar(place, slot);
+                }
+            }
+        }
+    }
+
+    /// Takes back `bar_loops`, as far as this loop, which the thread has left.
+    pub(crate) fn unbar(&self) {
+        if let (true, Some(slot)) = (self.barred.get(), self.running) {
+            // SAFETY: the pool of the worker that this thread is.
+            unsafe { (*self.pool).ranks().unbar(self.rank, slot) };
+        }
+    }
+
+    /// Runs `body` with `self` as the thread's context.
+    #[inline]
+    pub(crate) fn enter<R>(&self, body: impl FnOnce() -> R) -> R {
+        /// Resets the slot, also when `body` panics.
+        struct Reset<P: Platform>(*const (), std::marker::PhantomData<P>);
+        impl<P: Platform> Drop for Reset<P> {
+            #[inline]
+            fn drop(&mut self) {
+                // SAFETY: what the runtime had put there before, and what outlives this.
+                unsafe { P::set_slot(self.0) };
+            }
+        }
+        let _reset = Reset::<P>(P::slot(), std::marker::PhantomData);
+        self.outer.set(P::slot().cast());
+        // SAFETY: a context, until `Reset` is dropped, while `self` is borrowed.
+        unsafe { P::set_slot(std::ptr::from_ref(self).cast()) };
+        body()
+    }
+
+    /// Makes `self` the thread's context for as long as the thread lives.
+    pub(super) fn adopt(self) {
+        // SAFETY: a context, which is never dropped.
+        unsafe { P::set_slot(Box::into_raw(Box::new(self)).cast_const().cast()) };
+    }
+
+    /// Whether the current thread is a worker, or in a call, of any pool.
+    pub(super) fn is_taken() -> bool {
+        Self::slot().is_some()
+    }
+}
+
+/// A worker of any world, by what other pools on its platform ask of it.
+pub(super) trait Guest<P: Platform> {
+    /// Gives its place away, if it has one.
+    fn leave_place(&self);
+
+    /// Waits until it has a place.
+    fn regain_place(&self);
+}

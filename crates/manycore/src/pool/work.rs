@@ -1,0 +1,102 @@
+//! The life of a worker: look for work, do it, wait for more.
+
+use super::leapfrog::PATIENCE;
+use super::queue::Group;
+use super::search::{Look, Waits};
+use super::worker::Worker;
+use crate::World;
+use crate::sleep::{Latch, Sleep};
+
+impl<W: World> Worker<W> {
+    /// The life of a worker: look for work, do it, wait for more.
+    pub(super) fn work(&self) {
+        let (registry, sleep) = (self.registry(), self.sleep());
+        let shared = registry.shared();
+        let latch = &self.end();
+        let scan = Look {
+            worker: self,
+            waits: Waits::Idle,
+        };
+        if !self.has_place() && !self.sit_on_bench() {
+            return;
+        }
+        let mut last = self.place();
+        let mut misses = 0;
+        // Whether the last thing it did was to help with a loop.
+        let mut helped = false;
+        let mut idle = sleep.start_looking(self.place());
+        loop {
+            // In a child that a job of this thread's has forked there is nobody to work for.
+            shared.check_wait();
+            let me = self.place();
+            if self.must_stand_aside() {
+                self.found(idle);
+                self.stand_aside();
+                idle = sleep.start_looking(me);
+                misses = 0;
+            }
+            if registry.places().is_awaited() {
+                self.found(idle);
+                if self.make_way() == Some(false) {
+                    return;
+                }
+                idle = sleep.start_looking(self.place());
+                continue;
+            }
+            // Read before looking: a post after this cannot be slept through.
+            self.note_posts();
+            // Loops first, but not twice in a row while somebody waits outside.
+            let slot = if helped && !registry.injector().is_empty() {
+                None
+            } else {
+                registry.help_any(me, last, W::Sleep::woken(&idle))
+            };
+            helped = slot.is_some();
+            if let Some(slot) = slot {
+                last = slot;
+                W::Sleep::helped(&mut idle);
+                self.found(idle);
+                idle = sleep.start_looking(self.place());
+                W::Sleep::helped(&mut idle);
+                misses = 0;
+                continue;
+            }
+            if let Some(found) = self.find_any(misses < PATIENCE) {
+                shared.ranks().set_busy(me, true);
+                self.found(idle);
+                self.run(found);
+                idle = sleep.start_looking(self.place());
+                misses = 0;
+                continue;
+            }
+            if shared.is_terminating() && !registry.has_roots() && registry.mail()[me].leave() {
+                // Jobs that are left may spawn more: they are over, says the acquire,
+                // which pairs with the release in `one_root_less`.
+                self.found(idle);
+                return self.go_home();
+            }
+            misses += 1;
+            if self.overstays() {
+                self.found(idle);
+                shared.ranks().set_busy(me, true);
+                if self.give_caller_slot_back() == Some(false) {
+                    return;
+                }
+                idle = sleep.start_looking(self.place());
+                continue;
+            }
+            shared.ranks().set_busy(me, false);
+            sleep.no_work_found(me, &mut idle, latch, &scan);
+        }
+    }
+
+    /// Waits for the end of a scope, running what was spawned into it.
+    pub(super) fn wait_in_scope(&self, latch: &Latch<W::Platform>, group: *const Group) {
+        if latch.is_set() {
+            return;
+        }
+        self.wait_for(latch, Waits::ForScope(group), |worker, _| {
+            worker.find_within(group)
+        });
+    }
+}
