@@ -39,7 +39,7 @@ mod testing;
 mod tree;
 mod tsp;
 
-pub use algorithm::{Algorithm, Size, UnknownAlgorithm};
+pub use algorithm::{Algorithm, Size};
 pub use fibonacci::Fibonacci;
 pub use frog_jump::FrogJump;
 pub use joins::{IncrementAll, JoinRecursively};

@@ -1,8 +1,7 @@
 //! How many bodies, and SPLASH's numbers.
 
 use super::slot::MOST_NODES;
-use std::fmt;
-use std::str::FromStr;
+use crate::names::by_name;
 
 /// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
 ///
@@ -11,7 +10,7 @@ use std::str::FromStr;
 ///
 /// let input: Input = "simmedium".parse()?;
 /// assert_eq!(input.problem().bodies(), 32_768);
-/// # Ok::<(), manycore_kernels::spmd::barnes::UnknownInput>(())
+/// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Input {
@@ -79,33 +78,7 @@ impl Input {
     }
 }
 
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No input has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::barnes::Input;
-/// let error = "large".parse::<Input>().unwrap_err();
-/// let said = "barnes has no input `large`; there are tiny, base, simsmall, simmedium, \
-///             simlarge, native";
-/// assert_eq!(error.to_string(), said);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("barnes has no input `{0}`; there are {list}", list = Input::ALL.map(Input::name).join(", "))]
-pub struct UnknownInput(pub String);
-
-impl FromStr for Input {
-    type Err = UnknownInput;
-
-    fn from_str(name: &str) -> Result<Self, UnknownInput> {
-        let named = Self::ALL.into_iter().find(|input| input.name() == name);
-        named.ok_or_else(|| UnknownInput(name.to_owned()))
-    }
-}
+by_name!(Input, "barnes has no input");
 
 /// Bodies, and how exactly they are followed.
 ///

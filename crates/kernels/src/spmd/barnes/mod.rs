@@ -59,7 +59,7 @@ mod verify;
 mod walk;
 
 pub use declared::Declared;
-pub use input::{Input, InvalidProblem, Problem, UnknownInput};
+pub use input::{Input, InvalidProblem, Problem};
 pub use verify::Errors;
 
 use super::{Program, Shared, Verified, Worksharing, WrongAnswer};

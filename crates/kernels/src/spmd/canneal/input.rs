@@ -1,7 +1,6 @@
 //! How long to anneal, and PARSEC's inputs by name.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::names::by_name;
 
 /// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
 /// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
@@ -12,7 +11,7 @@ use std::str::FromStr;
 /// let input: Input = "simsmall".parse()?;
 /// assert_eq!(input.elements(), 100_000);
 /// assert_eq!(input.schedule().steps(), 32);
-/// # Ok::<(), manycore_kernels::spmd::canneal::UnknownInput>(())
+/// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Input {
@@ -101,33 +100,7 @@ impl Input {
     }
 }
 
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No input has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::canneal::Input;
-/// let error = "large".parse::<Input>().unwrap_err();
-/// let said = "canneal has no input `large`; there are test, simdev, simsmall, simmedium, \
-///             simlarge, native";
-/// assert_eq!(error.to_string(), said);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("canneal has no input `{0}`; there are {list}", list = Input::ALL.map(Input::name).join(", "))]
-pub struct UnknownInput(pub String);
-
-impl FromStr for Input {
-    type Err = UnknownInput;
-
-    fn from_str(name: &str) -> Result<Self, UnknownInput> {
-        let named = Self::ALL.into_iter().find(|input| input.name() == name);
-        named.ok_or_else(|| UnknownInput(name.to_owned()))
-    }
-}
+by_name!(Input, "canneal has no input");
 
 /// How long a netlist is annealed: moves a step, and how hot it is.
 ///

@@ -43,7 +43,7 @@ mod verify;
 
 pub use declared::Declared;
 pub use format::ReadError;
-pub use input::{Input, InvalidSchedule, Schedule, UnknownInput};
+pub use input::{Input, InvalidSchedule, Schedule};
 pub use netlist::{InvalidNetlist, Netlist};
 
 use super::{Program, Verified, Worksharing, WrongAnswer};

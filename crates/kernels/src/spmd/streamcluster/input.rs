@@ -1,8 +1,7 @@
 //! What is clustered: the published inputs by name, and others.
 
-use std::fmt;
+use crate::names::by_name;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 /// One of the inputs that PARSEC publishes with the program.
 ///
@@ -15,7 +14,7 @@ use std::str::FromStr;
 /// let input: Input = "simsmall".parse()?;
 /// assert_eq!(input.barrier_waits(), 11_397);
 /// assert_eq!(input.problem().points(), 4_096);
-/// # Ok::<(), manycore_kernels::spmd::UnknownInput>(())
+/// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Input {
@@ -120,32 +119,7 @@ impl Input {
     }
 }
 
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No input has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::Input;
-/// let error = "native".parse::<Input>().unwrap_err();
-/// let said = "streamcluster has no input `native`; there are test, simdev, simsmall, simmedium, simlarge";
-/// assert_eq!(error.to_string(), said);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("streamcluster has no input `{0}`; there are {list}", list = Input::ALL.map(Input::name).join(", "))]
-pub struct UnknownInput(pub String);
-
-impl FromStr for Input {
-    type Err = UnknownInput;
-
-    fn from_str(name: &str) -> Result<Self, UnknownInput> {
-        let named = Self::ALL.into_iter().find(|input| input.name() == name);
-        named.ok_or_else(|| UnknownInput(name.to_owned()))
-    }
-}
+by_name!(Input, "streamcluster has no input");
 
 /// Points at random in a unit cube, and how many centres are wanted.
 ///

@@ -63,7 +63,7 @@ mod stream;
 mod tests;
 mod verify;
 
-pub use input::{Input, InvalidProblem, Problem, UnknownInput};
+pub use input::{Input, InvalidProblem, Problem};
 pub use solution::{Centre, NotFinished, Solution};
 pub use verify::Wrong;
 

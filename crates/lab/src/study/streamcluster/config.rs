@@ -3,7 +3,8 @@
 use crate::study::Request;
 use crate::study::team::{Contest, Point, Program, barriers_of};
 use crate::study::trial::Setup;
-use manycore_kernels::spmd::{Input, UnknownInput};
+use manycore_kernels::UnknownName;
+use manycore_kernels::spmd::Input;
 use serde::{Serialize, Serializer};
 
 /// The thesis's largest machine.
@@ -24,8 +25,7 @@ impl Config {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("streamcluster", request)?;
         let inputs = request.settings.list("input", |name| {
-            name.parse()
-                .map_err(|error: UnknownInput| error.to_string())
+            name.parse().map_err(|error: UnknownName| error.to_string())
         })?;
         Ok(Self {
             cores: setup.cores(request, MOST)?,
