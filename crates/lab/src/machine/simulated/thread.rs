@@ -1,7 +1,8 @@
 //! Pinned threads of the simulated machine, with results.
 
+use crate::threads::start;
 use manycore_chip::Simulated;
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use std::sync::{Arc, OnceLock};
 
 /// A thread that will have computed something.
@@ -17,14 +18,12 @@ pub(super) fn spawn<T: Send + Sync + 'static>(
 ) -> Task<T> {
     let result = Arc::new(OnceLock::new());
     let theirs = Arc::clone(&result);
-    let spec = ThreadSpec {
-        name: format!("core {core}"),
-        cpus: vec![core],
-        ..ThreadSpec::default()
-    };
     let body = move || _ = theirs.set(body());
-    let thread = Simulated::spawn(spec, Box::new(body)).expect("a core of the machine");
-    Task { thread, result }
+    let thread = start::<Simulated>(format!("core {core}"), vec![core], body);
+    Task {
+        thread: thread.expect("a core of the machine"),
+        result,
+    }
 }
 
 impl<T> Task<T> {

@@ -3,12 +3,12 @@
 use super::program::Program;
 use super::search::Search;
 use crate::study::trial::{Machines, Place, Trial};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::graph::{Rmat, Shares, Work};
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use manycore_research::barrier::DisseminationBarrier;
 use manycore_research::piles::{Counts, Discipline, DisciplineVisitor, with_discipline};
 use serde::{Deserialize, Serialize};
@@ -116,23 +116,10 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
             ),
             books: Mutex::default(),
         });
-        let others = usize::from(place.joined_by_caller)..case.cores;
-        let spawn = |rank: usize| {
+        place.run::<P, _>(|rank| {
             let table = Arc::clone(&table);
-            let spec = ThreadSpec {
-                name: format!("rank {rank}"),
-                cpus: place.cpus[rank].clone(),
-                ..ThreadSpec::default()
-            };
-            // Those that have begun would wait for ever: the process reports
-            // that and ends.
-            P::spawn(spec, Box::new(move || table.search(rank))).context("a rank's thread")
-        };
-        let threads: Vec<_> = others.map(spawn).collect::<Result<_, _>>()?;
-        if place.joined_by_caller {
-            table.search(0);
-        }
-        threads.into_iter().for_each(P::join);
+            move || table.search(rank)
+        })?;
         let books = table.books.lock().unwrap_or_else(PoisonError::into_inner);
         if books.done < case.cores {
             bail!("a rank panicked");

@@ -5,11 +5,11 @@ use super::memory::Wanting;
 use super::mode::Mode;
 use super::run::Desk;
 use super::world::World;
+use crate::threads::start;
 use anyhow::{Context, bail};
 use manycore::elastic::Allotment;
 use manycore::{BuildError, Builder};
 use manycore_kernels::spmd::{Looped, Ranked, Sums};
-use manycore_platform::ThreadSpec;
 use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,12 +36,7 @@ pub(super) fn run<W: World>(
             }
         }
     };
-    let spec = ThreadSpec {
-        name: "worker 0".into(),
-        cpus: vec![cpus[0]],
-        ..ThreadSpec::default()
-    };
-    let thread = W::spawn(spec, Box::new(body)).context("worker 0")?;
+    let thread = start::<W>("worker 0".into(), vec![cpus[0]], body).context("worker 0")?;
     let directed = desk.direct(later, |cores| {
         allotment.set(cores);
         Ok(())

@@ -4,9 +4,8 @@ use super::case::Case;
 use super::memory::Wanting;
 use super::run::Desk;
 use super::world::World;
-use anyhow::Context;
+use crate::threads::start_ranks;
 use manycore_kernels::spmd::{Member, Part, Ranked, Sums};
-use manycore_platform::ThreadSpec;
 use manycore_research::barrier::{BarrierVisitor, with_barrier};
 use manycore_team::barrier::{Barrier, Placement};
 use std::sync::Arc;
@@ -46,18 +45,12 @@ impl<W: World> BarrierVisitor<W> for Packed<'_, W> {
             barrier: B::new(&placement),
             sums: Sums::new(desk.program.grains()),
         });
-        let spawn = |rank: usize| {
+        let bound = |rank: usize| case.mode.cpus(rank, &cpus[..first.cores]).to_vec();
+        let threads = start_ranks::<W, _>(0..desk.ranks, bound, |rank| {
             let team = Arc::clone(&team);
-            let spec = ThreadSpec {
-                name: format!("rank {rank}"),
-                cpus: case.mode.cpus(rank, &cpus[..first.cores]).to_vec(),
-                ..ThreadSpec::default()
-            };
-            // Those that have begun would wait for ever: the process reports that and
-            // ends.
-            W::spawn(spec, Box::new(move || team.member(rank))).context("a rank's thread")
-        };
-        let threads: Vec<W::Thread> = (0..desk.ranks).map(spawn).collect::<Result<_, _>>()?;
+            move || team.member(rank)
+        });
+        let threads: Vec<W::Thread> = threads.collect::<anyhow::Result<_>>()?;
         let directed = desk.direct(later, |cores| {
             let mut all = threads.iter().enumerate();
             all.try_for_each(|(rank, thread)| {

@@ -8,11 +8,12 @@ use super::pool::{self, Erased};
 use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 use crate::study::chip::Chip;
+use crate::threads::start;
 use anyhow::{Context, anyhow};
 use manycore::{Block, Partitioner, Pool};
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::fork::{Kernel, Size};
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -86,12 +87,7 @@ fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow
             // Fails if nobody wants to know any more.
             let _ = send.send(run(&chip, cell, &policy, runs, seed, size));
         };
-        let spec = ThreadSpec {
-            name: "caller".into(),
-            cpus: vec![0],
-            ..ThreadSpec::default()
-        };
-        Simulated::join(Simulated::spawn(spec, Box::new(caller))?);
+        Simulated::join(start::<Simulated>("caller".into(), vec![0], caller)?);
         receive.try_recv().context("the caller panicked")?
     };
     let simulation = Simulation::new(&chip.0).stack_size(STACK);

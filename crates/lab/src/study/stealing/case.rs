@@ -3,11 +3,11 @@
 
 use super::distribution::Distribution;
 use crate::study::trial::{Machines, Place, Trial, pass_until};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use manycore_research::barrier::DisseminationBarrier;
 use manycore_research::piles::{
     Counts, Discipline, DisciplineVisitor, Pile, Task, with_discipline,
@@ -162,30 +162,13 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
             }),
         });
         let shares = case.distribution.shares(case.tasks, case.cores, case.seed);
-        let mut first = 0;
-        let mut own = None;
-        let mut threads = Vec::with_capacity(case.cores);
-        for (rank, share) in shares.into_iter().enumerate() {
-            let (mine, table) = (first..first + share, Arc::clone(&table));
-            first += share;
-            if rank == 0 && place.joined_by_caller {
-                own = Some(mine);
-                continue;
-            }
-            let spec = ThreadSpec {
-                name: format!("worker {rank}"),
-                cpus: place.cpus[rank].clone(),
-                ..ThreadSpec::default()
-            };
-            let body = Box::new(move || table.work(rank, mine));
-            // Those that have begun would wait for ever: the process reports
-            // that and ends.
-            threads.push(P::spawn(spec, body).context("a worker's thread")?);
-        }
-        if let Some(mine) = own {
-            table.work(0, mine);
-        }
-        threads.into_iter().for_each(P::join);
+        let (mut shares, mut first, shared) = (shares.into_iter(), 0, &table);
+        place.run::<P, _>(move |rank| {
+            let mine = first..first + shares.next().unwrap_or(0);
+            first = mine.end;
+            let table = Arc::clone(shared);
+            move || table.work(rank, mine)
+        })?;
         let mut books = table
             .books
             .lock()

@@ -3,8 +3,8 @@
 use super::log::Log;
 use super::program::{Program, Spmd};
 use crate::study::trial::Place;
-use anyhow::{Context, anyhow};
-use manycore_platform::{Platform, ThreadSpec};
+use anyhow::anyhow;
+use manycore_platform::Platform;
 use manycore_research::barrier::{BarrierVisitor, with_barrier};
 use manycore_team::barrier::Barrier;
 use std::sync::{Arc, Mutex};
@@ -53,30 +53,16 @@ impl<P: Platform> BarrierVisitor<P> for Team<'_> {
     type Output = anyhow::Result<Ran>;
 
     fn visit<B: Barrier<P>>(self) -> Self::Output {
-        let ranks = self.place.cpus.len();
+        let ranks = self.place.ranks();
         let shared = Arc::new(Shared {
             barrier: B::new(&self.place.placement),
             program: self.program.prepare::<P>(ranks, self.cpi)?,
             logs: Mutex::new(vec![None; ranks]),
         });
-        let spawned = usize::from(self.place.joined_by_caller)..ranks;
-        let mut threads = Vec::with_capacity(spawned.len());
-        for rank in spawned {
+        self.place.run::<P, _>(|rank| {
             let shared = Arc::clone(&shared);
-            let spec = ThreadSpec {
-                name: format!("rank {rank}"),
-                cpus: self.place.cpus[rank].clone(),
-                ..ThreadSpec::default()
-            };
-            let body = Box::new(move || shared.member::<P>(rank));
-            // Those that have begun would wait for ever: without all of its
-            // ranks there is no team, and the process reports that and ends.
-            threads.push(P::spawn(spec, body).context("a rank's thread")?);
-        }
-        if self.place.joined_by_caller {
-            shared.member::<P>(0);
-        }
-        threads.into_iter().for_each(P::join);
+            move || shared.member::<P>(rank)
+        })?;
         let mut logs = shared
             .logs
             .lock()

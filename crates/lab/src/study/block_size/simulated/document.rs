@@ -7,10 +7,8 @@
 //! variables of the caller that the threads see by reference, so they share a
 //! cache line: a claim takes it away from everybody who is about to look at N.
 
-use manycore_platform::{
-    Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform, ThreadSpec,
-};
-use std::io;
+use crate::threads::start_ranks;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::sync::Arc;
 
 /// Instructions of calling the task through a `std::function` and of setting
@@ -187,7 +185,7 @@ pub(super) struct Pool<P: Platform, F> {
 impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
     /// One thread for each of `cores`, bound to it; they and the caller will
     /// run `body`.
-    pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> io::Result<Self> {
+    pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> anyhow::Result<Self> {
         let cores: Vec<usize> = cores.collect();
         let shared = Arc::new(Shared {
             shared_loop: CachePadded::new(Loop {
@@ -201,20 +199,12 @@ impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
                 .collect(),
             body,
         });
-        let spawn = |(rank, core)| {
+        let cpus = |rank: usize| vec![cores[rank]];
+        let threads = start_ranks::<P, _>(0..cores.len(), cpus, |rank| {
             let shared: Arc<Shared<P, F>> = Arc::clone(&shared);
-            let spec = ThreadSpec {
-                name: format!("document-{rank}"),
-                cpus: vec![core],
-                ..ThreadSpec::default()
-            };
-            P::spawn(spec, Box::new(move || shared.work(rank)))
-        };
-        let threads = cores
-            .into_iter()
-            .enumerate()
-            .map(spawn)
-            .collect::<io::Result<_>>()?;
+            move || shared.work(rank)
+        });
+        let threads = threads.collect::<anyhow::Result<_>>()?;
         Ok(Self { shared, threads })
     }
 

@@ -6,11 +6,12 @@ use super::task::UnitTask;
 use crate::study::block_size::grid::{Cell, Class};
 use crate::study::block_size::load::Kernel;
 use crate::study::block_size::policy::Policy;
+use crate::threads::start;
 use anyhow::{Context, anyhow, bail};
 use manycore::{Builder, Partitioner};
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::Load;
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -43,12 +44,7 @@ pub(super) fn simulate(
             // Fails if nobody wants to know any more.
             let _ = send.send(loops.run(&chip, policy));
         };
-        let spec = ThreadSpec {
-            name: "caller".into(),
-            cpus: vec![at],
-            ..ThreadSpec::default()
-        };
-        Simulated::join(Simulated::spawn(spec, Box::new(caller))?);
+        Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
         receive.try_recv().context("the caller panicked")?
     };
     let run = Simulation::new(&chip.config).run(program);
