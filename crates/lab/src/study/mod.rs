@@ -31,8 +31,8 @@ const MOST_THREADS: usize = 1024;
 
 /// Every study, in the order of the report.
 pub(crate) const STUDIES: [&dyn Study; 8] = [
-    &block_size::BlockSize,
-    &sleep::SleepPolicies,
+    block_size::STUDY,
+    sleep::STUDY,
     barrier::STUDY,
     streamcluster::STUDY,
     robustness::STUDY,

@@ -11,7 +11,8 @@ mod tables;
 
 use super::Study;
 use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Inquiry, Question, Setup};
+use super::trial::{self, Answer, Extra, Inquiry, Question, Session};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
 use config::Config;
 use rows::Row;
@@ -26,18 +27,14 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 };
 
 impl Question for Config {
-    type Trial = Point;
+    type Measured = trial::Measured<Point>;
     type Row = Row;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(trial::Measured<Point>, Journal)> {
+        trial::measure(session, &self.setup, &self.all_points())
     }
 
-    fn trials(&self) -> Vec<Point> {
-        self.all_points()
-    }
-
-    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+    fn answer(&self, measured: &trial::Measured<Point>) -> anyhow::Result<Answer<Row>> {
         let measured = &Measured::new(measured);
         let race = Race {
             config: self,
@@ -56,13 +53,13 @@ impl Question for Config {
         blocks.extend(tables::single(race).into_iter().map(Block::Table));
         blocks.extend(prose::remains(race).map(Block::Paragraph));
         blocks.extend(tables::remains(race).map(Block::Table));
-        Answer {
+        Ok(Answer {
             title: "Barriers",
             blocks,
             summary: prose::summary(race),
             rows: rows::rows(self, measured),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

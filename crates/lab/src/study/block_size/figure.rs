@@ -6,6 +6,7 @@ use super::policy::Policy;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use crate::study::settings::power;
+use crate::study::trial::Record;
 use manycore::Partitioner;
 
 /// Whose fixed blocks a panel shows.
@@ -19,7 +20,7 @@ enum Pool {
 /// One panel a workload and pool.
 pub(super) fn render(place: &str, measured: &[Measured]) -> String {
     let mut panels: Vec<(Workload, Pool, Panel)> = Vec::new();
-    for cell in measured.iter().filter(|cell| cell.rounds() > 0) {
+    for cell in measured.iter().filter(|cell| cell.runs() > 0) {
         for pool in [Pool::Ours, Pool::Documents] {
             let workload = cell.cell.workload;
             let series = series(cell, pool);

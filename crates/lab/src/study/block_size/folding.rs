@@ -5,6 +5,7 @@ use super::measure::Measured;
 use crate::report::section::Block;
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
+use crate::study::trial::Record;
 use crate::study::unit::Unit;
 
 /// Additions that a core does in a nanosecond, one after the other: at most one
@@ -38,7 +39,7 @@ fn table(measured: &[Measured]) -> Option<Table> {
     let fewest = measured.iter().map(|cell| cell.cell.threads).min()?;
     let of = |task: Task| {
         let wanted = move |cell: &&Measured| {
-            let (cell, rounds) = (cell.cell, cell.rounds());
+            let (cell, rounds) = (cell.cell, cell.runs());
             cell.workload.task == task && cell.threads == fewest && rounds > 0
         };
         measured.iter().filter(wanted).collect::<Vec<_>>()

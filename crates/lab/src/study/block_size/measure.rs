@@ -11,6 +11,7 @@ use super::policy::Policy;
 use crate::measure::progress::Progress;
 use crate::measure::statistics::median;
 use crate::measure::{disturbance, interrupt};
+use crate::study::trial::Record;
 use crate::study::unit::Unit;
 use anyhow::{Context, anyhow};
 use manycore::{Block, Partitioner, Pool};
@@ -105,10 +106,31 @@ impl Measured {
         let found = policies.find(|samples| samples.document_block() == Some(block));
         found.map(Samples::median)
     }
+}
 
-    pub(super) fn rounds(&self) -> usize {
+impl Record for Measured {
+    type Cell = Cell;
+
+    fn cell(&self) -> Cell {
+        self.cell
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    fn runs(&self) -> usize {
         let counts = self.policies.iter().map(|samples| samples.latency.len());
         counts.min().unwrap_or(0)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn hashes(&self) -> Vec<(String, String)> {
+        let names = self.policies.iter().map(|samples| samples.policy.clone());
+        names.zip(self.hashes.iter().cloned()).collect()
     }
 }
 
@@ -152,13 +174,13 @@ pub(super) fn measure(
 
     let spent = measured.seconds;
     let waited = disturbance::waited();
-    let mut random = fastrand::Rng::with_seed(config.seed ^ measured.rounds() as u64);
+    let mut random = fastrand::Rng::with_seed(config.seed ^ measured.runs() as u64);
     let mut order: Vec<usize> = (0..partitioners.len()).collect();
     let wanted = match config.rounds {
         Some(rounds) => rounds as usize..=rounds as usize,
         None => FEWEST_ROUNDS..=MOST_ROUNDS[usize::from(config.full)],
     };
-    while !enough(measured.rounds(), &wanted, begin.elapsed() < share) {
+    while !enough(measured.runs(), &wanted, begin.elapsed() < share) {
         random.shuffle(&mut order);
         let mut round = vec![0.0; partitioners.len()];
         for &at in &order {
@@ -173,7 +195,7 @@ pub(super) fn measure(
             samples.latency.push(us);
         }
         let by_time = begin.elapsed().as_secs_f64() / share.as_secs_f64().max(1e-9);
-        let by_rounds = measured.rounds() as f64 / *wanted.end() as f64;
+        let by_rounds = measured.runs() as f64 / *wanted.end() as f64;
         let part = match config.rounds {
             Some(_) => by_rounds,
             None => by_rounds.max(by_time),

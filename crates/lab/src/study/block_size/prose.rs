@@ -5,6 +5,7 @@ use super::measure::Measured;
 use super::regret::Overall;
 use super::tables::percent;
 use crate::measure::disturbance;
+use crate::study::trial::Record;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Latency of one loop against the size of the blocks that its threads claim from a shared \
@@ -41,7 +42,7 @@ pub(super) const REGRET: &str = "Regret is a partitioner's latency over that of 
 pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
     let rounds = measured
         .iter()
-        .map(Measured::rounds)
+        .map(Measured::runs)
         .filter(|&rounds| rounds > 0);
     let (fewest, most) = (rounds.clone().min(), rounds.max());
     let rounds = match (fewest.unwrap_or(0), most.unwrap_or(0)) {

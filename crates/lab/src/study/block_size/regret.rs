@@ -11,6 +11,7 @@
 use super::grid::{Cell, Class};
 use super::measure::{Measured, Samples};
 use crate::measure::statistics::{Spread, geometric_mean, median};
+use crate::study::trial::Record;
 use crate::study::unit::Unit;
 use manycore::Partitioner;
 use serde::Serialize;
@@ -55,7 +56,7 @@ pub(super) fn regrets(measured: &[Measured]) -> Vec<Regret> {
 
 fn in_cell(measured: &Measured) -> Vec<Regret> {
     // With two rounds each half has one.
-    if measured.rounds() < 2 {
+    if measured.runs() < 2 {
         return Vec::new();
     }
     let (fixed, others): (Vec<&Samples>, Vec<&Samples>) = measured

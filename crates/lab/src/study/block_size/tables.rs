@@ -5,6 +5,7 @@ use super::measure::{Measured, Samples};
 use super::regret::{Overall, Regret};
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
+use crate::study::trial::Record;
 
 /// Columns of latencies that fit a terminal.
 const COLUMNS: usize = 6;
@@ -13,7 +14,7 @@ const COLUMNS: usize = 6;
 /// Workloads with the same iterations share a table as far as its width goes.
 pub(super) fn latencies(measured: &[Measured]) -> Vec<Table> {
     let mut groups: Vec<(String, Vec<&Measured>)> = Vec::new();
-    for cell in measured.iter().filter(|cell| cell.rounds() > 0) {
+    for cell in measured.iter().filter(|cell| cell.runs() > 0) {
         let heading = heading(cell.cell.workload);
         match groups.iter_mut().find(|(known, _)| *known == heading) {
             Some((_, cells)) => cells.push(cell),

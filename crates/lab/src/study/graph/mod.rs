@@ -14,7 +14,8 @@ mod search;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use super::trial::{Answer, Extra, Inquiry, Measured, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
 use case::Case;
 use config::Config;
@@ -31,18 +32,14 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 };
 
 impl Question for Config {
-    type Trial = Case;
+    type Measured = Measured<Case>;
     type Row = Row;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Measured<Case>, Journal)> {
+        measure(session, &self.setup, &self.cases())
     }
 
-    fn trials(&self) -> Vec<Case> {
-        self.cases()
-    }
-
-    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
+    fn answer(&self, measured: &Measured<Case>) -> anyhow::Result<Answer<Row>> {
         let results = Results {
             config: self,
             measured,
@@ -56,13 +53,13 @@ impl Question for Config {
             },
         ];
         blocks.extend(tables::all(results).into_iter().map(Block::Table));
-        Answer {
+        Ok(Answer {
             title: "Graph search",
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

@@ -26,7 +26,8 @@ mod variation;
 mod world;
 
 use super::Study;
-use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use super::trial::{Answer, Extra, Inquiry, Measured, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
 use case::Case;
 use config::Config;
@@ -43,18 +44,14 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 };
 
 impl Question for Config {
-    type Trial = Case;
+    type Measured = Measured<Case>;
     type Row = Row;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Measured<Case>, Journal)> {
+        measure(session, &self.setup, &self.cases())
     }
 
-    fn trials(&self) -> Vec<Case> {
-        self.cases()
-    }
-
-    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
+    fn answer(&self, measured: &Measured<Case>) -> anyhow::Result<Answer<Row>> {
         let results = Results {
             config: self,
             measured,
@@ -85,13 +82,16 @@ impl Question for Config {
         }
         blocks.extend(tables::all(results).into_iter().map(Block::Table));
         blocks.extend(prose::findings(results).into_iter().map(Block::Paragraph));
-        Answer {
+        Ok(Answer {
             title: "Thread packing",
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg: first.unwrap_or_default(),
-            more,
-        }
+            extra: Extra {
+                more,
+                ..Extra::default()
+            },
+        })
     }
 }

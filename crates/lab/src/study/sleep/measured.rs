@@ -2,6 +2,7 @@
 
 use super::cell::{Cell, Policy};
 use crate::measure::statistics::{Spread, median};
+use crate::study::trial::Record;
 use crate::study::unit::Unit;
 use manycore_chip::HotLine;
 use serde::{Deserialize, Serialize};
@@ -79,16 +80,37 @@ impl Measured {
         }
     }
 
-    /// Runs that every policy has had.
-    pub(super) fn runs(&self) -> usize {
-        let counts = self.policies.iter().map(|samples| samples.runs.len());
-        counts.min().unwrap_or(0)
-    }
-
     /// What `policy` did here, if it has run.
     pub(super) fn of(&self, policy: &Policy) -> Option<&Samples> {
         let mut all = self.policies.iter();
         all.find(|samples| samples.policy == *policy && !samples.runs.is_empty())
+    }
+}
+
+impl Record for Measured {
+    type Cell = Cell;
+
+    fn cell(&self) -> Cell {
+        self.cell
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    fn runs(&self) -> usize {
+        let counts = self.policies.iter().map(|samples| samples.runs.len());
+        counts.min().unwrap_or(0)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn hashes(&self) -> Vec<(String, String)> {
+        let all = self.policies.iter();
+        all.map(|samples| (samples.policy.to_string(), samples.hash.clone()))
+            .collect()
     }
 }
 

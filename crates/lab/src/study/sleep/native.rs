@@ -10,6 +10,7 @@ use super::measured::{Measured, Sample};
 use super::pool::{self, Erased};
 use crate::measure::progress::Progress;
 use crate::measure::{cpu_time, disturbance, interrupt};
+use crate::study::trial::Record;
 use anyhow::{Context, anyhow};
 use manycore::Native;
 use manycore_kernels::fork::{Kernel, Prepared};

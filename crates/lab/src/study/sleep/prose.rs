@@ -7,6 +7,7 @@ use super::published;
 use super::speedup;
 use super::tables::percent;
 use crate::measure::disturbance;
+use crate::study::trial::Record;
 use manycore_research::sleep::Mode;
 
 /// Under the figure.

@@ -5,17 +5,15 @@ use super::cell::{Cell, Policy};
 use super::config::Config;
 use super::measured::{Line, Measured, Sample};
 use super::pool::{self, Erased};
-use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 use crate::study::chip::Chip;
+use crate::study::trial::simulate_policies;
 use crate::threads::start;
 use anyhow::{Context, anyhow};
-use manycore::{Block, Partitioner, Pool};
+use manycore::Pool;
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::fork::{Kernel, Size};
 use manycore_platform::Platform;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 
 /// Bytes of a simulated thread's stack: stolen work runs on top of what waits.
@@ -33,32 +31,18 @@ pub(super) fn measure(
     let begin = std::time::Instant::now();
     let cell = measured.cell;
     let what = cell.to_string();
-    progress.inside(&what, 0.0);
-    let outcomes: Vec<OnceLock<anyhow::Result<Outcome>>> =
-        measured.policies.iter().map(|_| OnceLock::new()).collect();
-    let done = AtomicUsize::new(0);
-    // One simulation at a time for each host thread.
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
-    one_by_one.parallel_for(0..outcomes.len(), |at| {
-        if interrupt::asked() {
-            return;
-        }
-        let policy = &measured.policies[at].policy;
+    let policies = &measured.policies;
+    let simulate = |at: usize| {
+        let policy = &policies[at].policy;
         let outcome = simulate(config, chip, cell, policy);
-        // Each is set once.
-        let _ = outcomes[at].set(outcome.with_context(|| format!("sleep, {cell}: {policy}")));
-        let done = done.fetch_add(1, Relaxed) + 1;
-        progress.inside(&what, done as f64 / outcomes.len() as f64);
-    });
-    let outcomes: Vec<_> = outcomes
-        .into_iter()
-        .filter_map(OnceLock::into_inner)
-        .collect();
-    if outcomes.len() < measured.policies.len() {
-        return Ok(()); // ctrl-C
-    }
+        outcome.with_context(|| format!("sleep, {cell}: {policy}"))
+    };
+    let outcomes = simulate_policies(host, progress, &what, policies.len(), simulate)?;
+    let Some(outcomes) = outcomes else {
+        return Ok(());
+    };
     for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let (found, hash) = outcome?;
+        let (found, hash) = outcome;
         samples.runs = found.runs;
         samples.lines = found.lines;
         samples.hash = format!("{hash:016x}");
@@ -139,16 +123,4 @@ fn run(
     }
     found.lines = Line::between(&lines, &Simulated::named_lines());
     Ok(found)
-}
-
-/// The fingerprint of each simulation, by cell and policy.
-pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
-    let of_cell = |cell: &Measured| {
-        let of = cell.policies.iter();
-        let of = of.map(|samples| (samples.policy.to_string(), samples.hash.clone().into()));
-        let map: serde_json::Map<_, _> = of.collect();
-        (cell.cell.to_string(), map.into())
-    };
-    let map: serde_json::Map<_, _> = measured.iter().map(of_cell).collect();
-    map.into()
 }

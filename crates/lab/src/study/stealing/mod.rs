@@ -12,7 +12,8 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use super::trial::{Answer, Extra, Inquiry, Measured, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
 use case::Case;
 use config::Config;
@@ -30,18 +31,14 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 };
 
 impl Question for Config {
-    type Trial = Case;
+    type Measured = Measured<Case>;
     type Row = Row;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Measured<Case>, Journal)> {
+        measure(session, &self.setup, &self.cases())
     }
 
-    fn trials(&self) -> Vec<Case> {
-        self.cases()
-    }
-
-    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
+    fn answer(&self, measured: &Measured<Case>) -> anyhow::Result<Answer<Row>> {
         let results = Results {
             config: self,
             measured,
@@ -61,13 +58,13 @@ impl Question for Config {
                 .filter(|text| !text.is_empty())
                 .map(Block::Paragraph),
         );
-        Answer {
+        Ok(Answer {
             title: "Work stealing",
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

@@ -9,7 +9,8 @@ mod rows;
 
 use super::Study;
 use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Inquiry, Question, Setup};
+use super::trial::{self, Answer, Extra, Inquiry, Question, Session};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
 use config::{Clustering, Config};
 use rows::Row;
@@ -24,18 +25,14 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 };
 
 impl Question for Config {
-    type Trial = Point;
+    type Measured = trial::Measured<Point>;
     type Row = Row;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(trial::Measured<Point>, Journal)> {
+        trial::measure(session, &self.setup, &self.entries())
     }
 
-    fn trials(&self) -> Vec<Point> {
-        self.entries()
-    }
-
-    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
+    fn answer(&self, measured: &trial::Measured<Point>) -> anyhow::Result<Answer<Row>> {
         let measured = &Measured::new(measured);
         let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
@@ -52,13 +49,13 @@ impl Question for Config {
             blocks.extend(prose::tables(race).map(Block::Table));
             summary += &prose::summary(race);
         }
-        Answer {
+        Ok(Answer {
             title: "Streamcluster",
             blocks,
             summary,
             rows: rows::rows(self, measured),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

@@ -7,6 +7,7 @@ use crate::report::table::{Cell, Table};
 use crate::study::block_size::grid::{Task, threads};
 use crate::study::block_size::measure::Measured;
 use crate::study::settings::power;
+use crate::study::trial::Record;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -130,7 +131,7 @@ pub(in super::super) fn latencies(
     measured: &[Measured],
     comparisons: &[Comparison],
 ) -> Vec<Table> {
-    let cells: Vec<&Measured> = measured.iter().filter(|cell| cell.rounds() > 0).collect();
+    let cells: Vec<&Measured> = measured.iter().filter(|cell| cell.runs() > 0).collect();
     let tables = cells.chunks(COLUMNS);
     tables
         .map(|cells| latency_table(chip, cells, comparisons))

@@ -12,12 +12,10 @@ pub(super) use chip::Chip;
 use super::config::Config;
 use super::measure::{Measured, Samples};
 use super::policy::Policy;
-use crate::measure::interrupt;
 use crate::measure::progress::Progress;
-use manycore::{Block, Partitioner, Pool};
+use crate::study::trial::simulate_policies;
+use manycore::Pool;
 use run::Outcome;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Loops of a simulation that count, unless told otherwise: the machine has no
@@ -38,31 +36,13 @@ pub(super) fn measure(
     let cell = measured.cell;
     let what = cell.to_string();
     let rounds = config.rounds.unwrap_or(ROUNDS) as usize;
-    progress.inside(&what, 0.0);
-    let outcomes: Vec<OnceLock<anyhow::Result<Outcome>>> =
-        policies.iter().map(|_| OnceLock::new()).collect();
-    let done = AtomicUsize::new(0);
-    // One simulation at a time for each host thread.
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
-    one_by_one.parallel_for(0..policies.len(), |at| {
-        if interrupt::asked() {
-            return;
-        }
-        let outcome = run::simulate(chip, cell, policies[at], rounds, config.seed);
-        // Each is set once.
-        let _ = outcomes[at].set(outcome);
-        let done = done.fetch_add(1, Relaxed) + 1;
-        progress.inside(&what, done as f64 / policies.len() as f64);
-    });
-    let outcomes: Vec<_> = outcomes
-        .into_iter()
-        .filter_map(OnceLock::into_inner)
-        .collect();
-    if outcomes.len() < policies.len() {
-        return Ok(()); // ctrl-C
-    }
+    let simulate = |at: usize| run::simulate(chip, cell, policies[at], rounds, config.seed);
+    let outcomes = simulate_policies(host, progress, &what, policies.len(), simulate)?;
+    let Some(outcomes) = outcomes else {
+        return Ok(());
+    };
     for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let Outcome { cycles, hash } = outcome?;
+        let Outcome { cycles, hash } = outcome;
         *samples = Samples {
             latency: cycles,
             ..samples.clone()
@@ -72,21 +52,6 @@ pub(super) fn measure(
     measured.seconds = begin.elapsed().as_secs_f64();
     measured.complete = true;
     Ok(())
-}
-
-/// The fingerprint of each simulation, by cell and policy.
-pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
-    let of_cell = |cell: &Measured| {
-        let names = cell.policies.iter().map(|samples| samples.policy.clone());
-        let hashes = cell.hashes.iter().map(|hash| hash.clone().into());
-        let map: serde_json::Map<_, _> = names.zip(hashes).collect();
-        (cell.cell.to_string(), map.into())
-    };
-    measured
-        .iter()
-        .map(of_cell)
-        .collect::<serde_json::Map<_, _>>()
-        .into()
 }
 
 #[cfg(test)]
