@@ -50,9 +50,7 @@ pub(crate) trait Study: Sync {
     fn question(&self) -> &'static str;
 
     /// Where it runs unless told otherwise: what `--on` would name.
-    fn home(&self) -> &'static str {
-        "native"
-    }
+    fn home(&self) -> &'static str;
 
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];

@@ -6,7 +6,7 @@ use manycore_platform::Platform;
 use std::sync::{Arc, OnceLock};
 
 /// A thread that will have computed something.
-pub(super) struct Task<T> {
+pub(super) struct CoreTask<T> {
     thread: <Simulated as Platform>::Thread,
     result: Arc<OnceLock<T>>,
 }
@@ -15,18 +15,18 @@ pub(super) struct Task<T> {
 pub(super) fn spawn<T: Send + Sync + 'static>(
     core: usize,
     body: impl FnOnce() -> T + Send + 'static,
-) -> Task<T> {
+) -> CoreTask<T> {
     let result = Arc::new(OnceLock::new());
     let theirs = Arc::clone(&result);
     let body = move || _ = theirs.set(body());
     let thread = start::<Simulated>(format!("core {core}"), vec![core], body);
-    Task {
+    CoreTask {
         thread: thread.expect("a core of the machine"),
         result,
     }
 }
 
-impl<T> Task<T> {
+impl<T> CoreTask<T> {
     /// Waits for the thread; its result.
     pub(super) fn join(self) -> T {
         Simulated::join(self.thread);

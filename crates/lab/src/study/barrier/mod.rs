@@ -10,12 +10,12 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Extra, Inquiry, Question, Session};
+use super::team::{Race, TeamMeasured, TeamPoint};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use config::Config;
-use rows::Row;
+use config::BarrierConfig;
+use rows::BarrierRow;
 
 /// The study `barrier`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -23,19 +23,22 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "what a wait at each barrier costs, with and without a broadcast network",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: BarrierConfig::new,
 };
 
-impl Question for Config {
-    type Measured = trial::Measured<Point>;
-    type Row = Row;
+impl Question for BarrierConfig {
+    type Measured = MeasuredTrials<TeamPoint>;
+    type Row = BarrierRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(trial::Measured<Point>, Journal)> {
-        trial::measure(session, &self.setup, &self.all_points())
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
+        measure(session, &self.setup, &self.all_points())
     }
 
-    fn answer(&self, measured: &trial::Measured<Point>) -> anyhow::Result<Answer<Row>> {
-        let measured = &Measured::new(measured);
+    fn answer(&self, measured: &MeasuredTrials<TeamPoint>) -> anyhow::Result<Answer<BarrierRow>> {
+        let measured = &TeamMeasured::new(measured);
         let race = Race {
             config: self,
             measured,

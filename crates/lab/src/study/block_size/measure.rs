@@ -4,14 +4,14 @@
 //! every policy once, in an order of its own, and all of them see the same
 //! host; what is compared are medians over rounds.
 
-use super::config::Config;
-use super::grid::Cell;
+use super::config::BlockSizeConfig;
+use super::grid::LoopCell;
 use super::load::Kernel;
-use super::policy::Policy;
+use super::policy::LoopPolicy;
 use crate::measure::progress::Progress;
 use crate::measure::statistics::median;
 use crate::measure::{disturbance, interrupt};
-use crate::study::trial::Record;
+use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use anyhow::{Context, anyhow};
 use manycore::{Block, Partitioner, Pool};
@@ -27,8 +27,8 @@ const MOST_ROUNDS: [usize; 2] = [100, 400];
 
 /// What a cell's policies took, round by round. A line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Measured {
-    pub(super) cell: Cell,
+pub(super) struct MeasuredLoops {
+    pub(super) cell: LoopCell,
     pub(super) unit: Unit,
     /// Not cut short by ctrl-C.
     pub(super) complete: bool,
@@ -36,7 +36,7 @@ pub(super) struct Measured {
     pub(super) seconds: f64,
     /// How long its threads waited, all together, for a CPU that others held.
     pub(super) waited: f64,
-    pub(super) policies: Vec<Samples>,
+    pub(super) policies: Vec<LoopSamples>,
     /// For simulated loops: a policy's fingerprint, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) hashes: Vec<String>,
@@ -44,26 +44,26 @@ pub(super) struct Measured {
 
 /// One policy's latencies by round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Samples {
+pub(super) struct LoopSamples {
     /// The policy's name, which it can be parsed from.
     pub(super) policy: String,
     pub(super) latency: Vec<f64>,
 }
 
-impl Samples {
+impl LoopSamples {
     /// What was measured.
-    pub(super) fn policy(&self) -> Policy {
+    pub(super) fn policy(&self) -> LoopPolicy {
         // The study itself wrote the name; a journal with another is as good
         // as one that names the default.
         let parsed = self.policy.parse();
-        parsed.unwrap_or(Policy::Ours(Partitioner::default()))
+        parsed.unwrap_or(LoopPolicy::Ours(Partitioner::default()))
     }
 
     /// The block size, if this is our pool with a shared counter and a size
     /// that was given.
     pub(super) fn fixed_block(&self) -> Option<usize> {
         match self.policy() {
-            Policy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
+            LoopPolicy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
             _ => None,
         }
     }
@@ -71,8 +71,8 @@ impl Samples {
     /// The block size, if this is the document's pool.
     pub(super) fn document_block(&self) -> Option<usize> {
         match self.policy() {
-            Policy::Document(size) => Some(size.get()),
-            Policy::Ours(_) => None,
+            LoopPolicy::Document(size) => Some(size.get()),
+            LoopPolicy::Ours(_) => None,
         }
     }
 
@@ -81,10 +81,10 @@ impl Samples {
     }
 }
 
-impl Measured {
+impl MeasuredLoops {
     /// Nothing yet.
-    pub(super) fn new(cell: Cell, unit: Unit, policies: &[Policy]) -> Self {
-        let samples = |policy: &Policy| Samples {
+    pub(super) fn new(cell: LoopCell, unit: Unit, policies: &[LoopPolicy]) -> Self {
+        let samples = |policy: &LoopPolicy| LoopSamples {
             policy: policy.to_string(),
             latency: Vec::new(),
         };
@@ -104,14 +104,14 @@ impl Measured {
     pub(super) fn of_document(&self, block: usize) -> Option<f64> {
         let mut policies = self.policies.iter();
         let found = policies.find(|samples| samples.document_block() == Some(block));
-        found.map(Samples::median)
+        found.map(LoopSamples::median)
     }
 }
 
-impl Record for Measured {
-    type Cell = Cell;
+impl CellRecord for MeasuredLoops {
+    type At = LoopCell;
 
-    fn cell(&self) -> Cell {
+    fn cell(&self) -> LoopCell {
         self.cell
     }
 
@@ -137,9 +137,9 @@ impl Record for Measured {
 /// Adds rounds to `measured` until its cell has enough, its `share` of the
 /// time is spent, or ctrl-C is pressed.
 pub(super) fn measure(
-    config: &Config,
-    measured: &mut Measured,
-    policies: &[Policy],
+    config: &BlockSizeConfig,
+    measured: &mut MeasuredLoops,
+    policies: &[LoopPolicy],
     share: Duration,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -157,9 +157,9 @@ pub(super) fn measure(
 
     // Audit and one round for warmth, neither of them counted.
     // The document's pool is simulated only.
-    let ours = |policy: &Policy| match policy {
-        Policy::Ours(partitioner) => Some(*partitioner),
-        Policy::Document(_) => None,
+    let ours = |policy: &LoopPolicy| match policy {
+        LoopPolicy::Ours(partitioner) => Some(*partitioner),
+        LoopPolicy::Document(_) => None,
     };
     let partitioners: Vec<Partitioner> = policies.iter().filter_map(ours).collect();
     for &policy in &partitioners {

@@ -21,10 +21,10 @@ use super::trial::{Answer, Extra, Inquiry, Question, Session, measure_cells};
 use super::{Request, Study};
 use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use config::Config;
+use config::BlockSizeConfig;
 use manycore::topology::Topology;
-use measure::Measured;
-use rows::Row;
+use measure::MeasuredLoops;
+use rows::BlockSizeRow;
 use serde_json::json;
 use simulated::compare;
 
@@ -37,22 +37,22 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask,
 };
 
-fn ask(request: &Request) -> anyhow::Result<Config> {
-    let config = Config::new(request)?;
+fn ask(request: &Request) -> anyhow::Result<BlockSizeConfig> {
+    let config = BlockSizeConfig::new(request)?;
     for cell in grid::cells(&config) {
         load::Kernel::check(cell.workload)?;
     }
     Ok(config)
 }
 
-impl Question for Config {
-    type Measured = Vec<Measured>;
-    type Row = Row;
+impl Question for BlockSizeConfig {
+    type Measured = Vec<MeasuredLoops>;
+    type Row = BlockSizeRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Vec<Measured>, Journal)> {
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Vec<MeasuredLoops>, Journal)> {
         let cells = grid::cells(self);
-        let policies = |cell: grid::Cell| self.policies(cell.workload.n);
-        let blank = |cell| Measured::new(cell, self.unit(), &policies(cell));
+        let policies = |cell: grid::LoopCell| self.policies(cell.workload.n);
+        let blank = |cell| MeasuredLoops::new(cell, self.unit(), &policies(cell));
         measure_cells(
             session,
             &cells,
@@ -70,7 +70,7 @@ impl Question for Config {
         )
     }
 
-    fn answer(&self, measured: &Vec<Measured>) -> anyhow::Result<Answer<Row>> {
+    fn answer(&self, measured: &Vec<MeasuredLoops>) -> anyhow::Result<Answer<BlockSizeRow>> {
         let regrets = regret::regrets(measured);
         let overall = regret::overall(&regrets);
         let place = match &self.chip {

@@ -14,13 +14,13 @@ mod search;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Extra, Inquiry, Measured, Question, Session, measure};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use case::Case;
-use config::Config;
-use results::Results;
-use rows::Row;
+use case::GraphCase;
+use config::GraphConfig;
+use results::GraphResults;
+use rows::GraphRow;
 
 /// The study `graph`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -28,19 +28,22 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "how fast each discipline of work stealing searches an R-MAT graph",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: GraphConfig::new,
 };
 
-impl Question for Config {
-    type Measured = Measured<Case>;
-    type Row = Row;
+impl Question for GraphConfig {
+    type Measured = MeasuredTrials<GraphCase>;
+    type Row = GraphRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Measured<Case>, Journal)> {
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<GraphCase>, Journal)> {
         measure(session, &self.setup, &self.cases())
     }
 
-    fn answer(&self, measured: &Measured<Case>) -> anyhow::Result<Answer<Row>> {
-        let results = Results {
+    fn answer(&self, measured: &MeasuredTrials<GraphCase>) -> anyhow::Result<Answer<GraphRow>> {
+        let results = GraphResults {
             config: self,
             measured,
         };

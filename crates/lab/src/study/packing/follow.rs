@@ -1,10 +1,10 @@
 //! Runtimes that follow an allotment: parallel loops on a pool, and ranks of user level.
 
-use super::case::Case;
+use super::case::PackingCase;
 use super::memory::Wanting;
 use super::mode::Mode;
 use super::run::Desk;
-use super::world::World;
+use super::world::PackingWorld;
 use crate::threads::start;
 use anyhow::{Context, bail};
 use manycore::elastic::Allotment;
@@ -14,8 +14,8 @@ use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs the program on as many workers as there may be cores, each bound to one.
-pub(super) fn run<W: World>(
-    case: &Case,
+pub(super) fn run<W: PackingWorld>(
+    case: &PackingCase,
     desk: &Arc<Desk<W>>,
     cpus: &[usize],
 ) -> anyhow::Result<()> {
@@ -50,7 +50,7 @@ pub(super) fn run<W: World>(
 }
 
 /// As parallel loops.
-fn looped<W: World>(
+fn looped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,
     allotment: &Allotment<W>,
@@ -62,7 +62,7 @@ fn looped<W: World>(
 }
 
 /// As ranks that workers take on in turns.
-fn wrapped<W: World>(
+fn wrapped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,
     allotment: Allotment<W>,

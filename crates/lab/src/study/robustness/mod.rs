@@ -10,12 +10,12 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Extra, Inquiry, Question, Session};
+use super::team::{Race, TeamMeasured, TeamPoint};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use config::{Config, Contestants};
-use rows::Row;
+use config::{Contestants, RobustnessConfig};
+use rows::RobustnessRow;
 
 /// The study `robustness`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -23,19 +23,25 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "whether a barrier over a broadcast network stays fast when the network is slower",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: RobustnessConfig::new,
 };
 
-impl Question for Config {
-    type Measured = trial::Measured<Point>;
-    type Row = Row;
+impl Question for RobustnessConfig {
+    type Measured = MeasuredTrials<TeamPoint>;
+    type Row = RobustnessRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(trial::Measured<Point>, Journal)> {
-        trial::measure(session, &self.setup, &self.all_points())
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
+        measure(session, &self.setup, &self.all_points())
     }
 
-    fn answer(&self, measured: &trial::Measured<Point>) -> anyhow::Result<Answer<Row>> {
-        let measured = &Measured::new(measured);
+    fn answer(
+        &self,
+        measured: &MeasuredTrials<TeamPoint>,
+    ) -> anyhow::Result<Answer<RobustnessRow>> {
+        let measured = &TeamMeasured::new(measured);
         let contests: Vec<Contestants<'_>> = self.contests().collect();
         let races = contests.iter().map(|config| Race { config, measured });
         let svg = figure::render(self, races.clone());

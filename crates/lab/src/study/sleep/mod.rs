@@ -23,11 +23,11 @@ use super::trial::{Answer, Extra, Inquiry, Question, Session, measure_cells};
 use crate::measure::journal::Journal;
 use crate::report::csv;
 use crate::report::section::Block;
-use config::Config;
+use config::SleepConfig;
 use manycore::topology::Topology;
-use measured::Measured;
+use measured::MeasuredPolicies;
 use published::Published;
-use rows::Row;
+use rows::SleepRow;
 use serde_json::json;
 
 /// The study `sleep`.
@@ -36,15 +36,15 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "how fork-join programs speed up under each sleep policy of the pool",
     home: "native",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: SleepConfig::new,
 };
 
-impl Question for Config {
-    type Measured = Vec<Measured>;
-    type Row = Row;
+impl Question for SleepConfig {
+    type Measured = Vec<MeasuredPolicies>;
+    type Row = SleepRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Vec<Measured>, Journal)> {
-        let blank = |cell| Measured::new(cell, self.unit(), &self.policies);
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Vec<MeasuredPolicies>, Journal)> {
+        let blank = |cell| MeasuredPolicies::new(cell, self.unit(), &self.policies);
         let cells = self.cells();
         measure_cells(
             session,
@@ -58,7 +58,7 @@ impl Question for Config {
         )
     }
 
-    fn answer(&self, measured: &Vec<Measured>) -> anyhow::Result<Answer<Row>> {
+    fn answer(&self, measured: &Vec<MeasuredPolicies>) -> anyhow::Result<Answer<SleepRow>> {
         let line_rows = rows::line_rows(self, measured);
         let published = Published::load()?;
         let place = match &self.chip {

@@ -1,9 +1,9 @@
 //! One cell on a simulated machine: every policy is a simulation of its own,
 //! and the host's cores share them.
 
-use super::cell::{Cell, Policy};
-use super::config::Config;
-use super::measured::{Line, Measured, Sample};
+use super::cell::{Policy, SleepCell};
+use super::config::SleepConfig;
+use super::measured::{Line, MeasuredPolicies, SleepSample};
 use super::pool::{self, Erased};
 use crate::measure::progress::Progress;
 use crate::study::chip::Chip;
@@ -22,9 +22,9 @@ const STACK: usize = 4 << 20;
 /// Simulates every policy of `measured`'s cell; what was found depends on
 /// nothing but the arguments, however many threads `host` has.
 pub(super) fn measure(
-    config: &Config,
+    config: &SleepConfig,
     chip: &Chip,
-    measured: &mut Measured,
+    measured: &mut MeasuredPolicies,
     host: &Pool,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -52,16 +52,20 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// What a simulation found, and its fingerprint.
-type Outcome = (Found, u64);
-
+/// What a simulation found.
 #[derive(Clone, Debug)]
 struct Found {
-    runs: Vec<Sample>,
+    runs: Vec<SleepSample>,
     lines: Vec<Line>,
 }
 
-fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow::Result<Outcome> {
+/// With the simulation's fingerprint.
+fn simulate(
+    config: &SleepConfig,
+    chip: &Chip,
+    cell: SleepCell,
+    policy: &Policy,
+) -> anyhow::Result<(Found, u64)> {
     let runs = config.runs.unwrap_or(1) as usize;
     let (seed, size) = (config.seed, config.size);
     let program = || {
@@ -87,7 +91,7 @@ fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow
 /// The simulated program: a pool, a run for warmth, and the runs that count.
 fn run(
     chip: &Chip,
-    cell: Cell,
+    cell: SleepCell,
     policy: &Policy,
     runs: usize,
     seed: u64,
@@ -109,7 +113,7 @@ fn run(
         pool.install(&mut || kernel.run(&fork));
         let (time, on_cpu) = (Simulated::now() - start, Simulated::cpu_time() - on_cpu);
         let after = pool.tally();
-        found.runs.push(Sample {
+        found.runs.push(SleepSample {
             time: time as f64,
             cpu_time: on_cpu as f64,
             waited: 0.0,

@@ -12,14 +12,14 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Extra, Inquiry, Measured, Question, Session, measure};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use case::Case;
-use config::Config;
+use case::StealingCase;
+use config::StealingConfig;
 pub(super) use config::disciplines_of;
-use results::Results;
-use rows::Row;
+use results::StealingResults;
+use rows::StealingRow;
 
 /// The study `stealing`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -27,19 +27,25 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "how fast each discipline of work stealing spreads tasks from where they begin",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: StealingConfig::new,
 };
 
-impl Question for Config {
-    type Measured = Measured<Case>;
-    type Row = Row;
+impl Question for StealingConfig {
+    type Measured = MeasuredTrials<StealingCase>;
+    type Row = StealingRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Measured<Case>, Journal)> {
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<StealingCase>, Journal)> {
         measure(session, &self.setup, &self.cases())
     }
 
-    fn answer(&self, measured: &Measured<Case>) -> anyhow::Result<Answer<Row>> {
-        let results = Results {
+    fn answer(
+        &self,
+        measured: &MeasuredTrials<StealingCase>,
+    ) -> anyhow::Result<Answer<StealingRow>> {
+        let results = StealingResults {
             config: self,
             measured,
         };

@@ -1,7 +1,7 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use crate::study::Request;
-use crate::study::team::{Contest, Point, Program, barriers_of};
+use crate::study::team::{Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use manycore_kernels::UnknownName;
 use manycore_kernels::spmd::Input;
@@ -12,7 +12,7 @@ const MOST: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct StreamclusterConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     pub(super) barriers: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct Config {
     pub(super) inputs: Vec<Input>,
 }
 
-impl Config {
+impl StreamclusterConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("streamcluster", request)?;
         let inputs = request.settings.list("input", |name| {
@@ -45,7 +45,7 @@ impl Config {
     }
 
     /// All that is measured.
-    pub(super) fn entries(&self) -> Vec<Point> {
+    pub(super) fn entries(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for clustering in self.clusterings() {
             for &cores in &self.cores {
@@ -65,7 +65,7 @@ impl Config {
 /// The study at one input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clustering<'a> {
-    pub(super) config: &'a Config,
+    pub(super) config: &'a StreamclusterConfig,
     pub(super) input: Input,
 }
 
@@ -82,13 +82,13 @@ impl Contest for Clustering<'_> {
         &self.config.cores
     }
 
-    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
-        Point {
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint {
+        TeamPoint {
             machine,
             settings: Vec::new(),
             cores,
             barrier: barrier.to_owned(),
-            program: Program::Streamcluster { input: self.input },
+            program: TeamProgram::Streamcluster { input: self.input },
         }
     }
 }

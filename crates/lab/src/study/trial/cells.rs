@@ -15,10 +15,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 /// What was measured in a cell: a line of the journal.
-pub(in crate::study) trait Record: Clone + Serialize + DeserializeOwned {
-    type Cell: Copy + PartialEq + ToString;
+pub(in crate::study) trait CellRecord:
+    Clone + Serialize + DeserializeOwned
+{
+    /// What is measured.
+    type At: Copy + PartialEq + ToString;
 
-    fn cell(&self) -> Self::Cell;
+    fn cell(&self) -> Self::At;
 
     /// Whether it was not cut short by ctrl-C.
     fn is_complete(&self) -> bool;
@@ -33,7 +36,7 @@ pub(in crate::study) trait Record: Clone + Serialize + DeserializeOwned {
     fn hashes(&self) -> Vec<(String, String)>;
 }
 
-impl<R: Record> Fingerprints for Vec<R> {
+impl<R: CellRecord> Fingerprints for Vec<R> {
     fn seconds(&self) -> f64 {
         self.iter().map(R::seconds).sum()
     }
@@ -61,11 +64,11 @@ impl<R: Record> Fingerprints for Vec<R> {
 /// A record of which nothing is known is `blank`. `measure` fills it, with the
 /// host's threads that simulate (natively none), and in the cell's part of the
 /// time.
-pub(in crate::study) fn measure_cells<R: Record>(
+pub(in crate::study) fn measure_cells<R: CellRecord>(
     session: &Session<'_>,
-    cells: &[R::Cell],
+    cells: &[R::At],
     seconds: u64,
-    blank: impl Fn(R::Cell) -> R,
+    blank: impl Fn(R::At) -> R,
     measure: impl Fn(&mut R, Option<&Pool>, Duration, &Progress) -> anyhow::Result<()>,
 ) -> anyhow::Result<(Vec<R>, Journal)> {
     let study = session.study;

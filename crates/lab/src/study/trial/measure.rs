@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// One run: a line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-struct Record<T: Trial> {
+struct TrialRecord<T: Trial> {
     trial: T,
     outcome: T::Outcome,
     /// The fingerprint of a simulation.
@@ -42,9 +42,9 @@ pub(in crate::study) struct Runs<T: Trial> {
 
 /// What was measured, trial by trial.
 #[derive(Clone, Debug)]
-pub(in crate::study) struct Measured<T: Trial>(pub(in crate::study) Vec<Runs<T>>);
+pub(in crate::study) struct MeasuredTrials<T: Trial>(pub(in crate::study) Vec<Runs<T>>);
 
-impl<T: Trial> Fingerprints for Measured<T> {
+impl<T: Trial> Fingerprints for MeasuredTrials<T> {
     fn seconds(&self) -> f64 {
         self.0.iter().map(|runs| runs.seconds).sum()
     }
@@ -70,8 +70,8 @@ pub(in crate::study) fn measure<T: Trial>(
     session: &Session<'_>,
     setup: &Setup,
     trials: &[T],
-) -> anyhow::Result<(Measured<T>, Journal)> {
-    let (journal, found) = session.journal::<Record<T>>()?;
+) -> anyhow::Result<(MeasuredTrials<T>, Journal)> {
+    let (journal, found) = session.journal::<TrialRecord<T>>()?;
     interrupt::watch();
     let book = Book {
         progress: Mutex::new(Progress::new(setup.study, trials.len())),
@@ -95,13 +95,13 @@ pub(in crate::study) fn measure<T: Trial>(
     if interrupt::asked() {
         return Err(Interrupted::keeping(measured.len(), trials.len(), journal.path()).into());
     }
-    Ok((Measured(measured), journal))
+    Ok((MeasuredTrials(measured), journal))
 }
 
 /// What is done, for the reader and for the journal.
 struct Book<T: Trial> {
     progress: Mutex<Progress>,
-    kept: Mutex<(Journal, Vec<Record<T>>)>,
+    kept: Mutex<(Journal, Vec<TrialRecord<T>>)>,
 }
 
 impl<T: Trial> Book<T> {
@@ -120,7 +120,7 @@ impl<T: Trial> Book<T> {
     ) -> anyhow::Result<()> {
         let begin = Instant::now();
         let (outcome, hash) = run().with_context(|| trial.to_string())?;
-        let record = Record {
+        let record = TrialRecord {
             trial: trial.clone(),
             outcome,
             hash,

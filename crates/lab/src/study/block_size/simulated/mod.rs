@@ -7,15 +7,15 @@ mod document;
 mod run;
 mod task;
 
-pub(super) use chip::Chip;
+pub(super) use chip::DocumentChip;
 
-use super::config::Config;
-use super::measure::{Measured, Samples};
-use super::policy::Policy;
+use super::config::BlockSizeConfig;
+use super::measure::{LoopSamples, MeasuredLoops};
+use super::policy::LoopPolicy;
 use crate::measure::progress::Progress;
 use crate::study::trial::simulate_policies;
 use manycore::Pool;
-use run::Outcome;
+use run::LoopOutcome;
 use std::time::Instant;
 
 /// Loops of a simulation that count, unless told otherwise: the machine has no
@@ -25,10 +25,10 @@ const ROUNDS: u64 = 2;
 /// Simulates every policy of `measured`'s cell; what was found depends on
 /// nothing but the arguments, however many threads `host` has.
 pub(super) fn measure(
-    config: &Config,
-    chip: &Chip,
-    measured: &mut Measured,
-    policies: &[Policy],
+    config: &BlockSizeConfig,
+    chip: &DocumentChip,
+    measured: &mut MeasuredLoops,
+    policies: &[LoopPolicy],
     host: &Pool,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -42,8 +42,8 @@ pub(super) fn measure(
         return Ok(());
     };
     for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let Outcome { cycles, hash } = outcome;
-        *samples = Samples {
+        let LoopOutcome { cycles, hash } = outcome;
+        *samples = LoopSamples {
             latency: cycles,
             ..samples.clone()
         };
@@ -56,17 +56,17 @@ pub(super) fn measure(
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{Cell, Task, Workload};
+    use super::super::grid::{LoopCell, Task, Workload};
     use super::*;
     use crate::study::Request;
     use crate::study::settings::Settings;
     use crate::study::unit::Unit;
     use crate::world::World;
 
-    fn simulate(host_threads: usize) -> Measured {
+    fn simulate(host_threads: usize) -> MeasuredLoops {
         let machine = manycore_chip::config::Config::preset("w3225r").unwrap();
-        let chip = Chip::new(&machine);
-        let config = Config::new(&Request {
+        let chip = DocumentChip::new(&machine);
+        let config = BlockSizeConfig::new(&Request {
             world: World::Simulated(Box::new(machine)),
             settings: Settings::default(),
             threads: Vec::new(),
@@ -84,7 +84,7 @@ mod tests {
             write: 256,
             comp: 64,
         };
-        let cell = Cell {
+        let cell = LoopCell {
             workload,
             threads: 3,
         };
@@ -96,7 +96,7 @@ mod tests {
             "sharded",
         ]
         .map(|name| name.parse().unwrap());
-        let mut measured = Measured::new(cell, Unit::Cycles, &policies);
+        let mut measured = MeasuredLoops::new(cell, Unit::Cycles, &policies);
         let host = Pool::builder().threads(host_threads).build().unwrap();
         let progress = Progress::new("test", 1);
         measure(&config, &chip, &mut measured, &policies, &host, &progress).unwrap();
