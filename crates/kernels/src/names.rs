@@ -58,7 +58,9 @@ pub(crate) use by_name;
 #[cfg(test)]
 mod tests {
     use crate::fork::Algorithm;
-    use crate::spmd::{Class, Input, Npb, barnes, canneal};
+    use crate::spmd::barnes::BarnesInput;
+    use crate::spmd::canneal::CannealInput;
+    use crate::spmd::{Class, Npb, StreamclusterInput};
 
     #[test]
     fn what_is_unknown_is_named_and_so_is_all_there_is() {
@@ -72,17 +74,17 @@ mod tests {
                 "no program of NPB is called `ep`; there are bt, cg, ft",
             ),
             (
-                "native".parse::<Input>().map(drop),
+                "native".parse::<StreamclusterInput>().map(drop),
                 "streamcluster has no input `native`; there are test, simdev, simsmall, \
                  simmedium, simlarge",
             ),
             (
-                "large".parse::<barnes::Input>().map(drop),
+                "large".parse::<BarnesInput>().map(drop),
                 "barnes has no input `large`; there are tiny, base, simsmall, simmedium, \
                  simlarge, native",
             ),
             (
-                "large".parse::<canneal::Input>().map(drop),
+                "large".parse::<CannealInput>().map(drop),
                 "canneal has no input `large`; there are test, simdev, simsmall, simmedium, \
                  simlarge, native",
             ),
@@ -107,7 +109,7 @@ mod tests {
                 .all(|npb| npb.to_string().parse() == Ok(*npb))
         );
         assert!(
-            Input::ALL
+            StreamclusterInput::ALL
                 .iter()
                 .all(|input| input.to_string().parse() == Ok(*input))
         );

@@ -53,7 +53,7 @@ pub use prepared::Prepared;
 pub use quick_sort::QuickSort;
 pub use scheduler::{Fork, Serial};
 pub use sieve::Sieve;
-pub use splitting::{Part, Splittable};
+pub use splitting::{SlicePart, Splittable};
 pub use string_split::StringSplit;
 pub use tree::{Placement, TreeSum};
 pub use tsp::{TooManyCities, Tsp};

@@ -37,6 +37,7 @@ pub use phase::{Cost, Phase};
 pub use program::{Declaration, Program, Verified, WrongAnswer};
 pub use shared::Shared;
 pub use streamcluster::{
-    Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, Wrong,
+    Centre, InvalidStreamcluster, NotFinished, Solution, Streamcluster, StreamclusterInput,
+    StreamclusterProblem, WrongSolution,
 };
 pub use worksharing::{Looped, Ranked, Sums, Worksharing};

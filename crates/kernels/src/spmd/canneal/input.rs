@@ -6,15 +6,15 @@ use crate::names::by_name;
 /// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
 ///
 /// ```
-/// use manycore_kernels::spmd::canneal::Input;
+/// use manycore_kernels::spmd::canneal::CannealInput;
 ///
-/// let input: Input = "simsmall".parse()?;
+/// let input: CannealInput = "simsmall".parse()?;
 /// assert_eq!(input.elements(), 100_000);
 /// assert_eq!(input.schedule().steps(), 32);
 /// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Input {
+pub enum CannealInput {
     /// 10 elements, 5 moves.
     Test,
     /// 100 elements, two steps of 100 moves.
@@ -29,7 +29,7 @@ pub enum Input {
     Native,
 }
 
-impl Input {
+impl CannealInput {
     /// All of them, the smallest first.
     pub const ALL: [Self; 6] = [
         Self::Test,
@@ -43,8 +43,8 @@ impl Input {
     /// The name in commands and reports: PARSEC's.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::Input;
-    /// assert_eq!(Input::SimDev.name(), "simdev");
+    /// use manycore_kernels::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::SimDev.name(), "simdev");
     /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -61,8 +61,8 @@ impl Input {
     /// How many elements are placed.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::Input;
-    /// assert_eq!(Input::Native.elements(), 2_500_000);
+    /// use manycore_kernels::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::Native.elements(), 2_500_000);
     /// ```
     #[must_use]
     pub fn elements(self) -> usize {
@@ -79,8 +79,8 @@ impl Input {
     /// How long they are annealed.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::Input;
-    /// assert_eq!(Input::SimLarge.schedule().swaps(), 15_000);
+    /// use manycore_kernels::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::SimLarge.schedule().swaps(), 15_000);
     /// ```
     #[must_use]
     pub fn schedule(self) -> Schedule {
@@ -100,7 +100,7 @@ impl Input {
     }
 }
 
-by_name!(Input, "canneal has no input");
+by_name!(CannealInput, "canneal has no input");
 
 /// How long a netlist is annealed: moves a step, and how hot it is.
 ///

@@ -6,7 +6,7 @@ use crate::study::settings::Settings;
 use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
-use manycore_kernels::spmd::Input;
+use manycore_kernels::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 
 /// The thesis's machine.
@@ -265,7 +265,9 @@ impl Contest for Contestants<'_> {
                     episodes: self.config.episodes as usize,
                     arrivals: Arrivals::Loop,
                 },
-                App::Streamcluster => TeamProgram::Streamcluster { input: Input::Test },
+                App::Streamcluster => TeamProgram::Streamcluster {
+                    input: StreamclusterInput::Test,
+                },
             },
         }
     }

@@ -4,7 +4,7 @@ use crate::study::Request;
 use crate::study::team::{Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use manycore_kernels::UnknownName;
-use manycore_kernels::spmd::Input;
+use manycore_kernels::spmd::StreamclusterInput;
 use serde::{Serialize, Serializer};
 
 /// The thesis's largest machine.
@@ -18,7 +18,7 @@ pub(super) struct StreamclusterConfig {
     pub(super) barriers: Vec<String>,
     pub(super) cores: Vec<usize>,
     #[serde(serialize_with = "names")]
-    pub(super) inputs: Vec<Input>,
+    pub(super) inputs: Vec<StreamclusterInput>,
 }
 
 impl StreamclusterConfig {
@@ -29,7 +29,7 @@ impl StreamclusterConfig {
         })?;
         Ok(Self {
             cores: setup.cores(request, MOST)?,
-            inputs: inputs.unwrap_or_else(|| vec![Input::Test]),
+            inputs: inputs.unwrap_or_else(|| vec![StreamclusterInput::Test]),
             barriers: barriers_of(&request.only, &setup)?,
             setup,
         })
@@ -66,7 +66,7 @@ impl StreamclusterConfig {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clustering<'a> {
     pub(super) config: &'a StreamclusterConfig,
-    pub(super) input: Input,
+    pub(super) input: StreamclusterInput,
 }
 
 impl Contest for Clustering<'_> {
@@ -93,6 +93,6 @@ impl Contest for Clustering<'_> {
     }
 }
 
-fn names<S: Serializer>(inputs: &[Input], serializer: S) -> Result<S::Ok, S::Error> {
+fn names<S: Serializer>(inputs: &[StreamclusterInput], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(inputs.iter().map(|input| input.name()))
 }

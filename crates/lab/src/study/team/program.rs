@@ -3,7 +3,7 @@
 use super::barrier_loop::{Arrivals, BarrierLoop};
 use super::kernel;
 use crate::study::text::{parsed, shown};
-use manycore_kernels::spmd::Input;
+use manycore_kernels::spmd::StreamclusterInput;
 use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,7 +16,7 @@ pub(in crate::study) enum TeamProgram {
     Loop { episodes: usize, arrivals: Arrivals },
     Streamcluster {
         #[serde(serialize_with = "shown", deserialize_with = "parsed")]
-        input: Input,
+        input: StreamclusterInput,
     },
 }
 
