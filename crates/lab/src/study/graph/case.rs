@@ -116,7 +116,7 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
             ),
             books: Mutex::default(),
         });
-        place.run::<P, _>(|rank| {
+        place.run::<P, _>(0, |rank| {
             let table = Arc::clone(&table);
             move || table.search(rank)
         })?;

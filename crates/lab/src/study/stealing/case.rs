@@ -168,7 +168,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
         });
         let shares = case.distribution.shares(case.tasks, case.cores, case.seed);
         let (mut shares, mut first, shared) = (shares.into_iter(), 0, &table);
-        place.run::<P, _>(move |rank| {
+        place.run::<P, _>(case.cores, move |rank| {
             let mine = first..first + shares.next().unwrap_or(0);
             first = mine.end;
             let table = Arc::clone(shared);

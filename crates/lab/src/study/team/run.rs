@@ -59,7 +59,7 @@ impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
             program: self.program.prepare::<P>(ranks, self.cpi)?,
             logs: Mutex::new(vec![None; ranks]),
         });
-        self.place.run::<P, _>(|rank| {
+        self.place.run::<P, _>(ranks - 1, |rank| {
             let shared = Arc::clone(&shared);
             move || shared.member::<P>(rank)
         })?;

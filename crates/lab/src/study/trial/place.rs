@@ -53,15 +53,17 @@ impl Place {
     }
 
     /// Runs what `member` makes for each rank on a thread of its own, and waits
-    /// for all of them.
+    /// for all of them. There is `room` for so many threads at first: what lies
+    /// where in a simulated machine's memory decides what it does.
     pub(in crate::study) fn run<P: Platform, F: FnOnce() + Send + 'static>(
         &self,
+        room: usize,
         mut member: impl FnMut(usize) -> F,
     ) -> anyhow::Result<()> {
         let own = self.joined_by_caller.then(|| member(0));
         let others = usize::from(self.joined_by_caller)..self.ranks();
         let cpus = |rank: usize| self.cpus[rank].clone();
-        let mut threads = Vec::with_capacity(others.len());
+        let mut threads = Vec::with_capacity(room);
         for thread in start_ranks::<P, F>(others, cpus, member) {
             threads.push(thread?);
         }
