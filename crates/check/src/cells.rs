@@ -1,39 +1,31 @@
-//! What the two checkers' atomics have in common: a wrapper on which the
-//! seam's traits can be implemented.
+//! What the two checkers have in common: how the seam's traits are
+//! implemented on their copies of the standard library.
+
+use std::collections::VecDeque;
 
 /// A checker's atomic type; the traits and the types it joins are both
 /// foreign to this crate.
 pub struct Cell<A>(pub(crate) A);
 
-/// Implements the seam's traits for the wrapped types of the module `atomic`
-/// at the place of use, which is a copy of `std::sync::atomic`.
-macro_rules! impl_cells {
-    () => {
-        $crate::cells::impl_cells!(@atomic atomic::AtomicU32, u32);
-        $crate::cells::impl_cells!(@atomic atomic::AtomicU64, u64);
-        $crate::cells::impl_cells!(@atomic atomic::AtomicUsize, usize);
-        $crate::cells::impl_cells!(@atomic atomic::AtomicBool, bool);
-        $crate::cells::impl_cells!(@atomic atomic::AtomicPtr<T>, *mut T, T);
-        $crate::cells::impl_cells!(@integer atomic::AtomicU32, u32);
-        $crate::cells::impl_cells!(@integer atomic::AtomicU64, u64);
-        $crate::cells::impl_cells!(@integer atomic::AtomicUsize, usize);
-    };
-    (@atomic $atomic:ty, $value:ty $(, $generic:ident)?) => {
-        impl$(<$generic>)? Atomic<$value> for Cell<$atomic> {
+/// Implements the seam's atomics for a type by its field that has the same
+/// methods; `new` makes the type.
+macro_rules! impl_atomic {
+    ($type:ty, $value:ty, $new:expr, $field:tt $(, $generic:ident)?) => {
+        impl$(<$generic>)? Atomic<$value> for $type {
             fn new(value: $value) -> Self {
-                Self(<$atomic>::new(value))
+                $new(value)
             }
 
             fn load(&self, order: Ordering) -> $value {
-                self.0.load(order)
+                self.$field.load(order)
             }
 
             fn store(&self, value: $value, order: Ordering) {
-                self.0.store(value, order);
+                self.$field.store(value, order);
             }
 
             fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.0.swap(value, order)
+                self.$field.swap(value, order)
             }
 
             fn compare_exchange(
@@ -43,82 +35,169 @@ macro_rules! impl_cells {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                self.0.compare_exchange(current, new, success, failure)
+                self.$field.compare_exchange(current, new, success, failure)
             }
         }
     };
-    (@integer $atomic:ty, $value:ty) => {
-        impl AtomicInteger<$value> for Cell<$atomic> {
+}
+
+/// As [`impl_atomic`], of integers.
+macro_rules! impl_integer {
+    ($type:ty, $value:ty, $new:expr, $field:tt) => {
+        $crate::cells::impl_atomic!($type, $value, $new, $field);
+
+        impl AtomicInteger<$value> for $type {
             fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_add(value, order)
+                self.$field.fetch_add(value, order)
             }
 
             fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_sub(value, order)
+                self.$field.fetch_sub(value, order)
             }
 
             fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_and(value, order)
+                self.$field.fetch_and(value, order)
             }
 
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.0.fetch_or(value, order)
+                self.$field.fetch_or(value, order)
             }
         }
     };
 }
 
-pub(crate) use impl_cells;
+/// Implements the seam's traits for the types of the module `atomic` at the
+/// place of use, which is a copy of `std::sync::atomic`.
+macro_rules! impl_cells {
+    () => {
+        $crate::cells::impl_cells!(u32: AtomicU32, u64: AtomicU64, usize: AtomicUsize);
+        $crate::cells::impl_atomic!(
+            Cell<atomic::AtomicBool>, bool, |value| Cell(atomic::AtomicBool::new(value)), 0
+        );
+        $crate::cells::impl_atomic!(
+            Cell<atomic::AtomicPtr<T>>, *mut T, |value| Cell(atomic::AtomicPtr::new(value)), 0, T
+        );
+    };
+    ($($value:ty: $atomic:ident),*) => {
+        $($crate::cells::impl_integer!(
+            Cell<atomic::$atomic>, $value, |value| Cell(atomic::$atomic::new(value)), 0
+        );)*
+    };
+}
 
-/// Implements the word's part of a futex by its field `word`.
-macro_rules! impl_word {
-    ($futex:ty) => {
-        impl Atomic<u32> for $futex {
-            fn new(value: u32) -> Self {
-                Self::holding(value)
-            }
+/// What a checker's `impl Platform` says as any other's: on the modules
+/// `atomic` and `thread` at the place of use, copies of the standard library's,
+/// and on a thread-local `SLOT`.
+macro_rules! common_platform {
+    ($futex:ident, $thread:ident) => {
+        type AtomicU32 = Cell<atomic::AtomicU32>;
+        type AtomicU64 = Cell<atomic::AtomicU64>;
+        type AtomicUsize = Cell<atomic::AtomicUsize>;
+        type AtomicBool = Cell<atomic::AtomicBool>;
+        type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
+        type Futex = $futex;
+        type Thread = $thread;
+        type Broadcast = NoBroadcast;
+        type Stack = <Native as Platform>::Stack;
 
-            fn load(&self, order: Ordering) -> u32 {
-                self.word.load(order)
-            }
+        fn fence(order: Ordering) {
+            atomic::fence(order);
+        }
 
-            fn store(&self, value: u32, order: Ordering) {
-                self.word.store(value, order);
-            }
+        fn light_fence() {
+            Self::fence(Ordering::SeqCst);
+        }
 
-            fn swap(&self, value: u32, order: Ordering) -> u32 {
-                self.word.swap(value, order)
-            }
+        /// Says so, to have the unlikelier protocol checked; [`Fenced`](crate::Fenced)
+        /// says otherwise.
+        fn has_light_fences() -> bool {
+            true
+        }
 
-            fn compare_exchange(
-                &self,
-                current: u32,
-                new: u32,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<u32, u32> {
-                self.word.compare_exchange(current, new, success, failure)
+        fn untested_light_fence() {
+            Self::fence(Ordering::SeqCst);
+        }
+
+        fn heavy_fence() {
+            Self::fence(Ordering::SeqCst);
+        }
+
+        fn fence_after_rmw() {
+            // What the contract promises on every machine. That x86-64 needs no
+            // instruction for it is beyond the model.
+            atomic::fence(Ordering::SeqCst);
+        }
+
+        fn relax() {
+            thread::yield_now();
+        }
+
+        fn spin_while(word: &$futex, value: u32, until: u64) -> u32 {
+            loop {
+                let seen = word.word.load(Ordering::Acquire);
+                if seen != value || Self::now() >= until {
+                    return seen;
+                }
+                thread::yield_now();
             }
         }
 
-        impl AtomicInteger<u32> for $futex {
-            fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
-                self.word.fetch_add(value, order)
-            }
+        fn yield_now() {
+            thread::yield_now();
+        }
 
-            fn fetch_sub(&self, value: u32, order: Ordering) -> u32 {
-                self.word.fetch_sub(value, order)
-            }
+        fn ticks_per_ns() -> f64 {
+            1.0
+        }
 
-            fn fetch_and(&self, value: u32, order: Ordering) -> u32 {
-                self.word.fetch_and(value, order)
-            }
+        fn join(thread: $thread) {
+            let _ = thread.0.join();
+        }
 
-            fn fetch_or(&self, value: u32, order: Ordering) -> u32 {
-                self.word.fetch_or(value, order)
-            }
+        fn core() -> usize {
+            0
+        }
+
+        fn leave_core(_core: usize) {}
+
+        fn prefetch(_address: *const ()) {}
+
+        fn prefetch_write(_address: *const ()) {}
+
+        fn slot() -> *const () {
+            SLOT.with(std::cell::Cell::get)
+        }
+
+        unsafe fn set_slot(value: *const ()) {
+            SLOT.with(|slot| slot.set(value));
+        }
+
+        fn stack(bytes: usize) -> io::Result<Self::Stack> {
+            Native::stack(bytes)
         }
     };
 }
 
-pub(crate) use impl_word;
+pub(crate) use {common_platform, impl_atomic, impl_cells, impl_integer};
+
+/// Those who sleep on a word, by ticket, the first to fall asleep first.
+#[derive(Default)]
+pub(crate) struct Sleepers {
+    pub(crate) queue: VecDeque<u32>,
+    next_ticket: u32,
+}
+
+impl Sleepers {
+    /// One more falls asleep; the ticket.
+    pub(crate) fn enter(&mut self) -> u32 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.queue.push_back(ticket);
+        ticket
+    }
+
+    /// One wakes by itself.
+    pub(crate) fn leave(&mut self, ticket: u32) {
+        self.queue.retain(|&other| other != ticket);
+    }
+}

@@ -219,6 +219,15 @@ impl<A: Futex, F: Fault> Futex for FaultyCell<A, F> {
     }
 }
 
+/// Does what `P` does.
+macro_rules! forward {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        $(fn $name($($argument: $type),*) $(-> $result)? {
+            P::$name($($argument),*)
+        })*
+    };
+}
+
 // SAFETY: without a fault (`Fenced`) it is `P`, which keeps the promises. With one it breaks the
 // promise that the fault is about, for which it exists: a model has to be stopped by its checker,
 // or by its own assertions, before a broken protocol breaks memory. `Fault` and `Faulty` say so.
@@ -245,10 +254,6 @@ unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
         }
     }
 
-    fn has_light_fences() -> bool {
-        !F::NO_LIGHT_FENCES && P::has_light_fences()
-    }
-
     fn untested_light_fence() {
         if !F::NO_FENCE && !F::NO_LIGHT_FENCES {
             P::untested_light_fence();
@@ -267,68 +272,33 @@ unsafe impl<P: Platform, F: Fault> Platform for Faulty<P, F> {
         }
     }
 
-    fn relax() {
-        P::relax();
+    forward! {
+        fn relax();
+        fn yield_now();
+        fn now() -> u64;
+        fn ticks_per_ns() -> f64;
+        fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<P::Thread>;
+        fn join(thread: P::Thread);
+        fn core() -> usize;
+        fn leave_core(core: usize);
+        fn prefetch(address: *const ());
+        fn prefetch_write(address: *const ());
+        fn slot() -> *const ();
+        fn forks() -> u32;
+        fn watch_forks() -> io::Result<()>;
+        fn stack(bytes: usize) -> io::Result<Self::Stack>;
+    }
+
+    fn has_light_fences() -> bool {
+        !F::NO_LIGHT_FENCES && P::has_light_fences()
     }
 
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
         P::spin_while(&word.cell, value, until)
     }
 
-    fn yield_now() {
-        P::yield_now();
-    }
-
-    fn now() -> u64 {
-        P::now()
-    }
-
-    fn ticks_per_ns() -> f64 {
-        P::ticks_per_ns()
-    }
-
-    fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<P::Thread> {
-        P::spawn(spec, body)
-    }
-
-    fn join(thread: P::Thread) {
-        P::join(thread);
-    }
-
-    fn core() -> usize {
-        P::core()
-    }
-
-    fn leave_core(core: usize) {
-        P::leave_core(core);
-    }
-
-    fn prefetch(address: *const ()) {
-        P::prefetch(address);
-    }
-
-    fn prefetch_write(address: *const ()) {
-        P::prefetch_write(address);
-    }
-
-    fn slot() -> *const () {
-        P::slot()
-    }
-
     unsafe fn set_slot(value: *const ()) {
         // SAFETY: the caller's promise.
         unsafe { P::set_slot(value) };
-    }
-
-    fn forks() -> u32 {
-        P::forks()
-    }
-
-    fn watch_forks() -> io::Result<()> {
-        P::watch_forks()
-    }
-
-    fn stack(bytes: usize) -> io::Result<Self::Stack> {
-        P::stack(bytes)
     }
 }

@@ -1,13 +1,12 @@
 //! The world of loom: every interleaving and every value that a load may
 //! return, for a handful of threads and steps.
 
-use crate::cells::{Cell, impl_cells, impl_word};
+use crate::cells::{Cell, Sleepers, common_platform, impl_cells, impl_integer};
 use ::loom::sync::{Condvar, Mutex, atomic};
 use ::loom::thread;
 use manycore_platform::{
     Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
 };
-use std::collections::VecDeque;
 use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -125,12 +124,6 @@ pub struct LoomFutex {
     woken: Condvar,
 }
 
-#[derive(Default)]
-struct Sleepers {
-    queue: VecDeque<u32>,
-    next_ticket: u32,
-}
-
 impl LoomFutex {
     fn holding(value: u32) -> Self {
         Self {
@@ -141,7 +134,7 @@ impl LoomFutex {
     }
 }
 
-impl_word!(LoomFutex);
+impl_integer!(LoomFutex, u32, LoomFutex::holding, word);
 
 impl Futex for LoomFutex {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {
@@ -152,15 +145,13 @@ impl Futex for LoomFutex {
         if self.word.load(Ordering::Relaxed) != expected {
             return;
         }
-        let ticket = sleepers.next_ticket;
-        sleepers.next_ticket += 1;
-        sleepers.queue.push_back(ticket);
+        let ticket = sleepers.enter();
         if timeout.is_some() {
             // The others run; some come to their wake-up before this thread
             // goes on, some do not: loom tries both.
             drop(sleepers);
             thread::yield_now();
-            lock().queue.retain(|&other| other != ticket);
+            lock().leave(ticket);
             return;
         }
         while sleepers.queue.contains(&ticket) {
@@ -191,68 +182,10 @@ pub struct LoomThread(thread::JoinHandle<()>);
 // stack. 8: models do not fork. 9: loom unwinds when a model has failed, and lets none of its
 // threads go on.
 unsafe impl Platform for Loom {
-    type AtomicU32 = Cell<atomic::AtomicU32>;
-    type AtomicU64 = Cell<atomic::AtomicU64>;
-    type AtomicUsize = Cell<atomic::AtomicUsize>;
-    type AtomicBool = Cell<atomic::AtomicBool>;
-    type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
-    type Futex = LoomFutex;
-    type Thread = LoomThread;
-    type Broadcast = NoBroadcast;
-    type Stack = <Native as Platform>::Stack;
-
-    fn fence(order: Ordering) {
-        atomic::fence(order);
-    }
-
-    fn light_fence() {
-        Self::fence(Ordering::SeqCst);
-    }
-
-    /// Says so, to have the unlikelier protocol checked; [`Fenced`](crate::Fenced)
-    /// says otherwise.
-    fn has_light_fences() -> bool {
-        true
-    }
-
-    fn untested_light_fence() {
-        Self::fence(Ordering::SeqCst);
-    }
-
-    fn heavy_fence() {
-        Self::fence(Ordering::SeqCst);
-    }
-
-    fn fence_after_rmw() {
-        // What the contract promises on every machine. That x86-64 needs no
-        // instruction for it is beyond the model.
-        atomic::fence(Ordering::SeqCst);
-    }
-
-    fn relax() {
-        thread::yield_now();
-    }
-
-    fn spin_while(word: &LoomFutex, value: u32, until: u64) -> u32 {
-        loop {
-            let seen = word.word.load(Ordering::Acquire);
-            if seen != value || Self::now() >= until {
-                return seen;
-            }
-            thread::yield_now();
-        }
-    }
-
-    fn yield_now() {
-        thread::yield_now();
-    }
+    common_platform!(LoomFutex, LoomThread);
 
     fn now() -> u64 {
         CLOCK.with(|clock| clock.replace(clock.get() + TICKS_A_CALL))
-    }
-
-    fn ticks_per_ns() -> f64 {
-        1.0
     }
 
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<LoomThread> {
@@ -262,31 +195,5 @@ unsafe impl Platform for Loom {
             builder = builder.stack_size(bytes / size_of::<usize>());
         }
         builder.spawn(body).map(LoomThread)
-    }
-
-    fn join(thread: LoomThread) {
-        let _ = thread.0.join();
-    }
-
-    fn core() -> usize {
-        0
-    }
-
-    fn leave_core(_core: usize) {}
-
-    fn prefetch(_address: *const ()) {}
-
-    fn prefetch_write(_address: *const ()) {}
-
-    fn slot() -> *const () {
-        SLOT.with(std::cell::Cell::get)
-    }
-
-    unsafe fn set_slot(value: *const ()) {
-        SLOT.with(|slot| slot.set(value));
-    }
-
-    fn stack(bytes: usize) -> io::Result<Self::Stack> {
-        Native::stack(bytes)
     }
 }

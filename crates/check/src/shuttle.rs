@@ -1,14 +1,13 @@
 //! The world of shuttle: whole pools under random schedules, one step at a
 //! time and sequentially consistent.
 
-use crate::cells::{Cell, impl_cells, impl_word};
+use crate::cells::{Cell, Sleepers, common_platform, impl_cells, impl_integer};
 use ::shuttle::rand::{Rng, thread_rng};
 use ::shuttle::sync::{Condvar, Mutex, atomic};
 use ::shuttle::thread;
 use manycore_platform::{
     Atomic, AtomicInteger, Futex, Native, NoBroadcast, Ordering, Platform, ThreadSpec,
 };
-use std::collections::VecDeque;
 use std::io;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -61,12 +60,6 @@ pub struct ShuttleFutex {
     woken: Condvar,
 }
 
-#[derive(Default)]
-struct Sleepers {
-    queue: VecDeque<u32>,
-    next_ticket: u32,
-}
-
 impl ShuttleFutex {
     fn holding(value: u32) -> Self {
         Self {
@@ -77,7 +70,7 @@ impl ShuttleFutex {
     }
 }
 
-impl_word!(ShuttleFutex);
+impl_integer!(ShuttleFutex, u32, ShuttleFutex::holding, word);
 
 impl Futex for ShuttleFutex {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {
@@ -86,9 +79,7 @@ impl Futex for ShuttleFutex {
         if self.word.load(Ordering::SeqCst) != expected {
             return;
         }
-        let ticket = sleepers.next_ticket;
-        sleepers.next_ticket += 1;
-        sleepers.queue.push_back(ticket);
+        let ticket = sleepers.enter();
         while sleepers.queue.contains(&ticket) {
             if timeout.is_none() {
                 sleepers = self
@@ -96,7 +87,7 @@ impl Futex for ShuttleFutex {
                     .wait(sleepers)
                     .unwrap_or_else(PoisonError::into_inner);
             } else if thread_rng().gen_bool(0.25) {
-                sleepers.queue.retain(|&other| other != ticket);
+                sleepers.leave(ticket);
             } else {
                 drop(sleepers);
                 thread::yield_now();
@@ -128,68 +119,12 @@ pub struct ShuttleThread(thread::JoinHandle<()>);
 // stack. 8: models do not fork. 9: shuttle unwinds when a model has failed, and lets none of its
 // threads go on.
 unsafe impl Platform for Shuttle {
-    type AtomicU32 = Cell<atomic::AtomicU32>;
-    type AtomicU64 = Cell<atomic::AtomicU64>;
-    type AtomicUsize = Cell<atomic::AtomicUsize>;
-    type AtomicBool = Cell<atomic::AtomicBool>;
-    type AtomicPtr<T> = Cell<atomic::AtomicPtr<T>>;
-    type Futex = ShuttleFutex;
-    type Thread = ShuttleThread;
-    type Broadcast = NoBroadcast;
-    type Stack = <Native as Platform>::Stack;
-
-    fn fence(order: Ordering) {
-        atomic::fence(order);
-    }
-
-    fn light_fence() {
-        Self::fence(Ordering::SeqCst);
-    }
-
-    /// Says so, to have the unlikelier protocol checked; [`Fenced`](crate::Fenced)
-    /// says otherwise.
-    fn has_light_fences() -> bool {
-        true
-    }
-
-    fn untested_light_fence() {
-        Self::fence(Ordering::SeqCst);
-    }
-
-    fn heavy_fence() {
-        Self::fence(Ordering::SeqCst);
-    }
-
-    fn fence_after_rmw() {
-        atomic::fence(Ordering::SeqCst);
-    }
-
-    fn relax() {
-        thread::yield_now();
-    }
-
-    fn spin_while(word: &ShuttleFutex, value: u32, until: u64) -> u32 {
-        loop {
-            let seen = word.word.load(Ordering::Acquire);
-            if seen != value || Self::now() >= until {
-                return seen;
-            }
-            thread::yield_now();
-        }
-    }
-
-    fn yield_now() {
-        thread::yield_now();
-    }
+    common_platform!(ShuttleFutex, ShuttleThread);
 
     fn now() -> u64 {
         // From 2 ns to half a millisecond, every magnitude as likely.
         let step = 2 << thread_rng().gen_range(0..18);
         CLOCK.fetch_add(step, Ordering::Relaxed) + step
-    }
-
-    fn ticks_per_ns() -> f64 {
-        1.0
     }
 
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<ShuttleThread> {
@@ -198,31 +133,5 @@ unsafe impl Platform for Shuttle {
             builder = builder.stack_size(bytes);
         }
         builder.spawn(body).map(ShuttleThread)
-    }
-
-    fn join(thread: ShuttleThread) {
-        let _ = thread.0.join();
-    }
-
-    fn core() -> usize {
-        0
-    }
-
-    fn leave_core(_core: usize) {}
-
-    fn prefetch(_address: *const ()) {}
-
-    fn prefetch_write(_address: *const ()) {}
-
-    fn slot() -> *const () {
-        SLOT.with(std::cell::Cell::get)
-    }
-
-    unsafe fn set_slot(value: *const ()) {
-        SLOT.with(|slot| slot.set(value));
-    }
-
-    fn stack(bytes: usize) -> io::Result<Self::Stack> {
-        Native::stack(bytes)
     }
 }

@@ -10,13 +10,13 @@ mod timing;
 
 use manycore::Native;
 use manycore_kernels::spmd::Program;
-use manycore_kernels::spmd::barnes::{Barnes, Input, Problem};
+use manycore_kernels::spmd::barnes::{Barnes, BarnesInput, BarnesProblem};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     timing::main("barnes", "base", |size| {
-        let problem = match (size.parse::<usize>(), size.parse::<Input>()) {
-            (Ok(bodies), _) => Problem::new(bodies).map_err(|error| error.to_string())?,
+        let problem = match (size.parse::<usize>(), size.parse::<BarnesInput>()) {
+            (Ok(bodies), _) => BarnesProblem::new(bodies).map_err(|error| error.to_string())?,
             (_, Ok(input)) => input.problem(),
             (_, Err(error)) => return Err(format!("{error}, or a number of bodies")),
         };

@@ -12,16 +12,16 @@ mod timing;
 
 use manycore::Native;
 use manycore_kernels::spmd::Program;
-use manycore_kernels::spmd::canneal::{Canneal, Input, Netlist};
+use manycore_kernels::spmd::canneal::{Canneal, CannealInput, Netlist};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     timing::main("canneal", "simsmall", |size| {
-        let program = match size.parse::<Input>() {
+        let program = match size.parse::<CannealInput>() {
             Ok(input) => Canneal::<Native>::of(input),
             Err(_) if size.contains('.') => {
                 let netlist = Netlist::open(size).map_err(|error| error.to_string())?;
-                Canneal::new(netlist, Input::SimSmall.schedule(), 1)
+                Canneal::new(netlist, CannealInput::SimSmall.schedule(), 1)
             }
             Err(error) => return Err(format!("{error}, or the name of a `.nets` file")),
         };

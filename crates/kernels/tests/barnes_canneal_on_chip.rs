@@ -108,14 +108,14 @@ fn pool(machine: &Config, program: &dyn Program, threads: usize) {
 
 #[test]
 fn bodies_move_alike_whoever_moves_them() {
-    let make = || Barnes::<Simulated>::new(barnes::Input::Tiny.problem());
+    let make = || Barnes::<Simulated>::new(barnes::BarnesInput::Tiny.problem());
     let answers = ALL.map(|by| run(by, make, |program| program.verify()));
     assert!(answers.iter().all(|it| *it == answers[0]), "{answers:?}");
 }
 
 #[test]
 fn elements_are_placed_the_same_way_each_time() {
-    for input in [canneal::Input::Test, canneal::Input::SimDev] {
+    for input in [canneal::CannealInput::Test, canneal::CannealInput::SimDev] {
         let cost = |program: &Canneal<Simulated>| {
             program.verify()?;
             Ok((program.cost_at_start(), program.cost()))

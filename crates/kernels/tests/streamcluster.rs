@@ -3,7 +3,7 @@
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread, Simulation, SimulationError};
-use manycore_kernels::spmd::{Input, Problem, Solution, Streamcluster};
+use manycore_kernels::spmd::{Solution, Streamcluster, StreamclusterInput, StreamclusterProblem};
 use manycore_platform::{
     Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform, ThreadSpec,
 };
@@ -63,7 +63,7 @@ impl Barrier {
 /// the last one's end.
 fn simulate(
     machine: &Config,
-    problem: Problem,
+    problem: StreamclusterProblem,
     ranks: usize,
     broken_in: Option<u32>,
 ) -> Result<(Solution, u64), SimulationError> {
@@ -94,11 +94,11 @@ fn simulate(
 
 #[test]
 fn the_chip_finds_what_this_host_finds() {
-    let natively = Streamcluster::<Native>::alone(Input::Test);
+    let natively = Streamcluster::<Native>::alone(StreamclusterInput::Test);
     for (preset, teams) in [("atac-64", [1, 4, 16, 64]), ("gold5225r", [1, 2, 4, 8])] {
         let machine = Config::preset(preset).unwrap();
         for ranks in teams {
-            let problem = Input::Test.problem();
+            let problem = StreamclusterInput::Test.problem();
             let (solution, cycles) = simulate(&machine, problem, ranks, None).unwrap();
             solution.verify().unwrap();
             println!("{preset}: {ranks} ranks, {cycles} cycles");
@@ -113,7 +113,7 @@ fn the_chip_finds_what_this_host_finds() {
 #[test]
 fn more_cores_are_faster_where_there_is_work() {
     let machine = Config::preset("atac-64").unwrap();
-    let problem = Problem::new(2..=5, 16, 1_000, 1_000).unwrap();
+    let problem = StreamclusterProblem::new(2..=5, 16, 1_000, 1_000).unwrap();
     let natively = Streamcluster::<Native>::alone(problem);
     let cycles = [1, 4, 16].map(|ranks| {
         let (solution, cycles) = simulate(&machine, problem, ranks, None).unwrap();
@@ -130,7 +130,7 @@ fn more_cores_are_faster_where_there_is_work() {
 #[test]
 fn a_barrier_that_lets_a_rank_pass_early_is_noticed() {
     let machine = Config::preset("atac-64").unwrap();
-    let problem = Problem::new(2..=5, 2, 24, 24).unwrap();
+    let problem = StreamclusterProblem::new(2..=5, 2, 24, 24).unwrap();
     let (mut wrong, mut panicked) = (0, 0);
     for round in 1..=50 {
         let run = || simulate(&machine, problem, 4, Some(round)).unwrap();

@@ -16,6 +16,7 @@ mod measure;
 mod model;
 mod report;
 mod study;
+mod threads;
 mod world;
 
 use clap::error::ErrorKind;

@@ -1,8 +1,7 @@
 //! The kernels by name, with the sizes that studies use.
 
 use super::*;
-use std::fmt;
-use std::str::FromStr;
+use crate::names::by_name;
 
 /// A program to study, by name.
 ///
@@ -74,17 +73,6 @@ pub enum Size {
     /// alone, which is short, stays as it is.
     Quick,
 }
-
-/// No algorithm has this name.
-///
-/// ```
-/// use manycore_kernels::fork::Algorithm;
-/// let error = "bogo-sort".parse::<Algorithm>().unwrap_err();
-/// assert!(error.to_string().starts_with("no algorithm is called `bogo-sort`; there are merge-sort,"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no algorithm is called `{0}`; there are {list}", list = Algorithm::ALL.map(Algorithm::name).join(", "))]
-pub struct UnknownAlgorithm(pub String);
 
 impl Algorithm {
     /// All of them.
@@ -212,22 +200,7 @@ fn matmul(method: Method, size: Size, seed: u64) -> MatMul {
     }
 }
 
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
-
-    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
-        let named = Self::ALL
-            .into_iter()
-            .find(|algorithm| algorithm.name() == name);
-        named.ok_or_else(|| UnknownAlgorithm(name.to_owned()))
-    }
-}
+by_name!(Algorithm, "no algorithm is called");
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Joins around next to nothing: their time is the time of the scheduler.
 
-use super::{Fork, Kernel, Part, Wrong};
+use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions that increment eight numbers.
@@ -47,8 +47,8 @@ impl Kernel for IncrementAll {
     }
 
     fn run<F: Fork>(&mut self, fork: &F) {
-        let leaf = |part: Part<u32>| increment::<F::Platform>(part.items);
-        fork.reduce(Part::new(&mut self.data, 1), &leaf, &|(), ()| ());
+        let leaf = |part: SlicePart<u32>| increment::<F::Platform>(part.items);
+        fork.reduce(SlicePart::new(&mut self.data, 1), &leaf, &|(), ()| ());
     }
 
     fn sequential<P: Platform>(&mut self) {

@@ -1,7 +1,7 @@
 //! Conway's game of life: the cells of a generation in parallel, the generations
 //! one after the other.
 
-use super::{Fork, Kernel, Part, Wrong};
+use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions a cell.
@@ -75,8 +75,8 @@ impl Kernel for Life {
 
     fn run<F: Fork>(&mut self, fork: &F) {
         for _ in 0..self.generations {
-            let part = Part::new(&mut self.next.cells, 1);
-            let leaf = |part: Part<bool>| self.now.live::<F::Platform>(part);
+            let part = SlicePart::new(&mut self.next.cells, 1);
+            let leaf = |part: SlicePart<bool>| self.now.live::<F::Platform>(part);
             fork.reduce(part, &leaf, &|(), ()| ());
             std::mem::swap(&mut self.now, &mut self.next);
         }
@@ -84,7 +84,7 @@ impl Kernel for Life {
 
     fn sequential<P: Platform>(&mut self) {
         for _ in 0..self.generations {
-            self.now.live::<P>(Part::new(&mut self.next.cells, 1));
+            self.now.live::<P>(SlicePart::new(&mut self.next.cells, 1));
             std::mem::swap(&mut self.now, &mut self.next);
         }
     }
@@ -100,7 +100,7 @@ impl Kernel for Life {
 
 impl Board {
     /// Fills a part of the next generation.
-    fn live<P: Platform>(&self, part: Part<bool>) {
+    fn live<P: Platform>(&self, part: SlicePart<bool>) {
         let end = part.first + part.items.len();
         // The rows of the part, and the one before and behind.
         let above = part.first.saturating_sub(self.side + 1);

@@ -39,7 +39,7 @@ mod testing;
 mod tree;
 mod tsp;
 
-pub use algorithm::{Algorithm, Size, UnknownAlgorithm};
+pub use algorithm::{Algorithm, Size};
 pub use fibonacci::Fibonacci;
 pub use frog_jump::FrogJump;
 pub use joins::{IncrementAll, JoinRecursively};
@@ -53,7 +53,7 @@ pub use prepared::Prepared;
 pub use quick_sort::QuickSort;
 pub use scheduler::{Fork, Serial};
 pub use sieve::Sieve;
-pub use splitting::{Part, Splittable};
+pub use splitting::{SlicePart, Splittable};
 pub use string_split::StringSplit;
 pub use tree::{Placement, TreeSum};
 pub use tsp::{TooManyCities, Tsp};

@@ -1,6 +1,6 @@
 //! Bodies that attract each other: every pair of them, every tick.
 
-use super::{Fork, Kernel, Part, Wrong};
+use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 use std::ops::Range;
 
@@ -54,12 +54,12 @@ pub struct NBody {
     next: Vec<Body>,
 }
 
-type Vector = [f64; 3];
+type NBodyVector = [f64; 3];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Body {
-    position: Vector,
-    velocity: Vector,
+    position: NBodyVector,
+    velocity: NBodyVector,
     mass: f64,
 }
 
@@ -98,7 +98,7 @@ impl Kernel for NBody {
     fn run<F: Fork>(&mut self, fork: &F) {
         for _ in 0..self.ticks {
             let now = self.now.as_slice();
-            let leaf = |part: Part<Body>| match self.form {
+            let leaf = |part: SlicePart<Body>| match self.form {
                 Form::Iterator => move_all::<F::Platform>(now, part, |position| {
                     attraction::<F::Platform>(now, 0..now.len(), position)
                 }),
@@ -107,7 +107,7 @@ impl Kernel for NBody {
                     fork.reduce(0..now.len(), &leaf, &sum)
                 }),
             };
-            fork.reduce(Part::new(&mut self.next, 1), &leaf, &|(), ()| ());
+            fork.reduce(SlicePart::new(&mut self.next, 1), &leaf, &|(), ()| ());
             std::mem::swap(&mut self.now, &mut self.next);
         }
     }
@@ -115,7 +115,7 @@ impl Kernel for NBody {
     fn sequential<P: Platform>(&mut self) {
         for _ in 0..self.ticks {
             let now = self.now.as_slice();
-            let part = Part::new(&mut self.next, 1);
+            let part = SlicePart::new(&mut self.next, 1);
             move_all::<P>(now, part, |position| {
                 attraction::<P>(now, 0..now.len(), position)
             });
@@ -128,8 +128,9 @@ impl Kernel for NBody {
         for _ in 0..self.ticks {
             tick_by_pairs(&mut bodies);
         }
-        let is_near =
-            |a: &Vector, b: &Vector| a.iter().zip(b).all(|(a, b)| (a - b).abs() < TOLERANCE);
+        let is_near = |a: &NBodyVector, b: &NBodyVector| {
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() < TOLERANCE)
+        };
         let wrong = self.now.iter().zip(&bodies).position(|(found, right)| {
             !is_near(&found.position, &right.position) || !is_near(&found.velocity, &right.velocity)
         });
@@ -143,13 +144,13 @@ impl Kernel for NBody {
     }
 }
 
-fn sum(a: Vector, b: Vector) -> Vector {
+fn sum(a: NBodyVector, b: NBodyVector) -> NBodyVector {
     std::array::from_fn(|axis| a[axis] + b[axis])
 }
 
 /// Where `bodies` move a body that is at `from`, per unit of mass, if there were
 /// only those of `range`.
-fn attraction<P: Platform>(bodies: &[Body], range: Range<usize>, from: Vector) -> Vector {
+fn attraction<P: Platform>(bodies: &[Body], range: Range<usize>, from: NBodyVector) -> NBodyVector {
     let bodies = &bodies[range];
     P::read(bodies);
     P::compute(PAIR * bodies.len() as u64);
@@ -161,15 +162,19 @@ fn attraction<P: Platform>(bodies: &[Body], range: Range<usize>, from: Vector) -
 /// How a mass at `to` accelerates what is at `from`: not at all, if that is the
 /// same place.
 #[inline]
-fn pull(from: Vector, to: Vector, mass: f64) -> Vector {
-    let way: Vector = std::array::from_fn(|axis| to[axis] - from[axis]);
+fn pull(from: NBodyVector, to: NBodyVector, mass: f64) -> NBodyVector {
+    let way: NBodyVector = std::array::from_fn(|axis| to[axis] - from[axis]);
     let square = way.iter().map(|part| part * part).sum::<f64>() + SOFTENING;
     let strength = mass / (square * square.sqrt());
     way.map(|part| part * strength)
 }
 
 /// Fills a part of the bodies after the tick.
-fn move_all<P: Platform>(now: &[Body], part: Part<Body>, force: impl Fn(Vector) -> Vector) {
+fn move_all<P: Platform>(
+    now: &[Body],
+    part: SlicePart<Body>,
+    force: impl Fn(NBodyVector) -> NBodyVector,
+) {
     for (next, body) in part.items.iter_mut().zip(&now[part.first..]) {
         *next = body.moved(force(body.position));
     }
@@ -178,7 +183,7 @@ fn move_all<P: Platform>(now: &[Body], part: Part<Body>, force: impl Fn(Vector) 
 }
 
 impl Body {
-    fn moved(self, acceleration: Vector) -> Self {
+    fn moved(self, acceleration: NBodyVector) -> Self {
         let velocity = sum(self.velocity, acceleration.map(|part| part * TICK));
         Self {
             position: sum(self.position, velocity.map(|part| part * TICK)),

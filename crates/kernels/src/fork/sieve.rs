@@ -1,6 +1,6 @@
 //! The sieve of Eratosthenes: blocks of the odd numbers in parallel.
 
-use super::{Fork, Kernel, Part, Wrong};
+use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
 /// Instructions a multiple struck out, a prime tried on a block, and a flag set
@@ -76,7 +76,7 @@ impl Kernel for Sieve {
     fn run<F: Fork>(&mut self, fork: &F) {
         let base = odd_primes_to_root::<F::Platform>(self.limit);
         let odd_primes = fork.reduce(
-            Part::new(&mut self.odd, self.block),
+            SlicePart::new(&mut self.odd, self.block),
             &|part| sieve::<F::Platform>(&base, part, self.block),
             &|a, b| a + b,
         );
@@ -85,7 +85,7 @@ impl Kernel for Sieve {
 
     fn sequential<P: Platform>(&mut self) {
         let base = odd_primes_to_root::<P>(self.limit);
-        let odd_primes = sieve::<P>(&base, Part::new(&mut self.odd, self.block), self.block);
+        let odd_primes = sieve::<P>(&base, SlicePart::new(&mut self.odd, self.block), self.block);
         self.primes = Some(self.and_two(odd_primes));
     }
 
@@ -122,7 +122,7 @@ fn odd_primes_to_root<P: Platform>(limit: usize) -> Vec<usize> {
 
 /// Sieves a part, block by block, so that flags stay in the cache; returns how
 /// many primes are there.
-fn sieve<P: Platform>(base: &[usize], part: Part<bool>, block: usize) -> usize {
+fn sieve<P: Platform>(base: &[usize], part: SlicePart<bool>, block: usize) -> usize {
     let firsts = (part.first..).step_by(block);
     (part.items.chunks_mut(block).zip(firsts))
         .map(|(flags, first)| sieve_block::<P>(base, flags, first))

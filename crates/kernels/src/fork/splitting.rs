@@ -34,15 +34,15 @@ impl Splittable for Range<usize> {
 /// multiples of a unit.
 ///
 /// ```
-/// use manycore_kernels::fork::{Part, Splittable};
+/// use manycore_kernels::fork::{SlicePart, Splittable};
 ///
 /// let mut rows = [0; 9]; // three rows of three
-/// let (top, rest) = Part::new(&mut rows, 3).halves().unwrap();
+/// let (top, rest) = SlicePart::new(&mut rows, 3).halves().unwrap();
 /// assert_eq!((top.first, top.items.len()), (0, 3));
 /// assert_eq!((rest.first, rest.items.len()), (3, 6));
 /// ```
 #[derive(Debug, PartialEq)]
-pub struct Part<'a, T> {
+pub struct SlicePart<'a, T> {
     /// The index in the whole slice of the first item.
     pub first: usize,
     /// The items.
@@ -50,13 +50,13 @@ pub struct Part<'a, T> {
     unit: usize,
 }
 
-impl<'a, T> Part<'a, T> {
+impl<'a, T> SlicePart<'a, T> {
     /// All of `items`, to be cut between units of `unit` items; 0 counts as 1.
     /// The last unit may be shorter.
     ///
     /// ```
-    /// use manycore_kernels::fork::Part;
-    /// assert_eq!(Part::new(&mut [7, 8], 1).first, 0);
+    /// use manycore_kernels::fork::SlicePart;
+    /// assert_eq!(SlicePart::new(&mut [7, 8], 1).first, 0);
     /// ```
     #[must_use]
     pub fn new(items: &'a mut [T], unit: usize) -> Self {
@@ -68,7 +68,7 @@ impl<'a, T> Part<'a, T> {
     }
 }
 
-impl<T: Send> Splittable for Part<'_, T> {
+impl<T: Send> Splittable for SlicePart<'_, T> {
     fn halves(self) -> Result<(Self, Self), Self> {
         let units = self.items.len().div_ceil(self.unit);
         if units < 2 {
@@ -166,7 +166,7 @@ mod tests {
             for (len, unit) in [(0, 1), (1, 1), (10, 3), (999, 10), (8, 100), (5, 0)] {
                 let mut items = vec![0; len];
                 fork.reduce(
-                    Part::new(&mut items, unit),
+                    SlicePart::new(&mut items, unit),
                     &|part| {
                         assert_eq!(part.first % unit.max(1), 0);
                         for (offset, item) in part.items.iter_mut().enumerate() {

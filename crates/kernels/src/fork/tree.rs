@@ -37,19 +37,19 @@ pub enum Placement {
 /// ```
 #[derive(Debug)]
 pub struct TreeSum {
-    root: Tree,
+    root: BinaryTree,
     /// Added up as they were drawn.
     right: u64,
     answer: Option<u64>,
 }
 
-type Tree = Option<Box<Node>>;
+type BinaryTree = Option<Box<BinaryNode>>;
 
 #[derive(Debug)]
-struct Node {
+struct BinaryNode {
     value: u64,
-    left: Tree,
-    right: Tree,
+    left: BinaryTree,
+    right: BinaryTree,
 }
 
 impl TreeSum {
@@ -116,9 +116,9 @@ impl Kernel for TreeSum {
     }
 }
 
-fn preorder(nodes: usize, value: &mut impl FnMut() -> u64) -> Tree {
+fn preorder(nodes: usize, value: &mut impl FnMut() -> u64) -> BinaryTree {
     let children = nodes.checked_sub(1)?;
-    let mut node = Box::new(Node {
+    let mut node = Box::new(BinaryNode {
         value: value(),
         left: None,
         right: None,
@@ -128,28 +128,28 @@ fn preorder(nodes: usize, value: &mut impl FnMut() -> u64) -> Tree {
     Some(node)
 }
 
-fn postorder(nodes: usize, value: &mut impl FnMut() -> u64) -> Tree {
+fn postorder(nodes: usize, value: &mut impl FnMut() -> u64) -> BinaryTree {
     let children = nodes.checked_sub(1)?;
     let left = postorder(children.div_ceil(2), value);
     let right = postorder(children / 2, value);
     let value = value();
-    Some(Box::new(Node { value, left, right }))
+    Some(Box::new(BinaryNode { value, left, right }))
 }
 
 #[inline]
-fn touch<P: Platform>(node: &Node) {
+fn touch<P: Platform>(node: &BinaryNode) {
     P::read(slice::from_ref(node));
     P::compute(NODE);
 }
 
-fn sum<F: Fork>(fork: &F, tree: &Tree) -> u64 {
+fn sum<F: Fork>(fork: &F, tree: &BinaryTree) -> u64 {
     let Some(node) = tree else { return 0 };
     touch::<F::Platform>(node);
     let (left, right) = fork.join(|| sum(fork, &node.left), || sum(fork, &node.right));
     node.value.wrapping_add(left).wrapping_add(right)
 }
 
-fn left_first<P: Platform>(tree: &Tree) -> u64 {
+fn left_first<P: Platform>(tree: &BinaryTree) -> u64 {
     let Some(node) = tree else { return 0 };
     touch::<P>(node);
     let left = left_first::<P>(&node.left);
@@ -157,7 +157,7 @@ fn left_first<P: Platform>(tree: &Tree) -> u64 {
     node.value.wrapping_add(left).wrapping_add(right)
 }
 
-fn right_first<P: Platform>(tree: &Tree) -> u64 {
+fn right_first<P: Platform>(tree: &BinaryTree) -> u64 {
     let Some(node) = tree else { return 0 };
     touch::<P>(node);
     let right = right_first::<P>(&node.right);
@@ -171,13 +171,13 @@ mod tests {
     use super::*;
     use manycore_platform::Native;
 
-    fn count(tree: &Tree) -> usize {
-        let children = |node: &Node| count(&node.left) + count(&node.right);
+    fn count(tree: &BinaryTree) -> usize {
+        let children = |node: &BinaryNode| count(&node.left) + count(&node.right);
         tree.as_ref().map_or(0, |node| 1 + children(node))
     }
 
-    fn depth(tree: &Tree) -> usize {
-        let below = |node: &Node| depth(&node.left).max(depth(&node.right));
+    fn depth(tree: &BinaryTree) -> usize {
+        let below = |node: &BinaryNode| depth(&node.left).max(depth(&node.right));
         tree.as_ref().map_or(0, |node| 1 + below(node))
     }
 

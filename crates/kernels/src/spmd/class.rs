@@ -1,7 +1,6 @@
 //! The classes of the NAS parallel benchmarks: how large a problem is.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::names::by_name;
 
 /// A size of problem, from seconds' fractions to many gigabytes' minutes.
 ///
@@ -46,30 +45,4 @@ impl Class {
     }
 }
 
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// No class has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::Class;
-///
-/// let error = "D".parse::<Class>().unwrap_err();
-/// assert_eq!(error.to_string(), "no class is called `D`; there are S, W, A, B, C");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no class is called `{0}`; there are {list}", list = Class::ALL.map(Class::name).join(", "))]
-pub struct UnknownClass(pub String);
-
-impl FromStr for Class {
-    type Err = UnknownClass;
-
-    /// One of the five letters, in capitals.
-    fn from_str(name: &str) -> Result<Self, UnknownClass> {
-        let found = Self::ALL.into_iter().find(|class| class.name() == name);
-        found.ok_or_else(|| UnknownClass(name.to_owned()))
-    }
-}
+by_name!(Class, "no class is called");

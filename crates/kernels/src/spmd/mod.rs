@@ -29,15 +29,15 @@ mod worksharing;
 
 pub use bt::{Bt, BtPhases, Norms};
 pub use cg::{Cg, CgPhases};
-pub use class::{Class, UnknownClass};
+pub use class::Class;
 pub use ft::{Ft, FtPhases};
-pub use npb::{Npb, UnknownNpb};
+pub use npb::Npb;
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
 pub use program::{Declaration, Program, Verified, WrongAnswer};
 pub use shared::Shared;
 pub use streamcluster::{
-    Centre, Input, InvalidProblem, NotFinished, Problem, Solution, Streamcluster, UnknownInput,
-    Wrong,
+    Centre, InvalidStreamcluster, NotFinished, Solution, Streamcluster, StreamclusterInput,
+    StreamclusterProblem, WrongSolution,
 };
 pub use worksharing::{Looped, Ranked, Sums, Worksharing};

@@ -1,9 +1,8 @@
 //! The programs of the NAS parallel benchmarks, by name.
 
 use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Program};
+use crate::names::by_name;
 use manycore_platform::Platform;
-use std::fmt;
-use std::str::FromStr;
 
 /// A program of the NAS parallel benchmarks.
 ///
@@ -73,29 +72,4 @@ impl Npb {
     }
 }
 
-impl fmt::Display for Npb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// No program of the benchmarks has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::Npb;
-///
-/// let error = "ep".parse::<Npb>().unwrap_err();
-/// assert!(error.to_string().starts_with("no program of NPB is called `ep`; there are bt, cg, ft"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no program of NPB is called `{0}`; there are {list}", list = Npb::ALL.map(Npb::name).join(", "))]
-pub struct UnknownNpb(pub String);
-
-impl FromStr for Npb {
-    type Err = UnknownNpb;
-
-    fn from_str(name: &str) -> Result<Self, UnknownNpb> {
-        let found = Self::ALL.into_iter().find(|npb| npb.name() == name);
-        found.ok_or_else(|| UnknownNpb(name.to_owned()))
-    }
-}
+by_name!(Npb, "no program of NPB is called");

@@ -18,13 +18,13 @@ const BATCH: u64 = 256;
 /// An operation that a shared counter is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Operation {
+pub(crate) enum CounterOperation {
     FetchAndAdd,
     /// Load, then compare-and-swap until it succeeds.
     CompareAndSwap,
 }
 
-impl Operation {
+impl CounterOperation {
     pub(super) const ALL: [Self; 2] = [Self::FetchAndAdd, Self::CompareAndSwap];
 
     #[inline(always)]
@@ -47,7 +47,7 @@ impl Operation {
 
 /// One sample: threads that increment one counter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(super) struct CounterSample {
     /// Nanoseconds from one success of a thread to its next, mean of all.
     pub(super) ns_per_op: f64,
     /// Successes of all threads together, millions a second.
@@ -55,18 +55,21 @@ pub(super) struct Sample {
 }
 
 /// Lets one thread on each of `places` increment one counter for a while.
-pub(super) fn sample(operation: Operation, places: &[Vec<usize>]) -> io::Result<Sample> {
+pub(super) fn sample(
+    operation: CounterOperation,
+    places: &[Vec<usize>],
+) -> io::Result<CounterSample> {
     let counter = CachePadded::new(AtomicU64::new(0));
     let window = Native::duration_to_ticks(WINDOW);
     let batch = (BATCH / (places.len() as u64).pow(2)).max(4);
     let runs = team::run_on(places, move |_| {
         // The operation is fixed outside the loop, not asked for in it.
         match operation {
-            Operation::FetchAndAdd => {
-                hammer(window, batch, || Operation::FetchAndAdd.increment(&counter))
-            }
-            Operation::CompareAndSwap => hammer(window, batch, || {
-                Operation::CompareAndSwap.increment(&counter)
+            CounterOperation::FetchAndAdd => hammer(window, batch, || {
+                CounterOperation::FetchAndAdd.increment(&counter)
+            }),
+            CounterOperation::CompareAndSwap => hammer(window, batch, || {
+                CounterOperation::CompareAndSwap.increment(&counter)
             }),
         }
     })?;
@@ -76,7 +79,7 @@ pub(super) fn sample(operation: Operation, places: &[Vec<usize>]) -> io::Result<
         .iter()
         .map(|run| run.operations as f64 / run.ns * 1e3)
         .sum();
-    Ok(Sample {
+    Ok(CounterSample {
         ns_per_op: ns / operations,
         mops: per_us,
     })
@@ -109,7 +112,7 @@ fn hammer(window: u64, batch: u64, increment: impl Fn()) -> Run {
 /// An operation by a number of threads on one line.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AtomicCost {
-    pub(crate) operation: Operation,
+    pub(crate) operation: CounterOperation,
     pub(crate) threads: usize,
     /// Where the threads were pinned; empty if they could not be.
     pub(crate) cpus: Vec<usize>,
@@ -125,9 +128,9 @@ pub(super) fn measure(
     rounds: usize,
     progress: &mut dyn FnMut(&str),
 ) -> io::Result<Vec<AtomicCost>> {
-    let cells: Vec<(&Vec<Vec<usize>>, Operation)> = teams
+    let cells: Vec<(&Vec<Vec<usize>>, CounterOperation)> = teams
         .iter()
-        .flat_map(|places| Operation::ALL.map(|operation| (places, operation)))
+        .flat_map(|places| CounterOperation::ALL.map(|operation| (places, operation)))
         .collect();
     let mut samples = vec![Vec::with_capacity(rounds); cells.len()];
     for round in 0..=rounds {

@@ -1,7 +1,7 @@
 //! What two threads on one cache line cost each other, by the distance between
 //! their CPUs.
 
-use super::atomics::{self, Operation};
+use super::atomics::{self, CounterOperation};
 use super::summary::Summary;
 use super::team;
 use manycore::topology::{Distance, Topology};
@@ -94,8 +94,8 @@ pub(super) fn measure(
             let pair = pairs[round % pairs.len()];
             let places = pair.map(|cpu| vec![cpu]);
             let taken = [
-                atomics::sample(Operation::FetchAndAdd, &places)?.ns_per_op,
-                atomics::sample(Operation::CompareAndSwap, &places)?.ns_per_op,
+                atomics::sample(CounterOperation::FetchAndAdd, &places)?.ns_per_op,
+                atomics::sample(CounterOperation::CompareAndSwap, &places)?.ns_per_op,
                 hand_over(pair)?,
             ];
             if round > 0 {

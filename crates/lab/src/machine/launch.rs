@@ -81,7 +81,7 @@ pub(super) struct Crew {
 }
 
 #[derive(Clone, Default)]
-struct Samples {
+struct LaunchSamples {
     empty: Vec<f64>,
     overhead: Vec<f64>,
 }
@@ -92,12 +92,12 @@ pub(super) fn measure(
     rounds: usize,
     progress: &mut dyn FnMut(&str),
 ) -> io::Result<Vec<LaunchCost>> {
-    let work = Work::calibrate();
+    let work = LaunchWork::calibrate();
     let cells: Vec<(&Crew, Before)> = crews
         .iter()
         .flat_map(|crew| Before::ALL.map(|before| (crew, before)))
         .collect();
-    let mut samples = vec![Samples::default(); cells.len()];
+    let mut samples = vec![LaunchSamples::default(); cells.len()];
     for round in 0..=rounds {
         progress(&format!("loop launch, round {round} of {rounds}"));
         for (&(crew, before), samples) in cells.iter().zip(&mut samples) {
@@ -122,7 +122,7 @@ pub(super) fn measure(
 
 /// One pool, made here and gone afterwards, so that its workers disturb no
 /// other measurement; called from a thread on its own CPU.
-fn launch(crew: &Crew, before: Before, work: Work) -> io::Result<Samples> {
+fn launch(crew: &Crew, before: Before, work: LaunchWork) -> io::Result<LaunchSamples> {
     // Made on this free thread: what a pinned one makes would inherit its CPU.
     let pool = Pool::builder()
         .threads(crew.threads)
@@ -144,7 +144,7 @@ fn launch(crew: &Crew, before: Before, work: Work) -> io::Result<Samples> {
                 });
             }
         };
-        Samples {
+        LaunchSamples {
             empty: time(before, empty)
                 .map(|ns| ns / f64::from(batch))
                 .collect(),
@@ -173,11 +173,11 @@ fn time(before: Before, run: impl Fn()) -> impl Iterator<Item = f64> {
 
 /// A chain of arithmetic that a compiler can neither fold nor drop.
 #[derive(Clone, Copy)]
-struct Work {
+struct LaunchWork {
     steps: u32,
 }
 
-impl Work {
+impl LaunchWork {
     /// As many steps as last [`TASK_NS`], found from the fastest of some runs.
     fn calibrate() -> Self {
         let probe = Self { steps: 20_000 };
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn the_task_lasts_about_as_long_as_it_should() {
         // Generous: this runs beside other tests.
-        let alone = Work::calibrate().alone();
+        let alone = LaunchWork::calibrate().alone();
         assert!((TASK_NS / 4.0..TASK_NS * 20.0).contains(&alone), "{alone}");
     }
 }

@@ -16,7 +16,7 @@ mod wake;
 
 pub(crate) use host::cpu_model;
 
-use atomics::{AtomicCost, Operation};
+use atomics::{AtomicCost, CounterOperation};
 use distance::DistanceCost;
 use host::TopologyData;
 use launch::{Before, Crew, LaunchCost};
@@ -249,10 +249,10 @@ fn costs(
     };
     let contended = atomics
         .iter()
-        .filter(|cost| cost.operation == Operation::FetchAndAdd && cost.threads > 1);
+        .filter(|cost| cost.operation == CounterOperation::FetchAndAdd && cost.threads > 1);
     MeasuredCosts {
-        faa_ns: alone(Operation::FetchAndAdd),
-        cas_ns: alone(Operation::CompareAndSwap),
+        faa_ns: alone(CounterOperation::FetchAndAdd),
+        cas_ns: alone(CounterOperation::CompareAndSwap),
         faa_contended_ns: contended
             .map(|cost| CostByThreads {
                 threads: cost.threads,

@@ -1,6 +1,7 @@
 //! Threads pinned to given CPUs that begin together.
 
-use manycore_platform::{CachePadded, Native, Platform, ThreadSpec};
+use crate::threads::start;
+use manycore_platform::{CachePadded, Native, Platform};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -52,11 +53,6 @@ pub(super) fn run_on<R: Send + 'static>(
     let mut refused = None;
     for (index, cpus) in places.iter().enumerate() {
         let (team, send) = (Arc::clone(&shared), send.clone());
-        let spec = ThreadSpec {
-            name: format!("machine-{index}"),
-            cpus: cpus.clone(),
-            ..ThreadSpec::default()
-        };
         let body = move || {
             let (start, body) = &*team;
             if start.wait(count) {
@@ -64,7 +60,7 @@ pub(super) fn run_on<R: Send + 'static>(
                 let _ = send.send((index, body(index)));
             }
         };
-        match Native::spawn(spec, Box::new(body)) {
+        match start::<Native>(format!("machine-{index}"), cpus.clone(), body) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 shared.0.abandoned.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The report as text: the picture, then tables.
 
 use super::MachineReport;
-use super::atomics::Operation;
+use super::atomics::CounterOperation;
 use super::distance;
 use super::launch::Before;
 use super::summary::Summary;
@@ -41,8 +41,8 @@ impl MachineReport {
         ]);
         for cost in &self.atomics {
             let operation = match cost.operation {
-                Operation::FetchAndAdd => "fetch-and-add",
-                Operation::CompareAndSwap => "compare-and-swap loop",
+                CounterOperation::FetchAndAdd => "fetch-and-add",
+                CounterOperation::CompareAndSwap => "compare-and-swap loop",
             };
             table.add_row([
                 operation.to_owned(),

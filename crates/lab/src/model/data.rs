@@ -30,13 +30,13 @@ const LATENCY: &str = "a number above 0";
 
 /// One configuration, measured with several block sizes.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct PublishedCell {
     pub(crate) at: Configuration,
     /// Block size and latency, by block size; at least one.
     pub(crate) measured: Vec<(usize, f64)>,
 }
 
-impl Cell {
+impl PublishedCell {
     pub(crate) fn best(&self) -> f64 {
         let latencies = self.measured.iter().map(|&(_, latency)| latency);
         latencies.fold(f64::INFINITY, f64::min)
@@ -81,8 +81,8 @@ impl Source {
     }
 
     /// Latencies, gathered by configuration in the order of first appearance.
-    pub(crate) fn cells(&self) -> Result<Vec<Cell>, ModelError> {
-        let mut cells: Vec<Cell> = Vec::new();
+    pub(crate) fn cells(&self) -> Result<Vec<PublishedCell>, ModelError> {
+        let mut cells: Vec<PublishedCell> = Vec::new();
         let mut index = BTreeMap::new();
         let mut seen = BTreeMap::new();
         let sheet = self.with_configurations(&MEASUREMENT)?;
@@ -102,7 +102,7 @@ impl Source {
             }
             seen.insert((at.clone(), block), row.line());
             let cell = *index.entry(at.clone()).or_insert_with(|| {
-                cells.push(Cell {
+                cells.push(PublishedCell {
                     at,
                     measured: Vec::new(),
                 });
@@ -224,8 +224,8 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.records.iter().map(|record| Row {
+    pub(super) fn rows(&self) -> impl Iterator<Item = LatencyRow<'_>> {
+        self.records.iter().map(|record| LatencyRow {
             sheet: self,
             record,
         })
@@ -233,12 +233,12 @@ impl Sheet<'_> {
 }
 
 /// One line of a [`Sheet`].
-pub(super) struct Row<'a> {
+pub(super) struct LatencyRow<'a> {
     sheet: &'a Sheet<'a>,
     record: &'a csv::StringRecord,
 }
 
-impl Row<'_> {
+impl LatencyRow<'_> {
     fn line(&self) -> u64 {
         self.record.position().map_or(0, csv::Position::line)
     }
@@ -290,7 +290,7 @@ mod tests {
     const HEADER: &str =
         "machine,core_groups,threads,unit_read,unit_write,unit_comp,block_size,latency_clocks";
 
-    fn cells(text: &str) -> Result<Vec<Cell>, String> {
+    fn cells(text: &str) -> Result<Vec<PublishedCell>, String> {
         let source = Source::shipped("f.csv", text);
         source.cells().map_err(|error| error.to_string())
     }

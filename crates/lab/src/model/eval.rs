@@ -1,6 +1,6 @@
 //! `manycore model eval`: what each model's blocks cost on measured cells.
 
-use super::data::Cell;
+use super::data::PublishedCell;
 use super::error::ModelError;
 use super::form::{self, Preference};
 use super::parameters::Parameters;
@@ -51,8 +51,8 @@ pub(crate) struct EvalReport {
 }
 
 impl EvalReport {
-    pub(super) fn new(cells: &[Cell], ours: &Parameters) -> Result<Self, ModelError> {
-        let regrets = |block: &dyn Fn(&Cell) -> f64| -> Vec<f64> {
+    pub(super) fn new(cells: &[PublishedCell], ours: &Parameters) -> Result<Self, ModelError> {
+        let regrets = |block: &dyn Fn(&PublishedCell) -> f64| -> Vec<f64> {
             cells.iter().map(|cell| cell.regret(block(cell))).collect()
         };
         let formula = |weights: &Weights| {

@@ -1,6 +1,6 @@
 //! `manycore model fit`: prices from latencies, and how well they carry over.
 
-use super::data::Cell;
+use super::data::PublishedCell;
 use super::error::ModelError;
 use super::eval::Score;
 use super::fitting;
@@ -39,7 +39,7 @@ pub(crate) struct Refitted {
 }
 
 impl FitReport {
-    pub(super) fn new(cells: &[Cell]) -> Result<Self, ModelError> {
+    pub(super) fn new(cells: &[PublishedCell]) -> Result<Self, ModelError> {
         let started = Instant::now();
         let parameters = fitting::fit(&cells.iter().collect::<Vec<_>>())?;
         let fit_ms = milliseconds(started);

@@ -14,7 +14,7 @@
 //! * **Priors**: what the literature and common sense say, within a factor.
 
 use super::configuration::{Configuration, ITERATIONS};
-use super::data::Cell;
+use super::data::PublishedCell;
 use super::error::ModelError;
 use super::form::Preference;
 use super::least_squares::minimise;
@@ -47,7 +47,7 @@ const BYTE: (f64, f64) = (0.65, 0.3);
 const MANY_GROUPS: &str = "AMD 3970X";
 
 /// Fits to `cells`, which may be none.
-pub(super) fn fit(cells: &[&Cell]) -> Result<Parameters, ModelError> {
+pub(super) fn fit(cells: &[&PublishedCell]) -> Result<Parameters, ModelError> {
     let machines: BTreeSet<&str> = cells.iter().map(|cell| cell.at.machine.as_str()).collect();
     let machines: Vec<&str> = match machines.is_empty() {
         true => vec!["any"],
@@ -89,7 +89,7 @@ fn from_logs(logs: &[f64], machines: &[&str]) -> Parameters {
     }
 }
 
-fn latency_residuals(cell: &Cell, parameters: &Parameters, residuals: &mut Vec<f64>) {
+fn latency_residuals(cell: &PublishedCell, parameters: &Parameters, residuals: &mut Vec<f64>) {
     let best = cell.best();
     let errors = cell.measured.iter().map(|&(block, latency)| {
         let error = (parameters.latency(&cell.at, block) / latency).ln();

@@ -23,7 +23,7 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use data::Cell as PublishedCell;
+pub(crate) use data::PublishedCell;
 pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;

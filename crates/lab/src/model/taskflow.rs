@@ -4,11 +4,11 @@
 //! no regret by table look-up. The document's comparison has Taskflow's latency
 //! for some cells of the grid: that over the cell's best, another run though.
 
-use super::data::Cell;
+use super::data::PublishedCell;
 use super::error::ModelError;
 use super::shipped;
 
-pub(super) fn regrets(cells: &[Cell]) -> Result<Vec<f64>, ModelError> {
+pub(super) fn regrets(cells: &[PublishedCell]) -> Result<Vec<f64>, ModelError> {
     let source = shipped::taskflow();
     let sheet = source.sheet(&[
         "machine",

@@ -1,6 +1,6 @@
 //! Predicts for cells that the fit has not seen.
 
-use super::data::Cell;
+use super::data::PublishedCell;
 use super::error::ModelError;
 use super::fitting::fit;
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ const MOST_FITS: usize = 64;
 /// Regrets of `ours`, in the order of the cells, where each was fitted without
 /// the cells of the same `part`. None if some part is all there is.
 pub(super) fn leave_out<K: Ord>(
-    cells: &[Cell],
-    part: impl Fn(usize, &Cell) -> K,
+    cells: &[PublishedCell],
+    part: impl Fn(usize, &PublishedCell) -> K,
 ) -> Result<Option<Vec<f64>>, ModelError> {
     let mut known = BTreeMap::new();
     let parts = cells.iter().enumerate().map(|(i, cell)| {
@@ -29,7 +29,7 @@ pub(super) fn leave_out<K: Ord>(
             .iter()
             .zip(&parts)
             .filter(|(_, other)| **other != parts[i]);
-        let others: Vec<&Cell> = others.map(|(cell, _)| cell).collect();
+        let others: Vec<&PublishedCell> = others.map(|(cell, _)| cell).collect();
         if others.is_empty() {
             return Ok(None);
         }
@@ -44,16 +44,16 @@ pub(super) fn leave_out<K: Ord>(
 }
 
 /// Every cell by itself.
-pub(super) fn by_cell(cells: &[Cell]) -> Result<Option<Vec<f64>>, ModelError> {
+pub(super) fn by_cell(cells: &[PublishedCell]) -> Result<Option<Vec<f64>>, ModelError> {
     leave_out(cells, |i, _| i)
 }
 
 /// All cells of a machine at once.
-pub(super) fn by_machine(cells: &[Cell]) -> Result<Option<Vec<f64>>, ModelError> {
+pub(super) fn by_machine(cells: &[PublishedCell]) -> Result<Option<Vec<f64>>, ModelError> {
     leave_out(cells, |_, cell| cell.at.machine.clone())
 }
 
 /// All cells with as many core groups at once.
-pub(super) fn by_core_groups(cells: &[Cell]) -> Result<Option<Vec<f64>>, ModelError> {
+pub(super) fn by_core_groups(cells: &[PublishedCell]) -> Result<Option<Vec<f64>>, ModelError> {
     leave_out(cells, |_, cell| cell.at.core_groups)
 }

@@ -31,8 +31,8 @@ const MOST_THREADS: usize = 1024;
 
 /// Every study, in the order of the report.
 pub(crate) const STUDIES: [&dyn Study; 8] = [
-    &block_size::BlockSize,
-    &sleep::SleepPolicies,
+    block_size::STUDY,
+    sleep::STUDY,
     barrier::STUDY,
     streamcluster::STUDY,
     robustness::STUDY,
@@ -50,9 +50,7 @@ pub(crate) trait Study: Sync {
     fn question(&self) -> &'static str;
 
     /// Where it runs unless told otherwise: what `--on` would name.
-    fn home(&self) -> &'static str {
-        "native"
-    }
+    fn home(&self) -> &'static str;
 
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];

@@ -20,7 +20,7 @@ impl Pond {
     pub(super) fn with_visits(visits: u64, seed: u64) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut pond = Self { stones: vec![true] };
-        let mut table = Table::new();
+        let mut table = PondTable::new();
         let mut visited: u64 = 1;
         // More would overflow, and nobody could wait for them.
         let visits = visits.min(1 << 60);
@@ -38,7 +38,7 @@ impl Pond {
 
     /// The answer, by going through the places once.
     pub(super) fn crossings(&self) -> Crossings {
-        let mut table = Table::new();
+        let mut table = PondTable::new();
         let mut pond = Self { stones: vec![true] };
         let mut last = Crossings { ways: 1, jumps: 0 };
         for &stone in &self.stones[1..] {
@@ -50,11 +50,11 @@ impl Pond {
 }
 
 /// In how many ways, and how few jumps, a place is reached at each speed.
-struct Table {
+struct PondTable {
     reached: Vec<Vec<Crossings>>,
 }
 
-impl Table {
+impl PondTable {
     fn new() -> Self {
         let start = Crossings { ways: 1, jumps: 0 };
         Self {

@@ -4,13 +4,13 @@
 /// lower right), and in each of them its own quadrants, down to blocks that lie
 /// row by row. So a quadrant is a slice, and may be lent to a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Matrix {
+pub(super) struct DenseMatrix {
     levels: u32,
     pub(super) block: usize,
     pub(super) elements: Vec<f32>,
 }
 
-impl Matrix {
+impl DenseMatrix {
     /// Elements as `element` gives them, in the order they lie in.
     pub(super) fn from_fn(levels: u32, block: usize, mut element: impl FnMut() -> f32) -> Self {
         let side = block << levels;
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn quadrants_lie_one_behind_the_other() {
         let mut next = 0.0;
-        let matrix = Matrix::from_fn(1, 2, || {
+        let matrix = DenseMatrix::from_fn(1, 2, || {
             next += 1.0;
             next
         });

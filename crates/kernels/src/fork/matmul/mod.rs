@@ -5,7 +5,7 @@ mod strassen;
 
 use super::{Fork, Kernel, Serial, Wrong};
 use manycore_platform::Platform;
-use matrix::{Matrix, quarters, quarters_mut};
+use matrix::{DenseMatrix, quarters, quarters_mut};
 
 /// Instructions of eight multiplications and additions in a row of a block, and
 /// what each such row takes besides.
@@ -43,9 +43,9 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct MatMul {
     method: Method,
-    a: Matrix,
-    b: Matrix,
-    c: Matrix,
+    a: DenseMatrix,
+    b: DenseMatrix,
+    c: DenseMatrix,
 }
 
 impl MatMul {
@@ -62,12 +62,12 @@ impl MatMul {
     pub fn new(method: Method, levels: u32, block: usize, seed: u64) -> Self {
         let block = block.max(1);
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut matrix = || Matrix::from_fn(levels, block, || f32::from(random.i8(-4..=4)));
+        let mut matrix = || DenseMatrix::from_fn(levels, block, || f32::from(random.i8(-4..=4)));
         Self {
             method,
             a: matrix(),
             b: matrix(),
-            c: Matrix::from_fn(levels, block, || f32::NAN),
+            c: DenseMatrix::from_fn(levels, block, || f32::NAN),
         }
     }
 }

@@ -7,7 +7,7 @@ mod search;
 use super::{Fork, Kernel, Serial, Wrong};
 use manycore_platform::{Atomic, CachePadded, Platform};
 use map::Map;
-use search::{Journey, Search, Tour};
+use search::{Journey, Tour, TourSearch};
 
 /// The first ten cities of dj38, the map of Djibouti among the national problems that the
 /// University of Waterloo publishes (`THIRD_PARTY.md`).
@@ -133,7 +133,7 @@ impl Tsp {
 
     fn search<F: Fork>(&self, fork: &F, threshold: usize) -> Option<Tour> {
         let shortest = CachePadded::new(Atomic::new(u64::MAX));
-        let search = Search {
+        let search = TourSearch {
             fork,
             map: &self.map,
             shortest: &shortest,

@@ -63,7 +63,7 @@ impl Journey {
     }
 }
 
-pub(super) struct Search<'a, F: Fork> {
+pub(super) struct TourSearch<'a, F: Fork> {
     pub(super) fork: &'a F,
     pub(super) map: &'a Map,
     /// The length of the shortest tour that anybody has found. All orderings
@@ -73,7 +73,7 @@ pub(super) struct Search<'a, F: Fork> {
     pub(super) threshold: usize,
 }
 
-impl<F: Fork> Search<'_, F> {
+impl<F: Fork> TourSearch<'_, F> {
     /// The shortest tour that begins with `journey`, if it is shorter than all
     /// found meanwhile.
     pub(super) fn all(&self, mut journey: Journey) -> Option<Tour> {

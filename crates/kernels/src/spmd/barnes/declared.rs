@@ -1,6 +1,6 @@
 //! What a run of Barnes does, without its bodies.
 
-use super::{Input, Problem};
+use super::{BarnesInput, BarnesProblem};
 use crate::spmd::{Cost, Declaration, Phase};
 
 /// Bodies that a zone has in the mean.
@@ -18,15 +18,15 @@ const BODIES_A_ZONE: usize = 2;
 ///
 /// ```
 /// use manycore_kernels::spmd::Declaration;
-/// use manycore_kernels::spmd::barnes::{Declared, Input};
+/// use manycore_kernels::spmd::barnes::{BarnesPhases, BarnesInput};
 ///
-/// let native = Declared::of(Input::Native);
+/// let native = BarnesPhases::of(BarnesInput::Native);
 /// let names: Vec<&str> = native.step().iter().map(|phase| phase.name).collect();
 /// assert_eq!(names, ["barnes root", "barnes load", "barnes moments", "barnes forces"]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Declared {
-    problem: Problem,
+pub struct BarnesPhases {
+    problem: BarnesProblem,
 }
 
 /// Means for a body.
@@ -94,24 +94,24 @@ const OF_NODE: f64 = 104.0;
 const POINT: f64 = 40.0;
 const MOTION: f64 = 48.0;
 
-impl Declared {
+impl BarnesPhases {
     /// One of the named sizes.
     #[must_use]
-    pub fn of(input: Input) -> Self {
+    pub fn of(input: BarnesInput) -> Self {
         Self::new(input.problem())
     }
 
     /// Any problem.
     ///
     /// ```
-    /// use manycore_kernels::spmd::barnes::{Declared, Problem};
+    /// use manycore_kernels::spmd::barnes::{BarnesPhases, BarnesProblem};
     ///
-    /// let [few, many] = [1_000, 1_000_000].map(|bodies| Problem::new(bodies).map(Declared::new));
+    /// let [few, many] = [1_000, 1_000_000].map(|bodies| BarnesProblem::new(bodies).map(BarnesPhases::new));
     /// assert!(5.0 * few?.wholes() < many?.wholes());
-    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
+    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidBarnes>(())
     /// ```
     #[must_use]
-    pub fn new(problem: Problem) -> Self {
+    pub fn new(problem: BarnesProblem) -> Self {
         Self { problem }
     }
 
@@ -220,7 +220,7 @@ impl Declared {
     }
 }
 
-impl Declaration for Declared {
+impl Declaration for BarnesPhases {
     fn step(&self) -> Vec<Phase> {
         self.phases().into()
     }

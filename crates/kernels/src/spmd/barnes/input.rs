@@ -1,20 +1,19 @@
 //! How many bodies, and SPLASH's numbers.
 
 use super::slot::MOST_NODES;
-use std::fmt;
-use std::str::FromStr;
+use crate::names::by_name;
 
 /// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
 ///
 /// ```
-/// use manycore_kernels::spmd::barnes::Input;
+/// use manycore_kernels::spmd::barnes::BarnesInput;
 ///
-/// let input: Input = "simmedium".parse()?;
+/// let input: BarnesInput = "simmedium".parse()?;
 /// assert_eq!(input.problem().bodies(), 32_768);
-/// # Ok::<(), manycore_kernels::spmd::barnes::UnknownInput>(())
+/// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Input {
+pub enum BarnesInput {
     /// 512 bodies, for tests; ours.
     Tiny,
     /// 16,384 bodies: SPLASH's base problem.
@@ -29,7 +28,7 @@ pub enum Input {
     Native,
 }
 
-impl Input {
+impl BarnesInput {
     /// All of them, the smallest first.
     pub const ALL: [Self; 6] = [
         Self::Tiny,
@@ -43,7 +42,7 @@ impl Input {
     /// The name in commands and reports.
     ///
     /// ```
-    /// assert_eq!(manycore_kernels::spmd::barnes::Input::SimLarge.name(), "simlarge");
+    /// assert_eq!(manycore_kernels::spmd::barnes::BarnesInput::SimLarge.name(), "simlarge");
     /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -60,11 +59,11 @@ impl Input {
     /// SPLASH's numbers, with so many bodies.
     ///
     /// ```
-    /// use manycore_kernels::spmd::barnes::Input;
-    /// assert_eq!(Input::Native.problem().bodies(), 4_194_304);
+    /// use manycore_kernels::spmd::barnes::BarnesInput;
+    /// assert_eq!(BarnesInput::Native.problem().bodies(), 4_194_304);
     /// ```
     #[must_use]
-    pub fn problem(self) -> Problem {
+    pub fn problem(self) -> BarnesProblem {
         let bodies = match self {
             Self::Tiny => 512,
             Self::Base | Self::SimSmall => 16_384,
@@ -72,52 +71,26 @@ impl Input {
             Self::SimLarge => 262_144,
             Self::Native => 4_194_304,
         };
-        Problem {
+        BarnesProblem {
             bodies,
-            ..Problem::SPLASH
+            ..BarnesProblem::SPLASH
         }
     }
 }
 
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No input has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::barnes::Input;
-/// let error = "large".parse::<Input>().unwrap_err();
-/// let said = "barnes has no input `large`; there are tiny, base, simsmall, simmedium, \
-///             simlarge, native";
-/// assert_eq!(error.to_string(), said);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("barnes has no input `{0}`; there are {list}", list = Input::ALL.map(Input::name).join(", "))]
-pub struct UnknownInput(pub String);
-
-impl FromStr for Input {
-    type Err = UnknownInput;
-
-    fn from_str(name: &str) -> Result<Self, UnknownInput> {
-        let named = Self::ALL.into_iter().find(|input| input.name() == name);
-        named.ok_or_else(|| UnknownInput(name.to_owned()))
-    }
-}
+by_name!(BarnesInput, "barnes has no input");
 
 /// Bodies, and how exactly they are followed.
 ///
 /// ```
-/// use manycore_kernels::spmd::barnes::Problem;
+/// use manycore_kernels::spmd::barnes::BarnesProblem;
 ///
-/// let problem = Problem::new(1_000)?.with_seed(7);
+/// let problem = BarnesProblem::new(1_000)?.with_seed(7);
 /// assert_eq!((problem.bodies(), problem.steps()), (1_000, 4));
-/// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
+/// # Ok::<(), manycore_kernels::spmd::barnes::InvalidBarnes>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Problem {
+pub struct BarnesProblem {
     pub(super) bodies: usize,
     pub(super) seed: u64,
     pub(super) theta: f64,
@@ -129,18 +102,18 @@ pub struct Problem {
 /// A problem that cannot be posed.
 ///
 /// ```
-/// use manycore_kernels::spmd::barnes::{InvalidProblem, Problem};
-/// assert_eq!(Problem::new(1), Err(InvalidProblem::Bodies(1)));
+/// use manycore_kernels::spmd::barnes::{InvalidBarnes, BarnesProblem};
+/// assert_eq!(BarnesProblem::new(1), Err(InvalidBarnes::Bodies(1)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum InvalidProblem {
+pub enum InvalidBarnes {
     /// Nothing attracts anything, or bodies cannot be told apart.
     #[error("there must be at least 2 bodies and at most 2^27, not {0}")]
     Bodies(usize),
 }
 
-impl Problem {
+impl BarnesProblem {
     const SPLASH: Self = Self {
         bodies: 16_384,
         seed: 123,
@@ -156,9 +129,9 @@ impl Problem {
     /// # Errors
     ///
     /// For less than 2 bodies, or more than 2^27.
-    pub fn new(bodies: usize) -> Result<Self, InvalidProblem> {
+    pub fn new(bodies: usize) -> Result<Self, InvalidBarnes> {
         if !(2..=MOST_NODES / 2).contains(&bodies) {
-            return Err(InvalidProblem::Bodies(bodies));
+            return Err(InvalidBarnes::Bodies(bodies));
         }
         Ok(Self {
             bodies,

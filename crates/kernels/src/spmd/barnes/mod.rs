@@ -58,8 +58,8 @@ mod tree;
 mod verify;
 mod walk;
 
-pub use declared::Declared;
-pub use input::{Input, InvalidProblem, Problem, UnknownInput};
+pub use declared::BarnesPhases;
+pub use input::{BarnesInput, BarnesProblem, InvalidBarnes};
 pub use verify::Errors;
 
 use super::{Program, Shared, Verified, Worksharing, WrongAnswer};
@@ -73,11 +73,11 @@ use walk::Field;
 /// The program: bodies, and the tree they are put into in each step.
 ///
 /// ```
-/// use manycore_kernels::spmd::barnes::{Barnes, Input};
+/// use manycore_kernels::spmd::barnes::{Barnes, BarnesInput};
 /// use manycore_kernels::spmd::{Alone, Program, Ranked, Sums};
 /// use manycore_platform::Native;
 ///
-/// let program = Barnes::<Native>::new(Input::Tiny.problem());
+/// let program = Barnes::<Native>::new(BarnesInput::Tiny.problem());
 /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
 /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
@@ -85,12 +85,12 @@ use walk::Field;
 /// # Ok::<(), manycore_kernels::spmd::WrongAnswer>(())
 /// ```
 pub struct Barnes<P: Platform> {
-    problem: Problem,
+    problem: BarnesProblem,
     /// Places and masses: those of a step, and those of the next, by turns.
     points: [Shared<Point>; 2],
     /// Interactions of each body in the step before, and in this, by turns.
     costs: [Shared<u32>; 2],
-    motions: Shared<Motion>,
+    motions: Shared<BodyMotion>,
     /// The bodies in the order of the last tree, so that neighbours are put into the tree
     /// one after the other.
     order: Shared<u32>,
@@ -104,7 +104,7 @@ pub struct Barnes<P: Platform> {
 
 /// How a body moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Motion {
+struct BodyMotion {
     /// Half a step after the forces were computed; at first, when they will be.
     velocity: Vector,
     acceleration: Vector,
@@ -123,22 +123,22 @@ impl<P: Platform> Barnes<P> {
     ///
     /// ```
     /// use manycore_kernels::spmd::Program;
-    /// use manycore_kernels::spmd::barnes::{Barnes, Problem};
+    /// use manycore_kernels::spmd::barnes::{Barnes, BarnesProblem};
     /// use manycore_platform::Native;
     ///
-    /// let program = Barnes::<Native>::new(Problem::new(100)?);
+    /// let program = Barnes::<Native>::new(BarnesProblem::new(100)?);
     /// assert!(program.verify().is_err()); // not yet moved
-    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
+    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidBarnes>(())
     /// ```
     #[must_use]
-    pub fn new(problem: Problem) -> Self {
+    pub fn new(problem: BarnesProblem) -> Self {
         let bodies = problem.bodies;
         let start = plummer::spheres(bodies, problem.seed);
         let mass = 1.0 / bodies as f64;
         let points: Vec<Point> = (start.iter())
             .map(|&([x, y, z], _)| [x, y, z, mass])
             .collect();
-        let motion = |&(_, velocity): &(Vector, Vector)| Motion {
+        let motion = |&(_, velocity): &(Vector, Vector)| BodyMotion {
             velocity,
             acceleration: [0.0; 3],
         };
@@ -166,15 +166,15 @@ impl<P: Platform> Barnes<P> {
     /// Its phases.
     ///
     /// ```
-    /// use manycore_kernels::spmd::barnes::{Barnes, Declared, Input};
+    /// use manycore_kernels::spmd::barnes::{Barnes, BarnesPhases, BarnesInput};
     /// use manycore_platform::Native;
     ///
-    /// let program = Barnes::<Native>::new(Input::Tiny.problem());
-    /// assert_eq!(program.declaration(), Declared::of(Input::Tiny));
+    /// let program = Barnes::<Native>::new(BarnesInput::Tiny.problem());
+    /// assert_eq!(program.declaration(), BarnesPhases::of(BarnesInput::Tiny));
     /// ```
     #[must_use]
-    pub fn declaration(&self) -> Declared {
-        Declared::new(self.problem)
+    pub fn declaration(&self) -> BarnesPhases {
+        BarnesPhases::new(self.problem)
     }
 
     /// The field of the step, after the tree has been made.
@@ -267,7 +267,7 @@ impl<P: Platform> Barnes<P> {
             } else {
                 kicked(motion.velocity)
             };
-            *motion = Motion {
+            *motion = BodyMotion {
                 velocity: kicked(velocity),
                 acceleration: pull.acceleration,
             };

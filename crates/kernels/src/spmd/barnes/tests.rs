@@ -4,14 +4,14 @@ use crate::spmd::{Declaration, Phase};
 use manycore_platform::Native;
 use walk::Interactions;
 
-fn ran(problem: Problem) -> Barnes<Native> {
+fn ran(problem: BarnesProblem) -> Barnes<Native> {
     let program = Barnes::new(problem);
     alone(&program);
     program
 }
 
-fn of(bodies: usize) -> Problem {
-    Problem::new(bodies).unwrap()
+fn of(bodies: usize) -> BarnesProblem {
+    BarnesProblem::new(bodies).unwrap()
 }
 
 /// Means for a body of the last step: cells and leaves as wholes, bodies, looks; cells
@@ -102,7 +102,7 @@ fn interactions_are_as_many_as_declared() {
             let counts = counted(&ran(of(bodies).with_seed(1_000 + seed as u64)));
             (0..6).for_each(|it| found[it] += counts[it] / seeds as f64);
         }
-        let declared = Declared::new(of(bodies));
+        let declared = BarnesPhases::new(of(bodies));
         let [wholes, near, looks, levels, ..] = found;
         println!("{bodies} bodies: {found:.2?}");
         let near_enough = |found: f64, declared: f64, part: f64| {
@@ -120,7 +120,7 @@ fn interactions_are_as_many_as_declared() {
 #[test]
 fn errors_fall_with_the_third_power_of_theta() {
     let error = |theta: f64| {
-        let program = ran(Problem { theta, ..of(1_500) });
+        let program = ran(BarnesProblem { theta, ..of(1_500) });
         program.verify().unwrap();
         program.errors().root_mean_square
     };

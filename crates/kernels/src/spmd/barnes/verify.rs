@@ -1,6 +1,6 @@
 //! Do bodies move as they should? Forces by direct summation; energy and momentum.
 
-use super::declared::Declared;
+use super::declared::BarnesPhases;
 use super::moments::Pull;
 use super::region::Vector;
 use super::slot::Node;
@@ -41,16 +41,16 @@ impl<P: Platform> Barnes<P> {
     /// 256 times the number of bodies. After the run.
     ///
     /// ```
-    /// use manycore_kernels::spmd::barnes::{Barnes, Problem};
+    /// use manycore_kernels::spmd::barnes::{Barnes, BarnesProblem};
     /// use manycore_kernels::spmd::{Alone, Program, Ranked, Sums};
     /// use manycore_platform::Native;
     ///
-    /// let program = Barnes::<Native>::new(Problem::new(1_000)?);
+    /// let program = Barnes::<Native>::new(BarnesProblem::new(1_000)?);
     /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
     /// // SAFETY: a team of one, whose sums nobody else has.
     /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
     /// assert!(program.errors().median < 0.02);
-    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidProblem>(())
+    /// # Ok::<(), manycore_kernels::spmd::barnes::InvalidBarnes>(())
     /// ```
     pub fn errors(&self) -> Errors {
         // SAFETY: the run is over.
@@ -141,7 +141,7 @@ impl<P: Platform> Barnes<P> {
         within(|| "the mass in the tree".into(), mass, 1.0, rounding)?;
 
         let octupole = 0.19 * problem.theta.powi(3);
-        let cells = Declared::new(*problem).wholes().max(1.0);
+        let cells = BarnesPhases::new(*problem).wholes().max(1.0);
         let error = octupole / cells.sqrt();
         let errors = self.errors();
         let what = || "the mean error of accelerations".into();

@@ -4,7 +4,7 @@ use super::gas::State;
 use super::lanes::Real;
 
 /// A matrix, by rows.
-pub(super) type Block<T> = [[T; 5]; 5];
+pub(super) type BtBlock<T> = [[T; 5]; 5];
 
 /// A matrix and, as its last column, a vector.
 pub(super) type Extended<T> = [[T; 6]; 5];
@@ -24,9 +24,9 @@ macro_rules! by_pattern {
 /// `(target, extended's last column) -= matrix * other`, where the matrix has the pattern.
 #[inline(always)]
 pub(super) fn subtract_product<T: Real>(
-    target: &mut Block<T>,
+    target: &mut BtBlock<T>,
     extended: &mut Extended<T>,
-    matrix: &Block<T>,
+    matrix: &BtBlock<T>,
     other: &Extended<T>,
 ) {
     by_pattern!(subtract_row(target, extended, matrix, other));
@@ -35,9 +35,9 @@ pub(super) fn subtract_product<T: Real>(
 #[inline(always)]
 fn subtract_row<T: Real, const ROW: usize, const COLUMNS: usize>(
     columns: [usize; COLUMNS],
-    target: &mut Block<T>,
+    target: &mut BtBlock<T>,
     extended: &mut Extended<T>,
-    matrix: &Block<T>,
+    matrix: &BtBlock<T>,
     other: &Extended<T>,
 ) {
     let [a, b, c, d, e] = target[ROW];
@@ -60,7 +60,7 @@ fn subtract<T: Real, const N: usize>(row: &mut [T; N], factor: T, other: &[T; N]
 /// Replaces `extended` by what `matrix` makes of it: Gaussian elimination without a
 /// search for pivots, which the benchmark's matrices, with large diagonals, do not need.
 #[inline(always)]
-pub(super) fn divide<T: Real>(matrix: &mut Block<T>, extended: &mut Extended<T>) {
+pub(super) fn divide<T: Real>(matrix: &mut BtBlock<T>, extended: &mut Extended<T>) {
     eliminate::<T, 0>(matrix, extended);
     eliminate::<T, 1>(matrix, extended);
     eliminate::<T, 2>(matrix, extended);
@@ -73,7 +73,7 @@ pub(super) fn divide<T: Real>(matrix: &mut Block<T>, extended: &mut Extended<T>)
 }
 
 #[inline(always)]
-fn eliminate<T: Real, const ROW: usize>(matrix: &mut Block<T>, extended: &mut Extended<T>) {
+fn eliminate<T: Real, const ROW: usize>(matrix: &mut BtBlock<T>, extended: &mut Extended<T>) {
     let mut row = matrix[ROW];
     for k in 0..ROW {
         let factor = row[k];
@@ -96,7 +96,7 @@ fn eliminate<T: Real, const ROW: usize>(matrix: &mut Block<T>, extended: &mut Ex
 }
 
 #[inline(always)]
-fn substitute<T: Real, const ROW: usize>(matrix: &Block<T>, extended: &mut Extended<T>) {
+fn substitute<T: Real, const ROW: usize>(matrix: &BtBlock<T>, extended: &mut Extended<T>) {
     let mut sum = extended[ROW];
     for k in ROW + 1..5 {
         subtract(&mut sum, matrix[ROW][k], &extended[k]);

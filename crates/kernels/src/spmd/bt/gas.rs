@@ -34,7 +34,7 @@ pub(super) struct Weights {
 }
 
 /// Velocities and energy by mass.
-pub(super) struct Motion<T> {
+pub(super) struct GasMotion<T> {
     /// The volume of a unit of mass.
     volume: T,
     velocity: [T; 3],
@@ -42,7 +42,7 @@ pub(super) struct Motion<T> {
     energy: T,
 }
 
-impl<T: Real> Motion<T> {
+impl<T: Real> GasMotion<T> {
     #[inline(always)]
     pub(super) fn of(state: &State<T>) -> Self {
         let [density, along, across, other, energy] = *state;
@@ -60,7 +60,7 @@ impl<T: Real> Motion<T> {
 
 /// What flows past, E(U).
 #[inline(always)]
-pub(super) fn flux<T: Real>(state: &State<T>, motion: &Motion<T>) -> State<T> {
+pub(super) fn flux<T: Real>(state: &State<T>, motion: &GasMotion<T>) -> State<T> {
     let [density, along, across, other, energy] = *state;
     let u = motion.velocity[0];
     let pressure = (energy - density * motion.kinetic) * (GAMMA - 1.0);
@@ -75,9 +75,9 @@ pub(super) fn flux<T: Real>(state: &State<T>, motion: &Motion<T>) -> State<T> {
 
 /// What spreads, V(U).
 #[inline(always)]
-pub(super) fn spread<T: Real>(state: &State<T>, motion: &Motion<T>, diffusion: f64) -> State<T> {
+pub(super) fn spread<T: Real>(state: &State<T>, motion: &GasMotion<T>, diffusion: f64) -> State<T> {
     let [u, v, w] = motion.velocity;
-    let Motion {
+    let GasMotion {
         kinetic, energy, ..
     } = *motion;
     let heat = kinetic * (1.0 - CONDUCTION) + u * u * (1.0 / 6.0) + energy * CONDUCTION;
@@ -99,12 +99,12 @@ pub(super) fn jacobians<T: Real>(
     weights: &Weights,
     mut entry: impl FnMut(usize, usize, T, T),
 ) {
-    let Motion {
+    let GasMotion {
         volume,
         velocity: [u, v, w],
         kinetic,
         energy,
-    } = Motion::of(state);
+    } = GasMotion::of(state);
     let zero = T::of(0.0);
     let own = T::of(weights.diffusion * weights.second);
     let first = T::of(weights.first);

@@ -1,7 +1,7 @@
 //! The right side of the equations: what changes a point by the flow, and what the
 //! benchmark adds so that no wiggles grow.
 
-use super::gas::{Motion, State, Weights, flux, spread};
+use super::gas::{GasMotion, State, Weights, flux, spread};
 use super::grid::{DIRECTIONS, Grid};
 use super::lanes::{LANES, Lanes, Real};
 use std::ops::Range;
@@ -30,7 +30,11 @@ pub(super) fn along<T: Real>(
     damping: &[T; 5],
 ) -> State<T> {
     let [_, last, point, next, _] = states;
-    let motions = [Motion::of(last), Motion::of(point), Motion::of(next)];
+    let motions = [
+        GasMotion::of(last),
+        GasMotion::of(point),
+        GasMotion::of(next),
+    ];
     let into = flux(last, &motions[0]);
     let out = flux(next, &motions[2]);
     let before = spread(last, &motions[0], weights.diffusion);

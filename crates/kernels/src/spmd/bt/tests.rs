@@ -1,4 +1,4 @@
-use super::gas::{Motion, State, flux, jacobians, spread};
+use super::gas::{GasMotion, State, flux, jacobians, spread};
 use super::lanes::Real;
 use super::phases::{RIGHT_SIDE, SOLUTION};
 use super::residual::{along, damping};
@@ -51,13 +51,13 @@ struct Dual(f64, f64);
 
 /// A number that counts what is done to it.
 #[derive(Clone, Copy)]
-struct Counted;
+struct CountedFlops;
 
 thread_local! {
     static OPERATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-impl Counted {
+impl CountedFlops {
     fn count(self) -> Self {
         OPERATIONS.set(OPERATIONS.get() + 1);
         self
@@ -70,7 +70,7 @@ impl Real for Dual {
     }
 }
 
-impl Real for Counted {
+impl Real for CountedFlops {
     fn of(_: f64) -> Self {
         Self
     }
@@ -86,7 +86,7 @@ macro_rules! operators {
             }
         }
 
-        impl $operator for Counted {
+        impl $operator for CountedFlops {
             type Output = Self;
 
             fn $function(self, _: Self) -> Self {
@@ -111,7 +111,7 @@ impl Neg for Dual {
     }
 }
 
-impl Neg for Counted {
+impl Neg for CountedFlops {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -127,7 +127,7 @@ impl Mul<f64> for Dual {
     }
 }
 
-impl Mul<f64> for Counted {
+impl Mul<f64> for CountedFlops {
     type Output = Self;
 
     fn mul(self, _: f64) -> Self {
@@ -147,7 +147,7 @@ fn derivatives(state: State<f64>) -> [[[f64; 5]; 5]; 2] {
     for column in 0..5 {
         let mut state = state.map(Dual::of);
         state[column].1 = 1.0;
-        let motion = Motion::of(&state);
+        let motion = GasMotion::of(&state);
         let flux = flux(&state, &motion);
         let spread = spread(&state, &motion, WEIGHTS.diffusion);
         for row in 0..5 {
@@ -268,7 +268,7 @@ fn operations(work: impl FnOnce()) -> usize {
 
 #[test]
 fn operations_are_as_many_as_declared() {
-    let state = [Counted; 5];
+    let state = [CountedFlops; 5];
     let in_line = |inner| {
         operations(|| {
             let mut workspace = Workspace::new(inner);
@@ -278,7 +278,7 @@ fn operations_are_as_many_as_declared() {
     assert_eq!(in_line(11) - in_line(10), SOLUTION);
 
     let along = operations(|| {
-        along(&[state; 5], &WEIGHTS, &[Counted; 5]);
+        along(&[state; 5], &WEIGHTS, &[CountedFlops; 5]);
     });
     // Each direction is added to the others, the forcing is, and all times the interval.
     assert_eq!(3 * (along + 5) + 5 + 5, RIGHT_SIDE);

@@ -7,7 +7,7 @@
 //!
 //! a row of blocks below, on and above the diagonal, and D is zero at both ends.
 
-use super::block::{Block, Extended, divide, minus_product, subtract_product};
+use super::block::{BtBlock, Extended, divide, minus_product, subtract_product};
 use super::gas::{State, Weights, jacobians};
 use super::lanes::Real;
 
@@ -26,8 +26,8 @@ impl<T: Real> Workspace<T> {
 /// not zero.
 #[derive(Clone, Copy)]
 struct Column<T> {
-    on: Block<T>,
-    below: Block<T>,
+    on: BtBlock<T>,
+    below: BtBlock<T>,
 }
 
 impl<T: Real> Column<T> {

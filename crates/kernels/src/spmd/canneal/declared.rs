@@ -1,7 +1,7 @@
 //! What a run of canneal does, without its netlist.
 
 use super::netlist::{InvalidNetlist, Netlist, generated_wires};
-use super::{Input, Schedule};
+use super::{CannealInput, Schedule};
 use crate::spmd::{Cost, Declaration, Phase};
 
 /// Instructions of a move, but for what it asks of wires: two random numbers, a
@@ -17,22 +17,22 @@ const LINE: f64 = 64.0;
 ///
 /// ```
 /// use manycore_kernels::spmd::Declaration;
-/// use manycore_kernels::spmd::canneal::{Declared, Input};
+/// use manycore_kernels::spmd::canneal::{CannealPhases, CannealInput};
 ///
-/// let native = Declared::of(Input::Native);
+/// let native = CannealPhases::of(CannealInput::Native);
 /// assert_eq!((native.steps(), native.step()[0].items), (6_000, 15_000));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Declared {
+pub struct CannealPhases {
     elements: usize,
     wires: usize,
     schedule: Schedule,
 }
 
-impl Declared {
+impl CannealPhases {
     /// With a generated netlist of the input's size.
     #[must_use]
-    pub fn of(input: Input) -> Self {
+    pub fn of(input: CannealInput) -> Self {
         Self {
             elements: input.elements(),
             wires: generated_wires(input.elements()),
@@ -47,9 +47,9 @@ impl Declared {
     /// As [`Netlist::generate`].
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::{Declared, Schedule};
+    /// use manycore_kernels::spmd::canneal::{CannealPhases, Schedule};
     ///
-    /// let declared = Declared::generated(1_000_000, Schedule::new(1_000, 10.0, 2)?)?;
+    /// let declared = CannealPhases::generated(1_000_000, Schedule::new(1_000, 10.0, 2)?)?;
     /// assert_eq!(declared.ends_a_move(), 12.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -100,7 +100,7 @@ impl Declared {
     }
 }
 
-impl Declaration for Declared {
+impl Declaration for CannealPhases {
     fn step(&self) -> Vec<Phase> {
         vec![self.phase()]
     }

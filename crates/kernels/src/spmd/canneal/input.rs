@@ -1,21 +1,20 @@
 //! How long to anneal, and PARSEC's inputs by name.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::names::by_name;
 
 /// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
 /// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
 ///
 /// ```
-/// use manycore_kernels::spmd::canneal::Input;
+/// use manycore_kernels::spmd::canneal::CannealInput;
 ///
-/// let input: Input = "simsmall".parse()?;
+/// let input: CannealInput = "simsmall".parse()?;
 /// assert_eq!(input.elements(), 100_000);
 /// assert_eq!(input.schedule().steps(), 32);
-/// # Ok::<(), manycore_kernels::spmd::canneal::UnknownInput>(())
+/// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Input {
+pub enum CannealInput {
     /// 10 elements, 5 moves.
     Test,
     /// 100 elements, two steps of 100 moves.
@@ -30,7 +29,7 @@ pub enum Input {
     Native,
 }
 
-impl Input {
+impl CannealInput {
     /// All of them, the smallest first.
     pub const ALL: [Self; 6] = [
         Self::Test,
@@ -44,8 +43,8 @@ impl Input {
     /// The name in commands and reports: PARSEC's.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::Input;
-    /// assert_eq!(Input::SimDev.name(), "simdev");
+    /// use manycore_kernels::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::SimDev.name(), "simdev");
     /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -62,8 +61,8 @@ impl Input {
     /// How many elements are placed.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::Input;
-    /// assert_eq!(Input::Native.elements(), 2_500_000);
+    /// use manycore_kernels::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::Native.elements(), 2_500_000);
     /// ```
     #[must_use]
     pub fn elements(self) -> usize {
@@ -80,8 +79,8 @@ impl Input {
     /// How long they are annealed.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::Input;
-    /// assert_eq!(Input::SimLarge.schedule().swaps(), 15_000);
+    /// use manycore_kernels::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::SimLarge.schedule().swaps(), 15_000);
     /// ```
     #[must_use]
     pub fn schedule(self) -> Schedule {
@@ -101,33 +100,7 @@ impl Input {
     }
 }
 
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No input has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::canneal::Input;
-/// let error = "large".parse::<Input>().unwrap_err();
-/// let said = "canneal has no input `large`; there are test, simdev, simsmall, simmedium, \
-///             simlarge, native";
-/// assert_eq!(error.to_string(), said);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("canneal has no input `{0}`; there are {list}", list = Input::ALL.map(Input::name).join(", "))]
-pub struct UnknownInput(pub String);
-
-impl FromStr for Input {
-    type Err = UnknownInput;
-
-    fn from_str(name: &str) -> Result<Self, UnknownInput> {
-        let named = Self::ALL.into_iter().find(|input| input.name() == name);
-        named.ok_or_else(|| UnknownInput(name.to_owned()))
-    }
-}
+by_name!(CannealInput, "canneal has no input");
 
 /// How long a netlist is annealed: moves a step, and how hot it is.
 ///

@@ -41,9 +41,9 @@ mod netlist;
 mod tests;
 mod verify;
 
-pub use declared::Declared;
+pub use declared::CannealPhases;
 pub use format::ReadError;
-pub use input::{Input, InvalidSchedule, Schedule, UnknownInput};
+pub use input::{CannealInput, InvalidSchedule, Schedule};
 pub use netlist::{InvalidNetlist, Netlist};
 
 use super::{Program, Verified, Worksharing, WrongAnswer};
@@ -55,11 +55,11 @@ use std::ops::Range;
 /// The program: a netlist, annealed.
 ///
 /// ```
-/// use manycore_kernels::spmd::canneal::{Canneal, Input};
+/// use manycore_kernels::spmd::canneal::{Canneal, CannealInput};
 /// use manycore_kernels::spmd::{Alone, Program, Ranked, Sums};
 /// use manycore_platform::Native;
 ///
-/// let program = Canneal::<Native>::of(Input::SimDev);
+/// let program = Canneal::<Native>::of(CannealInput::SimDev);
 /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
 /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
@@ -84,17 +84,17 @@ impl<P: Platform> Canneal<P> {
     /// One of PARSEC's inputs, with a netlist made for it.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::{Canneal, Input};
+    /// use manycore_kernels::spmd::canneal::{Canneal, CannealInput};
     /// use manycore_platform::Native;
     ///
-    /// assert_eq!(Canneal::<Native>::of(Input::Test).netlist().wires(), 30);
+    /// assert_eq!(Canneal::<Native>::of(CannealInput::Test).netlist().wires(), 30);
     /// ```
     #[must_use]
     #[expect(
         clippy::missing_panics_doc,
         reason = "PARSEC's inputs are neither empty nor too large"
     )]
-    pub fn of(input: Input) -> Self {
+    pub fn of(input: CannealInput) -> Self {
         let netlist = Netlist::generate(input.elements(), SEED);
         let netlist = netlist.expect("PARSEC's inputs are neither empty nor too large");
         Self::new(netlist, input.schedule(), SEED)
@@ -134,15 +134,15 @@ impl<P: Platform> Canneal<P> {
     /// Its phases.
     ///
     /// ```
-    /// use manycore_kernels::spmd::canneal::{Canneal, Declared, Input};
+    /// use manycore_kernels::spmd::canneal::{Canneal, CannealPhases, CannealInput};
     /// use manycore_platform::Native;
     ///
-    /// let program = Canneal::<Native>::of(Input::SimDev);
-    /// assert_eq!(program.declaration(), Declared::of(Input::SimDev));
+    /// let program = Canneal::<Native>::of(CannealInput::SimDev);
+    /// assert_eq!(program.declaration(), CannealPhases::of(CannealInput::SimDev));
     /// ```
     #[must_use]
-    pub fn declaration(&self) -> Declared {
-        Declared::with(&self.netlist, self.schedule)
+    pub fn declaration(&self) -> CannealPhases {
+        CannealPhases::with(&self.netlist, self.schedule)
     }
 
     /// The netlist.

@@ -66,14 +66,14 @@ fn the_ends_of_wires_are_as_many_as_declared() {
         assert!(off < 5.0 * deviation, "{ends}");
         assert_eq!(
             declared,
-            Declared::generated(elements, program.schedule).unwrap()
+            CannealPhases::generated(elements, program.schedule).unwrap()
         );
     }
-    for input in Input::ALL {
+    for input in CannealInput::ALL {
         let schedule = input.schedule();
         assert_eq!(
-            Declared::generated(input.elements(), schedule),
-            Ok(Declared::of(input))
+            CannealPhases::generated(input.elements(), schedule),
+            Ok(CannealPhases::of(input))
         );
     }
 }

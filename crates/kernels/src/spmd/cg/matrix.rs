@@ -1,6 +1,6 @@
 //! The matrix: a sum of products of sparse random vectors with themselves.
 
-use super::size::Size;
+use super::size::CgSize;
 use crate::spmd::randlc::Randlc;
 use manycore_platform::Platform;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::ops::Range;
 const RCOND: f64 = 0.1;
 
 /// Rows one after the other, each with its nonzero elements in the order of columns.
-pub(super) struct Matrix {
+pub(super) struct SparseMatrix {
     /// Where each row starts, and where the last ends.
     starts: Vec<u32>,
     /// All less than the number of rows.
@@ -24,11 +24,11 @@ struct Sparse {
     values: Vec<f64>,
 }
 
-impl Matrix {
+impl SparseMatrix {
     /// The matrix of RNR-94-007: `w_i x_i x_i'` summed over all rows i, where the weights
     /// fall geometrically from 1 to `RCOND`, and `RCOND - shift` added to the diagonal.
     /// Products will be of `grain` rows at a time.
-    pub(super) fn new(size: &Size, grain: usize) -> Self {
+    pub(super) fn new(size: &CgSize, grain: usize) -> Self {
         let n = size.rows;
         let vectors = vectors(size);
         let ratio = RCOND.powf(1.0 / n as f64);
@@ -207,7 +207,7 @@ impl Transposed {
 }
 
 /// One vector a row: `nonzeros` random elements at random places, and a half at its own.
-fn vectors(size: &Size) -> Vec<Sparse> {
+fn vectors(size: &CgSize) -> Vec<Sparse> {
     let mut random = Randlc::new();
     // The program draws one before the matrix is made.
     random.draw();
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn it_is_symmetric_and_its_rows_are_in_order() {
-        let size = Size::of(Class::S);
-        let matrix = Matrix::new(&size, 40);
+        let size = CgSize::of(Class::S);
+        let matrix = SparseMatrix::new(&size, 40);
         let mut dense = vec![0.0; size.rows * size.rows];
         for row in 0..size.rows {
             let entries = matrix.starts[row] as usize..matrix.starts[row + 1] as usize;
@@ -283,8 +283,8 @@ mod tests {
     #[test]
     fn as_many_elements_as_were_counted() {
         for class in [Class::S, Class::W] {
-            let size = Size::of(class);
-            assert_eq!(Matrix::new(&size, 1).entries(), size.entries);
+            let size = CgSize::of(class);
+            assert_eq!(SparseMatrix::new(&size, 1).entries(), size.entries);
         }
     }
 }

@@ -25,7 +25,7 @@ pub use phases::CgPhases;
 
 use super::{Class, Program, Shared, Verified, Worksharing, WrongAnswer};
 use manycore_platform::Platform;
-use matrix::Matrix;
+use matrix::SparseMatrix;
 use phases::INNER;
 use std::marker::PhantomData;
 
@@ -44,20 +44,20 @@ use std::marker::PhantomData;
 /// ```
 pub struct Cg<P: Platform> {
     phases: CgPhases,
-    matrix: Matrix,
+    matrix: SparseMatrix,
     x: Shared<f64>,
     z: Shared<f64>,
     p: Shared<f64>,
     q: Shared<f64>,
     r: Shared<f64>,
     /// The ends of each iteration, grain by grain.
-    ends: Shared<End>,
+    ends: Shared<CgEnd>,
     platform: PhantomData<fn() -> P>,
 }
 
 /// Sums at the end of an iteration.
 #[derive(Clone, Copy, Debug, Default)]
-struct End {
+struct CgEnd {
     /// (x - A z)²
     residual: f64,
     /// x z
@@ -79,7 +79,7 @@ impl<P: Platform> Cg<P> {
     pub fn new(class: Class) -> Self {
         let phases = CgPhases::of(class);
         let size = phases.size;
-        let matrix = Matrix::new(&size, phases.product().grain);
+        let matrix = SparseMatrix::new(&size, phases.product().grain);
         assert_eq!(matrix.entries(), size.entries, "what was declared");
         let vector = |value| Shared::from(vec![value; size.rows]);
         let grains = grains(&phases);
@@ -92,7 +92,7 @@ impl<P: Platform> Cg<P> {
             p: vector(0.0),
             q: vector(0.0),
             r: vector(0.0),
-            ends: Shared::from(vec![End::default(); grains * size.iterations]),
+            ends: Shared::from(vec![CgEnd::default(); grains * size.iterations]),
             platform: PhantomData,
         }
     }
@@ -192,13 +192,13 @@ impl<P: Platform> Cg<P> {
         });
     }
 
-    fn residual(&self, sharing: &mut dyn Worksharing, iteration: usize) -> End {
+    fn residual(&self, sharing: &mut dyn Worksharing, iteration: usize) -> CgEnd {
         let phase = self.phases.residual();
         sharing.share(&phase, &|rows| {
             // SAFETY: both are only read in this phase.
             let (x, z) = unsafe { (self.x.read::<P>(rows.clone()), self.z.all()) };
             let (first, grain) = (rows.start, rows.start / phase.grain);
-            let mut end = End::default();
+            let mut end = CgEnd::default();
             self.matrix.multiply::<P>(rows, z, |row, product| {
                 let x = x[row - first];
                 end.residual += (x - product) * (x - product);
@@ -212,9 +212,9 @@ impl<P: Platform> Cg<P> {
         self.end(iteration)
     }
 
-    fn end(&self, iteration: usize) -> End {
+    fn end(&self, iteration: usize) -> CgEnd {
         let grains = grains(&self.phases);
-        let mut sum = End::default();
+        let mut sum = CgEnd::default();
         // SAFETY: they were written in a phase that is over, and are not in another.
         let ends = unsafe { self.ends.part(iteration * grains..(iteration + 1) * grains) };
         for end in ends {

@@ -1,6 +1,6 @@
 //! What the program does, without its data.
 
-use super::size::Size;
+use super::size::CgSize;
 use crate::spmd::{Class, Cost, Declaration, Phase};
 
 /// Iterations of the conjugate gradient method.
@@ -28,14 +28,14 @@ pub(super) const INNER: usize = 25;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct CgPhases {
-    pub(super) size: Size,
+    pub(super) size: CgSize,
 }
 
 impl CgPhases {
     /// The phases of a class.
     #[must_use]
     pub fn of(class: Class) -> Self {
-        let size = Size::of(class);
+        let size = CgSize::of(class);
         Self { size }
     }
 
@@ -82,7 +82,7 @@ impl CgPhases {
     /// of the row. An element takes a nanosecond: some 2,000 a grain, or more if there
     /// were more than 2,048 sums to be added up.
     fn rows(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
-        let Size { rows, entries, .. } = self.size;
+        let CgSize { rows, entries, .. } = self.size;
         let in_a_row = entries as f64 / rows as f64;
         Phase {
             name,

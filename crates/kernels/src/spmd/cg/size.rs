@@ -4,7 +4,7 @@ use crate::spmd::Class;
 
 /// A class' matrix and what is asked of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
+pub(super) struct CgSize {
     /// Rows and columns.
     pub(super) rows: usize,
     /// Nonzero elements of each random vector that the matrix is made of.
@@ -20,7 +20,7 @@ pub(super) struct Size {
     pub(super) entries: usize,
 }
 
-impl Size {
+impl CgSize {
     /// The constants of RNR-94-007, and NPB's zetas.
     pub(super) fn of(class: Class) -> Self {
         let (rows, nonzeros, iterations, shift, zeta, entries) = match class {

@@ -11,12 +11,12 @@ pub(super) const LANES: usize = 8;
 /// An element of each of the series.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Row {
+pub(super) struct FftRow {
     re: [f64; LANES],
     im: [f64; LANES],
 }
 
-impl Row {
+impl FftRow {
     /// A row of what `element` says about each series.
     #[inline]
     pub(super) fn from_fn(mut element: impl FnMut(usize) -> Complex) -> Self {
@@ -94,7 +94,7 @@ impl Fft {
     }
 
     /// The sums over j of `x_j exp(-2πi jk / length)`.
-    pub(super) fn transform(&self, rows: &mut [Row]) {
+    pub(super) fn transform(&self, rows: &mut [FftRow]) {
         debug_assert_eq!(rows.len(), self.length);
         let mut turns = &self.turns[..];
         let mut span = self.length;
@@ -136,7 +136,7 @@ fn place(index: usize, length: usize) -> usize {
     }
 }
 
-fn quarters(block: &mut [Row]) -> [&mut [Row]; 4] {
+fn quarters(block: &mut [FftRow]) -> [&mut [FftRow]; 4] {
     let quarter = block.len() / 4;
     let (ab, cd) = block.split_at_mut(2 * quarter);
     let (a, b) = ab.split_at_mut(quarter);
@@ -146,7 +146,7 @@ fn quarters(block: &mut [Row]) -> [&mut [Row]; 4] {
 
 /// The transform of four elements, with what comes out turned.
 #[inline(always)]
-fn turned(a: &mut Row, b: &mut Row, c: &mut Row, d: &mut Row, turns: &[Complex; 3]) {
+fn turned(a: &mut FftRow, b: &mut FftRow, c: &mut FftRow, d: &mut FftRow, turns: &[Complex; 3]) {
     let [one, two, three] = *turns;
     for lane in 0..LANES {
         let (sum_re, sum_im) = (a.re[lane] + c.re[lane], a.im[lane] + c.im[lane]);
@@ -170,7 +170,7 @@ fn turned(a: &mut Row, b: &mut Row, c: &mut Row, d: &mut Row, turns: &[Complex; 
 
 /// As [`turned`], not turned.
 #[inline(always)]
-fn in_four(a: &mut Row, b: &mut Row, c: &mut Row, d: &mut Row) {
+fn in_four(a: &mut FftRow, b: &mut FftRow, c: &mut FftRow, d: &mut FftRow) {
     for lane in 0..LANES {
         let (sum_re, sum_im) = (a.re[lane] + c.re[lane], a.im[lane] + c.im[lane]);
         let (gap_re, gap_im) = (a.re[lane] - c.re[lane], a.im[lane] - c.im[lane]);
@@ -188,7 +188,7 @@ fn in_four(a: &mut Row, b: &mut Row, c: &mut Row, d: &mut Row) {
 }
 
 #[inline(always)]
-fn in_two(a: &mut Row, b: &mut Row) {
+fn in_two(a: &mut FftRow, b: &mut FftRow) {
     for lane in 0..LANES {
         let (re, im) = (b.re[lane], b.im[lane]);
         b.re[lane] = a.re[lane] - re;
@@ -211,7 +211,7 @@ mod tests {
                 re: random.draw(),
                 im: random.draw(),
             };
-            let series: Vec<Row> = (0..length).map(|_| Row::from_fn(&mut draw)).collect();
+            let series: Vec<FftRow> = (0..length).map(|_| FftRow::from_fn(&mut draw)).collect();
             let fft = Fft::new(length);
             let mut rows = series.clone();
             fft.transform(&mut rows);

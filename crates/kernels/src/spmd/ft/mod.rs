@@ -32,9 +32,9 @@ pub use phases::FtPhases;
 use super::randlc::Randlc;
 use super::{Class, Declaration, Phase, Program, Shared, Verified, Worksharing, WrongAnswer};
 use complex::Complex;
-use fft::{Fft, LANES, Row};
+use fft::{Fft, FftRow, LANES};
 use manycore_platform::Platform;
-use phases::Size;
+use phases::FtSize;
 use points::{POINTS, Points};
 use std::f64::consts::PI;
 use std::marker::PhantomData;
@@ -182,16 +182,16 @@ impl<P: Platform> Ft<P> {
         &self,
         lines: &[Complex],
         bring: impl Fn(usize, usize, Complex) -> Complex,
-    ) -> Vec<Row> {
+    ) -> Vec<FftRow> {
         let nx = self.phases.size.sides[0];
         let lines: [&[Complex]; LANES] = std::array::from_fn(|lane| &lines[lane * nx..][..nx]);
-        let row = |x: usize| Row::from_fn(|lane| bring(x, lane, lines[lane][x]));
-        let mut rows: Vec<Row> = (0..nx).map(row).collect();
+        let row = |x: usize| FftRow::from_fn(|lane| bring(x, lane, lines[lane][x]));
+        let mut rows: Vec<FftRow> = (0..nx).map(row).collect();
         self.ffts[0].transform(&mut rows);
         rows
     }
 
-    fn put_lines(&self, rows: &[Row], lines: &mut [Complex]) {
+    fn put_lines(&self, rows: &[FftRow], lines: &mut [Complex]) {
         let nx = self.phases.size.sides[0];
         for (x, place) in self.ffts[0].order().enumerate() {
             let row = &rows[place];
@@ -231,9 +231,9 @@ impl<P: Platform> Ft<P> {
                 let row = |at: usize| {
                     // SAFETY: a body touches the columns of its items only.
                     let part = unsafe { numbers.read::<P>(part(at)) };
-                    Row::from_fn(|lane| part[lane])
+                    FftRow::from_fn(|lane| part[lane])
                 };
-                let mut rows: Vec<Row> = (0..self.phases.size.sides[axis]).map(row).collect();
+                let mut rows: Vec<FftRow> = (0..self.phases.size.sides[axis]).map(row).collect();
                 fft.transform(&mut rows);
                 for (at, place) in fft.order().enumerate() {
                     // SAFETY: as above, and nothing that was read is still borrowed.
@@ -249,7 +249,7 @@ impl<P: Platform> Ft<P> {
 }
 
 /// Random numbers, in the order of memory.
-fn initial(size: &Size) -> Vec<Complex> {
+fn initial(size: &FtSize) -> Vec<Complex> {
     let mut random = Randlc::new();
     let number = |_| Complex {
         re: random.draw(),
@@ -260,7 +260,7 @@ fn initial(size: &Size) -> Vec<Complex> {
 
 /// `exp(-4 α π² t k²)` along each axis, where k goes from 0 up, and in the second half
 /// from half the side below 0.
-fn factors(size: &Size, iteration: usize) -> [Vec<f64>; 3] {
+fn factors(size: &FtSize, iteration: usize) -> [Vec<f64>; 3] {
     size.sides.map(|side| {
         let factor = |at: usize| {
             let wave = at as f64 - if 2 * at < side { 0.0 } else { side as f64 };

@@ -5,13 +5,13 @@ use crate::spmd::{Class, Cost, Declaration, Phase};
 
 /// A class' box of numbers and how long it evolves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
+pub(super) struct FtSize {
     /// Sides along x, y and z; numbers along x are neighbours.
     pub(super) sides: [usize; 3],
     pub(super) iterations: usize,
 }
 
-impl Size {
+impl FtSize {
     /// The constants of RNR-94-007 and of NPB.
     pub(super) fn of(class: Class) -> Self {
         let (sides, iterations) = match class {
@@ -53,14 +53,14 @@ impl Size {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FtPhases {
-    pub(super) size: Size,
+    pub(super) size: FtSize,
 }
 
 impl FtPhases {
     /// The phases of a class.
     #[must_use]
     pub fn of(class: Class) -> Self {
-        let size = Size::of(class);
+        let size = FtSize::of(class);
         Self { size }
     }
 

@@ -1,7 +1,7 @@
 //! The numbers that are summed to check the state.
 
 use super::fft::LANES;
-use super::phases::Size;
+use super::phases::FtSize;
 
 /// How many there are.
 pub(super) const POINTS: usize = 1_024;
@@ -10,11 +10,11 @@ pub(super) const POINTS: usize = 1_024;
 pub(super) struct Points {
     /// Where the points of each item start, and where the last item's end.
     starts: Vec<u32>,
-    points: Vec<Point>,
+    points: Vec<FtPoint>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Point {
+pub(super) struct FtPoint {
     /// Which of the sum's, from 0.
     pub(super) number: usize,
     /// Where it is in the box.
@@ -23,14 +23,14 @@ pub(super) struct Point {
 
 impl Points {
     /// Point j of 1 to 1,024 is at (j, 3j, 5j), modulo the sides.
-    pub(super) fn new(size: &Size) -> Self {
+    pub(super) fn new(size: &FtSize) -> Self {
         let [nx, ny, nz] = size.sides;
         let item_of = |at: usize| at % (nx * ny) / LANES;
-        let point = |j: usize| Point {
+        let point = |j: usize| FtPoint {
             number: j - 1,
             at: j % nx + nx * (3 * j % ny + ny * (5 * j % nz)),
         };
-        let mut points: Vec<Point> = (1..=POINTS).map(point).collect();
+        let mut points: Vec<FtPoint> = (1..=POINTS).map(point).collect();
         points.sort_by_key(|point| item_of(point.at));
         let mut starts = vec![0; nx * ny / LANES + 1];
         for point in &points {
@@ -42,7 +42,7 @@ impl Points {
         Self { starts, points }
     }
 
-    pub(super) fn of(&self, item: usize) -> &[Point] {
+    pub(super) fn of(&self, item: usize) -> &[FtPoint] {
         &self.points[self.starts[item] as usize..self.starts[item + 1] as usize]
     }
 }

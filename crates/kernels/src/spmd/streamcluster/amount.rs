@@ -5,7 +5,7 @@
 //! of ranks. In whole numbers of a small unit it does not, and it is exact: what
 //! a search claims to have gained is what the cost went down by, to the last bit.
 
-use super::Problem;
+use super::StreamclusterProblem;
 
 /// A cost, or a change of one, in units of its [`Scale`].
 pub(super) type Amount = i64;
@@ -23,9 +23,9 @@ impl Scale {
     /// so that all points together cost at most points times dimensions. A
     /// centre never costs more than that, and there are at most as many as
     /// points: no sum is more than four times points squared times dimensions,
-    /// which is less than 2^62 units. A [`Problem`] is small enough for a unit of
+    /// which is less than 2^62 units. A [`StreamclusterProblem`] is small enough for a unit of
     /// 2^-6.
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn of(problem: &StreamclusterProblem) -> Self {
         let largest = (problem.points * problem.points * problem.dimensions) as u64;
         let magnitude = u64::BITS - largest.leading_zeros();
         Self::with_bits(40.min(60 - magnitude))
@@ -51,16 +51,16 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spmd::Input;
+    use crate::spmd::StreamclusterInput;
 
     #[test]
     fn the_unit_is_fine_for_small_problems_and_no_sum_overflows_in_large_ones() {
         for (input, bits) in [
-            (Input::Test, 40),
-            (Input::SimDev, 40),
-            (Input::SimSmall, 30),
-            (Input::SimMedium, 27),
-            (Input::SimLarge, 24),
+            (StreamclusterInput::Test, 40),
+            (StreamclusterInput::SimDev, 40),
+            (StreamclusterInput::SimSmall, 30),
+            (StreamclusterInput::SimMedium, 27),
+            (StreamclusterInput::SimLarge, 24),
         ] {
             let problem = input.problem();
             let scale = Scale::of(&problem);

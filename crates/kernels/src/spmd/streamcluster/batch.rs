@@ -1,7 +1,7 @@
 //! The points of one local search and what the ranks share about them.
 
 use super::amount::{Amount, Scale};
-use super::{Problem, scratch::Scratch};
+use super::{StreamclusterProblem, scratch::Scratch};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const FOUR_COORDINATES: u64 = 19;
 /// and stores on the hosts there are: barriers order them. With a barrier that
 /// does not, results are wrong, which [`verify`](super::Solution::verify) finds
 /// out, and no more than that.
-pub(super) struct Point<P: Platform> {
+pub(super) struct BatchPoint<P: Platform> {
     /// The row of its coordinates. Points are shuffled, coordinates are not.
     row: P::AtomicU32,
     /// The bits of its weight, the number of points it stands for.
@@ -28,7 +28,7 @@ pub(super) struct Point<P: Platform> {
     cost: P::AtomicU64,
 }
 
-impl<P: Platform> Point<P> {
+impl<P: Platform> BatchPoint<P> {
     pub(super) fn row(&self) -> u32 {
         self.row.load(Relaxed)
     }
@@ -60,7 +60,7 @@ pub(super) struct Batch<P: Platform> {
     pub(super) scale: Scale,
     dimensions: usize,
     coordinates: Vec<f32>,
-    pub(super) points: Box<[Point<P>]>,
+    pub(super) points: Box<[BatchPoint<P>]>,
     /// Whether the point is a centre.
     pub(super) open: Box<[P::AtomicBool]>,
     /// Whether the point would move to the centre on offer.
@@ -93,14 +93,14 @@ pub(super) const NOBODY: u32 = u32::MAX;
 impl<P: Platform> Batch<P> {
     /// Points with weights; their coordinates are side by side.
     pub(super) fn new(
-        problem: &Problem,
+        problem: &StreamclusterProblem,
         ranks: usize,
         coordinates: Vec<f32>,
         weights: &[f32],
     ) -> Self {
         let points = weights.len();
         let flags = || (0..points).map(|_| Atomic::new(false)).collect();
-        let point = |(row, weight): (usize, &f32)| Point {
+        let point = |(row, weight): (usize, &f32)| BatchPoint {
             row: Atomic::new(row as u32),
             weight: Atomic::new(weight.to_bits()),
             centre: Atomic::new(0),

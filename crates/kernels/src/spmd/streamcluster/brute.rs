@@ -7,15 +7,15 @@ use super::gain::{Exact, Reckoning};
 use super::gate::Gate;
 use super::rank::Rank;
 use super::search::{Claim, Search};
-use super::{Problem, Solution, Streamcluster};
+use super::{Solution, Streamcluster, StreamclusterProblem};
 use manycore_platform::{Native, Ordering::Relaxed};
 use std::sync::Barrier;
 use std::thread;
 
 /// Points with weights, some of which are centres, and who is served by whom:
 /// not by the nearest, as a search may have it.
-struct State {
-    problem: Problem,
+struct BruteState {
+    problem: StreamclusterProblem,
     coordinates: Vec<f32>,
     weights: Vec<f32>,
     centres: Vec<usize>,
@@ -23,12 +23,13 @@ struct State {
     price: Amount,
 }
 
-impl State {
+impl BruteState {
     fn random(seed: u64) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let (points, dimensions) = (random.usize(4..12), random.usize(1..4));
         // Each weighs up to five times as much as the problem has it.
-        let problem = Problem::new(2..=points, dimensions, 5 * points, 5 * points).unwrap();
+        let problem =
+            StreamclusterProblem::new(2..=points, dimensions, 5 * points, 5 * points).unwrap();
         let mut shuffled: Vec<usize> = (0..points).collect();
         random.shuffle(&mut shuffled);
         let centres = shuffled[..random.usize(1..points.min(7))].to_vec();
@@ -146,7 +147,7 @@ impl State {
 fn an_offer_gains_as_much_as_the_best_of_all_sets_of_centres_to_close() {
     let mut accepted = 0;
     for seed in 0..300 {
-        let state = State::random(seed);
+        let state = BruteState::random(seed);
         for new in 0..state.points() {
             let best = state.best_gain(new);
             accepted += usize::from(best > 0);
@@ -230,7 +231,7 @@ mod mistaken {
 }
 
 fn is_found_out<R: Reckoning>() -> bool {
-    (0..50).any(|seed| State::random(seed).wrong_offer::<R>().is_some())
+    (0..50).any(|seed| BruteState::random(seed).wrong_offer::<R>().is_some())
 }
 
 #[test]
@@ -243,15 +244,15 @@ fn mistakes_of_the_reckoning_are_found_out() {
     assert!(is_found_out::<mistaken::Inverted>());
 }
 
-fn small_problem(seed: u64) -> Problem {
+fn small_problem(seed: u64) -> StreamclusterProblem {
     let mut random = fastrand::Rng::with_seed(seed);
     let points = random.usize(8..14);
     let least = random.usize(2..4);
     let most = random.usize(least + 1..7);
-    Problem::new(least..=most, random.usize(1..5), points, points).unwrap()
+    StreamclusterProblem::new(least..=most, random.usize(1..5), points, points).unwrap()
 }
 
-fn solve<R: Reckoning>(problem: Problem) -> Solution {
+fn solve<R: Reckoning>(problem: StreamclusterProblem) -> Solution {
     let program = Streamcluster::<Native>::new(problem, 1).unwrap();
     program.run_reckoning::<R>(0, &mut || ());
     program.solution().unwrap()
@@ -262,7 +263,7 @@ fn solve<R: Reckoning>(problem: Problem) -> Solution {
 /// to be no better.
 #[test]
 fn mistakes_about_what_closing_saves_do_not_verify() {
-    let fails = |solve: fn(Problem) -> Solution| {
+    let fails = |solve: fn(StreamclusterProblem) -> Solution| {
         (0..50).any(|seed| solve(small_problem(seed)).verify().is_err())
     };
     assert!(!fails(solve::<Exact>));

@@ -1,8 +1,7 @@
 //! What is clustered: the published inputs by name, and others.
 
-use std::fmt;
+use crate::names::by_name;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 /// One of the inputs that PARSEC publishes with the program.
 ///
@@ -10,15 +9,15 @@ use std::str::FromStr;
 /// ranks there are.
 ///
 /// ```
-/// use manycore_kernels::spmd::Input;
+/// use manycore_kernels::spmd::StreamclusterInput;
 ///
-/// let input: Input = "simsmall".parse()?;
+/// let input: StreamclusterInput = "simsmall".parse()?;
 /// assert_eq!(input.barrier_waits(), 11_397);
 /// assert_eq!(input.problem().points(), 4_096);
-/// # Ok::<(), manycore_kernels::spmd::UnknownInput>(())
+/// # Ok::<(), manycore_kernels::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Input {
+pub enum StreamclusterInput {
     /// 10 points on a line: with 64 ranks, 63 have none, and all there is to
     /// the program is its barriers.
     Test,
@@ -32,7 +31,7 @@ pub enum Input {
     SimLarge,
 }
 
-impl Input {
+impl StreamclusterInput {
     /// All of them, the smallest first.
     pub const ALL: [Self; 5] = [
         Self::Test,
@@ -45,8 +44,8 @@ impl Input {
     /// The name in commands and reports: PARSEC's.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::SimLarge.name(), "simlarge");
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::SimLarge.name(), "simlarge");
     /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -62,11 +61,11 @@ impl Input {
     /// The points and the limits.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::Test.problem().centres(), 2..=5);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::Test.problem().centres(), 2..=5);
     /// ```
     #[must_use]
-    pub fn problem(self) -> Problem {
+    pub fn problem(self) -> StreamclusterProblem {
         let (least, most, dimensions, points) = match self {
             Self::Test => (2, 5, 1, 10),
             Self::SimDev => (3, 10, 3, 16),
@@ -74,7 +73,7 @@ impl Input {
             Self::SimMedium => (10, 20, 64, 8_192),
             Self::SimLarge => (10, 20, 128, 16_384),
         };
-        Problem {
+        StreamclusterProblem {
             least,
             most,
             dimensions,
@@ -87,8 +86,8 @@ impl Input {
     /// program.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::Test.barrier_waits(), 1_107);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::Test.barrier_waits(), 1_107);
     /// ```
     #[must_use]
     pub fn barrier_waits(self) -> u64 {
@@ -105,8 +104,8 @@ impl Input {
     /// runs of PARSEC's program.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::Test.offers(), 120);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::Test.offers(), 120);
     /// ```
     #[must_use]
     pub fn offers(self) -> u64 {
@@ -120,45 +119,20 @@ impl Input {
     }
 }
 
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No input has this name.
-///
-/// ```
-/// use manycore_kernels::spmd::Input;
-/// let error = "native".parse::<Input>().unwrap_err();
-/// let said = "streamcluster has no input `native`; there are test, simdev, simsmall, simmedium, simlarge";
-/// assert_eq!(error.to_string(), said);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("streamcluster has no input `{0}`; there are {list}", list = Input::ALL.map(Input::name).join(", "))]
-pub struct UnknownInput(pub String);
-
-impl FromStr for Input {
-    type Err = UnknownInput;
-
-    fn from_str(name: &str) -> Result<Self, UnknownInput> {
-        let named = Self::ALL.into_iter().find(|input| input.name() == name);
-        named.ok_or_else(|| UnknownInput(name.to_owned()))
-    }
-}
+by_name!(StreamclusterInput, "streamcluster has no input");
 
 /// Points at random in a unit cube, and how many centres are wanted.
 ///
 /// ```
-/// use manycore_kernels::spmd::Problem;
+/// use manycore_kernels::spmd::StreamclusterProblem;
 ///
 /// // 100 points in a plane, which come in blocks of 40.
-/// let problem = Problem::new(3..=6, 2, 100, 40)?;
+/// let problem = StreamclusterProblem::new(3..=6, 2, 100, 40)?;
 /// assert_eq!(problem.blocks(), 3);
-/// # Ok::<(), manycore_kernels::spmd::InvalidProblem>(())
+/// # Ok::<(), manycore_kernels::spmd::InvalidStreamcluster>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Problem {
+pub struct StreamclusterProblem {
     pub(super) least: usize,
     pub(super) most: usize,
     pub(super) dimensions: usize,
@@ -169,12 +143,12 @@ pub struct Problem {
 /// A problem that cannot be posed.
 ///
 /// ```
-/// use manycore_kernels::spmd::{InvalidProblem, Problem};
-/// assert_eq!(Problem::new(1..=5, 1, 10, 10), Err(InvalidProblem::Centres(1, 5)));
+/// use manycore_kernels::spmd::{InvalidStreamcluster, StreamclusterProblem};
+/// assert_eq!(StreamclusterProblem::new(1..=5, 1, 10, 10), Err(InvalidStreamcluster::Centres(1, 5)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum InvalidProblem {
+pub enum InvalidStreamcluster {
     /// The program takes 3 k ln k candidates for centres, k being the least
     /// number of centres: none, if that is 1.
     #[error(
@@ -198,35 +172,35 @@ pub enum InvalidProblem {
 /// Blocks times ranks are counted in 32 bits.
 const MOST_BLOCKS: usize = 1 << 16;
 
-impl Problem {
+impl StreamclusterProblem {
     /// `points` points in so many `dimensions`, which come in blocks of `block`
     /// points; for each block, and at last for the centres of all blocks, a
     /// number of `centres` in the range is sought.
     ///
     /// # Errors
     ///
-    /// [`InvalidProblem`].
+    /// [`InvalidStreamcluster`].
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Problem};
-    /// assert_eq!(Problem::new(2..=5, 1, 10, 10), Ok(Input::Test.problem()));
+    /// use manycore_kernels::spmd::{StreamclusterInput, StreamclusterProblem};
+    /// assert_eq!(StreamclusterProblem::new(2..=5, 1, 10, 10), Ok(StreamclusterInput::Test.problem()));
     /// ```
     pub fn new(
         centres: RangeInclusive<usize>,
         dimensions: usize,
         points: usize,
         block: usize,
-    ) -> Result<Self, InvalidProblem> {
+    ) -> Result<Self, InvalidStreamcluster> {
         let (least, most) = centres.into_inner();
         if least < 2 || least > most {
-            return Err(InvalidProblem::Centres(least, most));
+            return Err(InvalidStreamcluster::Centres(least, most));
         }
         if dimensions == 0 || points == 0 || block == 0 {
-            return Err(InvalidProblem::Empty);
+            return Err(InvalidStreamcluster::Empty);
         }
         let size = points as u128 * points as u128 * dimensions as u128;
         if size > 1 << 53 || points > u32::MAX as usize {
-            return Err(InvalidProblem::TooLarge);
+            return Err(InvalidStreamcluster::TooLarge);
         }
         let problem = Self {
             least,
@@ -236,7 +210,7 @@ impl Problem {
             block,
         };
         if problem.blocks() > MOST_BLOCKS {
-            return Err(InvalidProblem::Blocks(problem.blocks()));
+            return Err(InvalidStreamcluster::Blocks(problem.blocks()));
         }
         Ok(problem)
     }
@@ -244,8 +218,8 @@ impl Problem {
     /// How many points there are.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::SimDev.problem().points(), 16);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::SimDev.problem().points(), 16);
     /// ```
     #[must_use]
     pub fn points(&self) -> usize {
@@ -255,8 +229,8 @@ impl Problem {
     /// How many coordinates a point has.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::SimDev.problem().dimensions(), 3);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::SimDev.problem().dimensions(), 3);
     /// ```
     #[must_use]
     pub fn dimensions(&self) -> usize {
@@ -266,8 +240,8 @@ impl Problem {
     /// How many centres are wanted.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::SimDev.problem().centres(), 3..=10);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::SimDev.problem().centres(), 3..=10);
     /// ```
     #[must_use]
     pub fn centres(&self) -> RangeInclusive<usize> {
@@ -277,8 +251,8 @@ impl Problem {
     /// In how many blocks the points come.
     ///
     /// ```
-    /// use manycore_kernels::spmd::Input;
-    /// assert_eq!(Input::SimLarge.problem().blocks(), 1);
+    /// use manycore_kernels::spmd::StreamclusterInput;
+    /// assert_eq!(StreamclusterInput::SimLarge.problem().blocks(), 1);
     /// ```
     #[must_use]
     pub fn blocks(&self) -> usize {
@@ -298,8 +272,8 @@ impl Problem {
     }
 }
 
-impl From<Input> for Problem {
-    fn from(input: Input) -> Self {
+impl From<StreamclusterInput> for StreamclusterProblem {
+    fn from(input: StreamclusterInput) -> Self {
         input.problem()
     }
 }
@@ -314,29 +288,29 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for input in Input::ALL {
+        for input in StreamclusterInput::ALL {
             assert_eq!(input.to_string().parse(), Ok(input));
         }
     }
 
     #[test]
     fn the_published_inputs_are_valid() {
-        for input in Input::ALL {
-            let Problem {
+        for input in StreamclusterInput::ALL {
+            let StreamclusterProblem {
                 least,
                 most,
                 dimensions,
                 points,
                 block,
             } = input.problem();
-            let made = Problem::new(least..=most, dimensions, points, block);
+            let made = StreamclusterProblem::new(least..=most, dimensions, points, block);
             assert_eq!(made, Ok(input.problem()));
         }
     }
 
     #[test]
     fn offers_come_in_whole_rounds() {
-        for input in Input::ALL {
+        for input in StreamclusterInput::ALL {
             let round = input.problem().offers_a_round() as u64;
             assert_eq!(input.offers() % round, 0, "{input}: {round}");
         }
@@ -345,16 +319,16 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         assert_eq!(
-            Problem::new(RangeInclusive::new(6, 5), 1, 10, 10),
-            Err(InvalidProblem::Centres(6, 5))
+            StreamclusterProblem::new(RangeInclusive::new(6, 5), 1, 10, 10),
+            Err(InvalidStreamcluster::Centres(6, 5))
         );
         for (dimensions, points, block) in [(0, 10, 10), (1, 0, 10), (1, 10, 0)] {
-            let made = Problem::new(2..=5, dimensions, points, block);
-            assert_eq!(made, Err(InvalidProblem::Empty));
+            let made = StreamclusterProblem::new(2..=5, dimensions, points, block);
+            assert_eq!(made, Err(InvalidStreamcluster::Empty));
         }
-        let made = Problem::new(2..=5, 1 << 14, 1 << 20, 1);
-        assert_eq!(made, Err(InvalidProblem::TooLarge));
-        let made = Problem::new(2..=5, 1, 1 << 20, 10);
-        assert_eq!(made, Err(InvalidProblem::Blocks(104_858)));
+        let made = StreamclusterProblem::new(2..=5, 1 << 14, 1 << 20, 1);
+        assert_eq!(made, Err(InvalidStreamcluster::TooLarge));
+        let made = StreamclusterProblem::new(2..=5, 1, 1 << 20, 10);
+        assert_eq!(made, Err(InvalidStreamcluster::Blocks(104_858)));
     }
 }

@@ -21,7 +21,7 @@
 //!
 //! The algorithm, its constants, its random numbers and its barriers are those
 //! of PARSEC 3.0's program as published: each rank waits at the barrier as often,
-//! [`Input::barrier_waits`], and the output is the same, byte for byte, where
+//! [`StreamclusterInput::barrier_waits`], and the output is the same, byte for byte, where
 //! that of the program is known. What differs:
 //!
 //! * Costs are whole numbers of a small unit, so that sums do not hang on who
@@ -63,9 +63,9 @@ mod stream;
 mod tests;
 mod verify;
 
-pub use input::{Input, InvalidProblem, Problem, UnknownInput};
+pub use input::{InvalidStreamcluster, StreamclusterInput, StreamclusterProblem};
 pub use solution::{Centre, NotFinished, Solution};
-pub use verify::Wrong;
+pub use verify::WrongSolution;
 
 use batch::Batch;
 use gain::{Exact, Reckoning};
@@ -79,11 +79,11 @@ use stream::{Block, consolidate};
 /// The program, for a team of ranks.
 ///
 /// ```
-/// use manycore_kernels::spmd::{Input, Streamcluster};
+/// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
 /// use manycore_platform::Native;
 /// use std::sync::Barrier;
 ///
-/// let program = Streamcluster::<Native>::new(Input::Test, 3)?;
+/// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 3)?;
 /// let barrier = Barrier::new(3);
 /// std::thread::scope(|scope| {
 ///     for rank in 0..3 {
@@ -97,11 +97,11 @@ use stream::{Block, consolidate};
 /// });
 /// let solution = program.solution()?;
 /// solution.verify()?;
-/// assert_eq!(solution.barrier_waits(), [Input::Test.barrier_waits(); 3]);
+/// assert_eq!(solution.barrier_waits(), [StreamclusterInput::Test.barrier_waits(); 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Streamcluster<P: Platform> {
-    problem: Problem,
+    problem: StreamclusterProblem,
     ranks: usize,
     gate: Gate<P>,
     /// One a block, and one of their centres; each made by rank 0 before the
@@ -109,11 +109,11 @@ pub struct Streamcluster<P: Platform> {
     batches: Vec<OnceLock<Batch<P>>>,
     /// How often each rank has waited at the barrier, once it is through.
     ends: Vec<OnceLock<u64>>,
-    end: OnceLock<End>,
+    end: OnceLock<StreamclusterEnd>,
 }
 
 /// What rank 0 leaves.
-struct End {
+struct StreamclusterEnd {
     centres: Vec<Centre>,
     claims: Vec<Claim>,
     offers: u64,
@@ -123,23 +123,26 @@ struct End {
 const MOST_RANKS: usize = 1 << 16;
 
 impl<P: Platform> Streamcluster<P> {
-    /// An [`Input`], or a [`Problem`], for a team of so many ranks.
+    /// A [`StreamclusterInput`], or a [`StreamclusterProblem`], for a team of so many ranks.
     ///
     /// # Errors
     ///
-    /// [`InvalidProblem::Ranks`], if there is none, or more than 65,536.
+    /// [`InvalidStreamcluster::Ranks`], if there is none, or more than 65,536.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, InvalidProblem, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, InvalidStreamcluster, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// assert!(Streamcluster::<Native>::new(Input::Test, 64).is_ok());
-    /// let nobody = Streamcluster::<Native>::new(Input::Test, 0).map(drop);
-    /// assert_eq!(nobody, Err(InvalidProblem::Ranks(0)));
+    /// assert!(Streamcluster::<Native>::new(StreamclusterInput::Test, 64).is_ok());
+    /// let nobody = Streamcluster::<Native>::new(StreamclusterInput::Test, 0).map(drop);
+    /// assert_eq!(nobody, Err(InvalidStreamcluster::Ranks(0)));
     /// ```
-    pub fn new(problem: impl Into<Problem>, ranks: usize) -> Result<Self, InvalidProblem> {
+    pub fn new(
+        problem: impl Into<StreamclusterProblem>,
+        ranks: usize,
+    ) -> Result<Self, InvalidStreamcluster> {
         if !(1..=MOST_RANKS).contains(&ranks) {
-            return Err(InvalidProblem::Ranks(ranks));
+            return Err(InvalidStreamcluster::Ranks(ranks));
         }
         let problem = problem.into();
         Ok(Self {
@@ -155,16 +158,16 @@ impl<P: Platform> Streamcluster<P> {
     /// Runs the program by one rank and without barriers.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
-    /// Streamcluster::<Native>::alone(Input::SimDev).verify().unwrap();
+    /// Streamcluster::<Native>::alone(StreamclusterInput::SimDev).verify().unwrap();
     /// ```
     #[must_use]
     #[expect(
         clippy::missing_panics_doc,
         reason = "one rank is a team, and it has run"
     )]
-    pub fn alone(problem: impl Into<Problem>) -> Solution {
+    pub fn alone(problem: impl Into<StreamclusterProblem>) -> Solution {
         let program = Self::new(problem, 1).expect("there is a rank");
         program.run(0, &mut || ());
         program.solution().expect("the only rank has run")
@@ -182,14 +185,14 @@ impl<P: Platform> Streamcluster<P> {
     /// the barrier lets somebody pass early.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let program = Streamcluster::<Native>::new(Input::Test, 1)?;
+    /// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 1)?;
     /// let mut waits = 0;
     /// program.run(0, &mut || waits += 1);
     /// assert_eq!(waits, 1_107);
-    /// # Ok::<(), manycore_kernels::spmd::InvalidProblem>(())
+    /// # Ok::<(), manycore_kernels::spmd::InvalidStreamcluster>(())
     /// ```
     pub fn run(&self, rank: usize, barrier: &mut dyn FnMut()) {
         self.run_reckoning::<Exact>(rank, barrier);
@@ -229,7 +232,7 @@ impl<P: Platform> Streamcluster<P> {
         }
         if rank.leads() {
             let offers = rank.offers;
-            let end = End {
+            let end = StreamclusterEnd {
                 centres,
                 claims,
                 offers,

@@ -1,7 +1,7 @@
 //! The whole program under random schedules: between two barriers nobody reads
 //! what another writes, or the answer would be another one sometimes.
 
-use super::{Problem, Solution, Streamcluster};
+use super::{Solution, Streamcluster, StreamclusterProblem};
 use manycore_check::{Shuttle, caught, shuttle_pct, shuttle_random, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering::SeqCst, Platform};
 use std::cell::Cell;
@@ -40,8 +40,8 @@ impl Barrier {
 }
 
 /// Few points, which still are too many to be all centres.
-fn problem() -> Problem {
-    Problem::new(2..=3, 1, 7, 7).unwrap()
+fn problem() -> StreamclusterProblem {
+    StreamclusterProblem::new(2..=3, 1, 7, 7).unwrap()
 }
 
 fn same_as_alone(alone: &Solution, ranks: usize, leaky: u32) {

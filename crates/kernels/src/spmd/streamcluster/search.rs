@@ -1,6 +1,6 @@
 //! The local search of one batch of points, by all ranks.
 
-use super::Problem;
+use super::StreamclusterProblem;
 use super::amount::Amount;
 use super::batch::{Batch, NOBODY};
 use super::gain::Reckoning;
@@ -22,7 +22,7 @@ const FINELY: f64 = 0.001;
 pub(super) struct Search<'a, 'b, P: Platform, R> {
     pub(super) rank: &'a mut Rank<'b, P>,
     pub(super) batch: &'a Batch<P>,
-    problem: &'a Problem,
+    problem: &'a StreamclusterProblem,
     /// How many centres are open. Each rank counts, and all count the same.
     pub(super) open: usize,
     reckoning: PhantomData<R>,
@@ -48,7 +48,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
     pub(super) fn new(
         rank: &'a mut Rank<'b, P>,
         batch: &'a Batch<P>,
-        problem: &'a Problem,
+        problem: &'a StreamclusterProblem,
     ) -> Self {
         Self {
             rank,

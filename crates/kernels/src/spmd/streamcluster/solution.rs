@@ -3,17 +3,17 @@
 use super::amount::Scale;
 use super::batch::Batch;
 use super::search::Claim;
-use super::{Problem, Streamcluster};
+use super::{Streamcluster, StreamclusterProblem};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::fmt::Write;
 
 /// A centre, and what it stands for.
 ///
 /// ```
-/// use manycore_kernels::spmd::{Input, Streamcluster};
+/// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
 /// use manycore_platform::Native;
 ///
-/// let solution = Streamcluster::<Native>::alone(Input::Test);
+/// let solution = Streamcluster::<Native>::alone(StreamclusterInput::Test);
 /// let weights = solution.centres().iter().map(|centre| centre.weight);
 /// assert_eq!(weights.sum::<f32>(), 10.0); // one a point
 /// ```
@@ -34,18 +34,18 @@ pub struct Centre {
 /// simulated chip take it inside of the simulation and look at it outside.
 ///
 /// ```
-/// use manycore_kernels::spmd::{Input, Streamcluster};
+/// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
 /// use manycore_platform::Native;
 ///
-/// let solution = Streamcluster::<Native>::alone(Input::Test);
+/// let solution = Streamcluster::<Native>::alone(StreamclusterInput::Test);
 /// solution.verify()?;
 /// assert_eq!(solution.barrier_waits(), [1_107]);
 /// assert_eq!(solution.offers(), 120);
-/// # Ok::<(), manycore_kernels::spmd::Wrong>(())
+/// # Ok::<(), manycore_kernels::spmd::WrongSolution>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    pub(super) problem: Problem,
+    pub(super) problem: StreamclusterProblem,
     pub(super) scale: Scale,
     /// One a block, and the last one of the centres of all blocks.
     pub(super) searches: Vec<Found>,
@@ -97,11 +97,11 @@ impl Solution {
     /// How often each rank has waited at the barrier.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let solution = Streamcluster::<Native>::alone(Input::SimDev);
-    /// assert_eq!(solution.barrier_waits(), [Input::SimDev.barrier_waits()]);
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::SimDev);
+    /// assert_eq!(solution.barrier_waits(), [StreamclusterInput::SimDev.barrier_waits()]);
     /// ```
     #[must_use]
     pub fn barrier_waits(&self) -> &[u64] {
@@ -112,11 +112,11 @@ impl Solution {
     /// calls, in PARSEC's words. Each is nine barriers.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let solution = Streamcluster::<Native>::alone(Input::SimDev);
-    /// assert_eq!(solution.offers(), Input::SimDev.offers());
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::SimDev);
+    /// assert_eq!(solution.offers(), StreamclusterInput::SimDev.offers());
     /// ```
     #[must_use]
     pub fn offers(&self) -> u64 {
@@ -126,10 +126,10 @@ impl Solution {
     /// The centres that were found.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let solution = Streamcluster::<Native>::alone(Input::Test);
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::Test);
     /// assert!((2..=5).contains(&solution.centres().len()));
     /// ```
     #[must_use]
@@ -141,10 +141,10 @@ impl Solution {
     /// squared distance from the point to its centre, as the search left them.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let solution = Streamcluster::<Native>::alone(Input::Test);
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::Test);
     /// assert!((0.0..10.0).contains(&solution.cost()));
     /// ```
     #[must_use]
@@ -158,10 +158,10 @@ impl Solution {
     /// coordinates, each followed by a space, and an empty line.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let solution = Streamcluster::<Native>::alone(Input::Test);
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::Test);
     /// let lines = solution.output().lines().count();
     /// assert_eq!(lines, 4 * solution.centres().len());
     /// ```
@@ -183,12 +183,12 @@ impl Solution {
     /// worlds and for any number of ranks.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
     /// let hash = |input| Streamcluster::<Native>::alone(input).hash();
-    /// assert_eq!(hash(Input::Test), hash(Input::Test));
-    /// assert_ne!(hash(Input::Test), hash(Input::SimDev));
+    /// assert_eq!(hash(StreamclusterInput::Test), hash(StreamclusterInput::Test));
+    /// assert_ne!(hash(StreamclusterInput::Test), hash(StreamclusterInput::SimDev));
     /// ```
     #[must_use]
     pub fn hash(&self) -> u64 {
@@ -200,12 +200,12 @@ impl Solution {
 /// The program has not run to its end.
 ///
 /// ```
-/// use manycore_kernels::spmd::{Input, NotFinished, Streamcluster};
+/// use manycore_kernels::spmd::{StreamclusterInput, NotFinished, Streamcluster};
 /// use manycore_platform::Native;
 ///
-/// let program = Streamcluster::<Native>::new(Input::Test, 4)?;
+/// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 4)?;
 /// assert_eq!(program.solution(), Err(NotFinished { missing: 4 }));
-/// # Ok::<(), manycore_kernels::spmd::InvalidProblem>(())
+/// # Ok::<(), manycore_kernels::spmd::InvalidStreamcluster>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{missing} ranks of streamcluster have not run to the end")]
@@ -225,10 +225,10 @@ impl<P: Platform> Streamcluster<P> {
     /// [`NotFinished`].
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let program = Streamcluster::<Native>::new(Input::Test, 1)?;
+    /// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 1)?;
     /// program.run(0, &mut || ()); // one rank waits for nobody
     /// program.solution()?.verify()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,7 +3,7 @@
 
 use super::batch::Batch;
 use super::rank::Rank;
-use super::{Centre, Problem};
+use super::{Centre, StreamclusterProblem};
 use manycore_platform::Platform;
 
 /// Instructions a coordinate read, beside its random number; and a coordinate
@@ -51,7 +51,7 @@ impl Block {
 /// it their weight; `id` is told the point's place and row.
 pub(super) fn consolidate<P: Platform>(
     batch: &Batch<P>,
-    problem: &Problem,
+    problem: &StreamclusterProblem,
     id: impl Fn(usize, usize) -> usize,
 ) -> Vec<Centre> {
     let mut coordinates = batch.coordinates().to_vec();

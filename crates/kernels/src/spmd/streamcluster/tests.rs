@@ -8,7 +8,7 @@ use md5::{Digest, Md5};
 use std::sync::Barrier;
 use std::thread;
 
-fn by_ranks(problem: impl Into<Problem>, ranks: usize) -> Solution {
+fn by_ranks(problem: impl Into<StreamclusterProblem>, ranks: usize) -> Solution {
     let program = Streamcluster::<Native>::new(problem, ranks).unwrap();
     let barrier = Barrier::new(ranks);
     thread::scope(|scope| {
@@ -27,7 +27,7 @@ fn by_ranks(problem: impl Into<Problem>, ranks: usize) -> Solution {
 /// The waits and offers are those of PARSEC's program, counted in runs of it.
 #[test]
 fn each_rank_waits_as_often_as_in_the_published_program() {
-    for input in Input::ALL {
+    for input in StreamclusterInput::ALL {
         let solution = Streamcluster::<Native>::alone(input);
         solution.verify().unwrap();
         assert_eq!(solution.offers(), input.offers(), "{input}");
@@ -40,8 +40,11 @@ fn each_rank_waits_as_often_as_in_the_published_program() {
 #[test]
 fn the_output_is_that_of_the_published_program() {
     for (input, digest) in [
-        (Input::Test, "d39ff2e704889e63774e88946391afe5"),
-        (Input::SimDev, "a679d569a84ffb6656104ee6fa55ed19"),
+        (StreamclusterInput::Test, "d39ff2e704889e63774e88946391afe5"),
+        (
+            StreamclusterInput::SimDev,
+            "a679d569a84ffb6656104ee6fa55ed19",
+        ),
     ] {
         let output = Streamcluster::<Native>::alone(input).output();
         let bytes = Md5::digest(output);
@@ -52,12 +55,15 @@ fn the_output_is_that_of_the_published_program() {
 
 #[test]
 fn the_clustering_does_not_hang_on_the_number_of_ranks() {
-    let blocks = Problem::new(3..=6, 2, 200, 64).unwrap();
-    let problems: [(Problem, &[usize]); 4] = [
-        (Input::Test.into(), &[2, 3, 4, 8, 64]),
-        (Input::SimDev.into(), &[2, 4]),
+    let blocks = StreamclusterProblem::new(3..=6, 2, 200, 64).unwrap();
+    let problems: [(StreamclusterProblem, &[usize]); 4] = [
+        (StreamclusterInput::Test.into(), &[2, 3, 4, 8, 64]),
+        (StreamclusterInput::SimDev.into(), &[2, 4]),
         (blocks, &[2, 5]),
-        (Problem::new(4..=8, 5, 300, 300).unwrap(), &[3, 7]),
+        (
+            StreamclusterProblem::new(4..=8, 5, 300, 300).unwrap(),
+            &[3, 7],
+        ),
     ];
     for (problem, teams) in problems {
         let alone = Streamcluster::<Native>::alone(problem);
@@ -75,14 +81,14 @@ fn the_clustering_does_not_hang_on_the_number_of_ranks() {
 
 #[test]
 fn simsmall_by_two_ranks_is_simsmall_by_one() {
-    let alone = Streamcluster::<Native>::alone(Input::SimSmall);
-    let two = by_ranks(Input::SimSmall, 2);
+    let alone = Streamcluster::<Native>::alone(StreamclusterInput::SimSmall);
+    let two = by_ranks(StreamclusterInput::SimSmall, 2);
     assert_eq!((two.hash(), two.cost()), (alone.hash(), alone.cost()));
 }
 
 #[test]
 fn blocks_are_clustered_and_then_their_centres() {
-    let problem = Problem::new(3..=6, 2, 200, 64).unwrap();
+    let problem = StreamclusterProblem::new(3..=6, 2, 200, 64).unwrap();
     let solution = Streamcluster::<Native>::alone(problem);
     assert_eq!(solution.searches.len(), 5);
     let sizes: Vec<usize> = solution
@@ -99,7 +105,7 @@ fn blocks_are_clustered_and_then_their_centres() {
 
 #[test]
 fn fewer_points_than_centres_are_all_centres() {
-    let problem = Problem::new(5..=9, 2, 7, 7).unwrap();
+    let problem = StreamclusterProblem::new(5..=9, 2, 7, 7).unwrap();
     let solution = by_ranks(problem, 3);
     solution.verify().unwrap();
     assert_eq!(solution.centres.len(), 7);
@@ -111,7 +117,7 @@ fn fewer_points_than_centres_are_all_centres() {
 #[test]
 fn a_rank_runs_once_and_is_one_of_the_team() {
     let panics = |rank| {
-        let program = Streamcluster::<Native>::new(Input::Test, 1).unwrap();
+        let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 1).unwrap();
         program.run(0, &mut || ());
         let again = std::panic::AssertUnwindSafe(|| program.run(rank, &mut || ()));
         let payload = std::panic::catch_unwind(again).unwrap_err();
@@ -124,7 +130,7 @@ fn a_rank_runs_once_and_is_one_of_the_team() {
 /// Each kind of damage to a right solution is seen.
 #[test]
 fn damaged_solutions_do_not_verify() {
-    let right = Streamcluster::<Native>::alone(Input::SimDev);
+    let right = Streamcluster::<Native>::alone(StreamclusterInput::SimDev);
     let damaged = |damage: &dyn Fn(&mut Solution)| {
         let mut solution = right.clone();
         damage(&mut solution);
@@ -135,54 +141,54 @@ fn damaged_solutions_do_not_verify() {
     let centre = is_centre.iter().position(|open| *open).unwrap();
     assert_eq!(
         damaged(&|s| s.searches[0].points[3].row = s.searches[0].points[4].row),
-        Wrong::Points {
+        WrongSolution::Points {
             search: 0,
             point: right.searches[0].points[4].row
         }
     );
     assert!(matches!(
         damaged(&|s| s.searches[1].points[0].weight += 1.0),
-        Wrong::Points { search: 1, .. }
+        WrongSolution::Points { search: 1, .. }
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].points[3].centre = other),
-        Wrong::Unserved {
+        WrongSolution::Unserved {
             search: 0,
             point: 3
         }
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].points[3].cost += 1),
-        Wrong::PointCost {
+        WrongSolution::PointCost {
             search: 0,
             point: 3
         }
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].open[other] = true),
-        Wrong::Centres { search: 0, .. }
+        WrongSolution::Centres { search: 0, .. }
     ));
     assert!(matches!(
         damaged(&|s| s.searches[0].open[centre] = false),
-        Wrong::Unserved { search: 0, .. }
+        WrongSolution::Unserved { search: 0, .. }
     ));
     assert!(matches!(
         damaged(&|s| match &mut s.searches[0].claim {
             Claim::Clustered { cost, .. } => *cost += 1,
             Claim::AllAreCentres => unreachable!(),
         }),
-        Wrong::Cost { search: 0, .. }
+        WrongSolution::Cost { search: 0, .. }
     ));
     assert!(matches!(
         damaged(&|s| s.centres[0].coordinates[0] += 0.001),
-        Wrong::Centre {
+        WrongSolution::Centre {
             search: 1,
             centre: 0
         }
     ));
     assert!(matches!(
         damaged(&|s| s.waits.push(0)),
-        Wrong::Waits {
+        WrongSolution::Waits {
             rank: 1,
             found: 0,
             ..
@@ -201,7 +207,7 @@ fn the_instructions_declared_are_those_executed() {
         (32, 57_350_000),
         (128, 166_110_000),
     ] {
-        let problem = Problem::new(2..=5, dimensions, 1_000, 1_000).unwrap();
+        let problem = StreamclusterProblem::new(2..=5, dimensions, 1_000, 1_000).unwrap();
         Counted::take();
         let offers = Streamcluster::<Counted>::alone(problem).offers();
         let told = Counted::take() + 12 * 1_000 * offers;

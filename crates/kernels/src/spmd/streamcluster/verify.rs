@@ -14,15 +14,15 @@ const TOLERANCE: f64 = 1e-4;
 /// that of the centres of all blocks.
 ///
 /// ```
-/// use manycore_kernels::spmd::Wrong;
+/// use manycore_kernels::spmd::WrongSolution;
 ///
-/// let wrong = Wrong::Cost { search: 0, claimed: 1.5, found: 1.75 };
+/// let wrong = WrongSolution::Cost { search: 0, claimed: 1.5, found: 1.75 };
 /// let said = "search 0 claims a cost of 1.5, which is 1.75";
 /// assert_eq!(wrong.to_string(), said);
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Wrong {
+pub enum WrongSolution {
     /// A point has vanished, or is there twice, or weighs something else.
     #[error("search {search} was not of the points it should be of: see point {point}")]
     Points {
@@ -100,17 +100,17 @@ impl Solution {
     ///
     /// # Errors
     ///
-    /// The first thing that is [`Wrong`].
+    /// The first [`WrongSolution`].
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Problem, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterProblem, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let problem = Problem::new(3..=6, 2, 100, 40)?;
+    /// let problem = StreamclusterProblem::new(3..=6, 2, 100, 40)?;
     /// Streamcluster::<Native>::alone(problem).verify()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn verify(&self) -> Result<(), Wrong> {
+    pub fn verify(&self) -> Result<(), WrongSolution> {
         let blocks = self.problem.blocks();
         let mut centres = Vec::new();
         for (search, found) in self.searches.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Solution {
         }
         let expected = self.waits[0];
         match self.waits.iter().position(|&waits| waits != expected) {
-            Some(rank) => Err(Wrong::Waits {
+            Some(rank) => Err(WrongSolution::Waits {
                 rank,
                 found: self.waits[rank],
                 expected,
@@ -142,17 +142,17 @@ impl Solution {
 impl Solution {
     /// What the clustering would cost if each point were assigned to its nearest
     /// open centre: at most [`cost`](Self::cost), and as much for each
-    /// [`Input`](super::Input).
+    /// [`StreamclusterInput`](super::StreamclusterInput).
     ///
     /// When a centre is closed its points move to the one that is opened then,
     /// which need not be the nearest. They move on as soon as that one is offered
     /// again, if it is before the search ends.
     ///
     /// ```
-    /// use manycore_kernels::spmd::{Input, Streamcluster};
+    /// use manycore_kernels::spmd::{StreamclusterInput, Streamcluster};
     /// use manycore_platform::Native;
     ///
-    /// let solution = Streamcluster::<Native>::alone(Input::SimDev);
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::SimDev);
     /// assert_eq!(solution.nearest_cost(), solution.cost());
     /// ```
     #[must_use]
@@ -183,7 +183,7 @@ impl Found {
         self.points.iter().filter_map(cheapest).sum()
     }
 
-    fn verify(&self, search: usize, scale: Scale) -> Result<(), Wrong> {
+    fn verify(&self, search: usize, scale: Scale) -> Result<(), WrongSolution> {
         let all_are_centres = self.claim == Claim::AllAreCentres;
         let is_centre = |point: usize| all_are_centres || self.open[point];
         for (point, served) in self.points.iter().enumerate() {
@@ -192,10 +192,10 @@ impl Found {
                 .get(served.centre)
                 .filter(|_| is_centre(served.centre))
             else {
-                return Err(Wrong::Unserved { search, point });
+                return Err(WrongSolution::Unserved { search, point });
             };
             if served.cost != scale.amount(squared_distance(served, centre) * served.weight) {
-                return Err(Wrong::PointCost { search, point });
+                return Err(WrongSolution::PointCost { search, point });
             }
         }
         let points: i64 = self.points.iter().map(|point| point.cost).sum();
@@ -211,7 +211,7 @@ impl Found {
             } => (centres, price, cost),
         };
         if centres != open {
-            return Err(Wrong::Centres {
+            return Err(WrongSolution::Centres {
                 search,
                 claimed: centres,
                 found: open,
@@ -219,7 +219,7 @@ impl Found {
         }
         let found = points + price * open as i64;
         if found != claimed {
-            return Err(Wrong::Cost {
+            return Err(WrongSolution::Cost {
                 search,
                 claimed: scale.cost(claimed),
                 found: scale.cost(found),
@@ -282,14 +282,14 @@ fn same_points<'a>(
     search: usize,
     found: &Found,
     expected: impl ExactSizeIterator<Item = (f64, Option<&'a Mean>)>,
-) -> Result<(), Wrong> {
+) -> Result<(), WrongSolution> {
     let mut at = vec![None; expected.len()];
     for served in &found.points {
         match at.get_mut(served.row) {
             Some(place @ None) => *place = Some(served),
             Some(Some(_)) | None => {
                 let point = served.row;
-                return Err(Wrong::Points { search, point });
+                return Err(WrongSolution::Points { search, point });
             }
         }
     }
@@ -299,17 +299,17 @@ fn same_points<'a>(
                 && mean.is_none_or(|mean| mean.is_near(served.weight, &served.coordinates))
         });
         if !is_right {
-            return Err(Wrong::Points { search, point });
+            return Err(WrongSolution::Points { search, point });
         }
     }
     Ok(())
 }
 
-fn same_centres(search: usize, found: &[Centre], means: &[Mean]) -> Result<(), Wrong> {
+fn same_centres(search: usize, found: &[Centre], means: &[Mean]) -> Result<(), WrongSolution> {
     let is_near = |(found, mean): (&Centre, &Mean)| mean.is_near(found.weight, &found.coordinates);
     match found.iter().zip(means).position(|pair| !is_near(pair)) {
-        Some(centre) => Err(Wrong::Centre { search, centre }),
-        None if found.len() != means.len() => Err(Wrong::Centres {
+        Some(centre) => Err(WrongSolution::Centre { search, centre }),
+        None if found.len() != means.len() => Err(WrongSolution::Centres {
             search,
             claimed: found.len(),
             found: means.len(),

@@ -43,8 +43,8 @@ pub(crate) struct SimulatedReport {
     /// Increments of one counter, in nanoseconds.
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
-    pub(crate) launches: Vec<LaunchCost>,
-    pub(crate) wakes: Vec<WakeCost>,
+    pub(crate) launches: Vec<SimulatedLaunchCost>,
+    pub(crate) wakes: Vec<SimulatedWakeCost>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
     pub(crate) contended_errors: Option<Errors>,
@@ -85,14 +85,14 @@ pub(crate) struct HandoverCost {
 /// A loop of one iteration of 10 us a thread on manycore's pool: what it takes
 /// beyond that.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct LaunchCost {
+pub(crate) struct SimulatedLaunchCost {
     pub(crate) threads: usize,
     pub(crate) ns: f64,
 }
 
 /// A thread that another wakes.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct WakeCost {
+pub(crate) struct SimulatedWakeCost {
     /// How long it had slept.
     pub(crate) asleep_us: u64,
     /// Until its first instruction.
@@ -163,14 +163,14 @@ pub(crate) fn measure(
             });
         }
         let ns = hash.take(system::launch(config, threads)?);
-        launches.push(LaunchCost { threads, ns });
+        launches.push(SimulatedLaunchCost { threads, ns });
     }
     contended.sort_by_key(|cost| cost.operation as usize);
     let mut wakes = Vec::new();
     if config.cores > 1 {
         for asleep_us in system::ASLEEP_US {
             let ns = hash.take(system::wake(config, asleep_us)?);
-            wakes.push(WakeCost { asleep_us, ns });
+            wakes.push(SimulatedWakeCost { asleep_us, ns });
         }
     }
 

@@ -7,7 +7,7 @@ use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, Futex, Ordering::SeqCst, Platform};
 use std::sync::Arc;
 
-type Word = <Simulated as Platform>::Futex;
+type FutexWord = <Simulated as Platform>::Futex;
 
 /// Microseconds for which a thread sleeps before it is woken: shortly, and so
 /// long that its core sleeps deeply.
@@ -17,7 +17,7 @@ pub(super) const ASLEEP_US: [u64; 2] = [50, 10_000];
 /// its first instruction.
 pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, SimulationError> {
     Simulation::new(config).run(|| {
-        let word = Arc::new(Word::new(0));
+        let word = Arc::new(FutexWord::new(0));
         let sleeper = {
             let word = Arc::clone(&word);
             spawn(1, move || {

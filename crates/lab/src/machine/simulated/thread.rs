@@ -1,11 +1,12 @@
 //! Pinned threads of the simulated machine, with results.
 
+use crate::threads::start;
 use manycore_chip::Simulated;
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use std::sync::{Arc, OnceLock};
 
 /// A thread that will have computed something.
-pub(super) struct Task<T> {
+pub(super) struct CoreTask<T> {
     thread: <Simulated as Platform>::Thread,
     result: Arc<OnceLock<T>>,
 }
@@ -14,20 +15,18 @@ pub(super) struct Task<T> {
 pub(super) fn spawn<T: Send + Sync + 'static>(
     core: usize,
     body: impl FnOnce() -> T + Send + 'static,
-) -> Task<T> {
+) -> CoreTask<T> {
     let result = Arc::new(OnceLock::new());
     let theirs = Arc::clone(&result);
-    let spec = ThreadSpec {
-        name: format!("core {core}"),
-        cpus: vec![core],
-        ..ThreadSpec::default()
-    };
     let body = move || _ = theirs.set(body());
-    let thread = Simulated::spawn(spec, Box::new(body)).expect("a core of the machine");
-    Task { thread, result }
+    let thread = start::<Simulated>(format!("core {core}"), vec![core], body);
+    CoreTask {
+        thread: thread.expect("a core of the machine"),
+        result,
+    }
 }
 
-impl<T> Task<T> {
+impl<T> CoreTask<T> {
     /// Waits for the thread; its result.
     pub(super) fn join(self) -> T {
         Simulated::join(self.thread);

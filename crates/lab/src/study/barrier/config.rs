@@ -2,7 +2,7 @@
 
 use super::machines;
 use crate::study::Request;
-use crate::study::team::{Arrivals, Contest, Point, Program, barriers_of};
+use crate::study::team::{Arrivals, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ const SINGLE: usize = 4;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct BarrierConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     pub(super) barriers: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Config {
     full: bool,
 }
 
-impl Config {
+impl BarrierConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let mut setup = Setup::new("barrier", request)?;
         let most = if request.full { 1024 } else { 256 };
@@ -64,7 +64,7 @@ impl Config {
         small.max().or(self.cores.first()).copied().unwrap_or(1)
     }
 
-    /// As many cores as [`Config::compared_at`], as far as a machine has them.
+    /// As many cores as [`BarrierConfig::compared_at`], as far as a machine has them.
     pub(super) fn cores_of(&self, machine: usize) -> usize {
         let chip = self.setup.machines.0.get(machine);
         let most = chip.filter(|chip| !chip.scales()).map(|chip| chip.cores());
@@ -72,9 +72,9 @@ impl Config {
     }
 
     /// Single episodes on the machine asked for.
-    pub(super) fn single(&self, cores: usize, barrier: &str, arrivals: Arrivals) -> Point {
-        Point {
-            program: Program::Loop {
+    pub(super) fn single(&self, cores: usize, barrier: &str, arrivals: Arrivals) -> TeamPoint {
+        TeamPoint {
+            program: TeamProgram::Loop {
                 episodes: SINGLE,
                 arrivals,
             },
@@ -83,7 +83,7 @@ impl Config {
     }
 
     /// All that is measured, that of a machine and of cores side by side.
-    pub(super) fn all_points(&self) -> Vec<Point> {
+    pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         let simulated = !self.setup.machines.is_host();
         for &cores in &self.cores {
@@ -107,7 +107,7 @@ impl Config {
     }
 }
 
-impl Contest for Config {
+impl Contest for BarrierConfig {
     fn setup(&self) -> &Setup {
         &self.setup
     }
@@ -121,13 +121,13 @@ impl Contest for Config {
     }
 
     /// The loop.
-    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
-        Point {
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint {
+        TeamPoint {
             machine,
             settings: Vec::new(),
             cores,
             barrier: barrier.to_owned(),
-            program: Program::Loop {
+            program: TeamProgram::Loop {
                 episodes: self.episodes(cores),
                 arrivals: Arrivals::Loop,
             },

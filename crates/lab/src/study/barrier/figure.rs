@@ -1,16 +1,16 @@
 //! The figure: an episode and its exit latency against cores, one line a
 //! barrier; single episodes beside the closed form.
 
-use super::config::Config;
+use super::config::BarrierConfig;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Axis, Height, Panel, Series};
-use crate::study::team::{Arrivals, Race, Summary, closed_form, point};
+use crate::study::team::{Arrivals, PointSummary, Race, closed_form, point};
 use manycore_chip::config::Optical;
 
 /// Cores of the panel that shows small machines, as the thesis's own does.
 const SMALL: usize = 16;
 
-pub(super) fn render(race: Race<'_, Config>) -> String {
+pub(super) fn render(race: Race<'_, BarrierConfig>) -> String {
     let config = race.config;
     let unit = config.setup.unit().name();
     let panel = |title: &str, height, y_label: &str, series| Panel {
@@ -70,6 +70,6 @@ pub(super) fn render(race: Race<'_, Config>) -> String {
     figure::render("barrier", &title, &panels, None)
 }
 
-fn a_wait(summary: &Summary) -> Spread {
+fn a_wait(summary: &PointSummary) -> Spread {
     summary.total.map(|total| total / summary.episodes as f64)
 }

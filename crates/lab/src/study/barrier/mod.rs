@@ -10,11 +10,12 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Inquiry, Question, Setup};
+use super::team::{Race, TeamMeasured, TeamPoint};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use config::Config;
-use rows::Row;
+use config::BarrierConfig;
+use rows::BarrierRow;
 
 /// The study `barrier`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -22,23 +23,22 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "what a wait at each barrier costs, with and without a broadcast network",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: BarrierConfig::new,
 };
 
-impl Question for Config {
-    type Trial = Point;
-    type Row = Row;
+impl Question for BarrierConfig {
+    type Measured = MeasuredTrials<TeamPoint>;
+    type Row = BarrierRow;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
+        measure(session, &self.setup, &self.all_points())
     }
 
-    fn trials(&self) -> Vec<Point> {
-        self.all_points()
-    }
-
-    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
-        let measured = &Measured::new(measured);
+    fn answer(&self, measured: &MeasuredTrials<TeamPoint>) -> anyhow::Result<Answer<BarrierRow>> {
+        let measured = &TeamMeasured::new(measured);
         let race = Race {
             config: self,
             measured,
@@ -56,13 +56,13 @@ impl Question for Config {
         blocks.extend(tables::single(race).into_iter().map(Block::Table));
         blocks.extend(prose::remains(race).map(Block::Paragraph));
         blocks.extend(tables::remains(race).map(Block::Table));
-        Answer {
+        Ok(Answer {
             title: "Barriers",
             blocks,
             summary: prose::summary(race),
             rows: rows::rows(self, measured),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

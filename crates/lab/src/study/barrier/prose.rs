@@ -1,8 +1,8 @@
 //! What the numbers mean, in words.
 
-use super::config::Config;
+use super::config::BarrierConfig;
 use crate::study::team::{
-    APART, Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form, left_out,
+    APART, Arrivals, BASELINES, CHANNEL, PointSummary, Race, closed_form, left_out,
 };
 use crate::study::trial;
 
@@ -12,7 +12,7 @@ pub(super) const FIGURE: &str = "One wait of a loop against cores, and from the 
      a simulation needs one).";
 
 /// What was measured and how.
-pub(super) fn what(race: Race<'_, Config>) -> String {
+pub(super) fn what(race: Race<'_, BarrierConfig>) -> String {
     format!(
         "A team waits at a barrier in a loop, and, where it is simulated, in single episodes a \
          million cycles or more apart: all members arriving in one cycle, or each {APART} after \
@@ -23,7 +23,7 @@ pub(super) fn what(race: Race<'_, Config>) -> String {
 }
 
 /// What is beyond the thesis's claim, before its table.
-pub(super) fn remains(race: Race<'_, Config>) -> Option<String> {
+pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<String> {
     let machines = &race.config.setup.machines;
     if machines.0.len() < 2 {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn remains(race: Race<'_, Config>) -> Option<String> {
     let gain = |machine| {
         let cores = race.config.cores_of(machine);
         let channel = race.of(machine, cores, CHANNEL)?;
-        let over = |other: &Summary| other.total.median / channel.total.median;
+        let over = |other: &PointSummary| other.total.median / channel.total.median;
         let software = race.software(machine, cores)?;
         let sense = race.of(machine, cores, BASELINES[0])?;
         Some((over(sense), over(software), software.point.barrier.clone()))
@@ -54,11 +54,12 @@ pub(super) fn remains(race: Race<'_, Config>) -> Option<String> {
 }
 
 /// For a reader of nothing else.
-pub(super) fn summary(race: Race<'_, Config>) -> String {
+pub(super) fn summary(race: Race<'_, BarrierConfig>) -> String {
     let config = race.config;
     let (at, unit) = (config.compared_at(), config.setup.unit());
-    let show =
-        |summary: &Summary| format!("{} {} a wait", unit.show(summary.an_episode()), unit.name());
+    let show = |summary: &PointSummary| {
+        format!("{} {} a wait", unit.show(summary.an_episode()), unit.name())
+    };
     let mut text = race.in_short(at, show);
     let mut counts = vec![Some(at), config.cores.last().copied()];
     counts.dedup();

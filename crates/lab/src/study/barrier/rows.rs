@@ -1,13 +1,13 @@
 //! The numbers, one observation a row.
 
-use super::config::Config;
-use crate::study::team::{Measured, Program};
+use super::config::BarrierConfig;
+use crate::study::team::{TeamMeasured, TeamProgram};
 use crate::study::unit::Unit;
 use serde::Serialize;
 
 /// A loop: a line of `barrier.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct BarrierRow {
     world: &'static str,
     machine: String,
     cores: usize,
@@ -29,14 +29,14 @@ pub(super) struct Row {
 }
 
 /// All that was measured.
-pub(super) fn rows(config: &Config, measured: &Measured) -> Vec<Row> {
+pub(super) fn rows(config: &BarrierConfig, measured: &TeamMeasured) -> Vec<BarrierRow> {
     let unit = config.setup.unit();
     let all = measured.all.iter();
     let row = all.filter_map(|summary| {
-        let Program::Loop { arrivals, .. } = summary.point.program else {
+        let TeamProgram::Loop { arrivals, .. } = summary.point.program else {
             return None;
         };
-        Some(Row {
+        Some(BarrierRow {
             world: config.setup.world,
             machine: config.setup.machines.name(summary.point.machine),
             cores: summary.point.cores,

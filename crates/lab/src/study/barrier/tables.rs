@@ -1,13 +1,13 @@
 //! The tables: an episode by barrier and cores, its exit latency, a single
 //! episode beside the closed form, and what remains on other machines.
 
-use super::config::Config;
+use super::config::BarrierConfig;
 use crate::report::table::{Cell, Table};
-use crate::study::team::{Arrivals, BASELINES, CHANNEL, Race, Summary, closed_form};
+use crate::study::team::{Arrivals, BASELINES, CHANNEL, PointSummary, Race, closed_form};
 use manycore_chip::config::Optical;
 
 /// An episode in a loop.
-pub(super) fn episodes(race: Race<'_, Config>) -> Table {
+pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     let config = race.config;
     let unit = config.setup.unit().name();
     let mut counts: Vec<usize> = config.cores.iter().map(|&at| config.episodes(at)).collect();
@@ -22,7 +22,7 @@ pub(super) fn episodes(race: Race<'_, Config>) -> Table {
 }
 
 /// From the last arrival to the last departure, in the loop.
-pub(super) fn exits(race: Race<'_, Config>) -> Table {
+pub(super) fn exits(race: Race<'_, BarrierConfig>) -> Table {
     let unit = race.config.setup.unit().name();
     race.table(
         format!(
@@ -34,7 +34,7 @@ pub(super) fn exits(race: Race<'_, Config>) -> Table {
 }
 
 /// Single episodes beside what the thesis's own figures say; simulated only.
-pub(super) fn single(race: Race<'_, Config>) -> Vec<Table> {
+pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     type Form = fn(&Optical, usize) -> u64;
     if race.config.setup.machines.is_host() {
         return Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn single(race: Race<'_, Config>) -> Vec<Table> {
 }
 
 /// What remains of the thesis's gain on other machines.
-pub(super) fn remains(race: Race<'_, Config>) -> Option<Table> {
+pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let machines = &race.config.setup.machines;
     if machines.0.len() < 2 {
         return None;
@@ -81,15 +81,15 @@ pub(super) fn remains(race: Race<'_, Config>) -> Option<Table> {
     let row = |machine| {
         let cores = race.config.cores_of(machine);
         let of = |name: &str| race.of(machine, cores, name);
-        let show = |summary: Option<&Summary>| {
+        let show = |summary: Option<&PointSummary>| {
             let unit = race.config.setup.unit();
             Cell::new(summary.map_or("-".into(), |summary| unit.show(summary.an_episode())))
         };
-        let name = |summary: Option<&Summary>| {
+        let name = |summary: Option<&PointSummary>| {
             Cell::new(summary.map_or("-", |summary| &summary.point.barrier))
         };
         let (channel, software) = (of(CHANNEL), race.software(machine, cores));
-        let gain = |over: Option<&Summary>| {
+        let gain = |over: Option<&PointSummary>| {
             let gain = over.zip(channel);
             let gain = gain.map(|(over, channel)| over.total.median / channel.total.median);
             Cell::new(gain.map_or("-".into(), |gain| format!("{gain:.2}")))

@@ -1,9 +1,9 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::grid::Task;
-use super::only::Only;
-use super::policy::Policy;
-use super::simulated::Chip;
+use super::only::BlockSizeOnly;
+use super::policy::LoopPolicy;
+use super::simulated::DocumentChip;
 use crate::failure::bad_input;
 use crate::model::{PublishedCell, published_latencies};
 use crate::study::Request;
@@ -29,7 +29,7 @@ const FULL_SECONDS: u64 = 660;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct BlockSizeConfig {
     pub(super) study: &'static str,
     pub(super) version: &'static str,
     pub(super) world: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct Config {
     pub(super) machine: String,
     /// The simulated machine, all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) chip: Option<Chip>,
+    pub(super) chip: Option<DocumentChip>,
     /// What simulated latencies are compared with.
     #[serde(skip)]
     pub(super) tables: Vec<PublishedCell>,
@@ -63,15 +63,15 @@ pub(super) struct Config {
     pub(super) seconds: u64,
 }
 
-impl Config {
+impl BlockSizeConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         request.counts_threads()?;
         let set = &request.settings;
-        let only = Only::parse(&request.only)?;
+        let only = BlockSizeOnly::parse(&request.only)?;
         let full = request.full;
         let chip = match &request.world {
             World::Native => None,
-            World::Simulated(machine) => Some(Chip::new(machine)),
+            World::Simulated(machine) => Some(DocumentChip::new(machine)),
         };
         if chip.is_some() && set.text("seconds").is_some() {
             return Err(bad_input(
@@ -114,7 +114,7 @@ impl Config {
             (None, Some(_)) => vec![1 << 10],
             (None, None) => sizes(quick, full_step),
         };
-        let sizes_on = |of_chip: fn(&Chip) -> Vec<u64>, quick: &[u32]| match &chip {
+        let sizes_on = |of_chip: fn(&DocumentChip) -> Vec<u64>, quick: &[u32]| match &chip {
             Some(chip) if !full => of_chip(chip),
             _ => sizes(quick, &[6, 8, 10, 12, 14, 16]),
         };
@@ -141,10 +141,10 @@ impl Config {
                 .map_or(n.unwrap_or(1_000_000), |n| n as usize),
             reads: set
                 .numbers("reads")
-                .unwrap_or_else(|| sizes_on(Chip::reads, &[6, 10])),
+                .unwrap_or_else(|| sizes_on(DocumentChip::reads, &[6, 10])),
             writes: set
                 .numbers("writes")
-                .unwrap_or_else(|| sizes_on(Chip::writes, &[10])),
+                .unwrap_or_else(|| sizes_on(DocumentChip::writes, &[10])),
             folded_comps: comps_of(&[10, 60], &[10, 20, 30, 40, 50, 60]),
             opaque_comps: comps_of(&[10, 12], &[10, 12, 14, 16, 18, 20]),
             cross: cross(set)?,
@@ -228,16 +228,16 @@ impl Config {
     }
 
     /// The fixed blocks and the partitioners to measure in a loop of `n`.
-    pub(super) fn policies(&self, n: usize) -> Vec<Policy> {
+    pub(super) fn policies(&self, n: usize) -> Vec<LoopPolicy> {
         let blocks = match &self.blocks {
             Some(blocks) => blocks.clone(),
             None => spaced_blocks(n),
         };
         let blocks = blocks.into_iter().filter_map(NonZeroUsize::new);
-        let fixed = |block| Policy::Ours(Partitioner::FixedBlock(Block::Size(block)));
-        let mut policies: Vec<Policy> = blocks.clone().map(fixed).collect();
+        let fixed = |block| LoopPolicy::Ours(Partitioner::FixedBlock(Block::Size(block)));
+        let mut policies: Vec<LoopPolicy> = blocks.clone().map(fixed).collect();
         if self.chip.is_some() {
-            policies.extend(blocks.map(Policy::Document));
+            policies.extend(blocks.map(LoopPolicy::Document));
         }
         let named = self
             .partitioners
@@ -278,7 +278,10 @@ fn all_partitioners() -> Vec<Partitioner> {
 
 /// 1, 2, 4, ... and as many as a pool would take, or what suits a simulated
 /// machine.
-fn thread_counts(asked: &[NonZeroUsize], chip: Option<&Chip>) -> anyhow::Result<Vec<usize>> {
+fn thread_counts(
+    asked: &[NonZeroUsize],
+    chip: Option<&DocumentChip>,
+) -> anyhow::Result<Vec<usize>> {
     let mut counts: Vec<usize> = asked.iter().map(|count| count.get()).collect();
     if let Some(chip) = chip {
         let most = chip.cores();

@@ -1,32 +1,33 @@
 //! The figure: latency against block size, one line a thread count.
 
 use super::grid::{Class, Workload, threads};
-use super::measure::{Measured, Samples};
-use super::policy::Policy;
+use super::measure::{LoopSamples, MeasuredLoops};
+use super::policy::LoopPolicy;
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use crate::study::settings::power;
+use crate::study::trial::CellRecord;
 use manycore::Partitioner;
 
 /// Whose fixed blocks a panel shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Pool {
+enum WhosePool {
     Ours,
     /// Simulated only.
     Documents,
 }
 
 /// One panel a workload and pool.
-pub(super) fn render(place: &str, measured: &[Measured]) -> String {
-    let mut panels: Vec<(Workload, Pool, Panel)> = Vec::new();
-    for cell in measured.iter().filter(|cell| cell.rounds() > 0) {
-        for pool in [Pool::Ours, Pool::Documents] {
+pub(super) fn render(place: &str, measured: &[MeasuredLoops]) -> String {
+    let mut panels: Vec<(Workload, WhosePool, Panel)> = Vec::new();
+    for cell in measured.iter().filter(|cell| cell.runs() > 0) {
+        for pool in [WhosePool::Ours, WhosePool::Documents] {
             let workload = cell.cell.workload;
             let series = series(cell, pool);
             let same =
-                |known: &&mut (Workload, Pool, Panel)| (known.0, known.1) == (workload, pool);
+                |known: &&mut (Workload, WhosePool, Panel)| (known.0, known.1) == (workload, pool);
             match panels.iter_mut().find(same) {
-                _ if series.points.is_empty() && pool == Pool::Documents => {}
+                _ if series.points.is_empty() && pool == WhosePool::Documents => {}
                 Some((_, _, panel)) => panel.series.push(series),
                 None => panels.push((workload, pool, panel(cell, pool, series))),
             }
@@ -41,7 +42,7 @@ pub(super) fn render(place: &str, measured: &[Measured]) -> String {
     )
 }
 
-fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
+fn panel(cell: &MeasuredLoops, pool: WhosePool, series: Series) -> Panel {
     let workload = cell.cell.workload;
     let name = workload.task.name();
     let title = match workload.task.class() {
@@ -55,9 +56,9 @@ fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
     };
     Panel {
         title: match pool {
-            Pool::Ours => title,
+            WhosePool::Ours => title,
             // Without the task's name: it is folded, and the line is full.
-            Pool::Documents => {
+            WhosePool::Documents => {
                 let sizes = title.split_once(": ").map_or(&*title, |(_, sizes)| sizes);
                 format!("document's pool: {sizes}")
             }
@@ -70,11 +71,11 @@ fn panel(cell: &Measured, pool: Pool, series: Series) -> Panel {
     }
 }
 
-fn series(cell: &Measured, pool: Pool) -> Series {
-    let point = |samples: &Samples| {
+fn series(cell: &MeasuredLoops, pool: WhosePool) -> Series {
+    let point = |samples: &LoopSamples| {
         let block = match pool {
-            Pool::Ours => samples.fixed_block()?,
-            Pool::Documents => samples.document_block()?,
+            WhosePool::Ours => samples.fixed_block()?,
+            WhosePool::Documents => samples.document_block()?,
         };
         let spread = Spread::of(&samples.latency);
         Some(Point {
@@ -89,11 +90,11 @@ fn series(cell: &Measured, pool: Pool) -> Series {
     let adaptive = cell
         .policies
         .iter()
-        .find(|samples| samples.policy() == Policy::Ours(Partitioner::Adaptive));
-    let adaptive = adaptive.filter(|_| pool == Pool::Ours);
+        .find(|samples| samples.policy() == LoopPolicy::Ours(Partitioner::Adaptive));
+    let adaptive = adaptive.filter(|_| pool == WhosePool::Ours);
     Series {
         name: threads(cell.cell.threads),
         points,
-        level: adaptive.map(Samples::median),
+        level: adaptive.map(LoopSamples::median),
     }
 }

@@ -1,10 +1,11 @@
 //! What the compiler does to the document's unit task.
 
 use super::grid::{Task, threads};
-use super::measure::Measured;
+use super::measure::MeasuredLoops;
 use crate::report::section::Block;
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
+use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 
 /// Additions that a core does in a nanosecond, one after the other: at most one
@@ -13,7 +14,7 @@ const MOST_ADDITIONS_PER_NS: f64 = 6.0;
 
 /// The two ways to run the document's unit task, side by side; nothing if only
 /// one of them was measured.
-pub(super) fn blocks(measured: &[Measured]) -> Vec<Block> {
+pub(super) fn blocks(measured: &[MeasuredLoops]) -> Vec<Block> {
     let Some(table) = table(measured) else {
         return Vec::new();
     };
@@ -34,19 +35,19 @@ pub(super) fn blocks(measured: &[Measured]) -> Vec<Block> {
     ]
 }
 
-fn table(measured: &[Measured]) -> Option<Table> {
+fn table(measured: &[MeasuredLoops]) -> Option<Table> {
     let fewest = measured.iter().map(|cell| cell.cell.threads).min()?;
     let of = |task: Task| {
-        let wanted = move |cell: &&Measured| {
-            let (cell, rounds) = (cell.cell, cell.rounds());
+        let wanted = move |cell: &&MeasuredLoops| {
+            let (cell, rounds) = (cell.cell, cell.runs());
             cell.workload.task == task && cell.threads == fewest && rounds > 0
         };
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
     let (mut folded, mut opaque) = (of(Task::Folded), of(Task::Opaque));
     // Where comp was varied: the sizes that most cells have.
-    let sizes = |cell: &Measured| (cell.cell.workload.read, cell.cell.workload.write);
-    let shared = |cell: &&&Measured| opaque.iter().any(|other| sizes(other) == sizes(cell));
+    let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
+    let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));
     let (read, write) = folded
         .iter()
         .filter(shared)
@@ -62,7 +63,7 @@ fn table(measured: &[Measured]) -> Option<Table> {
         .collect();
     comps.sort_unstable();
     comps.dedup();
-    let best = |cells: &[&Measured], comp: u64| {
+    let best = |cells: &[&MeasuredLoops], comp: u64| {
         let cell = cells.iter().find(|cell| cell.cell.workload.comp == comp)?;
         let medians = cell.policies.iter().map(|samples| samples.median());
         let us = medians.min_by(f64::total_cmp)?;

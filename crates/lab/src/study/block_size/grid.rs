@@ -1,6 +1,6 @@
 //! The cells: a task, its size, and a number of threads.
 
-use super::config::Config;
+use super::config::BlockSizeConfig;
 use crate::study::settings::power;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -86,7 +86,7 @@ pub(super) struct Workload {
 
 /// A loop and the threads that run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Cell {
+pub(super) struct LoopCell {
     pub(super) workload: Workload,
     pub(super) threads: usize,
 }
@@ -98,15 +98,15 @@ const LONG_ADDITIONS: u64 = 3_000;
 const LARGE_LOOP_ADDITIONS: u64 = 15_000_000;
 
 /// Every cell that `config` asks for, those of a workload side by side.
-pub(super) fn cells(config: &Config) -> Vec<Cell> {
+pub(super) fn cells(config: &BlockSizeConfig) -> Vec<LoopCell> {
     let threads = |workload| {
         let counts = config.threads.iter();
-        counts.map(move |&threads| Cell { workload, threads })
+        counts.map(move |&threads| LoopCell { workload, threads })
     };
     workloads(config).into_iter().flat_map(threads).collect()
 }
 
-fn workloads(config: &Config) -> Vec<Workload> {
+fn workloads(config: &BlockSizeConfig) -> Vec<Workload> {
     let mut workloads = Vec::new();
     for &task in &config.tasks {
         let loop_of = |n, comp| Workload {
@@ -132,7 +132,7 @@ fn workloads(config: &Config) -> Vec<Workload> {
 
 /// The unit task, its sizes crossed or, as in the document, one varied at a
 /// time while the others stay in the middle.
-fn unit_tasks(config: &Config, task: Task) -> Vec<Workload> {
+fn unit_tasks(config: &BlockSizeConfig, task: Task) -> Vec<Workload> {
     let comps = config.comps(task);
     let middle = (
         nearest(&config.reads, 1024),
@@ -184,7 +184,7 @@ impl fmt::Display for Workload {
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for LoopCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.workload, threads(self.threads))
     }

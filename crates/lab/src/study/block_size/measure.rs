@@ -4,13 +4,14 @@
 //! every policy once, in an order of its own, and all of them see the same
 //! host; what is compared are medians over rounds.
 
-use super::config::Config;
-use super::grid::Cell;
+use super::config::BlockSizeConfig;
+use super::grid::LoopCell;
 use super::load::Kernel;
-use super::policy::Policy;
+use super::policy::LoopPolicy;
 use crate::measure::progress::Progress;
 use crate::measure::statistics::median;
 use crate::measure::{disturbance, interrupt};
+use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use anyhow::{Context, anyhow};
 use manycore::{Block, Partitioner, Pool};
@@ -26,8 +27,8 @@ const MOST_ROUNDS: [usize; 2] = [100, 400];
 
 /// What a cell's policies took, round by round. A line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Measured {
-    pub(super) cell: Cell,
+pub(super) struct MeasuredLoops {
+    pub(super) cell: LoopCell,
     pub(super) unit: Unit,
     /// Not cut short by ctrl-C.
     pub(super) complete: bool,
@@ -35,7 +36,7 @@ pub(super) struct Measured {
     pub(super) seconds: f64,
     /// How long its threads waited, all together, for a CPU that others held.
     pub(super) waited: f64,
-    pub(super) policies: Vec<Samples>,
+    pub(super) policies: Vec<LoopSamples>,
     /// For simulated loops: a policy's fingerprint, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) hashes: Vec<String>,
@@ -43,26 +44,26 @@ pub(super) struct Measured {
 
 /// One policy's latencies by round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Samples {
+pub(super) struct LoopSamples {
     /// The policy's name, which it can be parsed from.
     pub(super) policy: String,
     pub(super) latency: Vec<f64>,
 }
 
-impl Samples {
+impl LoopSamples {
     /// What was measured.
-    pub(super) fn policy(&self) -> Policy {
+    pub(super) fn policy(&self) -> LoopPolicy {
         // The study itself wrote the name; a journal with another is as good
         // as one that names the default.
         let parsed = self.policy.parse();
-        parsed.unwrap_or(Policy::Ours(Partitioner::default()))
+        parsed.unwrap_or(LoopPolicy::Ours(Partitioner::default()))
     }
 
     /// The block size, if this is our pool with a shared counter and a size
     /// that was given.
     pub(super) fn fixed_block(&self) -> Option<usize> {
         match self.policy() {
-            Policy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
+            LoopPolicy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
             _ => None,
         }
     }
@@ -70,8 +71,8 @@ impl Samples {
     /// The block size, if this is the document's pool.
     pub(super) fn document_block(&self) -> Option<usize> {
         match self.policy() {
-            Policy::Document(size) => Some(size.get()),
-            Policy::Ours(_) => None,
+            LoopPolicy::Document(size) => Some(size.get()),
+            LoopPolicy::Ours(_) => None,
         }
     }
 
@@ -80,10 +81,10 @@ impl Samples {
     }
 }
 
-impl Measured {
+impl MeasuredLoops {
     /// Nothing yet.
-    pub(super) fn new(cell: Cell, unit: Unit, policies: &[Policy]) -> Self {
-        let samples = |policy: &Policy| Samples {
+    pub(super) fn new(cell: LoopCell, unit: Unit, policies: &[LoopPolicy]) -> Self {
+        let samples = |policy: &LoopPolicy| LoopSamples {
             policy: policy.to_string(),
             latency: Vec::new(),
         };
@@ -103,21 +104,42 @@ impl Measured {
     pub(super) fn of_document(&self, block: usize) -> Option<f64> {
         let mut policies = self.policies.iter();
         let found = policies.find(|samples| samples.document_block() == Some(block));
-        found.map(Samples::median)
+        found.map(LoopSamples::median)
+    }
+}
+
+impl CellRecord for MeasuredLoops {
+    type At = LoopCell;
+
+    fn cell(&self) -> LoopCell {
+        self.cell
     }
 
-    pub(super) fn rounds(&self) -> usize {
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    fn runs(&self) -> usize {
         let counts = self.policies.iter().map(|samples| samples.latency.len());
         counts.min().unwrap_or(0)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn hashes(&self) -> Vec<(String, String)> {
+        let names = self.policies.iter().map(|samples| samples.policy.clone());
+        names.zip(self.hashes.iter().cloned()).collect()
     }
 }
 
 /// Adds rounds to `measured` until its cell has enough, its `share` of the
 /// time is spent, or ctrl-C is pressed.
 pub(super) fn measure(
-    config: &Config,
-    measured: &mut Measured,
-    policies: &[Policy],
+    config: &BlockSizeConfig,
+    measured: &mut MeasuredLoops,
+    policies: &[LoopPolicy],
     share: Duration,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -135,9 +157,9 @@ pub(super) fn measure(
 
     // Audit and one round for warmth, neither of them counted.
     // The document's pool is simulated only.
-    let ours = |policy: &Policy| match policy {
-        Policy::Ours(partitioner) => Some(*partitioner),
-        Policy::Document(_) => None,
+    let ours = |policy: &LoopPolicy| match policy {
+        LoopPolicy::Ours(partitioner) => Some(*partitioner),
+        LoopPolicy::Document(_) => None,
     };
     let partitioners: Vec<Partitioner> = policies.iter().filter_map(ours).collect();
     for &policy in &partitioners {
@@ -152,13 +174,13 @@ pub(super) fn measure(
 
     let spent = measured.seconds;
     let waited = disturbance::waited();
-    let mut random = fastrand::Rng::with_seed(config.seed ^ measured.rounds() as u64);
+    let mut random = fastrand::Rng::with_seed(config.seed ^ measured.runs() as u64);
     let mut order: Vec<usize> = (0..partitioners.len()).collect();
     let wanted = match config.rounds {
         Some(rounds) => rounds as usize..=rounds as usize,
         None => FEWEST_ROUNDS..=MOST_ROUNDS[usize::from(config.full)],
     };
-    while !enough(measured.rounds(), &wanted, begin.elapsed() < share) {
+    while !enough(measured.runs(), &wanted, begin.elapsed() < share) {
         random.shuffle(&mut order);
         let mut round = vec![0.0; partitioners.len()];
         for &at in &order {
@@ -173,7 +195,7 @@ pub(super) fn measure(
             samples.latency.push(us);
         }
         let by_time = begin.elapsed().as_secs_f64() / share.as_secs_f64().max(1e-9);
-        let by_rounds = measured.rounds() as f64 / *wanted.end() as f64;
+        let by_rounds = measured.runs() as f64 / *wanted.end() as f64;
         let part = match config.rounds {
             Some(_) => by_rounds,
             None => by_rounds.max(by_time),

@@ -6,12 +6,12 @@ use manycore::Partitioner;
 
 /// Tasks, partitioners, or both.
 #[derive(Default)]
-pub(super) struct Only {
+pub(super) struct BlockSizeOnly {
     tasks: Vec<Task>,
     partitioners: Vec<&'static str>,
 }
 
-impl Only {
+impl BlockSizeOnly {
     pub(super) fn parse(names: &[String]) -> anyhow::Result<Self> {
         let mut only = Self::default();
         for name in names {

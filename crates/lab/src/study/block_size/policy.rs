@@ -7,17 +7,17 @@ use std::str::FromStr;
 
 /// A way to run a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Policy {
+pub(super) enum LoopPolicy {
     /// Our pool with one of its partitioners.
     Ours(Partitioner),
     /// The document's own pool, with this block size; simulated only.
     Document(NonZeroUsize),
 }
 
-/// The name of [`Policy::Document`].
+/// The name of [`LoopPolicy::Document`].
 const DOCUMENT: &str = "document";
 
-impl Policy {
+impl LoopPolicy {
     /// `partitioner` in the CSV.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Policy {
     }
 }
 
-impl fmt::Display for Policy {
+impl fmt::Display for LoopPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ours(partitioner) => partitioner.fmt(f),
@@ -46,7 +46,7 @@ impl fmt::Display for Policy {
     }
 }
 
-impl FromStr for Policy {
+impl FromStr for LoopPolicy {
     type Err = ParsePartitionerError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -66,12 +66,15 @@ mod tests {
     #[test]
     fn names_come_back() {
         for name in ["document=16", "fixed-block=4", "adaptive", "sharded"] {
-            let policy: Policy = name.parse().unwrap();
+            let policy: LoopPolicy = name.parse().unwrap();
             assert_eq!(policy.to_string(), name);
         }
-        assert_eq!("document=16".parse::<Policy>().unwrap().block(), Some(16));
+        assert_eq!(
+            "document=16".parse::<LoopPolicy>().unwrap().block(),
+            Some(16)
+        );
         for wrong in ["document", "document=0", "document=x"] {
-            assert!(wrong.parse::<Policy>().is_err(), "{wrong}");
+            assert!(wrong.parse::<LoopPolicy>().is_err(), "{wrong}");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What the numbers mean, in words.
 
-use super::config::Config;
-use super::measure::Measured;
+use super::config::BlockSizeConfig;
+use super::measure::MeasuredLoops;
 use super::regret::Overall;
 use super::tables::percent;
 use crate::measure::disturbance;
+use crate::study::trial::CellRecord;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Latency of one loop against the size of the blocks that its threads claim from a shared \
@@ -38,10 +39,10 @@ pub(super) const REGRET: &str = "Regret is a partitioner's latency over that of 
      \"plain\" picks and compares on the same rounds, which overstates the regret.";
 
 /// What was measured and how.
-pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
+pub(super) fn what(config: &BlockSizeConfig, measured: &[MeasuredLoops]) -> String {
     let rounds = measured
         .iter()
-        .map(Measured::rounds)
+        .map(MeasuredLoops::runs)
         .filter(|&rounds| rounds > 0);
     let (fewest, most) = (rounds.clone().min(), rounds.max());
     let rounds = match (fewest.unwrap_or(0), most.unwrap_or(0)) {
@@ -73,7 +74,7 @@ pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
 
 /// What to think of a run on a busy machine; `cpus` are those that the threads
 /// may use.
-pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> {
+pub(super) fn disturbance(measured: &[MeasuredLoops], cpus: usize) -> Option<String> {
     // With more threads than CPUs they wait for each other.
     let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);
     let waited: f64 = fitting().map(|cell| cell.waited).sum();

@@ -8,9 +8,10 @@
 //! other way round; the regret is the mean of the two. The plain regret, from
 //! the same rounds for both, stands beside it.
 
-use super::grid::{Cell, Class};
-use super::measure::{Measured, Samples};
+use super::grid::{Class, LoopCell};
+use super::measure::{LoopSamples, MeasuredLoops};
 use crate::measure::statistics::{Spread, geometric_mean, median};
+use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use manycore::Partitioner;
 use serde::Serialize;
@@ -25,7 +26,7 @@ pub(super) struct Best {
 /// A partitioner in a cell.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Regret {
-    pub(super) cell: Cell,
+    pub(super) cell: LoopCell,
     pub(super) partitioner: String,
     pub(super) unit: Unit,
     pub(super) latency: Spread,
@@ -49,16 +50,16 @@ pub(super) struct Overall {
 }
 
 /// The regrets of every policy that is no fixed block.
-pub(super) fn regrets(measured: &[Measured]) -> Vec<Regret> {
+pub(super) fn regrets(measured: &[MeasuredLoops]) -> Vec<Regret> {
     measured.iter().flat_map(in_cell).collect()
 }
 
-fn in_cell(measured: &Measured) -> Vec<Regret> {
+fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
     // With two rounds each half has one.
-    if measured.rounds() < 2 {
+    if measured.runs() < 2 {
         return Vec::new();
     }
-    let (fixed, others): (Vec<&Samples>, Vec<&Samples>) = measured
+    let (fixed, others): (Vec<&LoopSamples>, Vec<&LoopSamples>) = measured
         .policies
         .iter()
         .filter(|samples| samples.document_block().is_none())
@@ -66,7 +67,7 @@ fn in_cell(measured: &Measured) -> Vec<Regret> {
     let Some(best) = fastest(&fixed, Half::Both) else {
         return Vec::new();
     };
-    let regret = |samples: &Samples| {
+    let regret = |samples: &LoopSamples| {
         let split = [(Half::Even, Half::Odd), (Half::Odd, Half::Even)]
             .into_iter()
             .filter_map(|(pick, judge)| {
@@ -98,7 +99,7 @@ enum Half {
 }
 
 impl Half {
-    fn median(self, samples: &Samples) -> f64 {
+    fn median(self, samples: &LoopSamples) -> f64 {
         let (skip, step) = match self {
             Self::Even => (0, 2),
             Self::Odd => (1, 2),
@@ -108,7 +109,7 @@ impl Half {
     }
 }
 
-fn fastest<'a>(policies: &[&'a Samples], half: Half) -> Option<&'a Samples> {
+fn fastest<'a>(policies: &[&'a LoopSamples], half: Half) -> Option<&'a LoopSamples> {
     let medians = policies
         .iter()
         .map(|samples| (half.median(samples), *samples));
@@ -175,7 +176,7 @@ mod tests {
     use super::super::grid::{Task, Workload};
     use super::*;
 
-    fn measured(policies: &[(&str, &[f64])]) -> Measured {
+    fn measured(policies: &[(&str, &[f64])]) -> MeasuredLoops {
         let workload = Workload {
             task: Task::Folded,
             n: 1024,
@@ -183,12 +184,12 @@ mod tests {
             write: 1024,
             comp: 1024,
         };
-        let samples = |&(policy, us): &(&str, &[f64])| Samples {
+        let samples = |&(policy, us): &(&str, &[f64])| LoopSamples {
             policy: policy.into(),
             latency: us.to_vec(),
         };
-        Measured {
-            cell: Cell {
+        MeasuredLoops {
+            cell: LoopCell {
                 workload,
                 threads: 2,
             },

@@ -1,7 +1,7 @@
 //! The numbers, one observation a row.
 
-use super::config::Config;
-use super::measure::Measured;
+use super::config::BlockSizeConfig;
+use super::measure::MeasuredLoops;
 use crate::measure::statistics::Spread;
 use crate::study::unit::Unit;
 use manycore::topology::Topology;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// A policy in a cell: a line of `block-size.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct BlockSizeRow {
     world: &'static str,
     machine: String,
     core_groups: usize,
@@ -31,7 +31,7 @@ pub(super) struct Row {
 }
 
 /// The rows of every cell that has a round.
-pub(super) fn rows(config: &Config, measured: &[Measured]) -> Vec<Row> {
+pub(super) fn rows(config: &BlockSizeConfig, measured: &[MeasuredLoops]) -> Vec<BlockSizeRow> {
     let mut rows = Vec::new();
     for cell in measured {
         let workload = cell.cell.workload;
@@ -46,7 +46,7 @@ pub(super) fn rows(config: &Config, measured: &[Measured]) -> Vec<Row> {
         {
             let spread = Spread::of(&samples.latency);
             let policy = samples.policy();
-            rows.push(Row {
+            rows.push(BlockSizeRow {
                 world: config.world,
                 machine: config.machine.clone(),
                 core_groups: groups,

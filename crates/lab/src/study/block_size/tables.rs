@@ -1,26 +1,27 @@
 //! The tables: latencies in the document's shape, regrets.
 
 use super::grid::{Class, Workload, threads};
-use super::measure::{Measured, Samples};
+use super::measure::{LoopSamples, MeasuredLoops};
 use super::regret::{Overall, Regret};
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
+use crate::study::trial::CellRecord;
 
 /// Columns of latencies that fit a terminal.
 const COLUMNS: usize = 6;
 
 /// Latencies: block sizes down, threads across; below them the partitioners.
 /// Workloads with the same iterations share a table as far as its width goes.
-pub(super) fn latencies(measured: &[Measured]) -> Vec<Table> {
-    let mut groups: Vec<(String, Vec<&Measured>)> = Vec::new();
-    for cell in measured.iter().filter(|cell| cell.rounds() > 0) {
+pub(super) fn latencies(measured: &[MeasuredLoops]) -> Vec<Table> {
+    let mut groups: Vec<(String, Vec<&MeasuredLoops>)> = Vec::new();
+    for cell in measured.iter().filter(|cell| cell.runs() > 0) {
         let heading = heading(cell.cell.workload);
         match groups.iter_mut().find(|(known, _)| *known == heading) {
             Some((_, cells)) => cells.push(cell),
             None => groups.push((heading, vec![cell])),
         }
     }
-    let of_group = |(heading, cells): &(String, Vec<&Measured>)| -> Vec<Table> {
+    let of_group = |(heading, cells): &(String, Vec<&MeasuredLoops>)| -> Vec<Table> {
         let per_workload = cells
             .iter()
             .filter(|cell| cell.cell.workload == cells[0].cell.workload)
@@ -45,8 +46,8 @@ fn heading(workload: Workload) -> String {
     }
 }
 
-fn latency_table(heading: &str, cells: &[&Measured]) -> Table {
-    let column_head = |cell: &&Measured| {
+fn latency_table(heading: &str, cells: &[&MeasuredLoops]) -> Table {
+    let column_head = |cell: &&MeasuredLoops| {
         let workload = cell.cell.workload;
         let size = match workload.task.class() {
             Class::UnitTask => format!(
@@ -62,12 +63,12 @@ fn latency_table(heading: &str, cells: &[&Measured]) -> Table {
     let mut header = vec!["block size".to_owned()];
     header.extend(cells.iter().map(column_head));
     let best: Vec<Option<&str>> = cells.iter().map(|cell| best_block(cell)).collect();
-    let row = |policy: &Samples| {
+    let row = |policy: &LoopSamples| {
         let name = match policy.fixed_block() {
             Some(block) => power(block as u64),
             None => partitioner(&policy.policy),
         };
-        let latency = |(cell, best): (&&Measured, &Option<&str>)| {
+        let latency = |(cell, best): (&&MeasuredLoops, &Option<&str>)| {
             let found = cell
                 .policies
                 .iter()
@@ -97,7 +98,7 @@ fn latency_table(heading: &str, cells: &[&Measured]) -> Table {
     }
 }
 
-fn best_block(cell: &Measured) -> Option<&str> {
+fn best_block(cell: &MeasuredLoops) -> Option<&str> {
     let fixed = cell
         .policies
         .iter()

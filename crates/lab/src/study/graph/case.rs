@@ -1,14 +1,14 @@
 //! One search by a team.
 
-use super::program::Program;
+use super::program::GraphProgram;
 use super::search::Search;
 use crate::study::trial::{Machines, Place, Trial};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::graph::{Rmat, Shares, Work};
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use manycore_research::barrier::DisseminationBarrier;
 use manycore_research::stealing::{Counts, Discipline, DisciplineVisitor, with_discipline};
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ pub(super) const EDGE_FACTOR: u32 = 16;
 
 /// All that decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Case {
-    pub(super) program: Program,
+pub(super) struct GraphCase {
+    pub(super) program: GraphProgram,
     pub(super) scale: u32,
     pub(super) cores: usize,
     pub(super) discipline: String,
@@ -30,7 +30,7 @@ pub(super) struct Case {
 
 /// What came of it, in cycles or ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub(super) struct GraphOutcome {
     /// From the first rank's begin to the last one's end.
     pub(super) time: f64,
     /// Edges of the tree's component, or components, as its check found.
@@ -40,22 +40,22 @@ pub(super) struct Outcome {
     pub(super) sent: u64,
 }
 
-impl Case {
-    fn run<P: Platform>(&self, place: &Place, unit: f64) -> anyhow::Result<Outcome> {
+impl GraphCase {
+    fn run<P: Platform>(&self, place: &Place, unit: f64) -> anyhow::Result<GraphOutcome> {
         let case = self;
-        let team = Team { case, place, unit };
+        let team = GraphTeam { case, place, unit };
         with_discipline::<P, _>(&self.discipline, team)?
     }
 }
 
-impl Trial for Case {
-    type Outcome = Outcome;
+impl Trial for GraphCase {
+    type Outcome = GraphOutcome;
 
     fn cores(&self) -> usize {
         self.cores
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Outcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(GraphOutcome, u64)> {
         let chip = machines.build(0, self.cores, &[])?;
         let place = Place::on_chip(&chip, self.cores);
         let run = Simulation::new(&chip.0).run(|| self.run::<Simulated>(&place, 1.0));
@@ -63,13 +63,13 @@ impl Trial for Case {
         Ok((run.value?, run.statistics.hash))
     }
 
-    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Outcome> {
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<GraphOutcome> {
         let place = Place::on_host(topology, self.cores, pinned);
         self.run::<Native>(&place, 1.0 / Native::ticks_per_ns())
     }
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for GraphCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (program, scale, cores) = (self.program, self.scale, self.cores);
         write!(
@@ -80,8 +80,8 @@ impl fmt::Display for Case {
     }
 }
 
-struct Team<'a> {
-    case: &'a Case,
+struct GraphTeam<'a> {
+    case: &'a GraphCase,
     place: &'a Place,
     /// A tick's worth.
     unit: f64,
@@ -89,7 +89,7 @@ struct Team<'a> {
 
 /// What the ranks write down, outside of simulated time.
 #[derive(Default)]
-struct Books {
+struct GraphBooks {
     begin: Option<u64>,
     end: u64,
     tasks: u64,
@@ -98,8 +98,8 @@ struct Books {
     done: usize,
 }
 
-impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
-    type Output = anyhow::Result<Outcome>;
+impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
+    type Output = anyhow::Result<GraphOutcome>;
 
     fn visit<D: Discipline<P>>(self) -> Self::Output {
         let (case, place) = (self.case, self.place);
@@ -108,7 +108,7 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
             edge_factor: EDGE_FACTOR,
             seed: case.seed,
         };
-        let table = Arc::new(Table {
+        let table = Arc::new(GraphShared {
             search: Search::new(case.program, rmat.graph(), case.cores),
             shares: Shares::<P, D, DisseminationBarrier<P>>::new(
                 place.placement.clone(),
@@ -116,28 +116,15 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
             ),
             books: Mutex::default(),
         });
-        let others = usize::from(place.joined_by_caller)..case.cores;
-        let spawn = |rank: usize| {
+        place.run::<P, _>(0, |rank| {
             let table = Arc::clone(&table);
-            let spec = ThreadSpec {
-                name: format!("rank {rank}"),
-                cpus: place.cpus[rank].clone(),
-                ..ThreadSpec::default()
-            };
-            // Those that have begun would wait for ever: the process reports
-            // that and ends.
-            P::spawn(spec, Box::new(move || table.search(rank))).context("a rank's thread")
-        };
-        let threads: Vec<_> = others.map(spawn).collect::<Result<_, _>>()?;
-        if place.joined_by_caller {
-            table.search(0);
-        }
-        threads.into_iter().for_each(P::join);
+            move || table.search(rank)
+        })?;
         let books = table.books.lock().unwrap_or_else(PoisonError::into_inner);
         if books.done < case.cores {
             bail!("a rank panicked");
         }
-        Ok(Outcome {
+        Ok(GraphOutcome {
             time: (books.end - books.begin.unwrap_or(books.end)) as f64 * self.unit,
             found: table.search.verify()? as u64,
             tasks: books.tasks,
@@ -148,14 +135,14 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
 }
 
 /// What the ranks share.
-struct Table<P: Platform, D: Discipline<P>> {
+struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
     // Through memory: piles set the filters of their cores.
     shares: Shares<P, D, DisseminationBarrier<P>>,
-    books: Mutex<Books>,
+    books: Mutex<GraphBooks>,
 }
 
-impl<P: Platform, D: Discipline<P>> Table<P, D> {
+impl<P: Platform, D: Discipline<P>> GraphShared<P, D> {
     /// What a rank does.
     fn search(&self, rank: usize) {
         let mut share = self.shares.take(rank);

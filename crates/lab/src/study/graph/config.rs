@@ -1,7 +1,7 @@
 //! What the study measures: its settings, checked, with their defaults.
 
-use super::case::Case;
-use super::program::Program;
+use super::case::GraphCase;
+use super::program::GraphProgram;
 use crate::study::Request;
 use crate::study::settings::bounded;
 use crate::study::stealing::disciplines_of;
@@ -13,23 +13,23 @@ const CORES: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct GraphConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     pub(super) cores: Vec<usize>,
     /// The logarithm of the number of vertices.
     pub(super) scales: Vec<u32>,
-    pub(super) programs: Vec<Program>,
+    pub(super) programs: Vec<GraphProgram>,
     pub(super) disciplines: Vec<String>,
 }
 
-impl Config {
+impl GraphConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("graph", request)?;
         let set = &request.settings;
         let programs = set.list("programs", |name| {
             name.parse().map_err(|()| {
-                let all = Program::ALL.map(Program::name).join(", ");
+                let all = GraphProgram::ALL.map(GraphProgram::name).join(", ");
                 format!("unknown program `{name}`; expected some of {all}")
             })
         })?;
@@ -51,7 +51,7 @@ impl Config {
         let config = Self {
             cores,
             scales,
-            programs: programs.unwrap_or_else(|| Program::ALL.to_vec()),
+            programs: programs.unwrap_or_else(|| GraphProgram::ALL.to_vec()),
             disciplines: disciplines_of(&request.only)?,
             setup,
         };
@@ -62,12 +62,12 @@ impl Config {
 
     pub(super) fn case(
         &self,
-        program: Program,
+        program: GraphProgram,
         scale: u32,
         cores: usize,
         discipline: &str,
-    ) -> Case {
-        Case {
+    ) -> GraphCase {
+        GraphCase {
             program,
             scale,
             cores,
@@ -77,13 +77,13 @@ impl Config {
     }
 
     /// Graphs and the programs that run on them.
-    pub(super) fn loads(&self) -> impl Iterator<Item = (Program, u32)> {
+    pub(super) fn loads(&self) -> impl Iterator<Item = (GraphProgram, u32)> {
         let programs = self.programs.iter();
         programs.flat_map(|&program| self.scales.iter().map(move |&scale| (program, scale)))
     }
 
     /// All that is measured.
-    pub(super) fn cases(&self) -> Vec<Case> {
+    pub(super) fn cases(&self) -> Vec<GraphCase> {
         let mut cases = Vec::new();
         for (program, scale) in self.loads() {
             for &cores in &self.cores {

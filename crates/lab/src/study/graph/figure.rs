@@ -1,9 +1,9 @@
 //! The figure: time against cores, a panel a program and graph.
 
-use super::results::{Results, time};
+use super::results::{GraphResults, time};
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 
-pub(super) fn render(results: Results<'_>) -> String {
+pub(super) fn render(results: GraphResults<'_>) -> String {
     let config = results.config;
     let unit = config.setup.unit().name();
     let panels = config.loads().map(|(program, scale)| {

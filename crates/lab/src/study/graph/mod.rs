@@ -14,12 +14,13 @@ mod search;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use case::Case;
-use config::Config;
-use results::Results;
-use rows::Row;
+use case::GraphCase;
+use config::GraphConfig;
+use results::GraphResults;
+use rows::GraphRow;
 
 /// The study `graph`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -27,23 +28,22 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "how fast each discipline of work stealing searches an R-MAT graph",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: GraphConfig::new,
 };
 
-impl Question for Config {
-    type Trial = Case;
-    type Row = Row;
+impl Question for GraphConfig {
+    type Measured = MeasuredTrials<GraphCase>;
+    type Row = GraphRow;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<GraphCase>, Journal)> {
+        measure(session, &self.setup, &self.cases())
     }
 
-    fn trials(&self) -> Vec<Case> {
-        self.cases()
-    }
-
-    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
-        let results = Results {
+    fn answer(&self, measured: &MeasuredTrials<GraphCase>) -> anyhow::Result<Answer<GraphRow>> {
+        let results = GraphResults {
             config: self,
             measured,
         };
@@ -56,13 +56,13 @@ impl Question for Config {
             },
         ];
         blocks.extend(tables::all(results).into_iter().map(Block::Table));
-        Answer {
+        Ok(Answer {
             title: "Graph search",
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

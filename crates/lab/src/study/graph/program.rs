@@ -7,12 +7,12 @@ use std::str::FromStr;
 /// One of the searches of `manycore_kernels::graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Program {
+pub(super) enum GraphProgram {
     BreadthFirst,
     Components,
 }
 
-impl Program {
+impl GraphProgram {
     pub(super) const ALL: [Self; 2] = [Self::BreadthFirst, Self::Components];
 
     pub(super) fn name(self) -> &'static str {
@@ -23,13 +23,13 @@ impl Program {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for GraphProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Program {
+impl FromStr for GraphProgram {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Self, ()> {

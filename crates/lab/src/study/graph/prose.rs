@@ -1,14 +1,14 @@
 //! What the numbers mean, in words.
 
 use super::case::EDGE_FACTOR;
-use super::results::Results;
+use super::results::GraphResults;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Time from the first rank's begin to the last one's end: medians, with bars from the 10th to \
      the 90th percentile of runs, of which a simulation needs one.";
 
 /// What was measured and how.
-pub(super) fn what(results: Results<'_>) -> String {
+pub(super) fn what(results: GraphResults<'_>) -> String {
     let setup = &results.config.setup;
     let place = match setup.chip() {
         Some(_) => format!(
@@ -30,7 +30,7 @@ pub(super) fn what(results: Results<'_>) -> String {
 }
 
 /// For a reader of nothing else: who is best.
-pub(super) fn summary(results: Results<'_>) -> String {
+pub(super) fn summary(results: GraphResults<'_>) -> String {
     let config = results.config;
     let mut text = String::new();
     for (program, scale) in config.loads() {

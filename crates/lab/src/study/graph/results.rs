@@ -1,33 +1,33 @@
 //! What was measured, in medians.
 
-use super::case::{Case, Outcome};
-use super::config::Config;
-use super::program::Program;
+use super::case::{GraphCase, GraphOutcome};
+use super::config::GraphConfig;
+use super::program::GraphProgram;
 use crate::measure::statistics::{Spread, median};
-use crate::study::trial::{Measured, Runs};
+use crate::study::trial::{MeasuredTrials, Runs};
 
 /// The study's numbers, to be asked.
 #[derive(Clone, Copy)]
-pub(super) struct Results<'a> {
-    pub(super) config: &'a Config,
-    pub(super) measured: &'a Measured<Case>,
+pub(super) struct GraphResults<'a> {
+    pub(super) config: &'a GraphConfig,
+    pub(super) measured: &'a MeasuredTrials<GraphCase>,
 }
 
-impl<'a> Results<'a> {
+impl<'a> GraphResults<'a> {
     /// A case's runs.
     pub(super) fn runs(
         self,
-        (program, scale): (Program, u32),
+        (program, scale): (GraphProgram, u32),
         cores: usize,
         discipline: &str,
-    ) -> Option<&'a Runs<Case>> {
+    ) -> Option<&'a Runs<GraphCase>> {
         let case = self.config.case(program, scale, cores, discipline);
         self.measured.0.iter().find(|runs| runs.trial == case)
     }
 
     /// The discipline that takes least time, and how much more the second
     /// takes.
-    pub(super) fn best(self, load: (Program, u32), cores: usize) -> Option<(&'a str, f64)> {
+    pub(super) fn best(self, load: (GraphProgram, u32), cores: usize) -> Option<(&'a str, f64)> {
         let all = self.config.disciplines.iter();
         let all =
             all.filter_map(|name| Some((&**name, time(self.runs(load, cores, name)?).median)));
@@ -39,12 +39,12 @@ impl<'a> Results<'a> {
 }
 
 /// The time of all runs of a case.
-pub(super) fn time(runs: &Runs<Case>) -> Spread {
+pub(super) fn time(runs: &Runs<GraphCase>) -> Spread {
     let all: Vec<f64> = runs.outcomes.iter().map(|outcome| outcome.time).collect();
     Spread::of(&all)
 }
 
 /// The median of a count.
-pub(super) fn middle(runs: &Runs<Case>, of: fn(&Outcome) -> u64) -> f64 {
+pub(super) fn middle(runs: &Runs<GraphCase>, of: fn(&GraphOutcome) -> u64) -> f64 {
     median(runs.outcomes.iter().map(|outcome| of(outcome) as f64))
 }

@@ -1,18 +1,18 @@
 //! The numbers, one observation a row.
 
 use super::case::EDGE_FACTOR;
-use super::program::Program;
-use super::results::{Results, middle, time};
+use super::program::GraphProgram;
+use super::results::{GraphResults, middle, time};
 use crate::study::unit::Unit;
 use serde::Serialize;
 
 /// A case: a line of `graph.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct GraphRow {
     world: &'static str,
     machine: String,
     cores: usize,
-    program: Program,
+    program: GraphProgram,
     /// The logarithm of the number of vertices.
     scale: u32,
     edge_factor: u32,
@@ -31,12 +31,12 @@ pub(super) struct Row {
 }
 
 /// All that was measured.
-pub(super) fn rows(results: Results<'_>) -> Vec<Row> {
+pub(super) fn rows(results: GraphResults<'_>) -> Vec<GraphRow> {
     let setup = &results.config.setup;
     let unit = setup.unit();
     let row = results.measured.0.iter().map(|runs| {
         let (case, spread) = (&runs.trial, time(runs));
-        Row {
+        GraphRow {
             world: setup.world,
             machine: setup.machine.clone(),
             cores: case.cores,

@@ -1,6 +1,6 @@
 //! The programs of `manycore_kernels::graph`, by name.
 
-use super::program::Program;
+use super::program::GraphProgram;
 use anyhow::Context;
 use manycore_kernels::graph::{BreadthFirst, Components, Graph, Work};
 use manycore_platform::Platform;
@@ -14,12 +14,12 @@ pub(super) enum Search<P: Platform> {
 
 impl<P: Platform> Search<P> {
     /// Breadth-first from the vertex with most neighbours.
-    pub(super) fn new(program: Program, graph: Graph, ranks: usize) -> Self {
+    pub(super) fn new(program: GraphProgram, graph: Graph, ranks: usize) -> Self {
         let hub = graph.hub();
         let graph = Arc::new(graph);
         match program {
-            Program::BreadthFirst => Self::BreadthFirst(BreadthFirst::new(graph, hub)),
-            Program::Components => Self::Components(Components::new(graph, ranks)),
+            GraphProgram::BreadthFirst => Self::BreadthFirst(BreadthFirst::new(graph, hub)),
+            GraphProgram::Components => Self::Components(Components::new(graph, ranks)),
         }
     }
 

@@ -1,19 +1,19 @@
 //! The tables: a discipline's time, and what it took from others.
 
-use super::case::Outcome;
-use super::program::Program;
-use super::results::{Results, middle, time};
+use super::case::GraphOutcome;
+use super::program::GraphProgram;
+use super::results::{GraphResults, middle, time};
 use crate::report::table::{Cell, Table};
 
 /// Times by cores, and what was stolen and sent, one table each a graph and program.
-pub(super) fn all(results: Results<'_>) -> Vec<Table> {
+pub(super) fn all(results: GraphResults<'_>) -> Vec<Table> {
     let loads = results.config.loads();
     loads
         .flat_map(|load| [times(results, load), counts(results, load)])
         .collect()
 }
 
-fn times(results: Results<'_>, load: (Program, u32)) -> Table {
+fn times(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     let config = results.config;
     let unit = config.setup.unit();
     let mut header = vec!["discipline".to_owned()];
@@ -43,10 +43,10 @@ fn times(results: Results<'_>, load: (Program, u32)) -> Table {
     }
 }
 
-fn counts(results: Results<'_>, load: (Program, u32)) -> Table {
+fn counts(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     let config = results.config;
     let cores = config.cores.last().copied().unwrap_or(1);
-    type Of = fn(&Outcome) -> u64;
+    type Of = fn(&GraphOutcome) -> u64;
     let kinds: [(&str, Of); 3] = [
         ("tasks", |run| run.tasks),
         ("taken from others", |run| run.steals),

@@ -50,8 +50,10 @@ impl Benchmark {
     /// The program on that dataset.
     pub(super) fn program<P: Platform>(self) -> Box<dyn Program> {
         match self {
-            Self::Barnes => Box::new(barnes::Barnes::<P>::new(barnes::Input::Tiny.problem())),
-            Self::Canneal => Box::new(canneal::Canneal::<P>::of(canneal::Input::SimDev)),
+            Self::Barnes => Box::new(barnes::Barnes::<P>::new(
+                barnes::BarnesInput::Tiny.problem(),
+            )),
+            Self::Canneal => Box::new(canneal::Canneal::<P>::of(canneal::CannealInput::SimDev)),
             Self::Bt => Npb::Bt.program::<P>(Class::S),
             Self::Cg => Npb::Cg.program::<P>(Class::S),
             Self::Ft => Npb::Ft.program::<P>(Class::S),
@@ -61,8 +63,8 @@ impl Benchmark {
     /// What it does on the poster's dataset.
     pub(super) fn declaration(self) -> Box<dyn Declaration> {
         match self {
-            Self::Barnes => Box::new(barnes::Declared::of(barnes::Input::Native)),
-            Self::Canneal => Box::new(canneal::Declared::of(canneal::Input::Native)),
+            Self::Barnes => Box::new(barnes::BarnesPhases::of(barnes::BarnesInput::Native)),
+            Self::Canneal => Box::new(canneal::CannealPhases::of(canneal::CannealInput::Native)),
             Self::Bt => Npb::Bt.declaration(Class::C),
             Self::Cg => Npb::Cg.declaration(Class::C),
             Self::Ft => Npb::Ft.declaration(Class::C),

@@ -5,8 +5,8 @@ use super::declared::Declared;
 use super::load::Load;
 use super::memory::{Bandwidth, Memory};
 use super::mode::Mode;
-use super::run::{Prepared, Ran, run};
-use super::world::World;
+use super::run::{PackingRan, Prepared, run};
+use super::world::PackingWorld;
 use crate::study::trial::{Machines, Trial};
 use anyhow::anyhow;
 use manycore::Native;
@@ -28,7 +28,7 @@ pub(super) struct Turn {
 
 /// All that decides it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Case {
+pub(super) struct PackingCase {
     pub(super) load: Load,
     /// What the program was written for.
     pub(super) threads: usize,
@@ -43,7 +43,7 @@ pub(super) struct Case {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub(super) struct PackingOutcome {
     /// From when it had settled to its end.
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
@@ -55,13 +55,13 @@ pub(super) struct Outcome {
     pub(super) answer: String,
 }
 
-impl Case {
+impl PackingCase {
     fn most_cores(&self) -> usize {
         self.turns.iter().map(|turn| turn.cores).max().unwrap_or(1)
     }
 
     /// The program, for a machine whose cores work so much in a nanosecond.
-    fn prepare<W: World>(&self, per_ns: f64, bandwidth: Bandwidth) -> Prepared<W> {
+    fn prepare<W: PackingWorld>(&self, per_ns: f64, bandwidth: Bandwidth) -> Prepared<W> {
         let equal = |ns: f64, intervals| {
             let unsettled = self.unsettled::<W>(ns);
             let work = vec![ns * per_ns; self.threads];
@@ -129,7 +129,7 @@ impl Case {
     /// Times of a length that pass before anything is counted: threads start where they
     /// can, and the system needs some rounds of balancing to spread them. None if the
     /// cores change: that is looked at from the first on.
-    fn unsettled<W: World>(&self, ns: f64) -> usize {
+    fn unsettled<W: PackingWorld>(&self, ns: f64) -> usize {
         const MOST: f64 = 200.0;
         // A runtime that learns what ranks have to do has seen it once.
         const FEWEST: f64 = 2.0;
@@ -139,11 +139,11 @@ impl Case {
         }
     }
 
-    fn outcome(&self, ran: &Ran, per_ns: f64) -> Outcome {
+    fn outcome(&self, ran: &PackingRan, per_ns: f64) -> PackingOutcome {
         let passed = &ran.notes.passed;
         let (first, last) = (passed[0], passed[passed.len() - 1]);
         let ns = |&at: &u64| (at - first) as f64 / per_ns;
-        Outcome {
+        PackingOutcome {
             time_ns: ns(&last),
             barriers: passed.len() - 1,
             passed_ns: match self.turns.len() {
@@ -158,7 +158,7 @@ impl Case {
     }
 }
 
-fn ready<W: World>(program: impl Program + 'static, unsettled: usize) -> Prepared<W> {
+fn ready<W: PackingWorld>(program: impl Program + 'static, unsettled: usize) -> Prepared<W> {
     Prepared {
         program: Box::new(program),
         unsettled,
@@ -166,14 +166,14 @@ fn ready<W: World>(program: impl Program + 'static, unsettled: usize) -> Prepare
     }
 }
 
-impl Trial for Case {
-    type Outcome = Outcome;
+impl Trial for PackingCase {
+    type Outcome = PackingOutcome;
 
     fn cores(&self) -> usize {
         self.most_cores()
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Outcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(PackingOutcome, u64)> {
         let most = self.most_cores();
         let chip = machines.build(0, most.max(self.threads), &self.settings)?;
         let cpus: Vec<usize> = (0..most).map(|core| chip.on_core(core)).collect();
@@ -189,7 +189,7 @@ impl Trial for Case {
         Ok((self.outcome(&ran, chip.0.ghz), statistics.hash))
     }
 
-    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<Outcome> {
+    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<PackingOutcome> {
         let cpus = &topology.compact_order()[..self.most_cores()];
         // Programs are not told here.
         let ready = self.prepare::<Native>(Native::per_ns(1.0), Bandwidth::unknown());
@@ -198,7 +198,7 @@ impl Trial for Case {
     }
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for PackingCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cores: Vec<String> = self
             .turns

@@ -1,7 +1,7 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::benchmark::Benchmark;
-use super::case::{Case, Turn};
+use super::case::{PackingCase, Turn};
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::{Variation, variations};
@@ -40,7 +40,7 @@ const TURN_NS: u64 = 1_000_000_000;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct PackingConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     pub(super) threads: Vec<usize>,
@@ -55,7 +55,7 @@ pub(super) struct Config {
     pub(super) skew: u32,
 }
 
-impl Config {
+impl PackingConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("packing", request)?;
         let set = &request.settings;
@@ -107,8 +107,8 @@ impl Config {
     }
 
     /// A program at all times on so many cores.
-    pub(super) fn case(&self, load: Load, threads: usize, cores: usize, mode: Mode) -> Case {
-        Case {
+    pub(super) fn case(&self, load: Load, threads: usize, cores: usize, mode: Mode) -> PackingCase {
+        PackingCase {
             load,
             threads,
             mode,
@@ -183,12 +183,12 @@ impl Config {
     }
 
     /// A program whose cores change.
-    pub(super) fn course(&self, load: Load, mode: Mode) -> Case {
+    pub(super) fn course(&self, load: Load, mode: Mode) -> PackingCase {
         let turn = |(at, &cores): (usize, &usize)| Turn {
             at_ns: at as u64 * TURN_NS,
             cores,
         };
-        Case {
+        PackingCase {
             turns: COURSE.iter().enumerate().map(turn).collect(),
             ..self.case(load, THREADS, COURSE[0], mode)
         }
@@ -214,8 +214,14 @@ impl Config {
     }
 
     /// A program under such a setting.
-    pub(super) fn varied(&self, load: Load, threads: usize, mode: Mode, of: &Variation) -> Case {
-        Case {
+    pub(super) fn varied(
+        &self,
+        load: Load,
+        threads: usize,
+        mode: Mode,
+        of: &Variation,
+    ) -> PackingCase {
+        PackingCase {
             settings: of.settings.clone(),
             ..self.case(load, threads, self.swept_cores(threads), mode)
         }
@@ -229,7 +235,7 @@ impl Config {
     }
 
     /// All that is measured.
-    pub(super) fn cases(&self) -> Vec<Case> {
+    pub(super) fn cases(&self) -> Vec<PackingCase> {
         let mut cases = Vec::new();
         for &threads in &self.threads {
             for &kind in &self.kinds {

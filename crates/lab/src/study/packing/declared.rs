@@ -1,7 +1,7 @@
 //! A program that is told, not run: its phases take the time that they are declared to.
 
 use super::memory::Memory;
-use super::world::World;
+use super::world::PackingWorld;
 use manycore_kernels::spmd::{
     Cost, Declaration, Phase, Program, Verified, Worksharing, WrongAnswer,
 };
@@ -24,14 +24,14 @@ struct Timed {
 }
 
 /// Such a program.
-pub(super) struct Declared<W: World> {
+pub(super) struct Declared<W: PackingWorld> {
     phases: Vec<Timed>,
     steps: usize,
     /// Where bytes come from, if there are any.
     memory: Option<Arc<Memory<W>>>,
 }
 
-impl<W: World> Declared<W> {
+impl<W: PackingWorld> Declared<W> {
     /// `intervals` phases in which rank i of as many as there are in `work` works that
     /// much; by other numbers of ranks the sum is divided anew, where it stands. Grains are
     /// `least` work, if not more.
@@ -84,7 +84,7 @@ impl Timed {
     }
 
     /// Work for the items of a grain, which are in one part, beside what the phase says.
-    fn of<W: World>(&self, start: usize, count: usize, memory: Option<&Memory<W>>) -> u64 {
+    fn of<W: PackingWorld>(&self, start: usize, count: usize, memory: Option<&Memory<W>>) -> u64 {
         let item = match memory {
             Some(memory) => self.phase.cost.bytes * memory.work_a_byte(),
             None => self.work[start * self.work.len() / self.phase.items],
@@ -93,7 +93,7 @@ impl Timed {
     }
 }
 
-impl<W: World> Program for Declared<W> {
+impl<W: PackingWorld> Program for Declared<W> {
     fn grains(&self) -> usize {
         // Nothing is summed.
         0

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::closed_form::{fair, ideal, pinned};
 use super::load::Load;
 use super::mode::Mode;
-use super::results::{Results, account};
+use super::results::{PackingResults, account};
 use crate::report::figure::{self, Axis, Bar, Height, Panel, Point, Series};
 
 /// What stands under each.
@@ -35,7 +35,7 @@ fn line(name: impl Into<String>, points: Vec<Point>) -> Series {
 }
 
 /// The poster's figure 1, a panel a mode.
-pub(super) fn ratios(results: Results<'_>) -> Option<String> {
+pub(super) fn ratios(results: PackingResults<'_>) -> Option<String> {
     let config = results.config;
     let mut panels = Vec::new();
     let all = config.threads.iter();
@@ -81,7 +81,7 @@ pub(super) fn ratios(results: Results<'_>) -> Option<String> {
 }
 
 /// The poster's figure 2.
-pub(super) fn breakdown(results: Results<'_>) -> Option<String> {
+pub(super) fn breakdown(results: PackingResults<'_>) -> Option<String> {
     let config = results.config;
     let threads = *config.threads.iter().max()?;
     let cores = config.swept_cores(threads);
@@ -106,7 +106,7 @@ pub(super) fn breakdown(results: Results<'_>) -> Option<String> {
 }
 
 /// Progress while the cores change.
-pub(super) fn timeline(results: Results<'_>) -> Option<String> {
+pub(super) fn timeline(results: PackingResults<'_>) -> Option<String> {
     let config = results.config;
     let mut panels = Vec::new();
     for load in config.timed() {
@@ -138,7 +138,7 @@ pub(super) fn timeline(results: Results<'_>) -> Option<String> {
 }
 
 /// Intervals of all lengths, and the closed forms.
-pub(super) fn sweep(results: Results<'_>) -> String {
+pub(super) fn sweep(results: PackingResults<'_>) -> String {
     let config = results.config;
     let mut panels = Vec::new();
     let us = |load: &Load| load.interval_ns().unwrap_or(0.0) / 1e3;

@@ -1,21 +1,21 @@
 //! Runtimes that follow an allotment: parallel loops on a pool, and ranks of user level.
 
-use super::case::Case;
+use super::case::PackingCase;
 use super::memory::Wanting;
 use super::mode::Mode;
 use super::run::Desk;
-use super::world::World;
+use super::world::PackingWorld;
+use crate::threads::start;
 use anyhow::{Context, bail};
 use manycore::elastic::Allotment;
 use manycore::{BuildError, Builder};
 use manycore_kernels::spmd::{Looped, Ranked, Sums};
-use manycore_platform::ThreadSpec;
 use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs the program on as many workers as there may be cores, each bound to one.
-pub(super) fn run<W: World>(
-    case: &Case,
+pub(super) fn run<W: PackingWorld>(
+    case: &PackingCase,
     desk: &Arc<Desk<W>>,
     cpus: &[usize],
 ) -> anyhow::Result<()> {
@@ -36,12 +36,7 @@ pub(super) fn run<W: World>(
             }
         }
     };
-    let spec = ThreadSpec {
-        name: "worker 0".into(),
-        cpus: vec![cpus[0]],
-        ..ThreadSpec::default()
-    };
-    let thread = W::spawn(spec, Box::new(body)).context("worker 0")?;
+    let thread = start::<W>("worker 0".into(), vec![cpus[0]], body).context("worker 0")?;
     let directed = desk.direct(later, |cores| {
         allotment.set(cores);
         Ok(())
@@ -55,7 +50,7 @@ pub(super) fn run<W: World>(
 }
 
 /// As parallel loops.
-fn looped<W: World>(
+fn looped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,
     allotment: &Allotment<W>,
@@ -67,7 +62,7 @@ fn looped<W: World>(
 }
 
 /// As ranks that workers take on in turns.
-fn wrapped<W: World>(
+fn wrapped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,
     allotment: Allotment<W>,

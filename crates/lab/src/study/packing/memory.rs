@@ -1,6 +1,6 @@
 //! What a machine's memory gives to programs that are told, not run.
 
-use super::world::World;
+use super::world::PackingWorld;
 use manycore_chip::config::Config;
 use manycore_kernels::spmd::Part;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering};
@@ -43,7 +43,7 @@ impl Bandwidth {
 }
 
 /// How the bandwidth of memory is divided among the threads that want some.
-pub(super) struct Memory<W: World> {
+pub(super) struct Memory<W: PackingWorld> {
     bandwidth: Bandwidth,
     cores: u32,
     /// Ranks between two barriers; 0 if there are no ranks. On a line of its own, that
@@ -51,7 +51,7 @@ pub(super) struct Memory<W: World> {
     busy: CachePadded<W::AtomicU32>,
 }
 
-impl<W: World> Memory<W> {
+impl<W: PackingWorld> Memory<W> {
     /// Nobody yet, on so many cores.
     pub(super) fn new(bandwidth: Bandwidth, cores: usize) -> Self {
         Self {
@@ -75,12 +75,12 @@ impl<W: World> Memory<W> {
 }
 
 /// A rank that wants nothing from memory while it waits.
-pub(super) struct Wanting<'a, W: World> {
+pub(super) struct Wanting<'a, W: PackingWorld> {
     inner: &'a mut dyn Part,
     memory: Option<&'a Memory<W>>,
 }
 
-impl<'a, W: World> Wanting<'a, W> {
+impl<'a, W: PackingWorld> Wanting<'a, W> {
     /// From now on; `None`: nobody asks.
     pub(super) fn new(inner: &'a mut dyn Part, memory: Option<&'a Memory<W>>) -> Self {
         let this = Self { inner, memory };
@@ -102,14 +102,14 @@ impl<'a, W: World> Wanting<'a, W> {
     }
 }
 
-impl<W: World> Drop for Wanting<'_, W> {
+impl<W: PackingWorld> Drop for Wanting<'_, W> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
 // SAFETY: whoever it stands before is one.
-unsafe impl<W: World> Part for Wanting<'_, W> {
+unsafe impl<W: PackingWorld> Part for Wanting<'_, W> {
     fn rank(&self) -> usize {
         self.inner.rank()
     }

@@ -26,12 +26,13 @@ mod variation;
 mod world;
 
 use super::Study;
-use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use case::Case;
-use config::Config;
-use results::Results;
-use rows::Row;
+use case::PackingCase;
+use config::PackingConfig;
+use results::PackingResults;
+use rows::PackingRow;
 
 /// The study `packing`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -39,23 +40,22 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "what a program of T threads loses on C cores, and how to lose nothing",
     home: "e5-2640x2",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: PackingConfig::new,
 };
 
-impl Question for Config {
-    type Trial = Case;
-    type Row = Row;
+impl Question for PackingConfig {
+    type Measured = MeasuredTrials<PackingCase>;
+    type Row = PackingRow;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<PackingCase>, Journal)> {
+        measure(session, &self.setup, &self.cases())
     }
 
-    fn trials(&self) -> Vec<Case> {
-        self.cases()
-    }
-
-    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
-        let results = Results {
+    fn answer(&self, measured: &MeasuredTrials<PackingCase>) -> anyhow::Result<Answer<PackingRow>> {
+        let results = PackingResults {
             config: self,
             measured,
         };
@@ -85,13 +85,16 @@ impl Question for Config {
         }
         blocks.extend(tables::all(results).into_iter().map(Block::Table));
         blocks.extend(prose::findings(results).into_iter().map(Block::Paragraph));
-        Answer {
+        Ok(Answer {
             title: "Thread packing",
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg: first.unwrap_or_default(),
-            more,
-        }
+            extra: Extra {
+                more,
+                ..Extra::default()
+            },
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! When each phase was over.
 
 use super::account::Account;
-use super::world::World;
+use super::world::PackingWorld;
 use manycore_kernels::spmd::{Phase, Worksharing};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(super) struct Noted<'a, W> {
     world: PhantomData<fn() -> W>,
 }
 
-impl<'a, W: World> Noted<'a, W> {
+impl<'a, W: PackingWorld> Noted<'a, W> {
     /// Notes begin after so many barriers, and are of so many cores.
     pub(super) fn new(inner: &'a mut dyn Worksharing, unsettled: usize, cores: usize) -> Self {
         let mut this = Self {
@@ -61,7 +61,7 @@ impl<'a, W: World> Noted<'a, W> {
 }
 
 // SAFETY: whoever it stands before is one.
-unsafe impl<W: World> Worksharing for Noted<'_, W> {
+unsafe impl<W: PackingWorld> Worksharing for Noted<'_, W> {
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
         self.inner.share(phase, body);
         self.pass();

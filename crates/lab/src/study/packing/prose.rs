@@ -3,11 +3,11 @@
 use super::closed_form::{fair, ideal, pinned};
 use super::load::Kind;
 use super::mode::Mode;
-use super::results::Results;
+use super::results::PackingResults;
 use super::variation::Variation;
 
 /// What was measured and how.
-pub(super) fn what(results: Results<'_>) -> String {
+pub(super) fn what(results: PackingResults<'_>) -> String {
     let setup = &results.config.setup;
     let place = match setup.chip() {
         Some(_) => format!(
@@ -38,7 +38,7 @@ pub(super) fn what(results: Results<'_>) -> String {
 }
 
 /// For a reader of nothing else.
-pub(super) fn summary(results: Results<'_>) -> String {
+pub(super) fn summary(results: PackingResults<'_>) -> String {
     let config = results.config;
     let mut text = String::new();
     for &threads in &config.threads {
@@ -61,7 +61,7 @@ pub(super) fn summary(results: Results<'_>) -> String {
 }
 
 /// What agrees with the poster, and what does not.
-pub(super) fn findings(results: Results<'_>) -> Vec<String> {
+pub(super) fn findings(results: PackingResults<'_>) -> Vec<String> {
     let config = results.config;
     let (threads, cores) = (16, 15);
     let longer = |ratio: f64| 100.0 * (1.0 / ratio - 1.0);

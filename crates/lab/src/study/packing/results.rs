@@ -1,25 +1,25 @@
 //! What was measured, to be asked.
 
 use super::account::Account;
-use super::case::Case;
-use super::config::Config;
+use super::case::PackingCase;
+use super::config::PackingConfig;
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::Variation;
 use crate::measure::statistics::{Spread, geometric_mean, median};
 use crate::report::figure::Point;
-use crate::study::trial::{Measured, Runs};
+use crate::study::trial::{MeasuredTrials, Runs};
 
 /// The study's numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Results<'a> {
-    pub(super) config: &'a Config,
-    pub(super) measured: &'a Measured<Case>,
+pub(super) struct PackingResults<'a> {
+    pub(super) config: &'a PackingConfig,
+    pub(super) measured: &'a MeasuredTrials<PackingCase>,
 }
 
-impl<'a> Results<'a> {
+impl<'a> PackingResults<'a> {
     /// A case's runs.
-    pub(super) fn of(self, case: &Case) -> Option<&'a Runs<Case>> {
+    pub(super) fn of(self, case: &PackingCase) -> Option<&'a Runs<PackingCase>> {
         self.measured.0.iter().find(|runs| runs.trial == *case)
     }
 
@@ -78,8 +78,8 @@ impl<'a> Results<'a> {
     }
 
     /// The same of any case.
-    pub(super) fn against_reduction(self, case: &Case) -> Option<f64> {
-        let reduced = Case {
+    pub(super) fn against_reduction(self, case: &PackingCase) -> Option<f64> {
+        let reduced = PackingCase {
             mode: Mode::Tr,
             ..case.clone()
         };
@@ -126,7 +126,7 @@ impl<'a> Results<'a> {
 }
 
 /// The time of all runs of a case, in ns.
-pub(super) fn time(runs: &Runs<Case>) -> Spread {
+pub(super) fn time(runs: &Runs<PackingCase>) -> Spread {
     let all: Vec<f64> = runs
         .outcomes
         .iter()
@@ -136,7 +136,7 @@ pub(super) fn time(runs: &Runs<Case>) -> Spread {
 }
 
 /// Medians of its parts.
-pub(super) fn account(runs: &Runs<Case>) -> Account {
+pub(super) fn account(runs: &Runs<PackingCase>) -> Account {
     let middle =
         |of: fn(&Account) -> f64| median(runs.outcomes.iter().map(|outcome| of(&outcome.account)));
     Account {

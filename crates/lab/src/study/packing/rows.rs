@@ -1,12 +1,12 @@
 //! The numbers, one observation a row.
 
 use super::mode::Mode;
-use super::results::{Results, account, time};
+use super::results::{PackingResults, account, time};
 use serde::Serialize;
 
 /// A case: a line of `packing.csv`. Times are in ms.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct PackingRow {
     world: &'static str,
     machine: String,
     benchmark: String,
@@ -34,7 +34,7 @@ pub(super) struct Row {
 }
 
 /// All that was measured.
-pub(super) fn rows(results: Results<'_>) -> Vec<Row> {
+pub(super) fn rows(results: PackingResults<'_>) -> Vec<PackingRow> {
     let setup = &results.config.setup;
     let row = results.measured.0.iter().map(|runs| {
         let (case, spread, account) = (&runs.trial, time(runs), account(runs));
@@ -44,7 +44,7 @@ pub(super) fn rows(results: Results<'_>) -> Vec<Row> {
             .map(|turn| turn.cores.to_string())
             .collect();
         let ms = |ns: f64| ns.round() / 1e6;
-        Row {
+        PackingRow {
             world: setup.world,
             machine: setup.machine.clone(),
             benchmark: case.load.name(),

@@ -1,10 +1,10 @@
 //! One run: the same code here and on a simulated machine.
 
-use super::case::{Case, Turn};
+use super::case::{PackingCase, Turn};
 use super::memory::Memory;
 use super::mode::Mode;
 use super::noted::{Noted, Notes};
-use super::world::World;
+use super::world::PackingWorld;
 use super::{follow, threads};
 use anyhow::{Context, anyhow, bail};
 use manycore_kernels::spmd::{Program, Verified, Worksharing};
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 /// What came of it.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct PackingRan {
     pub(super) notes: Notes,
     /// The verified answer.
     pub(super) answer: String,
 }
 
 /// A program to be run once.
-pub(super) struct Prepared<W: World> {
+pub(super) struct Prepared<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
     /// Barriers until it counts.
     pub(super) unsettled: usize,
@@ -30,11 +30,11 @@ pub(super) struct Prepared<W: World> {
 }
 
 /// Runs the case's program; the cores are `cpus`, the first ones first.
-pub(super) fn run<W: World>(
-    case: &Case,
+pub(super) fn run<W: PackingWorld>(
+    case: &PackingCase,
     ready: Prepared<W>,
     cpus: &[usize],
-) -> anyhow::Result<Ran> {
+) -> anyhow::Result<PackingRan> {
     let desk = Arc::new(Desk {
         program: ready.program,
         unsettled: ready.unsettled,
@@ -53,35 +53,35 @@ pub(super) fn run<W: World>(
         bail!("a rank panicked");
     }
     let Verified(answer) = desk.program.verify().map_err(|wrong| anyhow!("{wrong}"))?;
-    Ok(Ran {
+    Ok(PackingRan {
         notes: books.notes,
         answer,
     })
 }
 
 /// What all who run the program share.
-pub(super) struct Desk<W: World> {
+pub(super) struct Desk<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
     unsettled: usize,
     pub(super) memory: Option<Arc<Memory<W>>>,
     /// The most that it is given.
     cores: usize,
     pub(super) ranks: usize,
-    books: Mutex<Books>,
+    books: Mutex<PackingBooks>,
     /// 1 until the program is over: what the director sleeps on.
     left: W::Futex,
 }
 
 /// What the ranks write down, outside of simulated time.
 #[derive(Default)]
-struct Books {
+struct PackingBooks {
     notes: Notes,
     /// Those that have come to the end.
     done: usize,
 }
 
-impl<W: World> Desk<W> {
-    fn books(&self) -> MutexGuard<'_, Books> {
+impl<W: PackingWorld> Desk<W> {
+    fn books(&self) -> MutexGuard<'_, PackingBooks> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,11 +4,11 @@ use super::benchmark::Benchmark;
 use super::closed_form::{fair, ideal, pinned};
 use super::load::{Kind, Load};
 use super::mode::Mode;
-use super::results::Results;
+use super::results::PackingResults;
 use crate::report::table::{Cell, Table};
 
 /// All of them.
-pub(super) fn all(results: Results<'_>) -> Vec<Table> {
+pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
     let config = results.config;
     let mut tables = Vec::new();
     for &threads in &config.threads {
@@ -30,7 +30,7 @@ fn cell(value: Option<f64>) -> Cell {
 }
 
 /// The poster's table I beside ours.
-fn intervals(results: Results<'_>, threads: usize) -> Table {
+fn intervals(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let ms = |ns: f64| format!("{:.2}", ns / 1e6);
     let mut header = ["benchmark", "the poster's word", "poster"]
@@ -60,7 +60,7 @@ fn intervals(results: Results<'_>, threads: usize) -> Table {
 }
 
 /// The poster's figure 1 of a mode, in numbers.
-fn ratios(results: Results<'_>, kind: Kind, threads: usize, mode: Mode) -> Table {
+fn ratios(results: PackingResults<'_>, kind: Kind, threads: usize, mode: Mode) -> Table {
     let config = results.config;
     let programs = config.programs(kind);
     let mut header = vec!["cores".to_owned()];
@@ -88,7 +88,7 @@ fn ratios(results: Results<'_>, kind: Kind, threads: usize, mode: Mode) -> Table
 }
 
 /// Thread packing under other settings of the operating system.
-fn variations(results: Results<'_>, threads: usize) -> Table {
+fn variations(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let kind = config.kinds[0];
     let (programs, cores) = (config.programs(kind), config.swept_cores(threads));
@@ -118,7 +118,7 @@ fn variations(results: Results<'_>, threads: usize) -> Table {
 }
 
 /// Time of an interval over what each rank computes in it.
-fn sweep(results: Results<'_>, threads: usize) -> Table {
+fn sweep(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let cores = config.swept_cores(threads);
     let mut header = vec!["interval".to_owned(), "ranks".to_owned()];

@@ -1,19 +1,18 @@
 //! Threads of the system's that meet at a barrier.
 
-use super::case::Case;
+use super::case::PackingCase;
 use super::memory::Wanting;
 use super::run::Desk;
-use super::world::World;
-use anyhow::Context;
+use super::world::PackingWorld;
+use crate::threads::start_ranks;
 use manycore_kernels::spmd::{Member, Part, Ranked, Sums};
-use manycore_platform::ThreadSpec;
 use manycore_research::barrier::{BarrierVisitor, with_barrier};
 use manycore_team::barrier::{Barrier, Placement};
 use std::sync::Arc;
 
 /// Runs the program on a thread a rank.
-pub(super) fn run<W: World>(
-    case: &Case,
+pub(super) fn run<W: PackingWorld>(
+    case: &PackingCase,
     desk: &Arc<Desk<W>>,
     cpus: &[usize],
 ) -> anyhow::Result<()> {
@@ -21,43 +20,37 @@ pub(super) fn run<W: World>(
     with_barrier::<W, _>(&case.barrier, packed)?
 }
 
-struct Packed<'a, W: World> {
-    case: &'a Case,
+struct Packed<'a, W: PackingWorld> {
+    case: &'a PackingCase,
     desk: &'a Arc<Desk<W>>,
     cpus: &'a [usize],
 }
 
 /// What its threads share.
-struct Team<W: World, B> {
+struct PackedTeam<W: PackingWorld, B> {
     desk: Arc<Desk<W>>,
     barrier: B,
     sums: Sums,
 }
 
-impl<W: World> BarrierVisitor<W> for Packed<'_, W> {
+impl<W: PackingWorld> BarrierVisitor<W> for Packed<'_, W> {
     type Output = anyhow::Result<()>;
 
     fn visit<B: Barrier<W>>(self) -> Self::Output {
         let Self { case, desk, cpus } = self;
         let (first, later) = (&case.turns[0], &case.turns[1..]);
         let placement = Placement::flat(desk.ranks).on_cores(first.cores);
-        let team = Arc::new(Team::<W, B> {
+        let team = Arc::new(PackedTeam::<W, B> {
             desk: Arc::clone(desk),
             barrier: B::new(&placement),
             sums: Sums::new(desk.program.grains()),
         });
-        let spawn = |rank: usize| {
+        let bound = |rank: usize| case.mode.cpus(rank, &cpus[..first.cores]).to_vec();
+        let threads = start_ranks::<W, _>(0..desk.ranks, bound, |rank| {
             let team = Arc::clone(&team);
-            let spec = ThreadSpec {
-                name: format!("rank {rank}"),
-                cpus: case.mode.cpus(rank, &cpus[..first.cores]).to_vec(),
-                ..ThreadSpec::default()
-            };
-            // Those that have begun would wait for ever: the process reports that and
-            // ends.
-            W::spawn(spec, Box::new(move || team.member(rank))).context("a rank's thread")
-        };
-        let threads: Vec<W::Thread> = (0..desk.ranks).map(spawn).collect::<Result<_, _>>()?;
+            move || team.member(rank)
+        });
+        let threads: Vec<W::Thread> = threads.collect::<anyhow::Result<_>>()?;
         let directed = desk.direct(later, |cores| {
             let mut all = threads.iter().enumerate();
             all.try_for_each(|(rank, thread)| {
@@ -69,7 +62,7 @@ impl<W: World> BarrierVisitor<W> for Packed<'_, W> {
     }
 }
 
-impl<W: World, B: Barrier<W>> Team<W, B> {
+impl<W: PackingWorld, B: Barrier<W>> PackedTeam<W, B> {
     /// What a thread does.
     fn member(&self, rank: usize) {
         let size = self.desk.ranks;

@@ -11,7 +11,7 @@ use std::io;
 use std::time::Instant;
 
 /// A machine whose cores work, and that lets threads be moved.
-pub(super) trait World: Platform {
+pub(super) trait PackingWorld: Platform {
     /// For how long the system may still be moving threads to where they stay.
     const SETTLED_NS: f64;
 
@@ -31,7 +31,7 @@ pub(super) trait World: Platform {
     fn account(cores: usize) -> Account;
 }
 
-impl World for Simulated {
+impl PackingWorld for Simulated {
     /// Some rounds of balancing.
     const SETTLED_NS: f64 = 4e8;
 
@@ -57,7 +57,7 @@ impl World for Simulated {
     }
 }
 
-impl World for Native {
+impl PackingWorld for Native {
     /// On few cores, of which neighbours take some anyway.
     const SETTLED_NS: f64 = 2e6;
 

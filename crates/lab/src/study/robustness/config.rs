@@ -3,10 +3,10 @@
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::settings::Settings;
-use crate::study::team::{Arrivals, CHANNEL, Contest, Point, Program, barriers_of};
+use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
-use manycore_kernels::spmd::Input;
+use manycore_kernels::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 
 /// The thesis's machine.
@@ -43,7 +43,7 @@ pub(super) struct Sweep {
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct RobustnessConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     pub(super) barriers: Vec<String>,
@@ -109,7 +109,7 @@ impl App {
     }
 }
 
-impl Config {
+impl RobustnessConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let (apps, barriers): (Vec<String>, Vec<String>) = request
             .only
@@ -166,7 +166,7 @@ impl Config {
 
     /// All that is measured, each once: the machine as it is comes with every
     /// parameter.
-    pub(super) fn all_points(&self) -> Vec<Point> {
+    pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for contest in self.contests() {
             let barriers = self.barriers.iter();
@@ -209,7 +209,7 @@ fn sweep(
 /// The study of one application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contestants<'a> {
-    pub(super) config: &'a Config,
+    pub(super) config: &'a RobustnessConfig,
     pub(super) app: App,
 }
 
@@ -223,7 +223,7 @@ impl Contestants<'_> {
     }
 
     /// The thesis's barrier with a network of another figure.
-    pub(super) fn swept(&self, parameter: Parameter, value: u64) -> Point {
+    pub(super) fn swept(&self, parameter: Parameter, value: u64) -> TeamPoint {
         let own = self
             .config
             .setup
@@ -231,7 +231,7 @@ impl Contestants<'_> {
             .and_then(|chip| chip.0.optical.as_ref());
         let own = own.map(|optical| parameter.of(optical));
         let setting = format!("optical.{}={value}", parameter.name());
-        Point {
+        TeamPoint {
             settings: (own != Some(value))
                 .then_some(setting)
                 .into_iter()
@@ -254,18 +254,20 @@ impl Contest for Contestants<'_> {
         std::slice::from_ref(&self.config.cores)
     }
 
-    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
-        Point {
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint {
+        TeamPoint {
             machine,
             settings: Vec::new(),
             cores,
             barrier: barrier.to_owned(),
             program: match self.app {
-                App::Loop => Program::Loop {
+                App::Loop => TeamProgram::Loop {
                     episodes: self.config.episodes as usize,
                     arrivals: Arrivals::Loop,
                 },
-                App::Streamcluster => Program::Streamcluster { input: Input::Test },
+                App::Streamcluster => TeamProgram::Streamcluster {
+                    input: StreamclusterInput::Test,
+                },
             },
         }
     }

@@ -1,7 +1,7 @@
 //! What a swept parameter does to the thesis's barrier, from measured points.
 
 use super::config::{Contestants, Parameter};
-use crate::study::team::{CHANNEL, Contest, Race, Summary};
+use crate::study::team::{CHANNEL, Contest, PointSummary, Race};
 
 /// An application's time over one parameter.
 #[derive(Clone, Debug)]
@@ -67,10 +67,10 @@ impl Curve {
 }
 
 /// The other barriers of an application, on the machine as it is; the fastest first.
-pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a Summary> {
+pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummary> {
     let config = race.config.config;
     let names = config.barriers.iter().filter(|name| *name != CHANNEL);
-    let mut all: Vec<&Summary> = names
+    let mut all: Vec<&PointSummary> = names
         .filter_map(|name| race.measured.of(&race.config.entry(0, config.cores, name)))
         .collect();
     all.sort_by(|a, b| a.total.median.total_cmp(&b.total.median));

@@ -1,15 +1,15 @@
 //! The figure: an application's time over each parameter, and the other
 //! barriers' as levels.
 
-use super::config::{Config, Contestants, Parameter};
+use super::config::{Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
 use super::tables;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
-use crate::study::team::{CHANNEL, Race, Summary};
+use crate::study::team::{CHANNEL, PointSummary, Race};
 
 /// A row of panels an application.
 pub(super) fn render<'a>(
-    config: &Config,
+    config: &RobustnessConfig,
     races: impl Iterator<Item = Race<'a, Contestants<'a>>>,
 ) -> String {
     let panels = races.flat_map(|race| {
@@ -51,7 +51,7 @@ fn series(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Vec<Series> 
     };
     let network = race.beyond(0, race.config.config.cores);
     let beside = tables::beside(race).into_iter().chain(network);
-    let level = |other: &Summary| Series {
+    let level = |other: &PointSummary| Series {
         name: other.point.barrier.clone(),
         points: Vec::new(),
         level: Some(other.total.median),

@@ -10,11 +10,12 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Inquiry, Question, Setup};
+use super::team::{Race, TeamMeasured, TeamPoint};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use config::{Config, Contestants};
-use rows::Row;
+use config::{Contestants, RobustnessConfig};
+use rows::RobustnessRow;
 
 /// The study `robustness`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -22,23 +23,25 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "whether a barrier over a broadcast network stays fast when the network is slower",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: RobustnessConfig::new,
 };
 
-impl Question for Config {
-    type Trial = Point;
-    type Row = Row;
+impl Question for RobustnessConfig {
+    type Measured = MeasuredTrials<TeamPoint>;
+    type Row = RobustnessRow;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
+        measure(session, &self.setup, &self.all_points())
     }
 
-    fn trials(&self) -> Vec<Point> {
-        self.all_points()
-    }
-
-    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
-        let measured = &Measured::new(measured);
+    fn answer(
+        &self,
+        measured: &MeasuredTrials<TeamPoint>,
+    ) -> anyhow::Result<Answer<RobustnessRow>> {
+        let measured = &TeamMeasured::new(measured);
         let contests: Vec<Contestants<'_>> = self.contests().collect();
         let races = contests.iter().map(|config| Race { config, measured });
         let svg = figure::render(self, races.clone());
@@ -57,13 +60,13 @@ impl Question for Config {
             said.extend(prose::statements(race));
             said.extend(prose::margins(race));
         }
-        Answer {
+        Ok(Answer {
             title: "Robustness",
             blocks,
             summary: said.join("\n") + "\n",
             rows: rows::rows(self, measured),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

@@ -1,10 +1,10 @@
 //! What the numbers mean, in words: the thesis's three statements, and where
 //! its numbers contradict each other.
 
-use super::config::{App, Config, Contestants, Parameter};
+use super::config::{App, Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
 use super::tables;
-use crate::study::team::{Race, Summary, closed_form, left_out};
+use crate::study::team::{PointSummary, Race, closed_form, left_out};
 use crate::study::trial;
 
 /// Under the figure.
@@ -18,7 +18,7 @@ const DOUBLES: u64 = 20_000;
 const COMPARABLE: u64 = 200;
 
 /// What was measured and how.
-pub(super) fn what(config: &Config) -> String {
+pub(super) fn what(config: &RobustnessConfig) -> String {
     format!(
         "The thesis's barrier, in a loop of {} waits and in streamcluster with the input test, on \
          {} cores, while one figure of the broadcast network is changed. {}{}",
@@ -81,7 +81,7 @@ pub(super) fn margins(race: Race<'_, Contestants<'_>>) -> Vec<String> {
         let Some(curve) = Curve::of(race, parameter) else {
             continue;
         };
-        let reached = |other: &&Summary| {
+        let reached = |other: &&PointSummary| {
             let value = curve.reaches(other.total.median)?;
             Some(format!("{} from about {value:.0}", other.point.barrier))
         };

@@ -1,14 +1,14 @@
 //! The numbers, one observation a row.
 
-use super::config::{Config, Contestants};
-use crate::study::team::{CHANNEL, Measured, Race, Summary};
+use super::config::{Contestants, RobustnessConfig};
+use crate::study::team::{CHANNEL, PointSummary, Race, TeamMeasured};
 use crate::study::unit::Unit;
 use serde::Serialize;
 
 /// An application with one value changed, or with another barrier: a line of
 /// `robustness.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct RobustnessRow {
     world: &'static str,
     machine: String,
     cores: usize,
@@ -25,7 +25,7 @@ pub(super) struct Row {
 }
 
 /// Every sweep with the machine's own value, and every other barrier.
-pub(super) fn rows(config: &Config, measured: &Measured) -> Vec<Row> {
+pub(super) fn rows(config: &RobustnessConfig, measured: &TeamMeasured) -> Vec<RobustnessRow> {
     let mut rows = Vec::new();
     for contest in config.contests() {
         let race = Race {
@@ -54,10 +54,10 @@ fn row(
     contest: Contestants<'_>,
     parameter: &'static str,
     value: Option<u64>,
-    summary: &Summary,
-) -> Row {
+    summary: &PointSummary,
+) -> RobustnessRow {
     let setup = &contest.config.setup;
-    Row {
+    RobustnessRow {
         world: setup.world,
         machine: setup.machine.clone(),
         cores: contest.config.cores,

@@ -3,7 +3,7 @@
 use super::config::Contestants;
 use super::curve::{Curve, others};
 use crate::report::table::{Cell, Table};
-use crate::study::team::{BASELINES, Race, Summary};
+use crate::study::team::{BASELINES, PointSummary, Race};
 
 /// One application, all parameters.
 pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
@@ -33,7 +33,7 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
                         .map_or("-".into(), |times| format!("{times:.2}")),
                 ),
             ];
-            let relative = |other: &&Summary| format!("{:.2}", time / other.total.median);
+            let relative = |other: &&PointSummary| format!("{:.2}", time / other.total.median);
             row.extend(beside.iter().map(relative).map(Cell::new));
             rows.push(row);
         }
@@ -51,7 +51,7 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
 
 /// The other barriers, on the machine as it is.
 pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
-    let row = |other: &Summary| {
+    let row = |other: &PointSummary| {
         vec![
             Cell::new(&*other.point.barrier),
             Cell::new(format!("{:.0}", other.total.median)),
@@ -77,9 +77,9 @@ pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
 }
 
 /// Those that the thesis compared with, and the best through memory.
-pub(super) fn beside<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a Summary> {
+pub(super) fn beside<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummary> {
     let others = others(race);
-    let mut beside: Vec<&Summary> = BASELINES
+    let mut beside: Vec<&PointSummary> = BASELINES
         .iter()
         .filter_map(|name| others.iter().find(|other| other.point.barrier == *name))
         .copied()

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// An algorithm and the threads that run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Cell {
+pub(super) struct SleepCell {
     #[serde(serialize_with = "shown", deserialize_with = "parsed")]
     pub(super) algorithm: Algorithm,
     pub(super) threads: usize,
@@ -55,7 +55,7 @@ impl Policy {
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for SleepCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.threads {
             1 => write!(f, "{}, 1 thread", self.algorithm),

@@ -1,7 +1,7 @@
 //! What the study measures: its settings, checked, with their defaults.
 
-use super::cell::{Cell, Policy};
-use super::only::Only;
+use super::cell::{Policy, SleepCell};
+use super::only::SleepOnly;
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::chip::Chip;
@@ -33,7 +33,7 @@ const DOCUMENT: [Algorithm; 5] = [
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct SleepConfig {
     pub(super) study: &'static str,
     pub(super) version: &'static str,
     pub(super) world: &'static str,
@@ -55,12 +55,12 @@ pub(super) struct Config {
     pub(super) seconds: u64,
 }
 
-impl Config {
+impl SleepConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let set = &request.settings;
         request.counts_threads()?;
         let full = request.full;
-        let only = Only::parse(&request.only)?;
+        let only = SleepOnly::parse(&request.only)?;
         let chip = match &request.world {
             World::Native => None,
             World::Simulated(machine) => Some(Chip((**machine).clone())),
@@ -120,10 +120,10 @@ impl Config {
     }
 
     /// Those of an algorithm side by side.
-    pub(super) fn cells(&self) -> Vec<Cell> {
+    pub(super) fn cells(&self) -> Vec<SleepCell> {
         let of = |&algorithm: &Algorithm| {
             let counts = self.threads.iter();
-            counts.map(move |&threads| Cell { algorithm, threads })
+            counts.map(move |&threads| SleepCell { algorithm, threads })
         };
         self.algorithms.iter().flat_map(of).collect()
     }
@@ -135,7 +135,7 @@ impl Config {
 }
 
 /// The policies of each mode, those of a mode side by side.
-fn policies(only: &Only, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
+fn policies(only: &SleepOnly, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
     let of = |&mode: &Mode| {
         Policy::all()
             .into_iter()
@@ -203,9 +203,9 @@ mod tests {
     use crate::study::settings::Settings;
     use manycore_chip::config::Config as Machine;
 
-    fn config(only: &[&str], set: &[&str], threads: &[usize]) -> anyhow::Result<Config> {
+    fn config(only: &[&str], set: &[&str], threads: &[usize]) -> anyhow::Result<SleepConfig> {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
-        Config::new(&Request {
+        SleepConfig::new(&Request {
             world: World::Simulated(Box::new(Machine::preset("dahu")?)),
             settings: Settings::parse(&pairs, &super::super::keys::KEYS)?,
             threads: threads

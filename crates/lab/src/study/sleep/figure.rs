@@ -1,13 +1,17 @@
 //! The figure: speedup against threads, one panel an algorithm, one line a
 //! policy.
 
-use super::measured::Measured;
+use super::measured::MeasuredPolicies;
 use super::speedup;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 use manycore_kernels::fork::Algorithm;
 
 /// As in the document, over the fastest single-thread time of any policy.
-pub(super) fn render(place: &str, algorithms: &[Algorithm], measured: &[Measured]) -> String {
+pub(super) fn render(
+    place: &str,
+    algorithms: &[Algorithm],
+    measured: &[MeasuredPolicies],
+) -> String {
     let panels: Vec<Panel> = algorithms
         .iter()
         .map(|&algorithm| Panel {
@@ -27,7 +31,7 @@ pub(super) fn render(place: &str, algorithms: &[Algorithm], measured: &[Measured
     )
 }
 
-fn series(algorithm: Algorithm, measured: &[Measured]) -> Vec<Series> {
+fn series(algorithm: Algorithm, measured: &[MeasuredPolicies]) -> Vec<Series> {
     let Some(single) = speedup::fastest_single(measured, algorithm) else {
         return Vec::new();
     };

@@ -1,28 +1,29 @@
 //! What was measured, as the journal keeps it.
 
-use super::cell::{Cell, Policy};
+use super::cell::{Policy, SleepCell};
 use crate::measure::statistics::{Spread, median};
+use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use manycore_chip::HotLine;
 use serde::{Deserialize, Serialize};
 
 /// A cell: a line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Measured {
-    pub(super) cell: Cell,
+pub(super) struct MeasuredPolicies {
+    pub(super) cell: SleepCell,
     pub(super) unit: Unit,
     /// Not cut short by ctrl-C.
     pub(super) complete: bool,
     /// What the cell cost of the study's time.
     pub(super) seconds: f64,
-    pub(super) policies: Vec<Samples>,
+    pub(super) policies: Vec<PolicySamples>,
 }
 
 /// One policy's runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Samples {
+pub(super) struct PolicySamples {
     pub(super) policy: Policy,
-    pub(super) runs: Vec<Sample>,
+    pub(super) runs: Vec<SleepSample>,
     /// The fingerprint of a simulation.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) hash: String,
@@ -33,7 +34,7 @@ pub(super) struct Samples {
 
 /// One run of an algorithm, in the cell's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Sample {
+pub(super) struct SleepSample {
     pub(super) time: f64,
     /// CPU time of all threads together.
     pub(super) cpu_time: f64,
@@ -61,10 +62,10 @@ pub(super) struct Line {
     pub(super) transfers: u64,
 }
 
-impl Measured {
+impl MeasuredPolicies {
     /// Nothing yet.
-    pub(super) fn new(cell: Cell, unit: Unit, policies: &[Policy]) -> Self {
-        let samples = |policy: &Policy| Samples {
+    pub(super) fn new(cell: SleepCell, unit: Unit, policies: &[Policy]) -> Self {
+        let samples = |policy: &Policy| PolicySamples {
             policy: policy.clone(),
             runs: Vec::new(),
             hash: String::new(),
@@ -79,20 +80,41 @@ impl Measured {
         }
     }
 
-    /// Runs that every policy has had.
-    pub(super) fn runs(&self) -> usize {
-        let counts = self.policies.iter().map(|samples| samples.runs.len());
-        counts.min().unwrap_or(0)
-    }
-
     /// What `policy` did here, if it has run.
-    pub(super) fn of(&self, policy: &Policy) -> Option<&Samples> {
+    pub(super) fn of(&self, policy: &Policy) -> Option<&PolicySamples> {
         let mut all = self.policies.iter();
         all.find(|samples| samples.policy == *policy && !samples.runs.is_empty())
     }
 }
 
-impl Samples {
+impl CellRecord for MeasuredPolicies {
+    type At = SleepCell;
+
+    fn cell(&self) -> SleepCell {
+        self.cell
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    fn runs(&self) -> usize {
+        let counts = self.policies.iter().map(|samples| samples.runs.len());
+        counts.min().unwrap_or(0)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn hashes(&self) -> Vec<(String, String)> {
+        let all = self.policies.iter();
+        all.map(|samples| (samples.policy.to_string(), samples.hash.clone()))
+            .collect()
+    }
+}
+
+impl PolicySamples {
     /// The spread of at least one run.
     pub(super) fn spread(&self) -> Spread {
         let times: Vec<f64> = self.runs.iter().map(|run| run.time).collect();
@@ -105,7 +127,7 @@ impl Samples {
     }
 
     /// The median of something about a run.
-    pub(super) fn median(&self, of: impl Fn(&Sample) -> f64) -> f64 {
+    pub(super) fn median(&self, of: impl Fn(&SleepSample) -> f64) -> f64 {
         median(self.runs.iter().map(of))
     }
 }

@@ -5,11 +5,12 @@
 //! of them see the same host; what is compared are medians over rounds.
 
 use super::cell::Policy;
-use super::config::Config;
-use super::measured::{Measured, Sample};
+use super::config::SleepConfig;
+use super::measured::{MeasuredPolicies, SleepSample};
 use super::pool::{self, Erased};
 use crate::measure::progress::Progress;
 use crate::measure::{cpu_time, disturbance, interrupt};
+use crate::study::trial::CellRecord;
 use anyhow::{Context, anyhow};
 use manycore::Native;
 use manycore_kernels::fork::{Kernel, Prepared};
@@ -23,8 +24,8 @@ const MOST_ROUNDS: usize = 30;
 /// Adds rounds to `measured` until its cell has enough, its `share` of the
 /// time is spent, or ctrl-C is pressed.
 pub(super) fn measure(
-    config: &Config,
-    measured: &mut Measured,
+    config: &SleepConfig,
+    measured: &mut MeasuredPolicies,
     share: Duration,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -43,7 +44,7 @@ pub(super) fn measure(
     while !enough(measured.runs()) {
         let round = measured.runs();
         random.shuffle(&mut order);
-        let mut runs = vec![Sample::default(); order.len()];
+        let mut runs = vec![SleepSample::default(); order.len()];
         for (done, &at) in order.iter().enumerate() {
             let policy = &measured.policies[at].policy;
             let sample = run(&mut kernel, policy, cell.threads, round == 0);
@@ -72,7 +73,7 @@ fn run(
     policy: &Policy,
     threads: usize,
     audited: bool,
-) -> anyhow::Result<Sample> {
+) -> anyhow::Result<SleepSample> {
     let pool = pool::native(policy, threads)?;
     let mut run = || {
         kernel.reset();
@@ -93,7 +94,7 @@ fn run(
             .map_err(|wrong| anyhow!("the answer is wrong: {wrong}"))?;
     }
     let us = |time: Duration| time.as_secs_f64() * 1e6;
-    Ok(Sample {
+    Ok(SleepSample {
         time: us(time),
         cpu_time: us(on_cpu),
         waited: waited.map_or(0.0, |(after, before)| us(after.saturating_sub(before))),

@@ -6,12 +6,12 @@ use manycore_kernels::fork::Algorithm;
 
 /// Algorithms, policies, or both.
 #[derive(Default)]
-pub(super) struct Only {
+pub(super) struct SleepOnly {
     algorithms: Vec<Algorithm>,
     policies: Vec<String>,
 }
 
-impl Only {
+impl SleepOnly {
     pub(super) fn parse(names: &[String]) -> anyhow::Result<Self> {
         let mut only = Self::default();
         let policies = Policy::names();

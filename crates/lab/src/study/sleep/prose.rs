@@ -1,12 +1,13 @@
 //! What the numbers mean, in words.
 
 use super::cell::Policy;
-use super::config::Config;
-use super::measured::Measured;
+use super::config::SleepConfig;
+use super::measured::MeasuredPolicies;
 use super::published;
 use super::speedup;
 use super::tables::percent;
 use crate::measure::disturbance;
+use crate::study::trial::CellRecord;
 use manycore_research::sleep::Mode;
 
 /// Under the figure.
@@ -38,10 +39,13 @@ pub(super) const LINES: &str = "Policies differ only in the words they touch and
      named lines.";
 
 /// What was measured and how.
-pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
+pub(super) fn what(config: &SleepConfig, measured: &[MeasuredPolicies]) -> String {
     let counts: Vec<String> = config.threads.iter().map(usize::to_string).collect();
     let counts = counts.join(", ");
-    let runs = measured.iter().map(Measured::runs).filter(|&runs| runs > 0);
+    let runs = measured
+        .iter()
+        .map(MeasuredPolicies::runs)
+        .filter(|&runs| runs > 0);
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = match fewest == most {
         true if most == 1 => "1 run".to_owned(),
@@ -68,7 +72,7 @@ pub(super) fn what(config: &Config, measured: &[Measured]) -> String {
 
 /// What to think of a run on a busy machine; `cpus` are those that the threads
 /// may use.
-pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> {
+pub(super) fn disturbance(measured: &[MeasuredPolicies], cpus: usize) -> Option<String> {
     let (mut waited, mut time) = (0.0, 0.0);
     // With more threads than CPUs they wait for each other.
     for cell in measured.iter().filter(|cell| cell.cell.threads <= cpus) {
@@ -81,7 +85,7 @@ pub(super) fn disturbance(measured: &[Measured], cpus: usize) -> Option<String> 
 }
 
 /// For a reader of nothing else.
-pub(super) fn summary(config: &Config, measured: &[Measured]) -> String {
+pub(super) fn summary(config: &SleepConfig, measured: &[MeasuredPolicies]) -> String {
     let threads = config.most_threads();
     let mean = |policy: &Policy| {
         speedup::mean_delta(measured, &config.algorithms, policy, threads)

@@ -1,14 +1,14 @@
 //! The numbers, one observation a row.
 
-use super::config::Config;
-use super::measured::{Line, Measured, Samples};
+use super::config::SleepConfig;
+use super::measured::{Line, MeasuredPolicies, PolicySamples};
 use super::speedup;
 use crate::study::unit::Unit;
 use serde::Serialize;
 
 /// A policy in a cell: a line of `sleep.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct SleepRow {
     world: &'static str,
     machine: String,
     algorithm: &'static str,
@@ -52,12 +52,12 @@ pub(super) struct LineRow {
 }
 
 /// The rows of every cell that has a run.
-pub(super) fn rows(config: &Config, measured: &[Measured]) -> Vec<Row> {
-    let row = |cell: &Measured, samples: &Samples| {
+pub(super) fn rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<SleepRow> {
+    let row = |cell: &MeasuredPolicies, samples: &PolicySamples| {
         let (algorithm, policy) = (cell.cell.algorithm, &samples.policy);
         let spread = samples.spread();
         let over = |single: Option<f64>| Some(three_digits(single? / spread.median));
-        Row {
+        SleepRow {
             world: config.world,
             machine: config.machine.clone(),
             algorithm: algorithm.name(),
@@ -81,8 +81,8 @@ pub(super) fn rows(config: &Config, measured: &[Measured]) -> Vec<Row> {
 }
 
 /// The rows of every line that was touched.
-pub(super) fn line_rows(config: &Config, measured: &[Measured]) -> Vec<LineRow> {
-    let row = |cell: &Measured, samples: &Samples, line: &Line| {
+pub(super) fn line_rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<LineRow> {
+    let row = |cell: &MeasuredPolicies, samples: &PolicySamples, line: &Line| {
         let a_run = |count: u64| three_digits(count as f64 / samples.runs.len() as f64);
         LineRow {
             world: config.world,
@@ -105,7 +105,10 @@ pub(super) fn line_rows(config: &Config, measured: &[Measured]) -> Vec<LineRow> 
     })
 }
 
-fn of_each<R>(measured: &[Measured], rows: impl Fn(&Measured, &Samples) -> Vec<R>) -> Vec<R> {
+fn of_each<R>(
+    measured: &[MeasuredPolicies],
+    rows: impl Fn(&MeasuredPolicies, &PolicySamples) -> Vec<R>,
+) -> Vec<R> {
     let mut all = Vec::new();
     for cell in measured {
         for samples in &cell.policies {

@@ -1,20 +1,19 @@
 //! One cell on a simulated machine: every policy is a simulation of its own,
 //! and the host's cores share them.
 
-use super::cell::{Cell, Policy};
-use super::config::Config;
-use super::measured::{Line, Measured, Sample};
+use super::cell::{Policy, SleepCell};
+use super::config::SleepConfig;
+use super::measured::{Line, MeasuredPolicies, SleepSample};
 use super::pool::{self, Erased};
-use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 use crate::study::chip::Chip;
+use crate::study::trial::simulate_policies;
+use crate::threads::start;
 use anyhow::{Context, anyhow};
-use manycore::{Block, Partitioner, Pool};
+use manycore::Pool;
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::fork::{Kernel, Size};
-use manycore_platform::{Platform, ThreadSpec};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use manycore_platform::Platform;
 use std::sync::mpsc;
 
 /// Bytes of a simulated thread's stack: stolen work runs on top of what waits.
@@ -23,41 +22,27 @@ const STACK: usize = 4 << 20;
 /// Simulates every policy of `measured`'s cell; what was found depends on
 /// nothing but the arguments, however many threads `host` has.
 pub(super) fn measure(
-    config: &Config,
+    config: &SleepConfig,
     chip: &Chip,
-    measured: &mut Measured,
+    measured: &mut MeasuredPolicies,
     host: &Pool,
     progress: &Progress,
 ) -> anyhow::Result<()> {
     let begin = std::time::Instant::now();
     let cell = measured.cell;
     let what = cell.to_string();
-    progress.inside(&what, 0.0);
-    let outcomes: Vec<OnceLock<anyhow::Result<Outcome>>> =
-        measured.policies.iter().map(|_| OnceLock::new()).collect();
-    let done = AtomicUsize::new(0);
-    // One simulation at a time for each host thread.
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
-    one_by_one.parallel_for(0..outcomes.len(), |at| {
-        if interrupt::asked() {
-            return;
-        }
-        let policy = &measured.policies[at].policy;
+    let policies = &measured.policies;
+    let simulate = |at: usize| {
+        let policy = &policies[at].policy;
         let outcome = simulate(config, chip, cell, policy);
-        // Each is set once.
-        let _ = outcomes[at].set(outcome.with_context(|| format!("sleep, {cell}: {policy}")));
-        let done = done.fetch_add(1, Relaxed) + 1;
-        progress.inside(&what, done as f64 / outcomes.len() as f64);
-    });
-    let outcomes: Vec<_> = outcomes
-        .into_iter()
-        .filter_map(OnceLock::into_inner)
-        .collect();
-    if outcomes.len() < measured.policies.len() {
-        return Ok(()); // ctrl-C
-    }
+        outcome.with_context(|| format!("sleep, {cell}: {policy}"))
+    };
+    let outcomes = simulate_policies(host, progress, &what, policies.len(), simulate)?;
+    let Some(outcomes) = outcomes else {
+        return Ok(());
+    };
     for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let (found, hash) = outcome?;
+        let (found, hash) = outcome;
         samples.runs = found.runs;
         samples.lines = found.lines;
         samples.hash = format!("{hash:016x}");
@@ -67,16 +52,20 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// What a simulation found, and its fingerprint.
-type Outcome = (Found, u64);
-
+/// What a simulation found.
 #[derive(Clone, Debug)]
 struct Found {
-    runs: Vec<Sample>,
+    runs: Vec<SleepSample>,
     lines: Vec<Line>,
 }
 
-fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow::Result<Outcome> {
+/// With the simulation's fingerprint.
+fn simulate(
+    config: &SleepConfig,
+    chip: &Chip,
+    cell: SleepCell,
+    policy: &Policy,
+) -> anyhow::Result<(Found, u64)> {
     let runs = config.runs.unwrap_or(1) as usize;
     let (seed, size) = (config.seed, config.size);
     let program = || {
@@ -86,12 +75,7 @@ fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow
             // Fails if nobody wants to know any more.
             let _ = send.send(run(&chip, cell, &policy, runs, seed, size));
         };
-        let spec = ThreadSpec {
-            name: "caller".into(),
-            cpus: vec![0],
-            ..ThreadSpec::default()
-        };
-        Simulated::join(Simulated::spawn(spec, Box::new(caller))?);
+        Simulated::join(start::<Simulated>("caller".into(), vec![0], caller)?);
         receive.try_recv().context("the caller panicked")?
     };
     let simulation = Simulation::new(&chip.0).stack_size(STACK);
@@ -107,7 +91,7 @@ fn simulate(config: &Config, chip: &Chip, cell: Cell, policy: &Policy) -> anyhow
 /// The simulated program: a pool, a run for warmth, and the runs that count.
 fn run(
     chip: &Chip,
-    cell: Cell,
+    cell: SleepCell,
     policy: &Policy,
     runs: usize,
     seed: u64,
@@ -129,7 +113,7 @@ fn run(
         pool.install(&mut || kernel.run(&fork));
         let (time, on_cpu) = (Simulated::now() - start, Simulated::cpu_time() - on_cpu);
         let after = pool.tally();
-        found.runs.push(Sample {
+        found.runs.push(SleepSample {
             time: time as f64,
             cpu_time: on_cpu as f64,
             waited: 0.0,
@@ -143,16 +127,4 @@ fn run(
     }
     found.lines = Line::between(&lines, &Simulated::named_lines());
     Ok(found)
-}
-
-/// The fingerprint of each simulation, by cell and policy.
-pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
-    let of_cell = |cell: &Measured| {
-        let of = cell.policies.iter();
-        let of = of.map(|samples| (samples.policy.to_string(), samples.hash.clone().into()));
-        let map: serde_json::Map<_, _> = of.collect();
-        (cell.cell.to_string(), map.into())
-    };
-    let map: serde_json::Map<_, _> = measured.iter().map(of_cell).collect();
-    map.into()
 }

@@ -6,7 +6,7 @@
 //! thread.
 
 use super::cell::Policy;
-use super::measured::Measured;
+use super::measured::MeasuredPolicies;
 use crate::measure::statistics::geometric_mean;
 use manycore_kernels::fork::Algorithm;
 
@@ -38,17 +38,17 @@ impl Delta {
 
 /// The cell of an algorithm and a number of threads.
 pub(super) fn cell(
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
     algorithm: Algorithm,
     threads: usize,
-) -> Option<&Measured> {
+) -> Option<&MeasuredPolicies> {
     let mut all = measured.iter();
     all.find(|cell| cell.cell.algorithm == algorithm && cell.cell.threads == threads)
 }
 
 /// The policy's median time on `threads`.
 pub(super) fn time(
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
     algorithm: Algorithm,
     policy: &Policy,
     threads: usize,
@@ -58,7 +58,7 @@ pub(super) fn time(
 }
 
 /// The fastest median time of any policy on one thread.
-pub(super) fn fastest_single(measured: &[Measured], algorithm: Algorithm) -> Option<f64> {
+pub(super) fn fastest_single(measured: &[MeasuredPolicies], algorithm: Algorithm) -> Option<f64> {
     let all = cell(measured, algorithm, 1)?.policies.iter();
     let run = all.filter(|samples| !samples.runs.is_empty());
     run.map(|samples| samples.time()).min_by(f64::total_cmp)
@@ -66,7 +66,7 @@ pub(super) fn fastest_single(measured: &[Measured], algorithm: Algorithm) -> Opt
 
 /// What `policy` gains over `packed` of the same mode.
 pub(super) fn delta(
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
     algorithm: Algorithm,
     policy: &Policy,
     threads: usize,
@@ -87,7 +87,7 @@ pub(super) fn delta(
 /// The geometric mean over algorithms of a policy's time relative to packed's,
 /// minus one; `None` if an algorithm lacks either.
 pub(super) fn mean_delta(
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
     algorithms: &[Algorithm],
     policy: &Policy,
     threads: usize,
@@ -100,7 +100,7 @@ pub(super) fn mean_delta(
 /// The geometric mean over algorithms of a policy's speedup over the fastest
 /// single-thread time.
 pub(super) fn mean_speedup(
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
     algorithms: &[Algorithm],
     policy: &Policy,
     threads: usize,

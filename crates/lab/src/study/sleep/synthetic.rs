@@ -1,20 +1,20 @@
 //! Measurements made up for tests: Life, every time in three equal runs.
 
-use super::cell::{Cell, Policy};
-use super::measured::{Line, Measured, Sample, Samples};
+use super::cell::{Policy, SleepCell};
+use super::measured::{Line, MeasuredPolicies, PolicySamples, SleepSample};
 use crate::study::unit::Unit;
 use manycore_kernels::fork::Algorithm;
 use manycore_research::sleep::Mode;
 
 /// Measurements made of policies' names, threads and times.
-pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<Measured> {
-    let mut all: Vec<Measured> = Vec::new();
+pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<MeasuredPolicies> {
+    let mut all: Vec<MeasuredPolicies> = Vec::new();
     for &(name, threads, time) in times {
-        let cell = Cell {
+        let cell = SleepCell {
             algorithm: Algorithm::Life,
             threads,
         };
-        let sample = Sample {
+        let sample = SleepSample {
             time,
             cpu_time: time * threads as f64,
             waited: 0.0,
@@ -22,7 +22,7 @@ pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<Measured> {
             wakeups: 2,
             recovered: 0,
         };
-        let samples = Samples {
+        let samples = PolicySamples {
             policy: Policy {
                 name: name.into(),
                 mode: Mode::Sound,
@@ -39,10 +39,10 @@ pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<Measured> {
         };
         match all.iter_mut().find(|known| known.cell == cell) {
             Some(known) => known.policies.push(samples),
-            None => all.push(Measured {
+            None => all.push(MeasuredPolicies {
                 complete: true,
                 policies: vec![samples],
-                ..Measured::new(cell, Unit::Cycles, &[])
+                ..MeasuredPolicies::new(cell, Unit::Cycles, &[])
             }),
         }
     }

@@ -2,8 +2,8 @@
 //! what was published; how speedups go on with threads; whose lines move.
 
 use super::cell::Policy;
-use super::config::Config;
-use super::measured::{Line, Measured, Samples};
+use super::config::SleepConfig;
+use super::measured::{Line, MeasuredPolicies, PolicySamples};
 use super::published::Published;
 use super::speedup::{self, Delta};
 use crate::report::table::{Cell, Table};
@@ -16,9 +16,9 @@ const OWN: &str = "sleep: ";
 
 /// One table an algorithm, at the largest thread count.
 pub(super) fn by_algorithm(
-    config: &Config,
+    config: &SleepConfig,
     published: &Published,
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
 ) -> Vec<Table> {
     let tables = config.algorithms.iter();
     let tables = tables.map(|&algorithm| of_algorithm(config, algorithm, published, measured));
@@ -26,10 +26,10 @@ pub(super) fn by_algorithm(
 }
 
 fn of_algorithm(
-    config: &Config,
+    config: &SleepConfig,
     algorithm: Algorithm,
     published: &Published,
-    measured: &[Measured],
+    measured: &[MeasuredPolicies],
 ) -> Table {
     let threads = config.most_threads();
     let lossy = config
@@ -90,7 +90,7 @@ fn deltas(delta: Option<Delta>) -> [Cell; 2] {
     [show(|delta| delta.time), show(|delta| delta.own)]
 }
 
-fn counts(unit: Unit, samples: &Samples, lossy: bool) -> Vec<Cell> {
+fn counts(unit: Unit, samples: &PolicySamples, lossy: bool) -> Vec<Cell> {
     let count = |value: f64| Cell::new(format!("{value:.0}"));
     let mut cells = vec![
         Cell::new(unit.show(samples.median(|run| run.cpu_time))),
@@ -104,7 +104,7 @@ fn counts(unit: Unit, samples: &Samples, lossy: bool) -> Vec<Cell> {
 }
 
 /// Time relative to packed, all algorithms and their geometric mean.
-pub(super) fn overview(config: &Config, measured: &[Measured]) -> Table {
+pub(super) fn overview(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
     let threads = config.most_threads();
     let mut header = vec!["policy".to_owned()];
     header.extend(config.algorithms.iter().map(|one| one.name().to_owned()));
@@ -129,7 +129,7 @@ pub(super) fn overview(config: &Config, measured: &[Measured]) -> Table {
 }
 
 /// How speedups go on with threads, the most marked.
-pub(super) fn by_threads(config: &Config, measured: &[Measured]) -> Table {
+pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
     let mut header = vec!["policy".to_owned()];
     header.extend(config.threads.iter().map(usize::to_string));
     let row = |policy: &Policy| {
@@ -152,7 +152,7 @@ pub(super) fn by_threads(config: &Config, measured: &[Measured]) -> Table {
 
 /// What a run does to the lines of a policy's own words; simulated only, for
 /// the first algorithm that ran.
-pub(super) fn lines(config: &Config, measured: &[Measured]) -> Option<Table> {
+pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Option<Table> {
     let (&algorithm, threads) = (config.algorithms.first()?, config.most_threads());
     let cell = speedup::cell(measured, algorithm, threads)?;
     let rows = cell.policies.iter().flat_map(|samples| {
@@ -209,9 +209,9 @@ mod tests {
     use crate::world::World;
     use manycore_chip::config::Config as Machine;
 
-    fn config(only: &[&str]) -> Config {
+    fn config(only: &[&str]) -> SleepConfig {
         let machine = Machine::preset("dahu").unwrap();
-        Config::new(&Request {
+        SleepConfig::new(&Request {
             world: World::Simulated(Box::new(machine)),
             settings: Settings::default(),
             threads: vec![32.try_into().unwrap()],

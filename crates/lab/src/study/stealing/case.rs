@@ -3,11 +3,11 @@
 
 use super::distribution::Distribution;
 use crate::study::trial::{Machines, Place, Trial, pass_until};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use manycore_research::barrier::DisseminationBarrier;
 use manycore_research::stealing::{
     Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 
 /// All that decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Case {
+pub(super) struct StealingCase {
     pub(super) cores: usize,
     pub(super) distribution: Distribution,
     pub(super) discipline: String,
@@ -32,7 +32,7 @@ pub(super) struct Case {
 
 /// What came of it, in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub(super) struct StealingOutcome {
     /// When the last task was done.
     pub(super) makespan: f64,
     /// When the last worker knew that all were.
@@ -43,30 +43,35 @@ pub(super) struct Outcome {
     pub(super) received: u64,
 }
 
-impl Case {
+impl StealingCase {
     /// The time of all tasks over the cores.
     pub(super) fn ideal(&self) -> f64 {
         self.tasks as f64 * self.task_cycles as f64 / self.cores as f64
     }
 
-    fn run<P: Platform>(&self, place: &Place, ticks: u64, cpi: f64) -> anyhow::Result<Books> {
-        let team = Team {
+    fn run<P: Platform>(
+        &self,
+        place: &Place,
+        ticks: u64,
+        cpi: f64,
+    ) -> anyhow::Result<StealingBooks> {
+        let team = StealingTeam {
             case: self,
             place,
-            work: Work { ticks, cpi },
+            work: TaskWork { ticks, cpi },
         };
         with_discipline::<P, _>(&self.discipline, team)?
     }
 }
 
-impl Trial for Case {
-    type Outcome = Outcome;
+impl Trial for StealingCase {
+    type Outcome = StealingOutcome;
 
     fn cores(&self) -> usize {
         self.cores
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Outcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(StealingOutcome, u64)> {
         let chip = machines.build(0, self.cores, &[])?;
         let place = Place::on_chip(&chip, self.cores);
         let cpi = chip.0.core.cpi;
@@ -79,7 +84,7 @@ impl Trial for Case {
         Ok((run.value?, run.statistics.hash))
     }
 
-    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Outcome> {
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<StealingOutcome> {
         let place = Place::on_host(topology, self.cores, pinned);
         let rate = Native::ticks_per_ns();
         let ticks = (self.task_cycles as f64 * rate) as u64;
@@ -87,7 +92,7 @@ impl Trial for Case {
     }
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for StealingCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -99,19 +104,19 @@ impl fmt::Display for Case {
 
 /// What a task is.
 #[derive(Clone, Copy)]
-struct Work {
+struct TaskWork {
     ticks: u64,
     cpi: f64,
 }
 
-struct Team<'a> {
-    case: &'a Case,
+struct StealingTeam<'a> {
+    case: &'a StealingCase,
     place: &'a Place,
-    work: Work,
+    work: TaskWork,
 }
 
 /// What the workers write down, outside of simulated time.
-struct Books {
+struct StealingBooks {
     /// How often each task was done.
     runs: Vec<u32>,
     /// The first worker's.
@@ -122,9 +127,9 @@ struct Books {
     workers: usize,
 }
 
-impl Books {
+impl StealingBooks {
     /// In units of `scale` a tick, if all is in order.
-    fn outcome(&self, scale: f64) -> anyhow::Result<Outcome> {
+    fn outcome(&self, scale: f64) -> anyhow::Result<StealingOutcome> {
         if self.workers > 0 {
             bail!("a worker panicked");
         }
@@ -132,7 +137,7 @@ impl Books {
             bail!("a task was not done exactly once");
         }
         let since = |tick: u64| tick.saturating_sub(self.begin) as f64 * scale;
-        Ok(Outcome {
+        Ok(StealingOutcome {
             makespan: since(self.done),
             over: since(self.over),
             steals: self.counts.steals,
@@ -143,16 +148,16 @@ impl Books {
     }
 }
 
-impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
-    type Output = anyhow::Result<Books>;
+impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
+    type Output = anyhow::Result<StealingBooks>;
 
     fn visit<D: Discipline<P>>(self) -> Self::Output {
         let (case, place) = (self.case, self.place);
-        let table = Arc::new(Table {
+        let table = Arc::new(StealingShared {
             discipline: D::new(&place.placement, case.seed),
             start: DisseminationBarrier::<P>::new(&place.placement),
             work: self.work,
-            books: Mutex::new(Books {
+            books: Mutex::new(StealingBooks {
                 runs: vec![0; case.tasks],
                 begin: u64::MAX,
                 done: 0,
@@ -162,37 +167,20 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
             }),
         });
         let shares = case.distribution.shares(case.tasks, case.cores, case.seed);
-        let mut first = 0;
-        let mut own = None;
-        let mut threads = Vec::with_capacity(case.cores);
-        for (rank, share) in shares.into_iter().enumerate() {
-            let (mine, table) = (first..first + share, Arc::clone(&table));
-            first += share;
-            if rank == 0 && place.joined_by_caller {
-                own = Some(mine);
-                continue;
-            }
-            let spec = ThreadSpec {
-                name: format!("worker {rank}"),
-                cpus: place.cpus[rank].clone(),
-                ..ThreadSpec::default()
-            };
-            let body = Box::new(move || table.work(rank, mine));
-            // Those that have begun would wait for ever: the process reports
-            // that and ends.
-            threads.push(P::spawn(spec, body).context("a worker's thread")?);
-        }
-        if let Some(mine) = own {
-            table.work(0, mine);
-        }
-        threads.into_iter().for_each(P::join);
+        let (mut shares, mut first, shared) = (shares.into_iter(), 0, &table);
+        place.run::<P, _>(case.cores, move |rank| {
+            let mine = first..first + shares.next().unwrap_or(0);
+            first = mine.end;
+            let table = Arc::clone(shared);
+            move || table.work(rank, mine)
+        })?;
         let mut books = table
             .books
             .lock()
             .unwrap_or_else(|error| error.into_inner());
         // A copy in the host's memory: what was allocated in the simulated
         // machine's keeps all of that.
-        Ok(Books {
+        Ok(StealingBooks {
             runs: std::mem::take(&mut books.runs),
             ..*books
         })
@@ -200,14 +188,14 @@ impl<P: Platform> DisciplineVisitor<P> for Team<'_> {
 }
 
 /// What the workers share.
-struct Table<P: Platform, D> {
+struct StealingShared<P: Platform, D> {
     discipline: D,
     start: DisseminationBarrier<P>,
-    work: Work,
-    books: Mutex<Books>,
+    work: TaskWork,
+    books: Mutex<StealingBooks>,
 }
 
-impl<P: Platform, D: Discipline<P>> Table<P, D> {
+impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
     /// What worker `rank` does, whose tasks are `mine` at first.
     fn work(&self, rank: usize, mine: Range<usize>) {
         let mut pile = self.discipline.deque(rank);

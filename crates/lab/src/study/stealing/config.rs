@@ -1,6 +1,6 @@
 //! What the study measures: its settings, checked, with their defaults.
 
-use super::case::Case;
+use super::case::StealingCase;
 use super::distribution::Distribution;
 use crate::failure::bad_input;
 use crate::study::Request;
@@ -18,7 +18,7 @@ const MOST_TASKS: u64 = 1 << 22;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct StealingConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     /// The first is where tasks of all lengths run.
@@ -31,7 +31,7 @@ pub(super) struct Config {
     pub(super) distributions: Vec<Distribution>,
 }
 
-impl Config {
+impl StealingConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("stealing", request)?;
         let set = &request.settings;
@@ -71,8 +71,8 @@ impl Config {
         task_cycles: u64,
         distribution: Distribution,
         discipline: &str,
-    ) -> Case {
-        Case {
+    ) -> StealingCase {
+        StealingCase {
             cores,
             distribution,
             discipline: discipline.to_owned(),
@@ -90,7 +90,7 @@ impl Config {
     }
 
     /// All that is measured.
-    pub(super) fn cases(&self) -> Vec<Case> {
+    pub(super) fn cases(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for (cores, cycles) in self.star() {
             for &distribution in &self.distributions {

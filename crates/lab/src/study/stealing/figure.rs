@@ -1,10 +1,10 @@
 //! The figure: time over the ideal against the length of tasks and against
 //! cores, a panel a distribution.
 
-use super::results::Results;
+use super::results::StealingResults;
 use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
 
-pub(super) fn render(results: Results<'_>) -> String {
+pub(super) fn render(results: StealingResults<'_>) -> String {
     let config = results.config;
     let unit = config.setup.unit().name();
     let (cores, cycles) = (config.cores[0], config.cycles[0]);
@@ -28,7 +28,7 @@ pub(super) fn render(results: Results<'_>) -> String {
 }
 
 fn panels(
-    results: Results<'_>,
+    results: StealingResults<'_>,
     what: &str,
     x_label: &str,
     values: &[u64],

@@ -12,13 +12,14 @@ mod rows;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Inquiry, Measured, Question, Setup};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use case::Case;
-use config::Config;
+use case::StealingCase;
+use config::StealingConfig;
 pub(super) use config::disciplines_of;
-use results::Results;
-use rows::Row;
+use results::StealingResults;
+use rows::StealingRow;
 
 /// The study `stealing`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -26,23 +27,25 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "how fast each discipline of work stealing spreads tasks from where they begin",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: StealingConfig::new,
 };
 
-impl Question for Config {
-    type Trial = Case;
-    type Row = Row;
+impl Question for StealingConfig {
+    type Measured = MeasuredTrials<StealingCase>;
+    type Row = StealingRow;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<StealingCase>, Journal)> {
+        measure(session, &self.setup, &self.cases())
     }
 
-    fn trials(&self) -> Vec<Case> {
-        self.cases()
-    }
-
-    fn answer(&self, measured: &Measured<Case>) -> Answer<Row> {
-        let results = Results {
+    fn answer(
+        &self,
+        measured: &MeasuredTrials<StealingCase>,
+    ) -> anyhow::Result<Answer<StealingRow>> {
+        let results = StealingResults {
             config: self,
             measured,
         };
@@ -61,13 +64,13 @@ impl Question for Config {
                 .filter(|text| !text.is_empty())
                 .map(Block::Paragraph),
         );
-        Answer {
+        Ok(Answer {
             title: "Work stealing",
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

@@ -1,14 +1,14 @@
 //! What the numbers mean, in words.
 
 use super::distribution::Distribution;
-use super::results::Results;
+use super::results::StealingResults;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Time until all tasks are done, over that of all tasks divided by the cores: medians, with bars \
      from the 10th to the 90th percentile of runs, of which a simulation needs one.";
 
 /// What was measured and how.
-pub(super) fn what(results: Results<'_>) -> String {
+pub(super) fn what(results: StealingResults<'_>) -> String {
     let config = results.config;
     let setup = &config.setup;
     let place = match setup.chip() {
@@ -34,7 +34,7 @@ pub(super) fn what(results: Results<'_>) -> String {
 }
 
 /// For a reader of nothing else: who is best.
-pub(super) fn summary(results: Results<'_>) -> String {
+pub(super) fn summary(results: StealingResults<'_>) -> String {
     let config = results.config;
     let unit = config.setup.unit().name();
     let mut text = String::new();
@@ -64,7 +64,7 @@ const FOUND: [(Distribution, &str); 5] = [
 ];
 
 /// Its findings beside these, if the four were measured.
-pub(super) fn claims(results: Results<'_>) -> String {
+pub(super) fn claims(results: StealingResults<'_>) -> String {
     let four = ["global-queue", "random", "offer-mutex", "offer-cas"];
     let mut text = String::new();
     for at in results.config.star() {

@@ -1,26 +1,26 @@
 //! What was measured, in medians.
 
-use super::case::{Case, Outcome};
-use super::config::Config;
+use super::case::{StealingCase, StealingOutcome};
+use super::config::StealingConfig;
 use super::distribution::Distribution;
 use crate::measure::statistics::{Spread, median};
-use crate::study::trial::{Measured, Runs};
+use crate::study::trial::{MeasuredTrials, Runs};
 
 /// The study's numbers, to be asked.
 #[derive(Clone, Copy)]
-pub(super) struct Results<'a> {
-    pub(super) config: &'a Config,
-    pub(super) measured: &'a Measured<Case>,
+pub(super) struct StealingResults<'a> {
+    pub(super) config: &'a StealingConfig,
+    pub(super) measured: &'a MeasuredTrials<StealingCase>,
 }
 
-impl<'a> Results<'a> {
+impl<'a> StealingResults<'a> {
     /// A case's runs.
     fn runs(
         self,
         (cores, cycles): (usize, u64),
         distribution: Distribution,
         discipline: &str,
-    ) -> Option<&'a Runs<Case>> {
+    ) -> Option<&'a Runs<StealingCase>> {
         let case = self.config.case(cores, cycles, distribution, discipline);
         self.measured.0.iter().find(|runs| runs.trial == case)
     }
@@ -42,7 +42,7 @@ impl<'a> Results<'a> {
         at: (usize, u64),
         distribution: Distribution,
         discipline: &str,
-        of: fn(&Outcome) -> u64,
+        of: fn(&StealingOutcome) -> u64,
     ) -> Option<f64> {
         Some(middle(self.runs(at, distribution, discipline)?, of))
     }
@@ -61,7 +61,7 @@ impl<'a> Results<'a> {
 }
 
 /// The makespan of all runs of a case.
-pub(super) fn makespan(runs: &Runs<Case>) -> Spread {
+pub(super) fn makespan(runs: &Runs<StealingCase>) -> Spread {
     let all: Vec<f64> = runs
         .outcomes
         .iter()
@@ -71,6 +71,6 @@ pub(super) fn makespan(runs: &Runs<Case>) -> Spread {
 }
 
 /// The median of a count.
-pub(super) fn middle(runs: &Runs<Case>, of: fn(&Outcome) -> u64) -> f64 {
+pub(super) fn middle(runs: &Runs<StealingCase>, of: fn(&StealingOutcome) -> u64) -> f64 {
     median(runs.outcomes.iter().map(|outcome| of(outcome) as f64))
 }

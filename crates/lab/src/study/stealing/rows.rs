@@ -1,15 +1,15 @@
 //! The numbers, one observation a row.
 
-use super::config::Config;
+use super::config::StealingConfig;
 use super::distribution::Distribution;
-use super::results::{Results, makespan, middle};
+use super::results::{StealingResults, makespan, middle};
 use crate::measure::statistics::median;
 use crate::study::unit::Unit;
 use serde::Serialize;
 
 /// A case: a line of `stealing.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct StealingRow {
     world: &'static str,
     machine: String,
     cores: usize,
@@ -38,12 +38,12 @@ pub(super) struct Row {
 }
 
 /// All that was measured.
-pub(super) fn rows(results: Results<'_>) -> Vec<Row> {
-    let Config { setup, .. } = results.config;
+pub(super) fn rows(results: StealingResults<'_>) -> Vec<StealingRow> {
+    let StealingConfig { setup, .. } = results.config;
     let unit = setup.unit();
     let row = results.measured.0.iter().map(|runs| {
         let (case, spread) = (&runs.trial, makespan(runs));
-        Row {
+        StealingRow {
             world: setup.world,
             machine: setup.machine.clone(),
             cores: case.cores,

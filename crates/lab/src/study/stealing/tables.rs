@@ -1,12 +1,12 @@
 //! The tables: a discipline's time over the ideal, and what it took from others.
 
-use super::case::Outcome;
+use super::case::StealingOutcome;
 use super::distribution::Distribution;
-use super::results::Results;
+use super::results::StealingResults;
 use crate::report::table::{Cell, Table};
 
 /// One a number of cores and length of tasks.
-pub(super) fn stretches(results: Results<'_>) -> Vec<Table> {
+pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     let tables = results.config.star().into_iter().map(|at| {
         let (cores, cycles) = at;
         let unit = results.config.setup.unit().name();
@@ -23,14 +23,14 @@ pub(super) fn stretches(results: Results<'_>) -> Vec<Table> {
 }
 
 /// The counts of the first of them.
-pub(super) fn counts(results: Results<'_>) -> Vec<Table> {
+pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     let Some(at) = results.config.star().first().copied() else {
         return Vec::new();
     };
     let (cores, cycles) = at;
     let unit = results.config.setup.unit().name();
-    type Of = fn(&Outcome) -> u64;
-    let kinds: [(&str, Of); 2] = [
+    type CountOf = fn(&StealingOutcome) -> u64;
+    let kinds: [(&str, CountOf); 2] = [
         ("tasks taken from others", |run| run.steals),
         ("messages sent", |run| run.sent),
     ];
@@ -50,7 +50,7 @@ pub(super) fn counts(results: Results<'_>) -> Vec<Table> {
 
 /// A row a discipline, a column a distribution, the least of each marked.
 fn table(
-    results: Results<'_>,
+    results: StealingResults<'_>,
     caption: String,
     value: impl Fn(Distribution, &str) -> Option<(f64, String)>,
 ) -> Table {

@@ -1,9 +1,10 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use crate::study::Request;
-use crate::study::team::{Contest, Point, Program, barriers_of};
+use crate::study::team::{Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
-use manycore_kernels::spmd::{Input, UnknownInput};
+use manycore_kernels::UnknownName;
+use manycore_kernels::spmd::StreamclusterInput;
 use serde::{Serialize, Serializer};
 
 /// The thesis's largest machine.
@@ -11,25 +12,24 @@ const MOST: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Config {
+pub(super) struct StreamclusterConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
     pub(super) barriers: Vec<String>,
     pub(super) cores: Vec<usize>,
     #[serde(serialize_with = "names")]
-    pub(super) inputs: Vec<Input>,
+    pub(super) inputs: Vec<StreamclusterInput>,
 }
 
-impl Config {
+impl StreamclusterConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("streamcluster", request)?;
         let inputs = request.settings.list("input", |name| {
-            name.parse()
-                .map_err(|error: UnknownInput| error.to_string())
+            name.parse().map_err(|error: UnknownName| error.to_string())
         })?;
         Ok(Self {
             cores: setup.cores(request, MOST)?,
-            inputs: inputs.unwrap_or_else(|| vec![Input::Test]),
+            inputs: inputs.unwrap_or_else(|| vec![StreamclusterInput::Test]),
             barriers: barriers_of(&request.only, &setup)?,
             setup,
         })
@@ -45,7 +45,7 @@ impl Config {
     }
 
     /// All that is measured.
-    pub(super) fn entries(&self) -> Vec<Point> {
+    pub(super) fn entries(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for clustering in self.clusterings() {
             for &cores in &self.cores {
@@ -65,8 +65,8 @@ impl Config {
 /// The study at one input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clustering<'a> {
-    pub(super) config: &'a Config,
-    pub(super) input: Input,
+    pub(super) config: &'a StreamclusterConfig,
+    pub(super) input: StreamclusterInput,
 }
 
 impl Contest for Clustering<'_> {
@@ -82,17 +82,17 @@ impl Contest for Clustering<'_> {
         &self.config.cores
     }
 
-    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point {
-        Point {
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint {
+        TeamPoint {
             machine,
             settings: Vec::new(),
             cores,
             barrier: barrier.to_owned(),
-            program: Program::Streamcluster { input: self.input },
+            program: TeamProgram::Streamcluster { input: self.input },
         }
     }
 }
 
-fn names<S: Serializer>(inputs: &[Input], serializer: S) -> Result<S::Ok, S::Error> {
+fn names<S: Serializer>(inputs: &[StreamclusterInput], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(inputs.iter().map(|input| input.name()))
 }

@@ -1,12 +1,12 @@
 //! The figure: the program's time and its barriers' exit latency against cores.
 
-use super::config::{Clustering, Config};
+use super::config::{Clustering, StreamclusterConfig};
 use crate::report::figure::{self, Axis, Height, Panel};
 use crate::study::team::Race;
 
 /// Two panels an input.
 pub(super) fn render<'a>(
-    config: &Config,
+    config: &StreamclusterConfig,
     races: impl Iterator<Item = Race<'a, Clustering<'a>>>,
 ) -> String {
     let unit = config.setup.unit().name();

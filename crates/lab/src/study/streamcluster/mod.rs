@@ -8,11 +8,12 @@ mod prose;
 mod rows;
 
 use super::Study;
-use super::team::{Measured, Point, Race};
-use super::trial::{self, Answer, Inquiry, Question, Setup};
+use super::team::{Race, TeamMeasured, TeamPoint};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use crate::measure::journal::Journal;
 use crate::report::section::Block;
-use config::{Clustering, Config};
-use rows::Row;
+use config::{Clustering, StreamclusterConfig};
+use rows::StreamclusterRow;
 
 /// The study `streamcluster`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
@@ -20,23 +21,25 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     question: "how long PARSEC's streamcluster takes with each barrier",
     home: "atac-64",
     keys: &keys::KEYS,
-    ask: Config::new,
+    ask: StreamclusterConfig::new,
 };
 
-impl Question for Config {
-    type Trial = Point;
-    type Row = Row;
+impl Question for StreamclusterConfig {
+    type Measured = MeasuredTrials<TeamPoint>;
+    type Row = StreamclusterRow;
 
-    fn setup(&self) -> &Setup {
-        &self.setup
+    fn measure(
+        &self,
+        session: &Session<'_>,
+    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
+        measure(session, &self.setup, &self.entries())
     }
 
-    fn trials(&self) -> Vec<Point> {
-        self.entries()
-    }
-
-    fn answer(&self, measured: &trial::Measured<Point>) -> Answer<Row> {
-        let measured = &Measured::new(measured);
+    fn answer(
+        &self,
+        measured: &MeasuredTrials<TeamPoint>,
+    ) -> anyhow::Result<Answer<StreamclusterRow>> {
+        let measured = &TeamMeasured::new(measured);
         let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
         let svg = figure::render(self, races.clone());
@@ -52,13 +55,13 @@ impl Question for Config {
             blocks.extend(prose::tables(race).map(Block::Table));
             summary += &prose::summary(race);
         }
-        Answer {
+        Ok(Answer {
             title: "Streamcluster",
             blocks,
             summary,
             rows: rows::rows(self, measured),
             svg,
-            more: Vec::new(),
-        }
+            extra: Extra::default(),
+        })
     }
 }

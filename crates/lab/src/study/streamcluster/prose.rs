@@ -1,8 +1,8 @@
 //! The tables, and what the numbers mean, in words.
 
-use super::config::{Clustering, Config};
+use super::config::{Clustering, StreamclusterConfig};
 use crate::report::table::Table;
-use crate::study::team::{Measured, Race, Summary, left_out};
+use crate::study::team::{PointSummary, Race, TeamMeasured, left_out};
 use crate::study::trial;
 
 /// Under the figure.
@@ -11,7 +11,7 @@ pub(super) const FIGURE: &str = "Streamcluster against cores: end to end, and fr
      end to end: over runs, of which a simulation needs one).";
 
 /// What was measured and how.
-pub(super) fn what(config: &Config, measured: &Measured) -> String {
+pub(super) fn what(config: &StreamclusterConfig, measured: &TeamMeasured) -> String {
     let mut outputs: Vec<_> = measured.all.iter().map(|summary| &summary.output).collect();
     outputs.sort();
     outputs.dedup();
@@ -51,7 +51,8 @@ pub(super) fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
 pub(super) fn summary(race: Race<'_, Clustering<'_>>) -> String {
     let config = race.config.config;
     let unit = config.setup.unit();
-    let show = |summary: &Summary| format!("{} {}", unit.show(summary.total.median), unit.name());
+    let show =
+        |summary: &PointSummary| format!("{} {}", unit.show(summary.total.median), unit.name());
     let text = race.in_short(config.compared_at(), show);
     match config.inputs.len() {
         1 => text,

@@ -1,13 +1,13 @@
 //! The numbers, one observation a row.
 
-use super::config::Config;
-use crate::study::team::{Measured, Program};
+use super::config::StreamclusterConfig;
+use crate::study::team::{TeamMeasured, TeamProgram};
 use crate::study::unit::Unit;
 use serde::Serialize;
 
 /// A barrier at an input: a line of `streamcluster.csv`.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct StreamclusterRow {
     world: &'static str,
     machine: String,
     cores: usize,
@@ -30,13 +30,13 @@ pub(super) struct Row {
 }
 
 /// All that was measured.
-pub(super) fn rows(config: &Config, measured: &Measured) -> Vec<Row> {
+pub(super) fn rows(config: &StreamclusterConfig, measured: &TeamMeasured) -> Vec<StreamclusterRow> {
     let unit = config.setup.unit();
     let row = measured.all.iter().filter_map(|summary| {
-        let Program::Streamcluster { input } = summary.point.program else {
+        let TeamProgram::Streamcluster { input } = summary.point.program else {
             return None;
         };
-        Some(Row {
+        Some(StreamclusterRow {
             world: config.setup.world,
             machine: config.setup.machines.name(summary.point.machine),
             cores: summary.point.cores,

@@ -1,8 +1,8 @@
 //! A run of a point, here or on a simulated machine.
 
 use super::log::Course;
-use super::point::{Point, Sample};
-use super::run::{Ran, run};
+use super::point::{TeamPoint, TeamSample};
+use super::run::{TeamRan, run};
 use crate::study::trial::{Machines, Place, Trial};
 use anyhow::anyhow;
 use manycore::Native;
@@ -10,24 +10,24 @@ use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 
-impl Trial for Point {
-    type Outcome = Sample;
+impl Trial for TeamPoint {
+    type Outcome = TeamSample;
 
     fn cores(&self) -> usize {
         self.cores
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Sample, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(TeamSample, u64)> {
         simulate(machines, self)
     }
 
-    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Sample> {
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<TeamSample> {
         measure(topology, pinned, self)
     }
 }
 
 /// In cycles.
-fn simulate(machines: &Machines, point: &Point) -> anyhow::Result<(Sample, u64)> {
+fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSample, u64)> {
     let chip = machines.build(point.machine, point.cores, &point.settings)?;
     let place = Place::on_chip(&chip, point.cores);
     let cpi = chip.0.core.cpi;
@@ -40,7 +40,7 @@ fn simulate(machines: &Machines, point: &Point) -> anyhow::Result<(Sample, u64)>
     let ran = ran.map_err(|error| anyhow!("{error}"))?;
     let (course, answer) = ran.value?;
     let messages = ran.statistics.messages.map_or(0, |messages| messages.moved);
-    let sample = Sample {
+    let sample = TeamSample {
         messages,
         // A copy: what was allocated in the simulated machine's memory keeps
         // all of that.
@@ -51,18 +51,18 @@ fn simulate(machines: &Machines, point: &Point) -> anyhow::Result<(Sample, u64)>
 }
 
 /// In ns.
-fn measure(topology: &Topology, pinned: bool, point: &Point) -> anyhow::Result<Sample> {
+fn measure(topology: &Topology, pinned: bool, point: &TeamPoint) -> anyhow::Result<TeamSample> {
     let place = Place::on_host(topology, point.cores, pinned);
-    let Ran { logs, answer } = run::<Native>(&point.barrier, &place, point.program, 1.0)?;
+    let TeamRan { logs, answer } = run::<Native>(&point.barrier, &place, point.program, 1.0)?;
     let course = Course::of(&logs)?.scaled(1.0 / Native::ticks_per_ns());
-    Ok(Sample {
+    Ok(TeamSample {
         output: answer,
         ..sample(course)
     })
 }
 
-fn sample(course: Course) -> Sample {
-    Sample {
+fn sample(course: Course) -> TeamSample {
+    TeamSample {
         total: course.total,
         episodes: course.episodes,
         exit: course.exit,

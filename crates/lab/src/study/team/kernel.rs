@@ -1,7 +1,7 @@
 //! The thesis's second program: PARSEC's streamcluster.
 
 use super::program::Spmd;
-use manycore_kernels::spmd::{Input, Streamcluster};
+use manycore_kernels::spmd::{Streamcluster, StreamclusterInput};
 use manycore_platform::Platform;
 
 impl<P: Platform> Spmd for Streamcluster<P> {
@@ -18,7 +18,7 @@ impl<P: Platform> Spmd for Streamcluster<P> {
 
 /// For a team of `ranks`.
 pub(super) fn streamcluster<P: Platform>(
-    input: Input,
+    input: StreamclusterInput,
     ranks: usize,
 ) -> anyhow::Result<Box<dyn Spmd>> {
     Ok(Box::new(Streamcluster::<P>::new(input, ranks)?))

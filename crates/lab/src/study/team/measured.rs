@@ -1,19 +1,19 @@
 //! What was measured, in medians.
 
-use super::point::{Point, Sample, Summary};
-use crate::study::trial;
+use super::point::{PointSummary, TeamPoint, TeamSample};
+use crate::study::trial::{MeasuredTrials, Runs};
 
 /// Every point's summary.
 #[derive(Clone, Debug)]
-pub(in crate::study) struct Measured {
-    pub(in crate::study) all: Vec<Summary>,
+pub(in crate::study) struct TeamMeasured {
+    pub(in crate::study) all: Vec<PointSummary>,
 }
 
-impl Measured {
-    pub(in crate::study) fn new(measured: &trial::Measured<Point>) -> Self {
-        let summary = |runs: &trial::Runs<Point>| {
-            let samples: Vec<&Sample> = runs.outcomes.iter().collect();
-            Summary::of(&runs.trial, &samples)
+impl TeamMeasured {
+    pub(in crate::study) fn new(measured: &MeasuredTrials<TeamPoint>) -> Self {
+        let summary = |runs: &Runs<TeamPoint>| {
+            let samples: Vec<&TeamSample> = runs.outcomes.iter().collect();
+            PointSummary::of(&runs.trial, &samples)
         };
         Self {
             all: measured.0.iter().map(summary).collect(),
@@ -21,7 +21,7 @@ impl Measured {
     }
 
     /// A point, if it was measured.
-    pub(in crate::study) fn of(&self, point: &Point) -> Option<&Summary> {
+    pub(in crate::study) fn of(&self, point: &TeamPoint) -> Option<&PointSummary> {
         self.all.iter().find(|summary| summary.point == *point)
     }
 }

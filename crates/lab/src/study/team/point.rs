@@ -1,13 +1,13 @@
 //! What is run, and what came of it.
 
-use super::program::Program;
+use super::program::TeamProgram;
 use crate::measure::statistics::{Spread, median};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A team on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::study) struct Point {
+pub(in crate::study) struct TeamPoint {
     /// Its number among the study's machines; natively there is one.
     pub(in crate::study) machine: usize,
     /// Changes to that machine, as for `--set`.
@@ -15,12 +15,12 @@ pub(in crate::study) struct Point {
     /// Members of the team; natively there may be more of them than CPUs.
     pub(in crate::study) cores: usize,
     pub(in crate::study) barrier: String,
-    pub(in crate::study) program: Program,
+    pub(in crate::study) program: TeamProgram,
 }
 
 /// One run of it, in cycles or ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::study) struct Sample {
+pub(in crate::study) struct TeamSample {
     /// From when the last member began until the last was done.
     pub(in crate::study) total: f64,
     pub(in crate::study) episodes: usize,
@@ -34,8 +34,8 @@ pub(in crate::study) struct Sample {
 
 /// All runs of a point: medians, each with the range that most fall in.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::study) struct Summary {
-    pub(in crate::study) point: Point,
+pub(in crate::study) struct PointSummary {
+    pub(in crate::study) point: TeamPoint,
     pub(in crate::study) runs: usize,
     pub(in crate::study) total: Spread,
     pub(in crate::study) episodes: usize,
@@ -45,9 +45,9 @@ pub(in crate::study) struct Summary {
     pub(in crate::study) output: Option<String>,
 }
 
-impl Summary {
+impl PointSummary {
     /// The summary of at least one run.
-    pub(super) fn of(point: &Point, samples: &[&Sample]) -> Self {
+    pub(super) fn of(point: &TeamPoint, samples: &[&TeamSample]) -> Self {
         let totals: Vec<f64> = samples.iter().map(|sample| sample.total).collect();
         let exits = |of: fn(&Spread) -> f64| median(samples.iter().map(|sample| of(&sample.exit)));
         let first = samples[0];
@@ -77,7 +77,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Point {
+impl fmt::Display for TeamPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             machine,

@@ -3,7 +3,7 @@
 use super::barrier_loop::{Arrivals, BarrierLoop};
 use super::kernel;
 use crate::study::text::{parsed, shown};
-use manycore_kernels::spmd::Input;
+use manycore_kernels::spmd::StreamclusterInput;
 use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,12 +11,12 @@ use std::fmt;
 /// What a team runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::study) enum Program {
+pub(in crate::study) enum TeamProgram {
     /// The thesis's: nothing but waiting, so many times.
     Loop { episodes: usize, arrivals: Arrivals },
     Streamcluster {
         #[serde(serialize_with = "shown", deserialize_with = "parsed")]
-        input: Input,
+        input: StreamclusterInput,
     },
 }
 
@@ -29,7 +29,7 @@ pub(super) trait Spmd: Send + Sync {
     fn answer(&self) -> anyhow::Result<Option<String>>;
 }
 
-impl Program {
+impl TeamProgram {
     /// The program for a team of `ranks` on cores that take `cpi` cycles an
     /// instruction.
     pub(super) fn prepare<P: Platform>(
@@ -46,7 +46,7 @@ impl Program {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for TeamProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Loop { episodes, arrivals } => write!(f, "{episodes} waits {arrivals}"),

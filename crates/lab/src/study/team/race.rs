@@ -1,7 +1,7 @@
 //! Barriers compared at one program: who is faster, where, and by how much.
 
-use super::measured::Measured;
-use super::point::{Point, Summary};
+use super::measured::TeamMeasured;
+use super::point::{PointSummary, TeamPoint};
 use crate::measure::statistics::Spread;
 use crate::report::figure::{self, Series};
 use crate::report::table::{Cell, Table};
@@ -23,14 +23,14 @@ pub(in crate::study) trait Contest {
     fn cores(&self) -> &[usize];
 
     /// The program with a barrier on a machine.
-    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> Point;
+    fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint;
 }
 
 /// What came of it.
 #[derive(Debug)]
 pub(in crate::study) struct Race<'a, C> {
     pub(in crate::study) config: &'a C,
-    pub(in crate::study) measured: &'a Measured,
+    pub(in crate::study) measured: &'a TeamMeasured,
 }
 
 impl<C> Clone for Race<'_, C> {
@@ -48,7 +48,7 @@ impl<'a, C: Contest> Race<'a, C> {
         machine: usize,
         cores: usize,
         barrier: &str,
-    ) -> Option<&'a Summary> {
+    ) -> Option<&'a PointSummary> {
         self.measured
             .of(&self.config.entry(machine, cores, barrier))
     }
@@ -58,8 +58,8 @@ impl<'a, C: Contest> Race<'a, C> {
         self,
         machine: usize,
         cores: usize,
-        wanted: impl Fn(&Summary) -> bool,
-    ) -> Option<&'a Summary> {
+        wanted: impl Fn(&PointSummary) -> bool,
+    ) -> Option<&'a PointSummary> {
         let barriers = self.config.barriers().iter();
         let all = barriers.filter_map(|barrier| self.of(machine, cores, barrier));
         let all = all.filter(|summary| wanted(summary));
@@ -67,12 +67,16 @@ impl<'a, C: Contest> Race<'a, C> {
     }
 
     /// The fastest through memory.
-    pub(in crate::study) fn software(self, machine: usize, cores: usize) -> Option<&'a Summary> {
+    pub(in crate::study) fn software(
+        self,
+        machine: usize,
+        cores: usize,
+    ) -> Option<&'a PointSummary> {
         self.fastest(machine, cores, |summary| !summary.broadcasts())
     }
 
     /// The fastest over a broadcast network, the thesis's left out.
-    pub(in crate::study) fn beyond(self, machine: usize, cores: usize) -> Option<&'a Summary> {
+    pub(in crate::study) fn beyond(self, machine: usize, cores: usize) -> Option<&'a PointSummary> {
         self.fastest(machine, cores, |summary| {
             summary.broadcasts() && summary.point.barrier != CHANNEL
         })
@@ -97,7 +101,11 @@ impl<'a, C: Contest> Race<'a, C> {
 
     /// Which contestant is how fast on `at` cores, and which is ahead from how many cores on, a line
     /// each; of times as `show` has them.
-    pub(in crate::study) fn in_short(self, at: usize, show: impl Fn(&Summary) -> String) -> String {
+    pub(in crate::study) fn in_short(
+        self,
+        at: usize,
+        show: impl Fn(&PointSummary) -> String,
+    ) -> String {
         let mut text = String::new();
         let mut say = |line: String| text += &(line + "\n");
         let software = self.software(0, at);
@@ -112,7 +120,7 @@ impl<'a, C: Contest> Race<'a, C> {
         }
         if let Some(channel) = self.of(0, at, CHANNEL) {
             let others = BASELINES.iter().filter_map(|name| self.of(0, at, name));
-            let gain = |other: &Summary| {
+            let gain = |other: &PointSummary| {
                 let times = other.total.median / channel.total.median;
                 format!(", {times:.2} times as fast as {}", other.point.barrier)
             };

@@ -1,17 +1,17 @@
 //! One run of a team: the same code natively and on a simulated machine.
 
 use super::log::Log;
-use super::program::{Program, Spmd};
+use super::program::{Spmd, TeamProgram};
 use crate::study::trial::Place;
-use anyhow::{Context, anyhow};
-use manycore_platform::{Platform, ThreadSpec};
+use anyhow::anyhow;
+use manycore_platform::Platform;
 use manycore_research::barrier::{BarrierVisitor, with_barrier};
 use manycore_team::barrier::Barrier;
 use std::sync::{Arc, Mutex};
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub(super) struct Ran {
+pub(super) struct TeamRan {
     /// One a rank.
     pub(super) logs: Vec<Log>,
     pub(super) answer: Option<String>,
@@ -25,10 +25,10 @@ const ROOM: usize = 4096;
 pub(super) fn run<P: Platform>(
     barrier: &str,
     place: &Place,
-    program: Program,
+    program: TeamProgram,
     cpi: f64,
-) -> anyhow::Result<Ran> {
-    let team = Team {
+) -> anyhow::Result<TeamRan> {
+    let team = SpmdTeam {
         place,
         program,
         cpi,
@@ -36,47 +36,33 @@ pub(super) fn run<P: Platform>(
     with_barrier::<P, _>(barrier, team)?
 }
 
-struct Team<'a> {
+struct SpmdTeam<'a> {
     place: &'a Place,
-    program: Program,
+    program: TeamProgram,
     cpi: f64,
 }
 
 /// What the members share.
-struct Shared<B> {
+struct SpmdShared<B> {
     barrier: B,
     program: Box<dyn Spmd>,
     logs: Mutex<Vec<Option<Log>>>,
 }
 
-impl<P: Platform> BarrierVisitor<P> for Team<'_> {
-    type Output = anyhow::Result<Ran>;
+impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
+    type Output = anyhow::Result<TeamRan>;
 
     fn visit<B: Barrier<P>>(self) -> Self::Output {
-        let ranks = self.place.cpus.len();
-        let shared = Arc::new(Shared {
+        let ranks = self.place.ranks();
+        let shared = Arc::new(SpmdShared {
             barrier: B::new(&self.place.placement),
             program: self.program.prepare::<P>(ranks, self.cpi)?,
             logs: Mutex::new(vec![None; ranks]),
         });
-        let spawned = usize::from(self.place.joined_by_caller)..ranks;
-        let mut threads = Vec::with_capacity(spawned.len());
-        for rank in spawned {
+        self.place.run::<P, _>(ranks - 1, |rank| {
             let shared = Arc::clone(&shared);
-            let spec = ThreadSpec {
-                name: format!("rank {rank}"),
-                cpus: self.place.cpus[rank].clone(),
-                ..ThreadSpec::default()
-            };
-            let body = Box::new(move || shared.member::<P>(rank));
-            // Those that have begun would wait for ever: without all of its
-            // ranks there is no team, and the process reports that and ends.
-            threads.push(P::spawn(spec, body).context("a rank's thread")?);
-        }
-        if self.place.joined_by_caller {
-            shared.member::<P>(0);
-        }
-        threads.into_iter().for_each(P::join);
+            move || shared.member::<P>(rank)
+        })?;
         let mut logs = shared
             .logs
             .lock()
@@ -85,14 +71,14 @@ impl<P: Platform> BarrierVisitor<P> for Team<'_> {
             .iter_mut()
             .enumerate()
             .map(|(rank, log)| log.take().ok_or_else(|| anyhow!("rank {rank} panicked")));
-        Ok(Ran {
+        Ok(TeamRan {
             logs: logs.collect::<anyhow::Result<_>>()?,
             answer: shared.program.answer()?,
         })
     }
 }
 
-impl<B> Shared<B> {
+impl<B> SpmdShared<B> {
     /// What `rank` does.
     fn member<P: Platform>(&self, rank: usize)
     where

@@ -1,30 +1,61 @@
 //! From a question to a study's findings.
 
-use super::Trial;
-use super::measure::{Measured, measure};
-use super::setup::Setup;
-use crate::measure::journal;
+use crate::measure::journal::{self, Journal};
 use crate::report::csv;
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Section};
 use crate::study::settings::Key;
 use crate::study::{Findings, Plan, Request, Study};
+use crate::world::World;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
-/// What decides which trials are run. Its hash names the journal.
+/// What decides what is measured. Its hash names the journal.
 pub(in crate::study) trait Question: Serialize {
-    type Trial: Trial;
+    /// What was measured.
+    type Measured: Fingerprints;
 
     /// An observation: a line of the CSV file.
     type Row: Serialize;
 
-    fn setup(&self) -> &Setup;
+    /// Measures what the journal does not hold yet.
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Self::Measured, Journal)>;
 
-    fn trials(&self) -> Vec<Self::Trial>;
+    fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Self::Row>>;
+}
 
-    fn answer(&self, measured: &Measured<Self::Trial>) -> Answer<Self::Row>;
+/// What is said of all that was measured.
+pub(in crate::study) trait Fingerprints {
+    /// What it cost of the study's time.
+    fn seconds(&self) -> f64;
+
+    /// One fingerprint of all simulations.
+    fn hash(&self) -> anyhow::Result<String>;
+
+    /// The fingerprint of each simulation, by its name.
+    fn hashes(&self) -> Map<String, Value>;
+}
+
+/// Where a question's measurements go.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::study) struct Session<'a> {
+    pub(super) study: &'static str,
+    pub(super) is_simulated: bool,
+    /// Decides the measurements and what comes of them.
+    hash: &'a str,
+    /// Forget what the journal holds.
+    fresh: bool,
+    out: &'a OutFolder,
+}
+
+impl Session<'_> {
+    /// The journal, and the records in it.
+    pub(super) fn journal<R: DeserializeOwned>(&self) -> anyhow::Result<(Journal, Vec<R>)> {
+        let name = format!("{}.{}.journal", self.study, self.hash);
+        Journal::open(self.out.path(&name), self.fresh)
+    }
 }
 
 /// What was found.
@@ -34,8 +65,18 @@ pub(in crate::study) struct Answer<R> {
     pub(in crate::study) summary: String,
     pub(in crate::study) rows: Vec<R>,
     pub(in crate::study) svg: String,
+    pub(in crate::study) extra: Extra,
+}
+
+/// What few studies have.
+#[derive(Default)]
+pub(in crate::study) struct Extra {
     /// Further files, by what follows `NAME.` in theirs.
     pub(in crate::study) more: Vec<(&'static str, String)>,
+    /// Further values of `NAME.meta.json`.
+    pub(in crate::study) meta: Vec<(&'static str, Value)>,
+    /// Further values for `--format json`.
+    pub(in crate::study) json: Vec<(&'static str, Value)>,
 }
 
 /// A study that asks such questions.
@@ -69,6 +110,9 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
         Ok(Box::new(Experiment {
             question: (self.ask)(request)?,
+            study: self.name,
+            seed: request.seed,
+            is_simulated: matches!(request.world, World::Simulated(_)),
             fresh: request.fresh,
         }))
     }
@@ -77,32 +121,47 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
 /// A question, ready to be measured.
 struct Experiment<Q> {
     question: Q,
+    study: &'static str,
+    seed: u64,
+    is_simulated: bool,
     /// Forget what the journal holds.
     fresh: bool,
 }
 
 impl<Q: Question> Plan for Experiment<Q> {
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings> {
-        let setup = self.question.setup();
         let hash = journal::hash(&self.question)?;
-        let trials = self.question.trials();
-        let (measured, journal) = measure(setup, &trials, &hash, self.fresh, out)?;
-        let mut answer = self.question.answer(&measured);
+        let session = Session {
+            study: self.study,
+            is_simulated: self.is_simulated,
+            hash: &hash,
+            fresh: self.fresh,
+            out,
+        };
+        let (measured, journal) = self.question.measure(&session)?;
+        let mut answer = self.question.answer(&measured)?;
         let mut meta = json!({
-            "study": setup.study,
+            "study": self.study,
             "config": self.question,
             "config_hash": hash,
-            "seed": setup.seed,
-            "seconds": measured.0.iter().map(|runs| runs.seconds).sum::<f64>(),
+            "seed": self.seed,
+            "seconds": measured.seconds(),
         });
-        if setup.machines.is_host() {
-            meta["origin"] = json!(Origin::native());
-        } else {
+        if self.is_simulated {
             let hash = measured.hash()?;
             meta["origin"] = json!(Origin::simulated());
-            meta["hashes"] = hashes(&measured);
+            meta["hashes"] = measured.hashes().into();
             answer.summary += &format!("hash of all simulations: {hash}\n");
             meta["hash"] = json!(hash);
+        } else {
+            meta["origin"] = json!(Origin::native());
+        }
+        for (name, value) in answer.extra.meta {
+            meta[name] = value;
+        }
+        let mut json = json!({ "study": self.study, "meta": meta, "rows": answer.rows });
+        for (name, value) in answer.extra.json {
+            json[name] = value;
         }
         Ok(Findings {
             section: Section {
@@ -111,18 +170,11 @@ impl<Q: Question> Plan for Experiment<Q> {
             },
             summary: answer.summary,
             csv: csv::text(&answer.rows)?,
-            more: answer.more,
+            more: answer.extra.more,
             svg: answer.svg,
-            json: json!({ "study": setup.study, "meta": meta, "rows": answer.rows }),
+            json,
             meta,
             journal,
         })
     }
-}
-
-/// The fingerprint of each simulation.
-fn hashes<T: Trial>(measured: &Measured<T>) -> Value {
-    let all = measured.0.iter();
-    let one = all.map(|runs| (runs.trial.to_string(), runs.hash.clone().into()));
-    one.collect::<serde_json::Map<_, _>>().into()
 }

@@ -2,23 +2,24 @@
 //! natively in rounds.
 
 use super::Trial;
+use super::experiment::{Fingerprints, Session};
 use super::setup::Setup;
 use crate::failure::Interrupted;
 use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
-use crate::report::files::OutFolder;
 use anyhow::Context;
 use manycore::topology::Topology;
 use manycore::{Block, Partitioner, Pool};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// One run: a line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-struct Record<T: Trial> {
+struct TrialRecord<T: Trial> {
     trial: T,
     outcome: T::Outcome,
     /// The fingerprint of a simulation.
@@ -34,20 +35,29 @@ pub(in crate::study) struct Runs<T: Trial> {
     /// At least one.
     pub(in crate::study) outcomes: Vec<T::Outcome>,
     /// The fingerprint of a simulation.
-    pub(super) hash: String,
+    hash: String,
     /// What they cost.
-    pub(super) seconds: f64,
+    seconds: f64,
 }
 
 /// What was measured, trial by trial.
 #[derive(Clone, Debug)]
-pub(in crate::study) struct Measured<T: Trial>(pub(in crate::study) Vec<Runs<T>>);
+pub(in crate::study) struct MeasuredTrials<T: Trial>(pub(in crate::study) Vec<Runs<T>>);
 
-impl<T: Trial> Measured<T> {
-    /// One fingerprint of all simulations.
-    pub(super) fn hash(&self) -> anyhow::Result<String> {
+impl<T: Trial> Fingerprints for MeasuredTrials<T> {
+    fn seconds(&self) -> f64 {
+        self.0.iter().map(|runs| runs.seconds).sum()
+    }
+
+    fn hash(&self) -> anyhow::Result<String> {
         let hashes: Vec<&str> = self.0.iter().map(|runs| &*runs.hash).collect();
         journal::hash(&hashes)
+    }
+
+    fn hashes(&self) -> Map<String, Value> {
+        let all = self.0.iter();
+        let one = all.map(|runs| (runs.trial.to_string(), runs.hash.clone().into()));
+        one.collect()
     }
 }
 
@@ -55,17 +65,13 @@ impl<T: Trial> Measured<T> {
 /// more difference.
 const ROUNDS: [usize; 2] = [3, 30];
 
-/// Measures what the journal does not hold yet; `hash` is of all that decides
-/// the trials and what comes of them.
-pub(super) fn measure<T: Trial>(
+/// Runs the trials that the journal does not hold yet.
+pub(in crate::study) fn measure<T: Trial>(
+    session: &Session<'_>,
     setup: &Setup,
     trials: &[T],
-    hash: &str,
-    fresh: bool,
-    out: &OutFolder,
-) -> anyhow::Result<(Measured<T>, Journal)> {
-    let name = format!("{}.{hash}.journal", setup.study);
-    let (journal, found) = Journal::open::<Record<T>>(out.path(&name), fresh)?;
+) -> anyhow::Result<(MeasuredTrials<T>, Journal)> {
+    let (journal, found) = session.journal::<TrialRecord<T>>()?;
     interrupt::watch();
     let book = Book {
         progress: Mutex::new(Progress::new(setup.study, trials.len())),
@@ -89,13 +95,13 @@ pub(super) fn measure<T: Trial>(
     if interrupt::asked() {
         return Err(Interrupted::keeping(measured.len(), trials.len(), journal.path()).into());
     }
-    Ok((Measured(measured), journal))
+    Ok((MeasuredTrials(measured), journal))
 }
 
 /// What is done, for the reader and for the journal.
 struct Book<T: Trial> {
     progress: Mutex<Progress>,
-    kept: Mutex<(Journal, Vec<Record<T>>)>,
+    kept: Mutex<(Journal, Vec<TrialRecord<T>>)>,
 }
 
 impl<T: Trial> Book<T> {
@@ -114,7 +120,7 @@ impl<T: Trial> Book<T> {
     ) -> anyhow::Result<()> {
         let begin = Instant::now();
         let (outcome, hash) = run().with_context(|| trial.to_string())?;
-        let record = Record {
+        let record = TrialRecord {
             trial: trial.clone(),
             outcome,
             hash,

@@ -1,10 +1,12 @@
-//! Small programs, each with all that decides how it runs: simulated side by
-//! side on the host's cores, or natively in rounds.
+//! The form of a study: a [`Question`] is measured, and answered by what was
+//! found.
 //!
-//! A study says what its trials are and what their outcomes mean
-//! ([`Question`]); journal, interruption, progress, hashes and origin are the
-//! same for all and are here.
+//! Most studies run small programs, each with all that decides how it runs (a
+//! [`Trial`]): simulated side by side on the host's cores, or natively in
+//! rounds. Others compare policies cell by cell ([`measure_cells`]). Journal,
+//! interruption, progress, hashes and origin are the same for all and are here.
 
+mod cells;
 mod clock;
 mod experiment;
 mod machines;
@@ -13,10 +15,11 @@ mod place;
 mod prose;
 mod setup;
 
+pub(in crate::study) use cells::{CellRecord, measure_cells, simulate_policies};
 pub(in crate::study) use clock::pass_until;
-pub(in crate::study) use experiment::{Answer, Inquiry, Question};
+pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session};
 pub(in crate::study) use machines::Machines;
-pub(in crate::study) use measure::{Measured, Runs};
+pub(in crate::study) use measure::{MeasuredTrials, Runs, measure};
 pub(in crate::study) use place::Place;
 pub(in crate::study) use prose::what;
 pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};

@@ -1,17 +1,19 @@
 //! Where the members of a team run.
 
 use crate::study::chip::Chip;
+use crate::threads::start_ranks;
 use manycore::topology::Topology;
+use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 
 /// CPUs for each rank, and what a barrier is told of them.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Place {
     /// Empty: anywhere.
-    pub(in crate::study) cpus: Vec<Vec<usize>>,
+    cpus: Vec<Vec<usize>>,
     pub(in crate::study) placement: Placement,
     /// The caller is rank 0.
-    pub(in crate::study) joined_by_caller: bool,
+    joined_by_caller: bool,
 }
 
 impl Place {
@@ -43,6 +45,33 @@ impl Place {
             placement: placement.on_cores(ranks.min(order.len())),
             joined_by_caller: false,
         }
+    }
+
+    /// The size of the team.
+    pub(in crate::study) fn ranks(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// Runs what `member` makes for each rank on a thread of its own, and waits
+    /// for all of them. There is `room` for so many threads at first: what lies
+    /// where in a simulated machine's memory decides what it does.
+    pub(in crate::study) fn run<P: Platform, F: FnOnce() + Send + 'static>(
+        &self,
+        room: usize,
+        mut member: impl FnMut(usize) -> F,
+    ) -> anyhow::Result<()> {
+        let own = self.joined_by_caller.then(|| member(0));
+        let others = usize::from(self.joined_by_caller)..self.ranks();
+        let cpus = |rank: usize| self.cpus[rank].clone();
+        let mut threads = Vec::with_capacity(room);
+        for thread in start_ranks::<P, F>(others, cpus, member) {
+            threads.push(thread?);
+        }
+        if let Some(own) = own {
+            own();
+        }
+        threads.into_iter().for_each(P::join);
+        Ok(())
     }
 }
 

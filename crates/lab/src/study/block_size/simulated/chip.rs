@@ -40,12 +40,12 @@ const DOCUMENT: [InDocument; 3] = [
 
 /// A machine to simulate.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Chip {
+pub(in super::super) struct DocumentChip {
     pub(super) config: Config,
     document: Option<&'static InDocument>,
 }
 
-impl Chip {
+impl DocumentChip {
     pub(in super::super) fn new(config: &Config) -> Self {
         let mut config = config.clone();
         let document = DOCUMENT.iter().find(|known| known.preset == config.name);
@@ -130,7 +130,7 @@ impl Chip {
 }
 
 /// As TOML: what `--on FILE.toml` reads.
-impl Serialize for Chip {
+impl Serialize for DocumentChip {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.config.to_toml())
     }
@@ -140,8 +140,8 @@ impl Serialize for Chip {
 mod tests {
     use super::*;
 
-    fn chip(preset: &str) -> Chip {
-        Chip::new(&Config::preset(preset).unwrap())
+    fn chip(preset: &str) -> DocumentChip {
+        DocumentChip::new(&Config::preset(preset).unwrap())
     }
 
     #[test]

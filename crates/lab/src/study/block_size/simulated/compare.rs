@@ -1,12 +1,13 @@
 //! The document's tables beside what its pool takes here.
 
-use super::chip::Chip;
+use super::chip::DocumentChip;
 use crate::measure::statistics::median;
 use crate::model::PublishedCell;
 use crate::report::table::{Cell, Table};
 use crate::study::block_size::grid::{Task, threads};
-use crate::study::block_size::measure::Measured;
+use crate::study::block_size::measure::MeasuredLoops;
 use crate::study::settings::power;
+use crate::study::trial::CellRecord;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -30,15 +31,15 @@ pub(in super::super) struct Comparison {
 /// folded task take no time, so all of the document's `unit_comp` have the
 /// same cell here.
 pub(in super::super) fn comparisons(
-    chip: &Chip,
+    chip: &DocumentChip,
     tables: &[PublishedCell],
-    measured: &[Measured],
+    measured: &[MeasuredLoops],
 ) -> Vec<Comparison> {
     let machine = chip.name_in_tables();
     let mut comparisons = Vec::new();
     for published in tables {
         let at = &published.at;
-        let same = |cell: &&Measured| {
+        let same = |cell: &&MeasuredLoops| {
             let workload = cell.cell.workload;
             workload.task == Task::Folded
                 && workload.n == at.n
@@ -126,18 +127,22 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
 /// Latencies of the document's pool, in microseconds, each beside those that
 /// the document prints for the cell, if it does.
 pub(in super::super) fn latencies(
-    chip: &Chip,
-    measured: &[Measured],
+    chip: &DocumentChip,
+    measured: &[MeasuredLoops],
     comparisons: &[Comparison],
 ) -> Vec<Table> {
-    let cells: Vec<&Measured> = measured.iter().filter(|cell| cell.rounds() > 0).collect();
+    let cells: Vec<&MeasuredLoops> = measured.iter().filter(|cell| cell.runs() > 0).collect();
     let tables = cells.chunks(COLUMNS);
     tables
         .map(|cells| latency_table(chip, cells, comparisons))
         .collect()
 }
 
-fn latency_table(chip: &Chip, cells: &[&Measured], comparisons: &[Comparison]) -> Table {
+fn latency_table(
+    chip: &DocumentChip,
+    cells: &[&MeasuredLoops],
+    comparisons: &[Comparison],
+) -> Table {
     let mut header = vec!["block size".to_owned()];
     for cell in cells {
         let workload = cell.cell.workload;
@@ -170,7 +175,7 @@ fn latency_table(chip: &Chip, cells: &[&Measured], comparisons: &[Comparison]) -
     }
 }
 
-fn printed(cell: &Measured, block: usize, comparisons: &[Comparison]) -> String {
+fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> String {
     let workload = cell.cell.workload;
     let same = |of: &&Comparison| {
         workload.task == Task::Folded
@@ -189,7 +194,7 @@ fn printed(cell: &Measured, block: usize, comparisons: &[Comparison]) -> String 
 }
 
 /// In short, and what limits it.
-pub(in super::super) fn summary(chip: &Chip, comparisons: &[Comparison]) -> String {
+pub(in super::super) fn summary(chip: &DocumentChip, comparisons: &[Comparison]) -> String {
     let machine = chip.name_in_tables();
     if comparisons.is_empty() {
         return format!(

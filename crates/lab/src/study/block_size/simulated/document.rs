@@ -7,10 +7,8 @@
 //! variables of the caller that the threads see by reference, so they share a
 //! cache line: a claim takes it away from everybody who is about to look at N.
 
-use manycore_platform::{
-    Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform, ThreadSpec,
-};
-use std::io;
+use crate::threads::start_ranks;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::sync::Arc;
 
 /// Instructions of calling the task through a `std::function` and of setting
@@ -144,13 +142,13 @@ struct Loop<P: Platform> {
 }
 
 /// What the caller and the threads have in common.
-struct Shared<P: Platform, F> {
+struct DocumentShared<P: Platform, F> {
     shared_loop: CachePadded<Loop<P>>,
     queues: Vec<CachePadded<Queue<P>>>,
     body: F,
 }
 
-impl<P: Platform, F: Fn(usize)> Shared<P, F> {
+impl<P: Platform, F: Fn(usize)> DocumentShared<P, F> {
     /// The document's `thread_task`.
     fn thread_task(&self) {
         let Loop { counter, n, block } = &*self.shared_loop;
@@ -179,17 +177,17 @@ impl<P: Platform, F: Fn(usize)> Shared<P, F> {
 }
 
 /// The pool, for loops over one body.
-pub(super) struct Pool<P: Platform, F> {
-    shared: Arc<Shared<P, F>>,
+pub(super) struct DocumentPool<P: Platform, F> {
+    shared: Arc<DocumentShared<P, F>>,
     threads: Vec<P::Thread>,
 }
 
-impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
+impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> DocumentPool<P, F> {
     /// One thread for each of `cores`, bound to it; they and the caller will
     /// run `body`.
-    pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> io::Result<Self> {
+    pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> anyhow::Result<Self> {
         let cores: Vec<usize> = cores.collect();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(DocumentShared {
             shared_loop: CachePadded::new(Loop {
                 counter: P::AtomicU64::new(0),
                 n: P::AtomicU64::new(0),
@@ -201,26 +199,18 @@ impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
                 .collect(),
             body,
         });
-        let spawn = |(rank, core)| {
-            let shared: Arc<Shared<P, F>> = Arc::clone(&shared);
-            let spec = ThreadSpec {
-                name: format!("document-{rank}"),
-                cpus: vec![core],
-                ..ThreadSpec::default()
-            };
-            P::spawn(spec, Box::new(move || shared.work(rank)))
-        };
-        let threads = cores
-            .into_iter()
-            .enumerate()
-            .map(spawn)
-            .collect::<io::Result<_>>()?;
+        let cpus = |rank: usize| vec![cores[rank]];
+        let threads = start_ranks::<P, _>(0..cores.len(), cpus, |rank| {
+            let shared: Arc<DocumentShared<P, F>> = Arc::clone(&shared);
+            move || shared.work(rank)
+        });
+        let threads = threads.collect::<anyhow::Result<_>>()?;
         Ok(Self { shared, threads })
     }
 
     /// The document's `ParallelFor`.
     pub(super) fn parallel_for(&self, n: usize, block: usize) {
-        let Shared {
+        let DocumentShared {
             shared_loop,
             queues,
             ..
@@ -234,7 +224,7 @@ impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> Pool<P, F> {
     }
 }
 
-impl<P: Platform, F> Drop for Pool<P, F> {
+impl<P: Platform, F> Drop for DocumentPool<P, F> {
     fn drop(&mut self) {
         self.shared
             .queues

@@ -7,17 +7,15 @@ mod document;
 mod run;
 mod task;
 
-pub(super) use chip::Chip;
+pub(super) use chip::DocumentChip;
 
-use super::config::Config;
-use super::measure::{Measured, Samples};
-use super::policy::Policy;
-use crate::measure::interrupt;
+use super::config::BlockSizeConfig;
+use super::measure::{LoopSamples, MeasuredLoops};
+use super::policy::LoopPolicy;
 use crate::measure::progress::Progress;
-use manycore::{Block, Partitioner, Pool};
-use run::Outcome;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use crate::study::trial::simulate_policies;
+use manycore::Pool;
+use run::LoopOutcome;
 use std::time::Instant;
 
 /// Loops of a simulation that count, unless told otherwise: the machine has no
@@ -27,10 +25,10 @@ const ROUNDS: u64 = 2;
 /// Simulates every policy of `measured`'s cell; what was found depends on
 /// nothing but the arguments, however many threads `host` has.
 pub(super) fn measure(
-    config: &Config,
-    chip: &Chip,
-    measured: &mut Measured,
-    policies: &[Policy],
+    config: &BlockSizeConfig,
+    chip: &DocumentChip,
+    measured: &mut MeasuredLoops,
+    policies: &[LoopPolicy],
     host: &Pool,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -38,32 +36,14 @@ pub(super) fn measure(
     let cell = measured.cell;
     let what = cell.to_string();
     let rounds = config.rounds.unwrap_or(ROUNDS) as usize;
-    progress.inside(&what, 0.0);
-    let outcomes: Vec<OnceLock<anyhow::Result<Outcome>>> =
-        policies.iter().map(|_| OnceLock::new()).collect();
-    let done = AtomicUsize::new(0);
-    // One simulation at a time for each host thread.
-    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
-    one_by_one.parallel_for(0..policies.len(), |at| {
-        if interrupt::asked() {
-            return;
-        }
-        let outcome = run::simulate(chip, cell, policies[at], rounds, config.seed);
-        // Each is set once.
-        let _ = outcomes[at].set(outcome);
-        let done = done.fetch_add(1, Relaxed) + 1;
-        progress.inside(&what, done as f64 / policies.len() as f64);
-    });
-    let outcomes: Vec<_> = outcomes
-        .into_iter()
-        .filter_map(OnceLock::into_inner)
-        .collect();
-    if outcomes.len() < policies.len() {
-        return Ok(()); // ctrl-C
-    }
+    let simulate = |at: usize| run::simulate(chip, cell, policies[at], rounds, config.seed);
+    let outcomes = simulate_policies(host, progress, &what, policies.len(), simulate)?;
+    let Some(outcomes) = outcomes else {
+        return Ok(());
+    };
     for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let Outcome { cycles, hash } = outcome?;
-        *samples = Samples {
+        let LoopOutcome { cycles, hash } = outcome;
+        *samples = LoopSamples {
             latency: cycles,
             ..samples.clone()
         };
@@ -74,34 +54,19 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// The fingerprint of each simulation, by cell and policy.
-pub(super) fn hashes(measured: &[Measured]) -> serde_json::Value {
-    let of_cell = |cell: &Measured| {
-        let names = cell.policies.iter().map(|samples| samples.policy.clone());
-        let hashes = cell.hashes.iter().map(|hash| hash.clone().into());
-        let map: serde_json::Map<_, _> = names.zip(hashes).collect();
-        (cell.cell.to_string(), map.into())
-    };
-    measured
-        .iter()
-        .map(of_cell)
-        .collect::<serde_json::Map<_, _>>()
-        .into()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{Cell, Task, Workload};
+    use super::super::grid::{LoopCell, Task, Workload};
     use super::*;
     use crate::study::Request;
     use crate::study::settings::Settings;
     use crate::study::unit::Unit;
     use crate::world::World;
 
-    fn simulate(host_threads: usize) -> Measured {
+    fn simulate(host_threads: usize) -> MeasuredLoops {
         let machine = manycore_chip::config::Config::preset("w3225r").unwrap();
-        let chip = Chip::new(&machine);
-        let config = Config::new(&Request {
+        let chip = DocumentChip::new(&machine);
+        let config = BlockSizeConfig::new(&Request {
             world: World::Simulated(Box::new(machine)),
             settings: Settings::default(),
             threads: Vec::new(),
@@ -119,7 +84,7 @@ mod tests {
             write: 256,
             comp: 64,
         };
-        let cell = Cell {
+        let cell = LoopCell {
             workload,
             threads: 3,
         };
@@ -131,7 +96,7 @@ mod tests {
             "sharded",
         ]
         .map(|name| name.parse().unwrap());
-        let mut measured = Measured::new(cell, Unit::Cycles, &policies);
+        let mut measured = MeasuredLoops::new(cell, Unit::Cycles, &policies);
         let host = Pool::builder().threads(host_threads).build().unwrap();
         let progress = Progress::new("test", 1);
         measure(&config, &chip, &mut measured, &policies, &host, &progress).unwrap();

@@ -1,23 +1,24 @@
 //! One policy in one cell: a simulation of its own.
 
-use super::chip::Chip;
+use super::chip::DocumentChip;
 use super::document;
 use super::task::UnitTask;
-use crate::study::block_size::grid::{Cell, Class};
+use crate::study::block_size::grid::{Class, LoopCell};
 use crate::study::block_size::load::Kernel;
-use crate::study::block_size::policy::Policy;
+use crate::study::block_size::policy::LoopPolicy;
+use crate::threads::start;
 use anyhow::{Context, anyhow, bail};
 use manycore::{Builder, Partitioner};
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::Load;
-use manycore_platform::{Platform, ThreadSpec};
+use manycore_platform::Platform;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 
 /// What a simulation found.
 #[derive(Debug, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct LoopOutcome {
     /// Cycles of each loop.
     pub(super) cycles: Vec<f64>,
     /// The simulation's fingerprint.
@@ -26,29 +27,24 @@ pub(super) struct Outcome {
 
 /// Runs the cell's loop once for warmth and then `rounds` times.
 pub(super) fn simulate(
-    chip: &Chip,
-    cell: Cell,
-    policy: Policy,
+    chip: &DocumentChip,
+    cell: LoopCell,
+    policy: LoopPolicy,
     rounds: usize,
     seed: u64,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<LoopOutcome> {
     let program = || {
         let (send, receive) = mpsc::channel();
         let loops = Loops::new(chip, cell, rounds, seed)?;
         let (at, chip) = match policy {
-            Policy::Ours(_) => (chip.on_core(0), chip.clone()),
-            Policy::Document(_) => (chip.beside(cell.threads), chip.clone()),
+            LoopPolicy::Ours(_) => (chip.on_core(0), chip.clone()),
+            LoopPolicy::Document(_) => (chip.beside(cell.threads), chip.clone()),
         };
         let caller = move || {
             // Fails if nobody wants to know any more.
             let _ = send.send(loops.run(&chip, policy));
         };
-        let spec = ThreadSpec {
-            name: "caller".into(),
-            cpus: vec![at],
-            ..ThreadSpec::default()
-        };
-        Simulated::join(Simulated::spawn(spec, Box::new(caller))?);
+        Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
         receive.try_recv().context("the caller panicked")?
     };
     let run = Simulation::new(&chip.config).run(program);
@@ -57,7 +53,7 @@ pub(super) fn simulate(
         .map_err(|error| anyhow!("{error}"))
         .with_context(context)?;
     let cycles = run.value.with_context(context)?;
-    Ok(Outcome {
+    Ok(LoopOutcome {
         // A copy: what was allocated in the simulated machine's memory keeps
         // all of that.
         cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
@@ -84,7 +80,7 @@ impl Body {
 
 /// The loops of one simulation.
 struct Loops {
-    cell: Cell,
+    cell: LoopCell,
     rounds: usize,
     body: Body,
     /// How often each iteration ran, outside of simulated time.
@@ -92,7 +88,7 @@ struct Loops {
 }
 
 impl Loops {
-    fn new(chip: &Chip, cell: Cell, rounds: usize, seed: u64) -> anyhow::Result<Self> {
+    fn new(chip: &DocumentChip, cell: LoopCell, rounds: usize, seed: u64) -> anyhow::Result<Self> {
         let workload = cell.workload;
         let body = match workload.task.class() {
             Class::UnitTask => Body::Unit(UnitTask::new(workload, chip.config.cores as usize)),
@@ -112,24 +108,24 @@ impl Loops {
     }
 
     /// Cycles of each loop under `policy`.
-    fn run(self, chip: &Chip, policy: Policy) -> anyhow::Result<Vec<u64>> {
+    fn run(self, chip: &DocumentChip, policy: LoopPolicy) -> anyhow::Result<Vec<u64>> {
         let (n, threads) = (self.cell.workload.n, self.cell.threads);
         match policy {
-            Policy::Document(block) => {
+            LoopPolicy::Document(block) => {
                 let loops = Arc::new(self);
                 let body = {
                     let loops = Arc::clone(&loops);
                     move |index| loops.iteration(index)
                 };
                 let cores = (0..threads).map(|core| chip.on_core(core));
-                let pool = document::Pool::<Simulated, _>::new(cores, body)?;
+                let pool = document::DocumentPool::<Simulated, _>::new(cores, body)?;
                 loops.time(|| pool.parallel_for(n, block.get()))
             }
-            Policy::Ours(partitioner) => self.run_ours(chip, partitioner),
+            LoopPolicy::Ours(partitioner) => self.run_ours(chip, partitioner),
         }
     }
 
-    fn run_ours(&self, chip: &Chip, partitioner: Partitioner) -> anyhow::Result<Vec<u64>> {
+    fn run_ours(&self, chip: &DocumentChip, partitioner: Partitioner) -> anyhow::Result<Vec<u64>> {
         let (n, threads) = (self.cell.workload.n, self.cell.threads);
         let cpus = (0..threads).map(|core| vec![chip.on_core(core)]).collect();
         let groups = chip.groups_of(chip.cores());

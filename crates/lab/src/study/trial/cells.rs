@@ -1,0 +1,132 @@
+//! Cells, in each of which all policies are compared: one cell after the other.
+
+use super::experiment::{Fingerprints, Session};
+use crate::failure::Interrupted;
+use crate::measure::budget::Budget;
+use crate::measure::interrupt;
+use crate::measure::journal::{self, Journal};
+use crate::measure::progress::Progress;
+use anyhow::Context;
+use manycore::{Block, Partitioner, Pool};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+/// What was measured in a cell: a line of the journal.
+pub(in crate::study) trait CellRecord:
+    Clone + Serialize + DeserializeOwned
+{
+    /// What is measured.
+    type At: Copy + PartialEq + ToString;
+
+    fn cell(&self) -> Self::At;
+
+    /// Whether it was not cut short by ctrl-C.
+    fn is_complete(&self) -> bool;
+
+    /// Runs that every policy has had.
+    fn runs(&self) -> usize;
+
+    /// What the cell cost of the study's time.
+    fn seconds(&self) -> f64;
+
+    /// The fingerprint of each policy's simulation.
+    fn hashes(&self) -> Vec<(String, String)>;
+}
+
+impl<R: CellRecord> Fingerprints for Vec<R> {
+    fn seconds(&self) -> f64 {
+        self.iter().map(R::seconds).sum()
+    }
+
+    fn hash(&self) -> anyhow::Result<String> {
+        let of = |record: &R| -> Vec<String> {
+            let hashes = record.hashes().into_iter();
+            hashes.map(|(_, hash)| hash).collect()
+        };
+        journal::hash(&self.iter().map(of).collect::<Vec<_>>())
+    }
+
+    fn hashes(&self) -> Map<String, Value> {
+        let of = |record: &R| {
+            let hashes = record.hashes().into_iter();
+            let hashes: Map<_, _> = hashes.map(|(name, hash)| (name, hash.into())).collect();
+            (record.cell().to_string(), hashes.into())
+        };
+        self.iter().map(of).collect()
+    }
+}
+
+/// Measures the cells that are not in the journal, for so many seconds.
+///
+/// A record of which nothing is known is `blank`. `measure` fills it, with the
+/// host's threads that simulate (natively none), and in the cell's part of the
+/// time.
+pub(in crate::study) fn measure_cells<R: CellRecord>(
+    session: &Session<'_>,
+    cells: &[R::At],
+    seconds: u64,
+    blank: impl Fn(R::At) -> R,
+    measure: impl Fn(&mut R, Option<&Pool>, Duration, &Progress) -> anyhow::Result<()>,
+) -> anyhow::Result<(Vec<R>, Journal)> {
+    let study = session.study;
+    let (mut journal, found) = session.journal::<R>()?;
+    interrupt::watch();
+    let mut progress = Progress::new(study, cells.len());
+    let mut budget = Budget::new(Duration::from_secs(seconds), cells.len());
+    // Simulations share this host's cores; native programs have pools of their own.
+    let host = match session.is_simulated {
+        true => Some(Pool::builder().build().context(study)?),
+        false => None,
+    };
+    let mut measured = Vec::new();
+    for &cell in cells {
+        // The last record of a cell holds all of its rounds.
+        let before = found.iter().rfind(|record| record.cell() == cell).cloned();
+        let mut record = before.unwrap_or_else(|| blank(cell));
+        if !record.is_complete() {
+            measure(&mut record, host.as_ref(), budget.share(), &progress)?;
+            if record.runs() > 0 {
+                journal.append(&record)?;
+            }
+        }
+        budget.spend(Duration::from_secs_f64(record.seconds()));
+        progress.step();
+        measured.push(record);
+        if interrupt::asked() {
+            let done = measured.iter().filter(|record| record.is_complete());
+            return Err(Interrupted::keeping(done.count(), cells.len(), journal.path()).into());
+        }
+    }
+    Ok((measured, journal))
+}
+
+/// What each of so many policies does in the cell `what`, one simulation at a
+/// time for each of the host's threads; nothing after ctrl-C.
+pub(in crate::study) fn simulate_policies<T: Send + Sync>(
+    host: &Pool,
+    progress: &Progress,
+    what: &str,
+    policies: usize,
+    simulate: impl Fn(usize) -> anyhow::Result<T> + Sync,
+) -> anyhow::Result<Option<Vec<T>>> {
+    progress.inside(what, 0.0);
+    let outcomes: Vec<OnceLock<anyhow::Result<T>>> =
+        (0..policies).map(|_| OnceLock::new()).collect();
+    let done = AtomicUsize::new(0);
+    let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    one_by_one.parallel_for(0..policies, |at| {
+        if interrupt::asked() {
+            return;
+        }
+        // Each is set once.
+        let _ = outcomes[at].set(simulate(at));
+        let done = done.fetch_add(1, Relaxed) + 1;
+        progress.inside(what, done as f64 / policies as f64);
+    });
+    let outcomes = outcomes.into_iter().map(OnceLock::into_inner);
+    let outcomes: Option<Vec<_>> = outcomes.collect();
+    outcomes.map(|all| all.into_iter().collect()).transpose()
+}

@@ -1,0 +1,37 @@
+//! Threads of a platform, as probes and studies start them.
+
+use anyhow::Context;
+use manycore_platform::{Platform, ThreadSpec};
+use std::io;
+use std::ops::Range;
+
+/// Starts a thread that runs `body` on one of `cpus`; if there are none,
+/// anywhere.
+pub(crate) fn start<P: Platform>(
+    name: String,
+    cpus: Vec<usize>,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<P::Thread> {
+    let spec = ThreadSpec {
+        name,
+        cpus,
+        ..ThreadSpec::default()
+    };
+    P::spawn(spec, Box::new(body))
+}
+
+/// Starts a thread for each rank, one after the other, on one of the CPUs that
+/// `cpus` has for it; `body` makes what it runs.
+///
+/// If a thread cannot be made, those that have begun may wait for it for ever:
+/// the process reports the error and ends.
+pub(crate) fn start_ranks<P: Platform, F: FnOnce() + Send + 'static>(
+    ranks: Range<usize>,
+    cpus: impl Fn(usize) -> Vec<usize>,
+    mut body: impl FnMut(usize) -> F,
+) -> impl Iterator<Item = anyhow::Result<P::Thread>> {
+    ranks.map(move |rank| {
+        let thread = start::<P>(format!("rank {rank}"), cpus(rank), body(rank));
+        thread.context("a rank's thread")
+    })
+}
