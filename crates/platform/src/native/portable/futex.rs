@@ -32,7 +32,7 @@ const BUCKETS: usize = 64;
 static TABLE: AtomicPtr<[Bucket; BUCKETS]> = AtomicPtr::new(std::ptr::null_mut());
 
 /// To be called in a child that a fork made, while it has one thread. Async-signal-safe.
-#[cfg(unix)]
+#[cfg(all(unix, not(miri)))]
 pub(in crate::native) fn begin_anew() {
     // Relaxed: there is nobody else.
     TABLE.store(std::ptr::null_mut(), Ordering::Relaxed);

@@ -8,7 +8,7 @@ mod process;
 mod thread;
 
 pub(super) use fence::{are_light, heavy, light};
-#[cfg(unix)]
+#[cfg(all(unix, not(miri)))]
 pub(super) use futex::begin_anew;
 #[cfg(not(all(target_family = "wasm", not(target_feature = "atomics"))))]
 pub(super) use futex::{wait, wake};
