@@ -84,7 +84,7 @@ test_platform() { cargo test --quiet --target "$1" -p manycore-platform --lib --
 test_runtime() { cargo test --quiet --target "$1" -p manycore "${@:2}"; }
 
 # The tests of manycore that are about more than Linux: without `elastic` and `membarrier`, which
-# confine processes of their own. (The emulator also fails when a child of a fork makes threads.)
+# confine processes of their own.
 anywhere=(--lib)
 for test in $(ls crates/manycore/tests | sed 's/\.rs$//' | grep -vxE 'elastic|membarrier|support'); do
     anywhere+=(--test "$test")
@@ -104,8 +104,13 @@ if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc 
         test_runtime $arm --test small --test slices
         say "$arm, emulated: manycore-platform, and of manycore one of everything, and slices"
     else
+        # `forks`: the emulator hangs when a child of a fork makes threads.
+        emulated=()
+        for part in "${anywhere[@]}"; do
+            [ "$part" = forks ] && unset 'emulated[-1]' || emulated+=("$part")
+        done
         # `cannot_start`: the emulator looks for 2^46 bytes of address space page by page.
-        test_runtime $arm "${anywhere[@]}" -- "${same[@]}" --skip cannot_start
+        test_runtime $arm "${emulated[@]}" -- "${same[@]}" --skip cannot_start
         cargo test --quiet --target $arm -p manycore-team --lib --tests -- "${same[@]}"
         say "$arm, emulated: all tests but the model checks, and those of sandboxes and quotas"
     fi
