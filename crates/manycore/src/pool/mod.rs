@@ -8,6 +8,7 @@ mod caller_slot;
 #[cfg(test)]
 mod checked;
 mod context;
+mod enter;
 mod error;
 mod fork;
 mod free_functions;

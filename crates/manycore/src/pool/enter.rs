@@ -1,0 +1,173 @@
+//! Entering a pool: as the worker that the thread is, as the caller, or by handing the call in.
+
+use super::context::Context;
+use super::queue::Job;
+use super::registry::Registry;
+use super::told::Told;
+use super::worker::Worker;
+use crate::World;
+use manycore_platform::Platform;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// Leaves when dropped, also by a panic.
+struct EnteredCaller<'a, W: World>(&'a Registry<W>);
+
+impl<W: World> Drop for EnteredCaller<'_, W> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.0.shared().caller_slot().leave() {
+            self.0.leave_slowly();
+        }
+        Context::<W::Platform>::come_back();
+    }
+}
+
+impl<W: World> Registry<W> {
+    /// Runs `op` as a worker of this pool, for loops: on
+    /// this thread, or by a worker if the caller slot is taken.
+    #[inline(always)]
+    pub(crate) fn inside(&self, op: impl FnOnce()) {
+        if Context::is_inside(self.shared()) {
+            op();
+            return;
+        }
+        self.shared().check_fork();
+        if self.shared().caller_slot().take() {
+            let _entered = EnteredCaller(self);
+            self.shared().caller_context().get().enter(op);
+        } else {
+            let mut op = Some(op);
+            let mut once = || op.take().expect("a loop is run once")();
+            self.run_elsewhere(&mut once);
+        }
+    }
+}
+
+impl<W: World> Registry<W> {
+    /// Runs `op` in the registry: as the worker that the current thread is, as worker
+    /// 0 if the caller slot is free, or else on some worker. `op` learns whether it was
+    /// moved to another thread.
+    #[inline]
+    pub(crate) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
+        match Context::worker_of(self) {
+            Some(worker) => op(worker, false),
+            None => self.enter_from_outside(op),
+        }
+    }
+
+    /// Runs `op` as `worker`, which this thread is, in the midst of what it does for
+    /// another pool.
+    pub(super) fn be<R>(worker: &Worker<W>, op: impl FnOnce(&Worker<W>) -> R) -> R {
+        // Its place may have been given away while it was blocked there.
+        worker.regain_place();
+        /// Also by a panic.
+        struct Back<P: Platform>(std::marker::PhantomData<P>);
+        impl<P: Platform> Drop for Back<P> {
+            fn drop(&mut self) {
+                Context::<P>::come_back();
+            }
+        }
+        let _back = Back::<W::Platform>(std::marker::PhantomData);
+        Context::of_worker(worker).enter(|| op(worker))
+    }
+
+    /// Runs `op` on this thread, as the worker that it is or can be.
+    pub(super) fn in_place<R>(&self, op: impl FnOnce(Option<&Worker<W>>) -> R) -> R {
+        if let Some(worker) = Context::worker_of(self) {
+            return op(Some(worker));
+        }
+        self.shared().check_fork();
+        if let Some(worker) = Context::worker_below(self) {
+            Self::be(worker, |worker| op(Some(worker)))
+        } else if self.shared().caller_slot().take() {
+            self.enter_as_caller(|worker| op(Some(worker)))
+        } else {
+            op(None)
+        }
+    }
+
+    fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
+        self.shared().check_fork();
+        if let Some(worker) = Context::worker_below(self) {
+            Self::be(worker, |worker| op(worker, false))
+        } else if self.shared().caller_slot().take() {
+            self.enter_as_caller(|worker| op(worker, false))
+        } else {
+            self.hand_in(op)
+        }
+    }
+
+    /// Runs `op` as worker 0, whose slot this thread has taken.
+    pub(super) fn enter_as_caller<R>(&self, op: impl FnOnce(&Worker<W>) -> R) -> R {
+        let _entered = EnteredCaller(self);
+        Context::of_worker(self.worker(0)).enter(|| op(self.worker(0)))
+    }
+
+    /// Has a worker run `op`, and waits for it.
+    #[cold]
+    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<W>, bool) -> R + Send) -> R {
+        let mut result = MaybeUninit::uninit();
+        let place = &raw mut result;
+        let body = || {
+            let run = || {
+                let worker = Context::worker_of(self).expect("jobs are run by workers");
+                op(worker, true)
+            };
+            let returned = catch_unwind(AssertUnwindSafe(run));
+            // SAFETY: the caller's own, which waits.
+            unsafe { (*place).write(returned) };
+        };
+        // SAFETY: what `body` has of `op` and its result is `Send`, `place` is
+        // this thread's, which waits, and what `op` throws is caught.
+        unsafe { self.hand_in_and_wait(body) };
+        // SAFETY: written before the job told.
+        match unsafe { result.assume_init() } {
+            Ok(result) => result,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `body` may be run by another thread while this one waits, and does not
+    /// unwind.
+    unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
+        let told = Arc::new(Told::<W::Platform>::new());
+        let tell = Arc::clone(&told);
+        let registry: *const Self = self;
+        // SAFETY: this thread, which owns what `body` borrows, waits until it is
+        // told, which is after `body`; the rest is the caller's promise.
+        let job = unsafe {
+            Job::before(body, move || {
+                // The registry outlives its jobs, and its workers.
+                (*registry).one_root_less();
+                tell.tell();
+            })
+        };
+        self.post_root(job);
+        Context::block_on(self.shared(), &told);
+    }
+
+    /// As `inside`, when the caller slot is taken.
+    #[cold]
+    pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + '_)) {
+        /// A loop on its way to another thread.
+        struct Moved<'a>(&'a mut (dyn FnMut() + 'a));
+        // SAFETY: `op` is a loop over a `Body`, which is `Sync`, and its results go
+        // through memory that bodies on any thread write (`loops::partitioner`). The
+        // thread that owns it waits.
+        unsafe impl Send for Moved<'_> {}
+        impl Moved<'_> {
+            fn run(self) {
+                (self.0)();
+            }
+        }
+        if let Some(worker) = Context::worker_below(self) {
+            return Self::be(worker, |_| op());
+        }
+        let moved = Moved(op);
+        self.hand_in(move |_, _| moved.run());
+    }
+}
