@@ -2,7 +2,6 @@
 //! the machine times.
 
 use super::context::{in_order, suspend, with, with_inside};
-use crate::account::Activity;
 use crate::config::AtomicKind;
 use crate::engine::{Asked, Engine};
 use crate::memory::{Operation, Rmw, Width, Word};
@@ -40,19 +39,18 @@ fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
     }
 }
 
-/// Stores of LL/SC pairs that may fail in a row before the next try is put off: more than there
+/// Stores of LL/SC pairs that may fail in a row before the pair is done in one: more than there
 /// are where many cores add to one word.
 const FAILURES: u32 = 64;
 
 /// An LL/SC pair, until its store is done.
 ///
 /// Threads that write to the line at a steady pace may be in time each time to take the
-/// reservation away, and then are for ever: here nothing but the program disturbs the pace. A
-/// real machine is never in step for long. So a pair that fails on and on is put off by a time
-/// that differs from try to try, and meets the others at each point of their pace.
+/// reservation away, and then are for ever: here nothing but the program disturbs the pace. Real
+/// machines see to it that a pair which fails on and on succeeds in the end: the core keeps the
+/// line from the others until its store is done. So does this one.
 fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
-    let mut failed = 0_u32;
-    loop {
+    for _ in 0..=FAILURES {
         let value = access(host, Operation::Load, word);
         if let Rmw::CompareExchange { current, .. } = rmw
             && value != current
@@ -63,15 +61,8 @@ fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
         if stored {
             return value;
         }
-        failed = failed.saturating_add(1);
-        if failed > FAILURES {
-            // The two have no common factor: each time up to a hundred cycles comes.
-            let cycles = u64::from(failed % 101 * 37 % 101);
-            with_inside(|engine, core| {
-                engine.ports[core as usize].pass(Activity::Atomic, cycles);
-            });
-        }
     }
+    access(host, rmw.operation(), word)
 }
 
 /// A read-modify-write, as the machine does them.
