@@ -103,9 +103,9 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Of iterations that are guessed to take `ticks` each (0: nothing is known), where a claim
-    /// costs `claim` ticks and a block may take `max_ticks`; `tries`: the guess is tried on
-    /// one iteration first.
+    /// An iteration is guessed to take `ticks` (0: nothing is known), a claim costs `claim` ticks,
+    /// and a block may take `max_ticks`. `tries`: the first block is one iteration, which tries the
+    /// guess.
     pub(crate) fn new(ticks: f32, claim: u64, max_ticks: f32, tries: bool) -> Self {
         Self {
             ticks,

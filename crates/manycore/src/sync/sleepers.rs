@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 /// The contract: if a publisher passes its fence and a sleeper passes the other one, then at least
 /// one of the two sees, after its fence, what the other did before its own.
 pub trait Fences: Send + Sync + 'static {
-    /// Of a side that has published.
+    /// The fence for a thread that has published.
     fn publisher<P: Platform>();
 
-    /// Of a side that has said that it sleeps.
+    /// The fence for a thread that has said that it sleeps.
     fn sleeper<P: Platform>();
 }
 

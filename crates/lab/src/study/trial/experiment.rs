@@ -28,7 +28,7 @@ pub(in crate::study) trait Question: Serialize {
 
 /// What is said of all that was measured.
 pub(in crate::study) trait Fingerprints {
-    /// What it cost of the study's time.
+    /// The part of the study's time that it took.
     fn seconds(&self) -> f64;
 
     /// One fingerprint of all simulations.

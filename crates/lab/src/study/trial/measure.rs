@@ -24,7 +24,7 @@ struct TrialRecord<T: Trial> {
     outcome: T::Outcome,
     /// The fingerprint of a simulation.
     hash: String,
-    /// What it cost of the study's time.
+    /// The part of the study's time that it took.
     seconds: f64,
 }
 
