@@ -6,8 +6,8 @@
 //! counter: one transfer of its line for each try. There are few: about
 //! 2T ln(n/8T) + 4T.
 
-use super::{Claims, Partition};
-use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use super::{Claims, Partition, claim_by_exchange};
+use manycore_platform::{Atomic, CachePadded, Platform};
 use std::ops::Range;
 
 pub(crate) struct Guided<P: Platform> {
@@ -44,18 +44,6 @@ impl<P: Platform> Partition for Guided<P> {
 
 impl<P: Platform> Claims for &Guided<P> {
     fn next(&mut self) -> Option<Range<usize>> {
-        // Relaxed throughout: hands out iterations, publishes nothing.
-        let mut start = self.next.load(Ordering::Relaxed);
-        while start < self.n {
-            let end = start + self.block(self.n - start);
-            match self
-                .next
-                .compare_exchange(start, end, Ordering::Relaxed, Ordering::Relaxed)
-            {
-                Ok(_) => return Some(start..end),
-                Err(now) => start = now,
-            }
-        }
-        None
+        claim_by_exchange::<P>(&self.next, self.n, |left| self.block(left))
     }
 }

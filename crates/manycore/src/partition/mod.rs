@@ -27,7 +27,29 @@ pub(crate) use sharded::{Ranges, Sharded, Shards};
 pub(crate) use sites::{Site, Sites};
 pub(crate) use r#static::Static;
 
+use manycore_platform::{Atomic, Ordering, Platform};
 use std::ops::Range;
+
+/// The next block of a loop of `n` iterations from a shared counter, of as many iterations as
+/// `size` makes of those that are left; `None`: none is left. A compare-and-swap, and a transfer of
+/// the counter's line, for each try.
+#[inline]
+fn claim_by_exchange<P: Platform>(
+    next: &P::AtomicUsize,
+    n: usize,
+    size: impl Fn(usize) -> usize,
+) -> Option<Range<usize>> {
+    // Relaxed throughout: hands out iterations, publishes nothing.
+    let mut start = next.load(Ordering::Relaxed);
+    while start < n {
+        let end = start + size(n - start);
+        match next.compare_exchange(start, end, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Some(start..end),
+            Err(now) => start = now,
+        }
+    }
+    None
+}
 
 /// How one loop's iterations are divided; on the caller's stack, shared by all
 /// who take part.

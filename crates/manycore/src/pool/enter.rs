@@ -25,8 +25,8 @@ impl<W: World> Drop for EnteredCaller<'_, W> {
 }
 
 impl<W: World> Registry<W> {
-    /// Runs `op` as a worker of this pool, for loops: on
-    /// this thread, or by a worker if the caller slot is taken.
+    /// Runs `op`, a loop, as a worker of this pool: on this thread, or on a worker's if the caller
+    /// slot is taken.
     #[inline(always)]
     pub(crate) fn inside(&self, op: impl FnOnce()) {
         if Context::is_inside(self.shared()) {
@@ -43,10 +43,8 @@ impl<W: World> Registry<W> {
             self.run_elsewhere(&mut once);
         }
     }
-}
 
-impl<W: World> Registry<W> {
-    /// Runs `op` in the registry: as the worker that the current thread is, as worker
+    /// Runs `op` in the pool: as the worker that the current thread is, as worker
     /// 0 if the caller slot is free, or else on some worker. `op` learns whether it was
     /// moved to another thread.
     #[inline]

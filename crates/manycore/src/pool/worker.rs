@@ -55,7 +55,7 @@ struct WorkerState<P: Platform> {
 
 // SAFETY: cells are the worker's own thread's (for worker 0, of whoever has the
 // caller slot, handed over with acquire and release); pointers are to the registry that
-// holds the worker, and `S` and the registry are shared as they stand. Groups are looked
+// holds the worker; it and the sleep policy are `Sync` themselves (`Sleep` demands it). Groups are looked
 // into under the lock of a queue that holds a job of theirs, which keeps them alive.
 unsafe impl<W: World> Sync for Worker<W> {}
 // SAFETY: as above.
