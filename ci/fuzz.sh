@@ -5,7 +5,7 @@
 #
 #   ci/fuzz.sh              a million cases
 #   ci/fuzz.sh 10000        so many
-#   MANYCORE_FUZZ=12..13 cargo test -p manycore-chip --test fuzz -- --nocapture
+#   MANYCORE_FUZZ=12..13 cargo test -p manycore-chip --test machine fuzz -- --nocapture
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cases=${1:-1000000}
@@ -14,8 +14,8 @@ case $cases in
 esac
 # Machines take the longest: some of them are simulated.
 machines=$((cases / 10))
-cargo test --quiet --no-run -p manycore-chip --test fuzz
-MANYCORE_FUZZ=$machines cargo test --quiet -p manycore-chip --test fuzz -- --nocapture
+cargo test --quiet --no-run -p manycore-chip --test machine
+MANYCORE_FUZZ=$machines cargo test --quiet -p manycore-chip --test machine fuzz -- --nocapture
 cargo test --quiet --no-run -p manycore-lab --bin manycore
 MANYCORE_FUZZ=$((cases - machines)) \
     cargo test --quiet -p manycore-lab --bin manycore -- --nocapture fuzz::damaged_input

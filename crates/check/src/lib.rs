@@ -20,5 +20,5 @@ pub use faulty::{
     Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornCas, TornSwap,
 };
 pub use loom::{Loom, Plain};
-pub use model::{caught, loom_model, shuttle_pct, shuttle_random, team};
+pub use model::{caught, caught_at_random, loom_model, shuttle_pct, shuttle_random, team};
 pub use shuttle::Shuttle;

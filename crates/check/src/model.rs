@@ -155,6 +155,30 @@ pub fn team<P: Platform>(threads: usize, member: impl Fn(usize) + Sync) {
     }
 }
 
+/// Runs a model that is broken on purpose under random schedules until one of them shows it, and
+/// returns what the checker said. So many schedules are tried that a fault which one in 10,000
+/// shows is missed once in 10^8 runs: for a fixed number, such as [`shuttle_random`] is given, a
+/// check that can fail would fail for no reason now and then.
+///
+/// # Panics
+///
+/// When 200,000 schedules pass: the check cannot fail.
+///
+/// ```
+/// use manycore_check::{Shuttle, caught_at_random, team};
+/// use manycore_platform::{Atomic, Ordering::SeqCst, Platform};
+///
+/// let why = caught_at_random(|| {
+///     let sum = <Shuttle as Platform>::AtomicU32::new(0);
+///     team::<Shuttle>(2, |_| sum.store(sum.load(SeqCst) + 1, SeqCst));
+///     assert_eq!(sum.load(SeqCst), 2, "an increment is lost");
+/// });
+/// assert!(why.contains("an increment is lost"));
+/// ```
+pub fn caught_at_random(model: impl Fn() + Send + Sync + 'static) -> String {
+    caught(|| run(RandomScheduler::new(200_000), model))
+}
+
 /// Runs a model that is broken on purpose and returns what the checker said.
 ///
 /// # Panics

@@ -2,7 +2,8 @@
 //! never comes is reported.
 
 use manycore_check::{
-    Deaf, Faulty, Loom, Shuttle, caught, loom_model, shuttle_pct, shuttle_random, team,
+    Deaf, Faulty, Loom, Shuttle, caught, caught_at_random, loom_model, shuttle_pct, shuttle_random,
+    team,
 };
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
@@ -85,7 +86,7 @@ fn shuttle_ends_a_timed_sleep() {
 
 #[test]
 fn shuttle_reports_an_untimed_sleep_without_end() {
-    assert!(caught(|| shuttle_random(100, forgotten::<Shuttle>)).contains("deadlock"));
-    let deaf = || shuttle_random(1_000, || change_and_wake::<Faulty<Shuttle, Deaf>>(1, None));
-    assert!(caught(deaf).contains("deadlock"));
+    assert!(caught_at_random(forgotten::<Shuttle>).contains("deadlock"));
+    let deaf = caught_at_random(|| change_and_wake::<Faulty<Shuttle, Deaf>>(1, None));
+    assert!(deaf.contains("deadlock"), "{deaf}");
 }

@@ -5,7 +5,7 @@
 //! Fails if one of those over the broadcast network that are to end the thesis's linear cost
 //! is not below all that go through memory.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/machine/support/mod.rs"]
 mod support;
 
 use manycore_chip::config::Config;

@@ -4,7 +4,7 @@
 //! answered; settings change the machine; with a discipline, it says where its cycles went, too.
 
 #[allow(dead_code, reason = "the tests look at more of it")]
-#[path = "../tests/support/stealing.rs"]
+#[path = "../tests/machine/support/stealing.rs"]
 mod stealing;
 
 use manycore_chip::config::Config;

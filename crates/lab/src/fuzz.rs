@@ -1,7 +1,7 @@
 //! What a user types or hands in, damaged: each is refused as bad input or is a
 //! plan that could be carried out, in little time and memory.
 
-#[path = "../../chip/tests/support/fuzz.rs"]
+#[path = "../../chip/tests/machine/support/fuzz.rs"]
 pub(crate) mod harness;
 
 use crate::cli::{Cli, Command};

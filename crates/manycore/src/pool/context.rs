@@ -3,9 +3,9 @@
 use super::Shared;
 use super::places::NOWHERE;
 use super::registry::Registry;
-use super::told::Told;
 use super::worker::Worker;
 use crate::World;
+use crate::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
@@ -143,15 +143,19 @@ impl<P: Platform> Context<P> {
     /// Blocks until `told` of what this thread, which is no worker of `pool`, has handed
     /// in there. If it is a worker of other pools, they may need its places meanwhile.
     #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, told: &Told<P>) {
-        if told.spin(P::now() + pool.told_spin()) {
+    pub(super) fn block_on(pool: &Shared<P>, told: &Parker<P>) {
+        let asleep = Parker::<P>::ASLEEP;
+        if told.spin(asleep, P::now() + pool.told_spin()) != asleep {
             return;
         }
         pool.check_wait();
         if Self::slot().is_none() {
-            told.sleep(None);
-        } else if !told.sleep(Some(super::places::PATIENCE)) {
-            Self::without_places(|| told.sleep(None));
+            told.sleep_out();
+            return;
+        }
+        told.sleep(asleep, Some(super::places::PATIENCE));
+        if told.state() == asleep {
+            Self::without_places(|| told.sleep_out());
         }
     }
 

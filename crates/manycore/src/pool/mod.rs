@@ -28,7 +28,6 @@ mod scope;
 mod search;
 mod shared;
 mod spawn;
-mod told;
 mod wait;
 mod without_place;
 mod work;

@@ -59,9 +59,7 @@ pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 /// The place of a thread that has none.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-// The states of `Worker::holding().alone`, where a thread without a place sleeps.
-pub(super) const AWAKE: u32 = 0;
-pub(super) const ASLEEP: u32 = 1;
+// Why a thread without a place is taken out of its sleep.
 pub(super) const GRANTED: u32 = 2;
 pub(super) const DISMISSED: u32 = 3;
 /// The worker is on the list of those who return: its wait is over.

@@ -4,11 +4,10 @@ use super::BroadcastContext;
 use super::context::Context;
 use super::queue::{Group, Job, Queue};
 use super::registry::Registry;
-use super::told::Told;
 use super::worker::Worker;
 use crate::World;
 use crate::sleep::Latch;
-use crate::sync::let_go;
+use crate::sync::{Parker, let_go};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
 use std::any::Any;
 use std::fmt;
@@ -35,7 +34,7 @@ pub struct Scope<'scope, W: World = Native> {
     /// The worker that waits for the scope.
     owner: Option<usize>,
     /// What a thread of another kind blocks on.
-    told: Option<Arc<Told<W::Platform>>>,
+    told: Option<Arc<Parker<W::Platform>>>,
     /// Jobs that have not ended, and the scope's own body.
     open: <W::Platform as Platform>::AtomicUsize,
     /// Set when none is open.
@@ -69,7 +68,7 @@ impl<'scope, W: World> Scope<'scope, W> {
             owner: owner.map(|worker| worker.id()),
             told: match owner {
                 Some(_) => None,
-                None => Some(Arc::new(Told::new())),
+                None => Some(Arc::new(Parker::asleep())),
             },
             open: <W::Platform as Platform>::AtomicUsize::new(1),
             latch: Latch::new(),
@@ -208,7 +207,7 @@ impl<'scope, W: World> Scope<'scope, W> {
         // SAFETY: pools outlive their jobs.
         let registry = unsafe { &*registry };
         if let Some(told) = told {
-            told.tell();
+            told.tell(Parker::<W::Platform>::AWAKE);
         }
         if let Some(owner) = owner.filter(|_| sleeps) {
             registry.notify(owner);

@@ -3,25 +3,26 @@
 
 use super::caller_slot::{HELD, NEEDED};
 use super::context::Context;
-use super::places::{ASLEEP, AWAKE, DISMISSED, GRANTED, LISTED, Listed, NOWHERE};
+use super::places::{DISMISSED, GRANTED, LISTED, Listed, NOWHERE};
 use super::worker::Worker;
 use crate::World;
 use crate::sleep::Latch;
-use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use crate::sync::Parker;
+use manycore_platform::{Atomic, Ordering, Platform};
 
 /// Which place a worker has, and where it sleeps while it has none.
 pub(super) struct Holding<P: Platform> {
     /// Its place, or NOWHERE.
     place: P::AtomicU32,
     /// Where it sleeps without one.
-    alone: P::Futex,
+    alone: Parker<P>,
 }
 
 impl<P: Platform> Holding<P> {
     pub(super) fn new(place: u32) -> Self {
         Self {
             place: P::AtomicU32::new(place),
-            alone: <P::Futex as Atomic<u32>>::new(AWAKE),
+            alone: Parker::awake(),
         }
     }
 
@@ -39,12 +40,12 @@ impl<P: Platform> Holding<P> {
 
     /// Whether the worker sleeps without a place, as seen a moment ago.
     pub(super) fn is_asleep(&self) -> bool {
-        Atomic::load(&self.alone, Ordering::Relaxed) == ASLEEP
+        self.alone.glance() == Parker::<P>::ASLEEP
     }
 
     /// Has the system run the worker.
     pub(super) fn wake(&self) {
-        self.alone.wake(1);
+        self.alone.wake();
     }
 }
 
@@ -66,21 +67,14 @@ impl<W: World> Worker<W> {
     }
 
     pub(super) fn wake_alone(&self, state: u32) {
-        // Release publishes the place, and all that its last holder did in it.
-        self.holding().alone.store(state, Ordering::Release);
-        self.holding().alone.wake(1);
+        // This publishes the place, and all that its last holder did in it.
+        self.holding().alone.tell(state);
     }
 
     /// Takes the worker out of its sleep without a place, if it is in it: it is to be
     /// listed, and woken. If several try, one succeeds.
     pub(super) fn rouse_alone(&self) -> bool {
-        let rouse = (self.holding().alone).compare_exchange(
-            ASLEEP,
-            LISTED,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        rouse.is_ok()
+        self.holding().alone.rouse(LISTED)
     }
 
     /// Sleeps until this worker, which is on one of the lists, has a place; `false`: it
@@ -89,21 +83,19 @@ impl<W: World> Worker<W> {
         let alone = &self.holding().alone;
         let until = W::Platform::now() + self.registry().shared().told_spin();
         loop {
-            // Acquire pairs with `wake_alone`.
-            let before = Atomic::load(alone, Ordering::Acquire);
-            let state = if before == AWAKE || before == LISTED {
-                W::Platform::spin_while(alone, before, until)
+            let before = alone.state();
+            let state = if before == Parker::<W::Platform>::AWAKE || before == LISTED {
+                alone.spin(before, until)
             } else {
                 before
             };
             match state {
                 GRANTED | DISMISSED => {
-                    // Relaxed: nobody else looks until it is on a list again.
-                    alone.store(AWAKE, Ordering::Relaxed);
+                    // Nobody else looks until it is on a list again.
+                    alone.reset();
                     return state == GRANTED;
                 }
-                // Comparing and sleeping are one step.
-                _ => alone.wait(state, None),
+                _ => alone.sleep(state, None),
             }
         }
     }
@@ -142,8 +134,7 @@ impl<W: World> Worker<W> {
         let offered = registry.places().with(|places| {
             // Roused while it lay down: it is listed, or about to have another place, which
             // this must not overwrite. It is roused under the lock: this is exact.
-            let alone = Atomic::load(&self.holding().alone, Ordering::Relaxed);
-            if alone != AWAKE && alone != ASLEEP {
+            if self.holding().alone.glance() > Parker::<W::Platform>::ASLEEP {
                 return None;
             }
             // The caller slot's place, from the caller that has it, or an adopted thread.
@@ -179,9 +170,8 @@ impl<W: World> Worker<W> {
     /// somebody else, or later, finds this worker asleep, and lists it.
     pub(super) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
         let (place, alone) = (self.place(), &self.holding().alone);
-        // Release: who sets the latch, and finds this worker asleep by that, finds
-        // it here.
-        alone.store(ASLEEP, Ordering::Release);
+        // Who sets the latch, and finds this worker asleep by that, finds it here.
+        alone.lie_down();
         if !(latch.announce_sleep()) {
             // Set.
             self.get_up_with(place);
@@ -191,9 +181,7 @@ impl<W: World> Worker<W> {
             latch.withdraw();
             return self.get_up_with(place);
         }
-        while Atomic::load(alone, Ordering::Acquire) == ASLEEP {
-            alone.wait(ASLEEP, None);
-        }
+        alone.sleep_out();
         latch.withdraw();
         let granted = self.await_place();
         debug_assert!(granted, "who returns is not dismissed");
@@ -204,15 +192,13 @@ impl<W: World> Worker<W> {
     /// meanwhile, by who has set the latch, or by who has set an older one, late.
     fn get_up_with(&self, place: usize) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
-        // Acquire and release: a setter that comes late finds it awake.
-        let by_itself = alone.compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Acquire);
+        let roused = !alone.rise_unroused();
         // It is roused and listed under the lock.
-        let struck =
-            by_itself.is_err() && registry.places().with(|places| places.strike(self.id()));
+        let struck = roused && registry.places().with(|places| places.strike(self.id()));
         if struck {
-            // Relaxed: nobody else looks until it is on a list again.
-            alone.store(AWAKE, Ordering::Relaxed);
-        } else if by_itself.is_err() {
+            // Nobody else looks until it is on a list again.
+            alone.reset();
+        } else if roused {
             // Somebody grants it a second place, now. That is passed on.
             let granted = self.await_place();
             debug_assert!(granted, "who returns is not dismissed");
@@ -222,7 +208,7 @@ impl<W: World> Worker<W> {
             }
         }
         self.set_place(place);
-        by_itself.is_err()
+        roused
     }
 
     /// Waits until this worker has a place, if it has none.

@@ -1,8 +1,11 @@
 //! The places where a pool's workers sleep, by core group.
 
-use super::parker::Parker;
+use crate::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Why a worker was roused: for a job that was posted.
+pub(super) const CALLED: u32 = 2;
 
 /// Workers of one core group, up to 64 of them, and which of them sleep.
 struct Room<P: Platform> {
@@ -43,7 +46,7 @@ impl<P: Platform> Beds<P> {
                 rooms.len() - 1
             });
             beds.push(CachePadded::new(Bed {
-                parker: Parker::new(),
+                parker: Parker::awake(),
                 room,
                 bit: 1 << rooms[room].1.len(),
                 sleeps: AtomicU64::new(0),
@@ -123,7 +126,8 @@ impl<P: Platform> Beds<P> {
 
     /// Takes `worker` out of its parker, if it is there.
     pub(super) fn rouse(&self, worker: usize, called: bool) -> bool {
-        let roused = self.beds[worker].parker.rouse(called);
+        let reason = if called { CALLED } else { Parker::<P>::AWAKE };
+        let roused = self.beds[worker].parker.rouse(reason);
         if roused {
             self.beds[worker].wakeups.fetch_add(1, Relaxed);
         }

@@ -10,15 +10,12 @@ mod latch;
 mod nearest;
 #[cfg(test)]
 mod nearest_checked;
-mod parker;
 pub(crate) mod policy;
 mod rhythm;
 
 pub(crate) use idle::{Idle, Woken};
 pub(crate) use latch::Latch;
 pub use nearest::Nearest;
-#[cfg(test)]
-pub(crate) use parker::Parker;
 pub use policy::{Sleep, Tally};
 
 /// What policies are made of, for those of `manycore-research`.

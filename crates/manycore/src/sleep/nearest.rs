@@ -2,9 +2,10 @@
 //! beds by core group.
 
 use super::Latch;
-use super::beds::Beds;
+use super::beds::{Beds, CALLED};
 use super::idle::{After, Idle, Woken};
 use super::policy::{Scan, Setup, Sleep, Tally};
+use crate::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
@@ -358,7 +359,7 @@ impl<P: Platform> Nearest<P> {
         let free = scan.is_free();
         parker.lie_down();
         if !latch.announce_sleep() {
-            let called = parker.rise();
+            let called = parker.rise() == CALLED;
             return (false, called);
         }
         let kind = if free { FREE } else { WAITER };
@@ -369,15 +370,13 @@ impl<P: Platform> Nearest<P> {
         let sleeps = !scan.anything();
         if sleeps {
             match time {
-                Some(time) => parker.sleep(Some(time)),
+                Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
                 None => {
-                    while parker.is_occupied() {
-                        parker.sleep(None);
-                    }
+                    parker.sleep_out();
                 }
             }
         }
-        let called = parker.rise();
+        let called = parker.rise() == CALLED;
         self.beds.unmark(worker, free);
         // Whoever was called looks for work next, so nobody is on the way any
         // more. Relaxed: see `unfenced` for the order of this and that look.

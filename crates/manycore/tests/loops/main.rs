@@ -9,6 +9,7 @@ mod pools;
 #[path = "../support/visits.rs"]
 mod visits;
 
+mod beliefs;
 mod nesting;
 mod panics;
 mod payloads;

@@ -4,8 +4,8 @@
 use super::{Fiber, Movable, Progress, Stacks, Suspender, slot};
 use manycore::sync::Lock;
 use manycore_check::{
-    Faulty, Loom, Plain, Relaxed, Shuttle, TornAdd, caught, loom_model, shuttle_pct,
-    shuttle_random, team,
+    Faulty, Loom, Plain, Relaxed, Shuttle, TornAdd, caught, caught_at_random, loom_model,
+    shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::panic::resume_unwind;
@@ -63,7 +63,7 @@ fn a_fiber_is_interrupted_like_its_thread() {
 fn and_a_lost_addition_in_one_is_found() {
     let why = caught(|| loom_model(Some(2), additions_cross::<Faulty<Loom, TornAdd>>));
     assert!(why.contains("an addition is lost"), "{why}");
-    caught(|| shuttle_random(500, additions_cross::<Faulty<Shuttle, TornAdd>>));
+    caught_at_random(additions_cross::<Faulty<Shuttle, TornAdd>>);
 }
 
 /// A fiber that either thread goes on with, whoever finds it: its slot goes with it, and

@@ -1,7 +1,7 @@
 //! What channels through memory do beyond that: bounded rings, senders that
 //! wait, receivers that lose. The chip's tests run this too.
 
-use crate::conformance::{Meeting, Place, bytes, together};
+use super::conformance::{Meeting, Place, bytes, together};
 use manycore::Platform;
 use manycore_team::channel::{Channel, Filter, Settings, Slow};
 

@@ -4,7 +4,7 @@
 use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check};
 use crate::pool::{Builder, Pool, Scope, Yield};
-use manycore_check::{Deaf, Faulty, Shuttle, caught, shuttle_random, team};
+use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, team};
 use manycore_platform::Platform;
 use std::sync::{Arc, Mutex};
 
@@ -182,8 +182,11 @@ fn an_adopted_thread_alone() {
 #[test]
 fn a_faulty_platform_is_caught() {
     type Deafened = Faulty<Shuttle, Deaf>;
-    let deaf = || shuttle_random(1_000, blocks_until_it_ran::<Deafened>);
-    assert!(caught(deaf).contains("deadlock"));
-    let asleep_at_the_end = || shuttle_random(1_000, || mail_that_is_left::<Deafened>(2));
-    assert!(caught(asleep_at_the_end).contains("deadlock"));
+    let deaf = caught_at_random(blocks_until_it_ran::<Deafened>);
+    assert!(deaf.contains("deadlock"), "{deaf}");
+    let asleep_at_the_end = caught_at_random(|| mail_that_is_left::<Deafened>(2));
+    assert!(
+        asleep_at_the_end.contains("deadlock"),
+        "{asleep_at_the_end}"
+    );
 }

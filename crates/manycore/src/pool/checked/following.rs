@@ -6,7 +6,7 @@ use super::whole::{Meeting, RunCounts, check, partitioners};
 use crate::elastic::Allotment;
 use crate::pool::{Builder, Context, Pool};
 use crate::{Block, Partitioner};
-use manycore_check::{Deaf, Faulty, Shuttle, caught, shuttle_random, team};
+use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, team};
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -182,10 +182,10 @@ fn the_end_is_everybodys() {
 
 #[test]
 fn a_faulty_platform_is_caught() {
-    let growth = || shuttle_random(1_000, growth::<Faulty<Shuttle, Deaf>>);
-    assert!(caught(growth).contains("deadlock"));
-    let mail = || shuttle_random(1_000, || jobs::<Faulty<Shuttle, Deaf>>(2));
-    assert!(caught(mail).contains("deadlock"));
-    let end = || shuttle_random(1_000, ends::<Faulty<Shuttle, Deaf>>);
-    assert!(caught(end).contains("deadlock"));
+    let growth = caught_at_random(growth::<Faulty<Shuttle, Deaf>>);
+    assert!(growth.contains("deadlock"), "{growth}");
+    let mail = caught_at_random(|| jobs::<Faulty<Shuttle, Deaf>>(2));
+    assert!(mail.contains("deadlock"), "{mail}");
+    let end = caught_at_random(ends::<Faulty<Shuttle, Deaf>>);
+    assert!(end.contains("deadlock"), "{end}");
 }

@@ -1,7 +1,8 @@
 //! A caller that sleeps until the last helper has left its loop is woken.
 
 use crate::pool::gate::{Gate, Left};
-use crate::sleep::{Latch, Parker};
+use crate::sleep::Latch;
+use crate::sync::Parker;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, Plain, caught, loom_model, team};
 use manycore_platform::Platform;
 
@@ -26,7 +27,7 @@ impl<P: Platform> Caller<P> {
     fn new() -> Self {
         Self {
             latch: Latch::new(),
-            parker: Parker::new(),
+            parker: Parker::awake(),
         }
     }
 
@@ -37,9 +38,7 @@ impl<P: Platform> Caller<P> {
         }
         self.parker.lie_down();
         if self.latch.announce_sleep() {
-            while self.parker.is_occupied() {
-                self.parker.sleep(None);
-            }
+            self.parker.sleep_out();
             self.latch.withdraw();
         }
         self.parker.rise();
@@ -72,7 +71,7 @@ fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<WaitMis
 fn tell<P: Platform>(left: Left, caller: &Caller<P>) {
     if let Left::Awaited(worker) = left {
         assert_eq!(worker, 7);
-        if caller.latch.set() && caller.parker.rouse(false) {
+        if caller.latch.set() && caller.parker.rouse(Parker::<P>::AWAKE) {
             caller.parker.wake();
         }
     }

@@ -2,7 +2,9 @@
 
 use super::thief;
 use crate::steal::{Head, JobStack};
-use manycore_check::{Faulty, Fenced, Shuttle, TornCas, caught, shuttle_pct, shuttle_random, team};
+use manycore_check::{
+    Faulty, Fenced, Shuttle, TornCas, caught_at_random, shuttle_pct, shuttle_random, team,
+};
 use manycore_platform::{Ordering, Platform};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -102,6 +104,5 @@ fn each_of_many_jobs_runs_once() {
 
 #[test]
 fn a_torn_steal_is_caught() {
-    let torn = || shuttle_random(60, || turmoil::<Faulty<Shuttle, TornCas>>(2));
-    caught(torn);
+    caught_at_random(|| turmoil::<Faulty<Shuttle, TornCas>>(2));
 }

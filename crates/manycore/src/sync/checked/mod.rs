@@ -1,4 +1,5 @@
 //! The protocols of `sync` under loom.
 
 mod events;
+mod parker;
 mod sleepers;

@@ -2,7 +2,9 @@
 
 use super::meet;
 use crate::barrier::{BarrierVisitor, barriers, with_barrier};
-use manycore_check::{Deaf, Faulty, Shuttle, TornAdd, caught, shuttle_pct, shuttle_random};
+use manycore_check::{
+    Deaf, Faulty, Shuttle, TornAdd, caught_at_random, shuttle_pct, shuttle_random,
+};
 use manycore_platform::Platform;
 use manycore_team::barrier::{Barrier, Placement};
 use std::time::Duration;
@@ -52,18 +54,14 @@ fn every_barrier_holds() {
 fn each_fault_is_caught() {
     for name in barriers() {
         let meet = || Meet(Placement::flat(5).with_patience(Duration::ZERO));
-        let deaf = caught(|| {
-            shuttle_random(100, move || {
-                with_barrier::<Faulty<Shuttle, Deaf>, _>(name, meet()).unwrap();
-            })
+        let deaf = caught_at_random(move || {
+            with_barrier::<Faulty<Shuttle, Deaf>, _>(name, meet()).unwrap();
         });
         assert!(deaf.contains("deadlock"), "{name}: {deaf}");
     }
-    let torn = || {
-        shuttle_random(100, || {
-            let meet = Meet(Placement::flat(5));
-            with_barrier::<Faulty<Shuttle, TornAdd>, _>("sense", meet).unwrap();
-        })
-    };
-    assert!(caught(torn).contains("deadlock"));
+    let torn = caught_at_random(|| {
+        let meet = Meet(Placement::flat(5));
+        with_barrier::<Faulty<Shuttle, TornAdd>, _>("sense", meet).unwrap();
+    });
+    assert!(torn.contains("deadlock"));
 }

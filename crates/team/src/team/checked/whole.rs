@@ -3,7 +3,9 @@
 use super::{Books, walker};
 use crate::{Policy, Rank, Site, Stackful, Step, Team, Turn};
 use manycore::elastic::Allotment;
-use manycore_check::{Deaf, Faulty, Shuttle, TornAdd, caught, shuttle_pct, shuttle_random};
+use manycore_check::{
+    Deaf, Faulty, Shuttle, TornAdd, caught_at_random, shuttle_pct, shuttle_random,
+};
 use manycore_platform::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -130,14 +132,8 @@ fn a_team_without_a_run_ends() {
 
 #[test]
 fn each_fault_is_caught() {
-    let deaf = caught(|| {
-        shuttle_random(100, || come_and_go::<Faulty<Shuttle, Deaf>>(Policy::Wrap));
-    });
+    let deaf = caught_at_random(|| come_and_go::<Faulty<Shuttle, Deaf>>(Policy::Wrap));
     assert!(deaf.contains("deadlock"), "{deaf}");
-    let torn = caught(|| {
-        shuttle_random(100, || {
-            come_and_go::<Faulty<Shuttle, TornAdd>>(Policy::Fifo);
-        });
-    });
+    let torn = caught_at_random(|| come_and_go::<Faulty<Shuttle, TornAdd>>(Policy::Fifo));
     assert!(torn.contains("deadlock"), "{torn}");
 }

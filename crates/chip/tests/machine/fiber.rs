@@ -2,14 +2,12 @@
 //! thread is put aside while it executes on a fiber's stack, and a fiber goes on on
 //! another simulated thread than it began on.
 
-mod support;
-
+use crate::support::{machine, machines};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation, Statistics};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering::SeqCst, Platform, ThreadSpec};
 use manycore_team::fiber::{Fiber, Movable, Progress, Stacks, Suspender, slot};
 use std::sync::{Arc, Mutex};
-use support::{machine, machines};
 
 type Count = <Simulated as Platform>::AtomicU64;
 type Word = <Simulated as Platform>::Futex;

@@ -1,16 +1,15 @@
 //! The disciplines of work stealing on the thesis's chip.
 
 #[path = "support/stealing.rs"]
-mod stealing;
-mod support;
+mod benchmark;
 
+use crate::support::machine;
+use benchmark::{Benchmark, Distribution};
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_research::stealing::{Discipline, OfferCas, Task, TaskDeque, disciplines};
 use manycore_team::barrier::Placement;
 use manycore_team::channel::Channel;
-use stealing::{Benchmark, Distribution};
-use support::machine;
 
 #[test]
 fn each_task_runs_once_from_every_distribution() {
@@ -96,7 +95,7 @@ fn other_channels_are_heard_beside_a_pile() {
         for tasks in 0..10 {
             pile.fill((0..tasks).map(|_| Task::MIN));
             let mut other = channel.open();
-            let thread = support::spawn(1, move || other.send(7));
+            let thread = crate::support::spawn(1, move || other.send(7));
             Simulated::join(thread);
             Simulated::compute(100);
             assert_eq!(

@@ -6,15 +6,13 @@
 //! hundreds of times, with the lines in all sorts of states beforehand and
 //! with random delays before each access.
 
-mod support;
-
+use crate::support::{compute_until, machines, spawn};
 use fastrand::Rng;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::SeqCst, Platform};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use support::{compute_until, machines, spawn};
 
 type Word = <Simulated as Platform>::Futex;
 

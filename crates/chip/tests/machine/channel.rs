@@ -1,16 +1,14 @@
 //! Virtual channels on the chip: over its broadcast network, and through its memory.
 
-#[path = "../../team/tests/channel/conformance.rs"]
+#[path = "../../../team/tests/channel/conformance.rs"]
 mod conformance;
-#[path = "../../team/tests/channel/memory.rs"]
+#[path = "../../../team/tests/channel/memory.rs"]
 mod memory;
-mod support;
-
+use crate::support::machine;
 use conformance::Place;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_team::channel::Channel;
-use support::machine;
 
 /// Runs `program` twice, which must agree.
 fn run(machine: &Config, program: impl Fn()) {

@@ -1,14 +1,12 @@
 //! Ranges that are halved, with a broadcast network and without.
 
-mod support;
-
+use crate::support::{machine, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_research::stealing::{Discipline, RangeStealing, Task, TaskDeque};
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
-use support::{machine, spawn};
 
 /// Tasks 0 to `roots` are with worker 0 at the beginning; task t puts tasks `roots` + 2t and
 /// the next, as long as they are less than `tasks`. How often each was run, and by how many.

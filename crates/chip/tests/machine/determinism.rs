@@ -1,13 +1,11 @@
 //! The same program on the same machine gives the same run, whatever the host
 //! does meanwhile.
 
-mod support;
-
+use crate::support::program::Program;
+use crate::support::{machine, machines};
 use manycore_chip::config::Config;
 use std::fmt::Write;
 use std::process::Command;
-use support::program::Program;
-use support::{machine, machines};
 
 /// The hash and the cycles of one run.
 type Print = (u64, u64);
@@ -128,7 +126,11 @@ fn other_processes_agree() {
     }
     for child in 0..3 {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "other_processes_agree", "--nocapture"]);
+        command.args([
+            "--exact",
+            "determinism::other_processes_agree",
+            "--nocapture",
+        ]);
         command.env(CHILD, "x".repeat(1 + 5_000 * child));
         let output = command.output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

@@ -1,14 +1,12 @@
 //! The runtime's own pool on the chip: the code that runs natively, unchanged.
 
-mod support;
-
+use crate::support::machine;
 use manycore::{Block, Builder, Partitioner, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation, SimulationError, Statistics};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
 use std::cell::Cell;
 use std::time::Duration;
-use support::machine;
 
 type Count = <Simulated as Platform>::AtomicU32;
 

@@ -1,12 +1,10 @@
 //! Spinning that costs the host nothing must look to the program as if every
 //! look were made.
 
-mod support;
-
+use crate::support::{compute_until, machine, named, spawn};
 use manycore_chip::{Activity, Simulated, Simulation};
 use manycore_platform::{Atomic, Futex, Ordering::SeqCst, Platform};
 use std::sync::Arc;
-use support::{compute_until, machine, named, spawn};
 
 type Word = <Simulated as Platform>::Futex;
 

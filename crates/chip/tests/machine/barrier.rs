@@ -1,13 +1,11 @@
 //! The runtime's barriers on the chip: nobody leaves early, and what they cost. All side by
 //! side: `examples/barriers.rs`.
 
-mod support;
-
 use manycore_team::barrier::Placement;
 
+use crate::support::barrier::{BROADCAST, Meet, QUIET, isolated, nobody_leaves_early, placement};
+use crate::support::machine;
 use manycore_research::barrier::{barriers, with_barrier};
-use support::barrier::{BROADCAST, Meet, QUIET, isolated, nobody_leaves_early, placement};
-use support::machine;
 
 #[test]
 fn nobody_leaves_early_whoever_comes_when() {

@@ -2,11 +2,9 @@
 //! a line at every miss for it, and that of all lines at the end; the programs
 //! check what they read, count and flag, and that no cycle is lost.
 
-mod support;
-
+use crate::support::machines;
+use crate::support::program::Program;
 use manycore_chip::config::Config;
-use support::machines;
-use support::program::Program;
 
 fn check(machines: impl IntoIterator<Item = (String, Config)>, seeds: std::ops::Range<u64>) {
     for (name, machine) in machines {

@@ -1,14 +1,12 @@
 //! Runtimes that follow an allotment, on the chip.
 
-mod support;
-
+use crate::support::machine;
 use manycore::elastic::Allotment;
 use manycore::{Builder, Partitioner, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform};
 use std::cell::RefCell;
-use support::machine;
 
 type Count = <Simulated as Platform>::AtomicU32;
 

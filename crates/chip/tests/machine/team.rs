@@ -1,16 +1,14 @@
 //! Teams on the chip: sixteen ranks on fewer cores, by the machine of the thread packing
 //! poster. Simulated time is deterministic.
 
-mod support;
-
 use manycore::elastic::Allotment;
 
+use crate::support::machine;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_team::{Body, Policy, Rank, Report, Site, Stackful, Step, Team, Turn};
 use std::cell::Cell;
-use support::machine;
 
 const RANKS: usize = 16;
 /// Work between two places where a rank can be interrupted.

@@ -1,14 +1,12 @@
 //! The broadcast network from simulated code: the thesis' own figures.
 
-mod support;
-
+use crate::support::{compute_until, machine, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::network::Channel;
 use manycore_chip::{Activity, OpticalNetwork, Run, Simulated, Simulation};
 use manycore_platform::{Broadcast, Delivery, Filter, MatchOperation, Message, Platform};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
-use support::{compute_until, machine, spawn};
 
 fn word(payload: u64) -> Message {
     Message {

@@ -2,21 +2,20 @@
 //! or simulates a program right, in little time and memory.
 
 #[path = "support/fuzz.rs"]
-mod fuzz;
-mod support;
+mod harness;
 
+use crate::support::program::Program;
 use fastrand::Rng;
-use fuzz::{change, input, number};
+use harness::{change, input, number};
 use manycore_chip::config::{Config, keys, preset_names, range};
 use std::sync::LazyLock;
-use support::program::Program;
 
 /// A few seconds' worth.
 const QUICK: u64 = 1_500;
 
 #[test]
 fn damaged_machines() {
-    fuzz::run("damaged_machines", QUICK, |rng| match rng.u8(..8) {
+    harness::run("fuzz::damaged_machines", QUICK, |rng| match rng.u8(..8) {
         0 => settings(rng),
         _ => file(rng),
     });

@@ -1,8 +1,7 @@
 //! The operating system as programs see it: barriers with more threads than
 //! cores, futexes, the ends of threads, and the ends of runs.
 
-mod support;
-
+use crate::support::{compute_until, machine, machines, named, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Activity, Simulated, Simulation, SimulationError};
 use manycore_platform::{
@@ -11,7 +10,6 @@ use manycore_platform::{
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{compute_until, machine, machines, named, spawn};
 
 type Word = <Simulated as Platform>::Futex;
 

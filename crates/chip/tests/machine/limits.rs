@@ -48,7 +48,7 @@ fn allow(bytes: u64) {
 
 #[test]
 fn sixty_four_cores_need_no_4_gigabytes() {
-    if !limited("sixty_four_cores_need_no_4_gigabytes", 4 << 20) {
+    if !limited("limits::sixty_four_cores_need_no_4_gigabytes", 4 << 20) {
         return;
     }
     for preset in ["atac-64", "westmere-ex", "kunpeng-920"] {
@@ -70,7 +70,10 @@ fn sixty_four_cores_need_no_4_gigabytes() {
 
 #[test]
 fn a_host_without_memory_is_an_error_that_says_so() {
-    if !limited("a_host_without_memory_is_an_error_that_says_so", 4 << 20) {
+    if !limited(
+        "limits::a_host_without_memory_is_an_error_that_says_so",
+        4 << 20,
+    ) {
         return;
     }
     let mut machine = Config::preset("atac-64").unwrap();
