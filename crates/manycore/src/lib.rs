@@ -17,21 +17,21 @@
 //!
 //! | need | call | cost |
 //! |---|---|---|
-//! | a loop over indices | [`parallel_for`], [`Pool::parallel_for_blocks`] | 1,000 trivial iterations: 1.07 times the serial loop; two tasks of 10 us: 0.53 times (hot) |
+//! | a loop over indices | [`parallel_for`], [`Pool::parallel_for_blocks`] | 1,000 trivial iterations: 1.25 times the serial loop; two tasks of 10 us: 0.54 times (hot) |
 //! | a loop over a slice | [`for_each`], [`for_each_mut`], [`chunks_mut`] | as above |
 //! | a reduction | [`map_reduce`] | as a loop, and one value a stretch of neighbouring indices |
 //! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value a block |
 //! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write an item |
-//! | fork-join: two closures | [`join`] | 2.54 ns if nobody steals the second; two plain calls take 1.87 ns |
+//! | fork-join: two closures | [`join`] | 2.59 ns if nobody steals the second; two plain calls take 1.49 ns |
 //! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
 //! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps it begins after 1.23 to 1.26 times a futex wake-up |
 //! | the same closure on every thread | [`broadcast`], [`spawn_broadcast`] | one job for each thread |
 //! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the caller's place is free |
-//! | ranks that meet at barriers | the crate `manycore-team` | a barrier of two threads: 51 ns |
+//! | ranks that meet at barriers | the crate `manycore-team` | a barrier of two threads: 118 ns |
 //! | cores that change | [`Builder::follow`] with an [`elastic::Watch`] | one read of a cached word a block; the watch's thread takes 0.5% of a CPU, or 2.5% under a quota |
 //!
-//! The figures are native, on two threads of a 2-core virtual machine (Intel Xeon, 2.3 GHz, Linux
-//! 6.18), 2026-11-21; `docs/figures.md` in the repository has their spreads and commands.
+//! The figures are native, on two threads of a 2-core virtual machine (Intel Xeon, 2.6 GHz, Linux
+//! 6.18), 2026-11-23; `docs/figures.md` in the repository has their spreads and commands.
 //!
 //! A reduction and a join:
 //!
@@ -103,6 +103,8 @@
 mod conserving;
 pub mod cost;
 pub mod elastic;
+#[doc(hidden)]
+pub mod guest;
 mod loops;
 mod partition;
 mod pool;
@@ -118,10 +120,10 @@ pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_f
 pub use manycore_platform::{Native, Platform};
 pub use partition::{Block, ParsePartitionerError, Partitioner};
 pub use pool::{
-    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, Yield, broadcast,
-    current_num_threads, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
-    in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
-    yield_local, yield_now,
+    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, ThreadStart, Yield,
+    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
+    spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };
 pub use sleep::Tally;
 pub use topology::Affinity;

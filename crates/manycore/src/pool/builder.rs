@@ -1,13 +1,13 @@
 //! How a pool is made, and why that can fail.
 
-use super::registry::{PanicHandler, Plan, Registry, STACK_CAPACITY};
-use super::{BuildError, Context, Pool};
+use super::registry::{PanicHandler, STACK_CAPACITY};
+use super::threads::OfIndex;
 use crate::World;
 use crate::elastic::Allotment;
 use crate::sleep::Nearest;
-use crate::topology::{Affinity, Topology};
+use crate::topology::Affinity;
 use crate::world::Make;
-use manycore_platform::{Native, Platform, ThreadSpec};
+use manycore_platform::{Native, Platform};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -17,10 +17,6 @@ use std::time::Duration;
 /// otherwise: about what falling asleep and being woken costs, so that
 /// spinning in vain at most doubles the price of a gap.
 const SPIN_BUDGET: Duration = Duration::from_micros(60);
-
-/// The most threads a pool may have; far above any machine, below where the
-/// board's indices and the shards' arithmetic would need care.
-pub(super) const MAX_THREADS: usize = 1 << 14;
 
 /// Describes a pool before it is made; see [`Pool::builder`].
 ///
@@ -39,17 +35,22 @@ pub(super) const MAX_THREADS: usize = 1 << 14;
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 pub struct Builder<W: World = Native> {
-    threads: Option<usize>,
-    affinity: Affinity,
-    name: String,
-    stack_size: Option<usize>,
-    spin_budget: Duration,
-    stack_capacity: u32,
-    dedicated: bool,
-    adopts: bool,
-    panic_handler: Option<PanicHandler>,
-    allotment: Option<Allotment<W::Platform>>,
-    sleep: Make<W>,
+    pub(super) threads: Option<usize>,
+    pub(super) affinity: Affinity,
+    pub(super) name: String,
+    pub(super) names: Option<OfIndex<String>>,
+    pub(super) on_start: Option<OfIndex<()>>,
+    pub(super) on_exit: Option<OfIndex<()>>,
+    pub(super) reserve: bool,
+    pub(super) scopes_help_outer: bool,
+    pub(super) stack_size: Option<usize>,
+    pub(super) spin_budget: Duration,
+    pub(super) stack_capacity: u32,
+    pub(super) dedicated: bool,
+    pub(super) adopts: bool,
+    pub(super) panic_handler: Option<PanicHandler>,
+    pub(super) allotment: Option<Allotment<W::Platform>>,
+    pub(super) sleep: Make<W>,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
@@ -69,77 +70,9 @@ impl<W: World> fmt::Debug for Builder<W> {
     }
 }
 
-/// What a pool has to run on.
-#[derive(Clone, Copy)]
-pub(crate) struct Cores {
-    /// Cores that the mask and the quota leave.
-    pub(crate) cores: usize,
-    /// The core groups they are in.
-    pub(crate) groups: usize,
-}
-
 impl Builder<Native> {
     pub(super) fn new() -> Self {
         Self::on_platform()
-    }
-}
-
-impl<W: World<Platform = Native>> Builder<W> {
-    /// Makes the pool and starts its workers.
-    ///
-    /// # Errors
-    ///
-    /// Zero (or absurdly many) threads, an affinity that names CPUs this
-    /// process cannot use, or the operating system refusing a thread; see
-    /// [`BuildError`].
-    ///
-    /// ```
-    /// use manycore::{Affinity, Pool};
-    ///
-    /// let error =
-    ///     Pool::builder().threads(2).affinity(Affinity::List(vec![9_999])).build().unwrap_err();
-    /// assert!(error.to_string().contains("9999"));
-    /// ```
-    pub fn build(&self) -> Result<Pool<W>, BuildError> {
-        let machine = Topology::detect();
-        // A pool that follows an allotment must be able to use all that it may ever be.
-        let default = || match self.allotment {
-            Some(_) => machine.cpus().len(),
-            None => machine.default_threads(),
-        };
-        let threads = check(self.threads.unwrap_or_else(default))?;
-        let cpus = self.affinity.assign(&machine, threads)?;
-        let cores = machine.default_threads();
-        let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        // Threads that are bound to nothing are all equally near.
-        let group_of = |cpus: &Vec<usize>| {
-            let first = cpus.first()?;
-            let cpu = machine.usable().iter().find(|cpu| cpu.id == *first)?;
-            Some(cpu.group as u32)
-        };
-        let of_threads = cpus
-            .iter()
-            .map(|cpus| group_of(cpus).unwrap_or(0))
-            .collect();
-        self.start(
-            threads,
-            Cores {
-                cores,
-                groups: groups.len(),
-            },
-            of_threads,
-            cpus,
-        )
-    }
-}
-
-fn check(threads: usize) -> Result<usize, BuildError> {
-    match threads {
-        0 => Err(BuildError::ZeroThreads),
-        1..=MAX_THREADS => Ok(threads),
-        asked => Err(BuildError::TooManyThreads { asked }),
     }
 }
 
@@ -161,6 +94,11 @@ impl<P: Platform> Builder<P> {
             threads: None,
             affinity: Affinity::None,
             name: "manycore".into(),
+            names: None,
+            on_start: None,
+            on_exit: None,
+            reserve: true,
+            scopes_help_outer: false,
             stack_size: None,
             spin_budget: SPIN_BUDGET,
             stack_capacity: STACK_CAPACITY,
@@ -186,6 +124,11 @@ impl<W: World> Builder<W> {
             threads: self.threads,
             affinity: self.affinity.clone(),
             name: self.name.clone(),
+            names: self.names.clone(),
+            on_start: self.on_start.clone(),
+            on_exit: self.on_exit.clone(),
+            reserve: self.reserve,
+            scopes_help_outer: self.scopes_help_outer,
             stack_size: self.stack_size,
             spin_budget: self.spin_budget,
             stack_capacity: self.stack_capacity,
@@ -368,6 +311,109 @@ impl<W: World> Builder<W> {
         self
     }
 
+    /// The name of each thread by its number, in place of [`name`](Self::name) and the number.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder()
+    ///     .threads(2)
+    ///     .dedicated(true)
+    ///     .names(|index| ["left", "right"][index].to_owned())
+    ///     .build()?;
+    /// let mut names = pool.broadcast(|_| std::thread::current().name().unwrap().to_owned());
+    /// names.sort();
+    /// assert_eq!(names, ["left", "right"]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn names(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
+        self.names = Some(Arc::new(name));
+        self
+    }
+
+    /// Has each thread that the pool starts call `handler` with its number first. The threads that
+    /// the pool starts later, for the places of [those that wait](Self::reserve), have numbers from
+    /// [`threads`](Self::threads) on.
+    ///
+    /// A panic in it is handled as one in a [detached job](Self::panic_handler).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let (started, starts) = mpsc::channel();
+    /// let builder = manycore::Pool::builder().threads(2).dedicated(true);
+    /// let pool = builder.on_thread_start(move |index| started.send(index).unwrap()).build()?;
+    /// drop(pool);
+    /// assert_eq!(starts.iter().take(2).sum::<usize>(), 0 + 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn on_thread_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Arc::new(handler));
+        self
+    }
+
+    /// Has each thread that the pool starts call `handler` with its number last; else as
+    /// [`on_thread_start`](Self::on_thread_start).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let (ended, ends) = mpsc::channel();
+    /// let builder = manycore::Pool::builder().threads(2).dedicated(true);
+    /// let pool = builder.on_thread_exit(move |index| ended.send(index).unwrap()).build()?;
+    /// drop(pool);
+    /// assert_eq!(ends.iter().sum::<usize>(), 0 + 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn on_thread_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_exit = Some(Arc::new(handler));
+        self
+    }
+
+    /// Whether the pool may start another thread for the place of one that waits inside of a
+    /// job while others' jobs lie there (by default it may; never more than
+    /// [`threads`](Self::threads) run at once).
+    ///
+    /// Without a reserve each place is one thread's for good. Then a job that blocks in another
+    /// pool, or waits for a half of a `join` that was stolen, keeps its place idle: two pools
+    /// whose jobs call each other can come to a deadlock.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).reserve(false).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn reserve(mut self, reserve: bool) -> Self {
+        self.reserve = reserve;
+        self
+    }
+
+    /// Whether the end of a scope also runs what its thread has spawned into scopes around it, the
+    /// newest first, while the scope's own jobs are not done: as rayon does. By default it does
+    /// not, so that a lock that is held around the inner scope meets no job of the outer one.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).scopes_help_outer(true).build()?;
+    /// let order = std::sync::Mutex::new(vec![]);
+    /// let note = |what| order.lock().unwrap().push(what);
+    /// pool.scope(|outer| {
+    ///     pool.scope(|inner| {
+    ///         inner.spawn(|_| note("inner"));
+    ///         outer.spawn(|_| note("outer"));
+    ///     });
+    ///     note("inner scope's end");
+    /// });
+    /// assert_eq!(order.into_inner().unwrap(), ["outer", "inner", "inner scope's end"]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn scopes_help_outer(mut self, help: bool) -> Self {
+        self.scopes_help_outer = help;
+        self
+    }
+
     /// The workers' stack size in bytes; by default the standard library's, 2 MiB.
     ///
     /// With a size given all calls from outside run on stacks of at least that size: on
@@ -394,97 +440,8 @@ impl<W: World> Builder<W> {
         self
     }
 
-    /// Makes a pool of one thread for each entry of `cpus`, bound to the CPUs
-    /// in it (empty: free), on a machine of so many `cores` in so many core
-    /// `groups`. [`threads`](Self::threads) and [`affinity`](Self::affinity)
-    /// are ignored, because they are about this host.
-    ///
-    /// # Errors
-    ///
-    /// No entry at all, absurdly many, or the platform refusing a thread.
-    pub fn build_on(
-        &self,
-        cores: usize,
-        groups: usize,
-        cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<W>, BuildError> {
-        // Cores are numbered group by group.
-        let size = cores.div_ceil(groups.max(1)).max(1);
-        let group = |cpus: &Vec<usize>| cpus.first().map_or(0, |&cpu| (cpu / size) as u32);
-        let of_threads = cpus.iter().map(group).collect();
-        self.start(cpus.len(), Cores { cores, groups }, of_threads, cpus)
-    }
-
     /// Whether the number of threads was given.
     pub(super) fn knows_threads(&self) -> bool {
         self.threads.is_some()
-    }
-
-    /// Whether callers from outside never take part.
-    fn keeps_caller_slot(&self) -> bool {
-        !self.adopts && (self.dedicated || self.stack_size.is_some())
-    }
-
-    /// Starts the workers on `cpus`, a set for every thread, in the core groups
-    /// `of_threads`.
-    pub(crate) fn start(
-        &self,
-        threads: usize,
-        cores: Cores,
-        of_threads: Vec<u32>,
-        cpus: Vec<Vec<usize>>,
-    ) -> Result<Pool<W>, BuildError> {
-        let threads = check(threads)?;
-        if self.adopts && Context::<W::Platform>::is_taken() {
-            return Err(BuildError::AlreadyInPool);
-        }
-        let memory = |source| BuildError::Memory { threads, source };
-        // Before the pool notes its generation: a fork from here on is seen.
-        W::Platform::watch_forks().map_err(memory)?;
-        let registry = Registry::new(Plan {
-            sleep: self.sleep,
-            groups: of_threads,
-            stack_capacity: self.stack_capacity,
-            panic_handler: self.panic_handler.clone(),
-            thread: ThreadSpec {
-                name: self.name.clone(),
-                stack_size: self.stack_size,
-                cpus: Vec::new(),
-            },
-            cpus: cpus.clone(),
-            adopted: self.adopts,
-            keeps_caller_slot: self.keeps_caller_slot(),
-            cores,
-            spin_budget: self.spin_budget,
-            allotment: self.allotment.clone(),
-        })
-        .map_err(memory)?;
-        registry.name();
-        // Dropped on an error below, which ends the workers made so far.
-        let pool = Pool { registry };
-        let registry = &*pool.registry;
-        let mut first = 1;
-        if self.adopts || self.keeps_caller_slot() {
-            let entered = registry.shared().caller_slot().take();
-            debug_assert!(entered, "nobody knows of the pool yet");
-        }
-        if self.adopts {
-            // The thread keeps its worker to its end, and the registry with it.
-            std::mem::forget(Arc::clone(&pool.registry));
-            Context::of_worker(registry.worker(0)).adopt();
-        } else if self.keeps_caller_slot() {
-            first = 0;
-        }
-        for (rank, cpus) in cpus.into_iter().enumerate().skip(first) {
-            registry
-                .start_worker(rank, rank)
-                .map_err(|source| BuildError::Spawn {
-                    rank,
-                    threads,
-                    cpus,
-                    source,
-                })?;
-        }
-        Ok(pool)
     }
 }

@@ -1,6 +1,6 @@
 //! Why there is no pool.
 
-use super::builder::MAX_THREADS;
+use super::build::MAX_THREADS;
 use crate::topology::AffinityError;
 use std::error::Error;
 use std::{fmt, io};

@@ -57,9 +57,25 @@ where
     RA: Send,
     RB: Send,
 {
+    join_context_here_or(a, b, Pool::global)
+}
+
+/// `join_context` in the pool that this thread is part of, or in that of `elsewhere`.
+#[inline(always)]
+pub(crate) fn join_context_here_or<A, B, RA, RB>(
+    a: A,
+    b: B,
+    elsewhere: fn() -> &'static Pool,
+) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
     match own() {
         Some(worker) => worker.join(false, a, b),
-        None => Pool::global().registry.join_from_outside(a, b),
+        None => elsewhere().registry.join_from_outside(a, b),
     }
 }
 

@@ -10,7 +10,8 @@
 
 use super::BuildError;
 use super::Pool;
-use super::builder::{Builder, MAX_THREADS};
+use super::build::MAX_THREADS;
+use super::builder::Builder;
 use manycore_platform::{Native, Platform};
 use std::env;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -102,13 +103,21 @@ impl Pool<Native> {
     /// assert!(manycore::Pool::global().threads() >= 1);
     /// ```
     pub fn global() -> &'static Self {
+        match Self::global_or_made(by_default) {
+            Ok((pool, _)) => pool,
+            Err(error) => panic!("the global pool: {error}"),
+        }
+    }
+
+    /// The global pool, made by `make` if there is none, and whether it was.
+    #[inline]
+    pub(crate) fn global_or_made<E>(
+        make: impl FnOnce() -> Result<Self, E>,
+    ) -> Result<(&'static Self, bool), E> {
         let era = Era::of_this_process();
         match era.pool.get() {
-            Some(pool) => pool,
-            None => match era.make(by_default) {
-                Ok((pool, _)) => pool,
-                Err(error) => panic!("the global pool: {error}"),
-            },
+            Some(pool) => Ok((pool, false)),
+            None => era.make(make),
         }
     }
 }

@@ -249,7 +249,7 @@ impl<W: World> Worker<W> {
         if frame.recover() {
             let unwinding = Unwinding(&frame.first);
             // SAFETY: the job is this thread's alone.
-            let second = unsafe { frame.take() }(FnContext::new(false));
+            let second = unsafe { frame.take() }(FnContext::new(migrated));
             forget(unwinding);
             // SAFETY: the first closure has returned.
             return (unsafe { frame.take_first() }, second);
@@ -278,7 +278,7 @@ impl<W: World> Worker<W> {
             Some((place, hungry)) => self.join_at(place, hungry, migrated, a, b),
             None => {
                 let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));
-                let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(false))));
+                let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(migrated))));
                 match (first, second) {
                     (Ok(first), Ok(second)) => (first, second),
                     (Ok(first), Err(panic)) => {

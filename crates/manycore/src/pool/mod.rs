@@ -3,6 +3,7 @@
 
 mod board;
 mod broadcast;
+mod build;
 mod builder;
 mod caller_slot;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod scope;
 mod search;
 mod shared;
 mod spawn;
+mod threads;
 mod wait;
 mod without_place;
 mod work;
@@ -36,29 +38,32 @@ mod yields;
 
 pub(crate) use board::{Part, PostedLoop};
 pub use broadcast::BroadcastContext;
+pub(crate) use build::Cores;
 pub use builder::Builder;
-pub(crate) use builder::Cores;
 pub(crate) use context::Context;
 pub use error::BuildError;
-pub(crate) use free_functions::registry_here;
 pub use free_functions::{
     broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };
+pub(crate) use free_functions::{join_context_here_or, registry_here};
 #[cfg(test)]
 pub(crate) use gate::Gate;
 pub use join::FnContext;
 pub(crate) use registry::Registry;
 pub use scope::{Scope, ScopeFifo};
 pub(crate) use shared::Shared;
+pub(crate) use threads::Making;
+pub use threads::ThreadStart;
 pub(crate) use wait::Waited;
 pub(crate) use worker::Worker;
 pub use yields::Yield;
 
 use crate::World;
 
-use manycore_platform::{Native, Platform};
+use manycore_platform::Native;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// A fixed number of threads that run parallel loops and jobs together with their
@@ -129,6 +134,32 @@ impl<W: World> Pool<W> {
         self.registry.shared().threads()
     }
 
+    /// Ends the pool without waiting: its threads run the jobs that there are, and end.
+    ///
+    /// Dropping a pool waits for that. Of a pool that has [adopted](Builder::adopt_current_thread)
+    /// a thread, the other threads run the adopted one's jobs.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn(move || tell.send(1).unwrap());
+    /// pool.dismiss();
+    /// assert_eq!(told.recv(), Ok(1));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn dismiss(self) {
+        // Never dropped: what `drop` does is done here, but for the waiting.
+        let pool = ManuallyDrop::new(self);
+        // SAFETY: read once, and `pool` is not looked at again.
+        let registry = unsafe { std::ptr::read(&pool.registry) };
+        if registry.shared().is_forked() {
+            // As in `drop`.
+            std::mem::forget(registry);
+        } else {
+            registry.terminate(registry.is_adopted());
+        }
+    }
+
     pub(crate) fn registry(&self) -> &Registry<W> {
         &self.registry
     }
@@ -155,12 +186,7 @@ impl<W: World> Drop for Pool<W> {
             None if me.is_some() => return,
             None => {}
         }
-        // The last may have been started while others were joined.
-        let join_all = || {
-            while let Some(thread) = registry.threads().with(Vec::pop) {
-                W::Platform::join(thread);
-            }
-        };
+        let join_all = || registry.threads().join_all();
         if Context::<W::Platform>::is_taken() && helper.is_none() {
             // Their last jobs may call a pool of which this thread is a worker.
             Context::<W::Platform>::without_places(join_all);

@@ -41,8 +41,8 @@
 //! from the loop until the thread has left it (`Ranks::bar`).
 
 use super::caller_slot::{CALLER, HELD, NEEDED, VACANT};
-use super::context::Context;
 use super::registry::Registry;
+use super::threads::Maker;
 use super::worker::Worker;
 use crate::World;
 use crate::sleep::Sleep;
@@ -182,6 +182,7 @@ impl<W: World> Registry<W> {
                 self.grant(place, heir);
                 Ok(())
             }
+            None if !self.threads().have_reserve() => Err(io::ErrorKind::Unsupported.into()),
             None => self.start_thread(Some(place)),
         }
     }
@@ -209,7 +210,7 @@ impl<W: World> Registry<W> {
             None => (self.workers()).enlist(|id| Worker::new(id, self.stack_capacity(), self))?,
         };
         let started = match place {
-            Some(place) => self.start_worker(id, place),
+            Some(place) => self.start_worker(id, place, None),
             None => self.start_worker_on_bench(id),
         };
         if started.is_err() {
@@ -218,33 +219,25 @@ impl<W: World> Registry<W> {
         started
     }
 
-    /// Starts the thread of worker `id`, in `place`.
-    pub(super) fn start_worker(&self, id: usize, place: usize) -> io::Result<()> {
+    /// Starts the thread of worker `id`, in `place`, or has `maker` do so.
+    pub(super) fn start_worker(
+        &self,
+        id: usize,
+        place: usize,
+        maker: Option<Maker<'_>>,
+    ) -> io::Result<()> {
         self.worker(id).set_place(place);
-        self.spawn_thread(id, place)
+        self.start_thread_of(id, place, maker)
     }
 
     fn start_worker_on_bench(&self, id: usize) -> io::Result<()> {
         self.worker(id).holding().clear();
-        self.spawn_thread(id, 0)
-    }
-
-    /// Bound to where `place` is.
-    fn spawn_thread(&self, id: usize, place: usize) -> io::Result<()> {
-        let registry = self.keep();
-        let body = move || {
-            let worker = registry.worker(id);
-            Context::of_worker(worker).enter(|| worker.work());
-        };
-        let spec = self.thread_spec(id, place);
-        let thread = W::Platform::spawn(spec, Box::new(body))?;
-        self.threads().with(|threads| threads.push(thread));
-        Ok(())
+        self.start_thread_of(id, 0, None)
     }
 
     /// Sees to it that a pool whose callers are its only threads has one of its own.
     pub(super) fn have_a_thread(&self) {
-        if !self.threads().with(|threads| threads.is_empty()) {
+        if !self.threads().are_none() {
             return;
         }
         let place = self.places().with(|_| {

@@ -23,6 +23,20 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// The scope around all that `self` is within, or itself.
+    ///
+    /// To be asked by who is in the scope, or keeps it from ending otherwise.
+    pub(super) fn outermost(&self) -> *const Self {
+        let mut group: *const Self = self;
+        loop {
+            // SAFETY: alive, says the type, as long as `self` is.
+            match unsafe { (*group).around } {
+                around if around.is_null() => return group,
+                around => group = around,
+            }
+        }
+    }
+
     /// Whether `self` is `ancestor`, or within it.
     fn is_within(&self, ancestor: *const Group) -> bool {
         let mut group: *const Group = self;

@@ -8,15 +8,15 @@ use super::places::Places;
 use super::queue::Queue;
 use super::roster::Roster;
 use super::shared::{Shared, is_oversubscribed};
+use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
 use crate::World;
 use crate::elastic::Allotment;
 use crate::sleep::policy::Setup;
 use crate::sleep::{Idle, Sleep};
 use crate::steal::JobStack;
-use crate::sync::Lock;
 use crate::world::Make;
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform, ThreadSpec};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Weak};
@@ -29,8 +29,6 @@ pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 /// a `join` deeper than that runs both halves one after the other. 1.5 MiB of address
 /// space a thread.
 pub(super) const STACK_CAPACITY: u32 = 1 << 16;
-
-type Threads<P> = Lock<P, Vec<<P as Platform>::Thread>>;
 
 /// Everything of a pool.
 pub(crate) struct Registry<W: World> {
@@ -47,17 +45,14 @@ pub(crate) struct Registry<W: World> {
     /// Detached jobs and calls from the injector that have not ended.
     roots: CachePadded<<W::Platform as Platform>::AtomicUsize>,
     panic_handler: Option<PanicHandler>,
-    /// How the pool's threads are made.
-    thread: ThreadSpec,
-    /// Where the thread in each place is bound.
-    cpus: Vec<Vec<usize>>,
     stack_capacity: u32,
-    /// Threads that were started.
     threads: Threads<W::Platform>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
     keeps_caller_slot: bool,
+    /// Whether a worker at a scope's end runs jobs of the scopes around it.
+    scopes_help_outer: bool,
     me: Weak<Self>,
 }
 
@@ -68,10 +63,11 @@ pub(super) struct Plan<W: World> {
     pub(super) groups: Vec<u32>,
     pub(super) stack_capacity: u32,
     pub(super) panic_handler: Option<PanicHandler>,
-    pub(super) thread: ThreadSpec,
+    pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
     pub(super) adopted: bool,
     pub(super) keeps_caller_slot: bool,
+    pub(super) scopes_help_outer: bool,
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
     pub(super) allotment: Option<Allotment<W::Platform>>,
@@ -110,12 +106,11 @@ impl<W: World> Registry<W> {
                 places: CachePadded::new(Places::new()),
                 roots: CachePadded::new(<W::Platform as Platform>::AtomicUsize::new(0)),
                 panic_handler: plan.panic_handler,
-                thread: plan.thread,
-                cpus: plan.cpus,
                 stack_capacity: plan.stack_capacity,
-                threads: Lock::new(Vec::new()),
+                threads: Threads::new(plan.threads, plan.cpus),
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,
+                scopes_help_outer: plan.scopes_help_outer,
                 me: Weak::clone(registry),
             }
         });
@@ -188,21 +183,11 @@ impl<W: World> Registry<W> {
         self.panic_handler.as_ref()
     }
 
-    /// How the thread of worker `id` is made that begins in `place`.
-    pub(super) fn thread_spec(&self, id: usize, place: usize) -> ThreadSpec {
-        ThreadSpec {
-            name: format!("{}-{id}", self.thread.name),
-            cpus: self.cpus[place].clone(),
-            ..self.thread.clone()
-        }
-    }
-
     /// The most joins that may be open inside one another on one thread.
     pub(super) fn stack_capacity(&self) -> u32 {
         self.stack_capacity
     }
 
-    /// Threads that were started, and not joined.
     pub(super) fn threads(&self) -> &Threads<W::Platform> {
         &self.threads
     }
@@ -215,6 +200,11 @@ impl<W: World> Registry<W> {
     /// Whether a thread of the pool's own has the caller slot, for good.
     pub(super) fn keeps_caller_slot(&self) -> bool {
         self.keeps_caller_slot
+    }
+
+    /// Whether a worker at a scope's end runs what it has spawned into scopes around that.
+    pub(super) fn scopes_help_outer(&self) -> bool {
+        self.scopes_help_outer
     }
 
     /// Where it is, for its workers.

@@ -2,7 +2,8 @@
 
 use super::leapfrog::PATIENCE;
 use super::queue::Group;
-use super::search::{Look, Waits};
+
+use super::search::{Found, Look, Waits};
 use super::worker::Worker;
 use crate::World;
 use crate::sleep::{Latch, Sleep};
@@ -90,13 +91,24 @@ impl<W: World> Worker<W> {
         }
     }
 
-    /// Waits for the end of a scope, running what was spawned into it.
+    /// Waits for the end of a scope, running what was spawned into it; if the pool is told so,
+    /// also the newest of what this worker has spawned into a scope around it.
     pub(super) fn wait_in_scope(&self, latch: &Latch<W::Platform>, group: *const Group) {
         if latch.is_set() {
             return;
         }
+        // SAFETY: the scope's own, which waits here.
+        let outermost = || unsafe { (*group).outermost() };
+        let first = self
+            .registry()
+            .scopes_help_outer()
+            .then(outermost)
+            .unwrap_or(group);
         self.wait_for(latch, Waits::ForScope(group), |worker, _| {
-            worker.find_within(group)
+            let own = || worker.spawned().take_last_within(first);
+            own()
+                .map(|job| Found::Queued(job, false))
+                .or_else(|| worker.find_within(group))
         });
     }
 }

@@ -76,8 +76,11 @@ pub enum CoroutineResult<Yield, Return> {
 /// A coroutine that was never made.
 pub struct Coroutine<Input, Yield, Return, S> {
     never: Infallible,
-    types: PhantomData<(fn(Input) -> CoroutineResult<Yield, Return>, S)>,
+    types: PhantomData<(Resume<Input, Yield, Return>, S)>,
 }
+
+/// What resuming a coroutine would be.
+type Resume<Input, Yield, Return> = fn(Input) -> CoroutineResult<Yield, Return>;
 
 impl<Input, Yield, Return, S: Stack> Coroutine<Input, Yield, Return, S> {
     /// None.

@@ -1,0 +1,68 @@
+//! Why a pool cannot be made.
+
+use manycore::BuildError;
+use std::error::Error;
+use std::{fmt, io};
+
+/// A pool could not be made.
+///
+/// ```
+/// let nobody = rayon_core::ThreadPoolBuilder::new()
+///     .num_threads(1)
+///     .spawn_handler(|_| Err(std::io::Error::other("no thread today")));
+/// assert_eq!(nobody.build().unwrap_err().to_string(), "no thread today");
+/// ```
+#[derive(Debug)]
+pub struct ThreadPoolBuildError(Why);
+
+#[derive(Debug)]
+enum Why {
+    GlobalExists,
+    InPool,
+    Io(io::Error),
+}
+
+impl ThreadPoolBuildError {
+    pub(crate) fn global_exists() -> Self {
+        Self(Why::GlobalExists)
+    }
+
+    /// Whether this system has no threads.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(&self.0, Why::Io(error) if error.kind() == io::ErrorKind::Unsupported)
+    }
+}
+
+impl From<BuildError> for ThreadPoolBuildError {
+    fn from(error: BuildError) -> Self {
+        Self(match error {
+            BuildError::AlreadyInPool => Why::InPool,
+            BuildError::Spawn { source, .. } => Why::Io(source),
+            other => Why::Io(io::Error::other(other)),
+        })
+    }
+}
+
+impl fmt::Display for ThreadPoolBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The first two are rayon's words: programs compare them.
+        match &self.0 {
+            Why::GlobalExists => {
+                f.write_str("The global thread pool has already been initialized.")
+            }
+            Why::InPool => {
+                f.write_str("The current thread is already part of another thread pool.")
+            }
+            Why::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ThreadPoolBuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            Why::Io(error) => error.source(),
+            Why::GlobalExists | Why::InPool => None,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The global pool, and the free functions: they use the pool that the current thread is part
+//! of, and the global one if there is none.
+
+use crate::builder::ThreadPoolBuilder;
+use crate::error::ThreadPoolBuildError;
+use crate::{BroadcastContext, FnContext, Scope, ScopeFifo};
+use manycore::{Pool, guest};
+
+/// The global pool, made as rayon makes it if there is none.
+///
+/// # Panics
+///
+/// If it cannot be made.
+fn pool() -> &'static Pool {
+    match guest::global(ThreadPoolBuilder::make_global) {
+        Ok(pool) => pool,
+        Err(error) => panic!("The global thread pool has not been initialized: {error}"),
+    }
+}
+
+pub(crate) fn make(
+    pool: impl FnOnce() -> Result<Pool, ThreadPoolBuildError>,
+) -> Result<(), ThreadPoolBuildError> {
+    match guest::make_global(pool)? {
+        true => Ok(()),
+        false => Err(ThreadPoolBuildError::global_exists()),
+    }
+}
+
+/// From here on there is a pool for the current thread: its own, or the global one.
+fn prepare() {
+    if manycore::current_thread_index().is_none() {
+        pool();
+    }
+}
+
+/// How many threads the current pool has, or the global one.
+///
+/// ```
+/// assert!(rayon_core::current_num_threads() >= 1);
+/// ```
+pub fn current_num_threads() -> usize {
+    prepare();
+    manycore::current_num_threads()
+}
+
+/// Runs both closures, perhaps at once, and returns both results.
+///
+/// # Panics
+///
+/// With the panic of the first closure, or else of the second; both have run then.
+///
+/// ```
+/// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    guest::join_context(|_| oper_a(), |_| oper_b(), pool)
+}
+
+/// [`join`], whose closures learn whether they run on another thread than the caller's.
+///
+/// # Panics
+///
+/// As [`join`].
+///
+/// ```
+/// let (here, _) = rayon_core::join(|| (), || ());
+/// let (_, two) = rayon_core::join_context(|_| (), |context| { context.migrated(); 2 });
+/// assert_eq!((here, two), ((), 2));
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    guest::join_context(oper_a, oper_b, pool)
+}
+
+/// Runs `op`, which may spawn jobs that borrow what outlives the scope, in the pool; returns when
+/// all have run.
+///
+/// # Panics
+///
+/// With the first panic in the scope.
+///
+/// ```
+/// let mut halves = [0, 0];
+/// let (left, right) = halves.split_at_mut(1);
+/// rayon_core::scope(|s| {
+///     s.spawn(|_| left[0] = 1);
+///     s.spawn(|_| right[0] = 2);
+/// });
+/// assert_eq!(halves, [1, 2]);
+/// ```
+pub fn scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    prepare();
+    manycore::scope(op)
+}
+
+/// [`scope`], whose jobs a thread begins in the order in which it has spawned them.
+///
+/// # Panics
+///
+/// As [`scope`].
+pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    prepare();
+    manycore::scope_fifo(op)
+}
+
+/// [`scope`], but `op` itself runs on the current thread.
+///
+/// # Panics
+///
+/// As [`scope`].
+pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R,
+{
+    prepare();
+    manycore::in_place_scope(op)
+}
+
+/// [`scope_fifo`], but `op` itself runs on the current thread.
+///
+/// # Panics
+///
+/// As [`scope`].
+pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    prepare();
+    manycore::in_place_scope_fifo(op)
+}
+
+/// Runs `func` in the pool some time, and waits for nothing.
+///
+/// ```
+/// let (tell, told) = std::sync::mpsc::channel();
+/// rayon_core::spawn(move || tell.send(1).unwrap());
+/// assert_eq!(told.recv(), Ok(1));
+/// ```
+pub fn spawn<F>(func: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    prepare();
+    manycore::spawn(func);
+}
+
+/// [`spawn`]; a thread begins its own jobs in the order in which they came.
+pub fn spawn_fifo<F>(func: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    prepare();
+    manycore::spawn_fifo(func);
+}
+
+/// Runs `op` on each thread of the pool, and waits for all.
+///
+/// # Panics
+///
+/// With the panic of the thread with the lowest number.
+///
+/// ```
+/// let indices = rayon_core::broadcast(|context| context.index());
+/// assert!(indices.into_iter().eq(0..rayon_core::current_num_threads()));
+/// ```
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    prepare();
+    manycore::broadcast(op)
+}
+
+/// Runs `op` on each thread of the pool some time, and waits for nothing.
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    prepare();
+    manycore::spawn_broadcast(op);
+}

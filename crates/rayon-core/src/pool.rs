@@ -1,0 +1,201 @@
+//! A pool of one's own.
+
+#[allow(deprecated)]
+use crate::Configuration;
+use crate::{BroadcastContext, Scope, ScopeFifo, Yield};
+use manycore::Pool;
+use manycore::elastic::Watch;
+use std::error::Error;
+use std::fmt;
+use std::mem::ManuallyDrop;
+
+/// Threads that run what is given to them. When it is dropped they finish what there is and end;
+/// nobody waits for that.
+///
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+/// assert_eq!(pool.install(rayon_core::current_num_threads), 2);
+/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+/// ```
+pub struct ThreadPool {
+    /// Taken when this is dropped.
+    pool: ManuallyDrop<Pool>,
+    /// What looks after the cores that it follows.
+    _watch: Option<Watch>,
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        // SAFETY: this is the end of it; nobody looks at the pool any more.
+        unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
+    }
+}
+
+impl ThreadPool {
+    pub(crate) fn of(pool: Pool, watch: Option<Watch>) -> Self {
+        Self {
+            pool: ManuallyDrop::new(pool),
+            _watch: watch,
+        }
+    }
+
+    /// A pool as `configuration` describes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+    #[deprecated(note = "use `ThreadPoolBuilder::build`")]
+    #[allow(deprecated)]
+    pub fn new(configuration: Configuration) -> Result<Self, Box<dyn Error>> {
+        configuration.build()
+    }
+
+    /// Runs `op` on a thread of the pool, and waits for it.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `op`.
+    pub fn install<OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.pool.install(op)
+    }
+
+    /// Runs `op` on each thread of the pool, and waits for all.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the thread with the lowest number.
+    pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        self.pool.broadcast(op)
+    }
+
+    /// How many threads the pool has.
+    pub fn current_num_threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    /// The current thread's number, if it is one of the pool's.
+    pub fn current_thread_index(&self) -> Option<usize> {
+        self.pool.current_thread_index()
+    }
+
+    /// Whether the current thread, if it is one of the pool's, has jobs of its own left.
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        self.pool.current_thread_has_pending_tasks()
+    }
+
+    /// [`join`](crate::join) in this pool.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the first closure, or else of the second.
+    pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.pool.join(oper_a, oper_b)
+    }
+
+    /// [`scope`](crate::scope()) in this pool.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic in the scope.
+    pub fn scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.pool.scope(op)
+    }
+
+    /// [`scope_fifo`](crate::scope_fifo) in this pool.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic in the scope.
+    pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.pool.scope_fifo(op)
+    }
+
+    /// [`in_place_scope`](crate::in_place_scope) in this pool.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic in the scope.
+    pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R,
+    {
+        self.pool.in_place_scope(op)
+    }
+
+    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) in this pool.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic in the scope.
+    pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R,
+    {
+        self.pool.in_place_scope_fifo(op)
+    }
+
+    /// Runs `op` in this pool some time, and waits for nothing.
+    pub fn spawn<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        self.pool.spawn(op);
+    }
+
+    /// As [`spawn`](Self::spawn); a thread begins its own jobs in the order in which they came.
+    pub fn spawn_fifo<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        self.pool.spawn_fifo(op);
+    }
+
+    /// Runs `op` on each thread of this pool some time, and waits for nothing.
+    pub fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        self.pool.spawn_broadcast(op);
+    }
+
+    /// Runs one job of the pool's, if the current thread is one of its and there is any.
+    pub fn yield_now(&self) -> Option<Yield> {
+        self.pool.yield_now()
+    }
+
+    /// As [`yield_now`](Self::yield_now), of the current thread's own jobs.
+    pub fn yield_local(&self) -> Option<Yield> {
+        self.pool.yield_local()
+    }
+}
+
+impl fmt::Debug for ThreadPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPool")
+            .field("num_threads", &self.current_num_threads())
+            .field("id", &std::ptr::from_ref::<Pool>(&self.pool))
+            .finish()
+    }
+}

@@ -1,0 +1,122 @@
+//! What this pool can do and rayon's cannot: set by the environment, so that a program need not
+//! be changed, or by an extension of the builder.
+
+use crate::builder::ThreadPoolBuilder;
+use manycore::{Affinity, Builder};
+use std::env;
+
+/// The settings of one pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    affinity: Affinity,
+    pub(crate) follow: bool,
+    callers: bool,
+    reserve: bool,
+    scopes_alone: bool,
+}
+
+impl Settings {
+    /// Those of the environment. A value that means nothing is said, once, and left out: the
+    /// program did not ask for this crate, and must not end because of it.
+    pub(crate) fn of_environment() -> Self {
+        let switch = |name, default| match env::var(name).as_deref() {
+            Err(_) | Ok("") => default,
+            Ok("0") => false,
+            Ok("1") => true,
+            Ok(other) => {
+                eprintln!("manycore: {name}={other} is ignored; expected 0 or 1");
+                default
+            }
+        };
+        let affinity = match env::var("MANYCORE_AFFINITY") {
+            Err(_) => Affinity::None,
+            Ok(text) => text.parse().unwrap_or_else(|error| {
+                eprintln!("manycore: MANYCORE_AFFINITY={text} is ignored: {error}");
+                Affinity::None
+            }),
+        };
+        Self {
+            affinity,
+            follow: switch("MANYCORE_FOLLOW", false),
+            callers: switch("MANYCORE_CALLERS", false),
+            reserve: switch("MANYCORE_RESERVE", true),
+            scopes_alone: switch("MANYCORE_SCOPES_ALONE", false),
+        }
+    }
+
+    /// `builder` with these; without a reserve if each thread must stay `in_place`.
+    pub(crate) fn apply(&self, builder: Builder, in_place: bool) -> Builder {
+        builder
+            .affinity(self.affinity.clone())
+            .dedicated(!self.callers)
+            .reserve(self.reserve && !in_place)
+            .scopes_help_outer(!self.scopes_alone)
+    }
+}
+
+/// Settings that rayon's builder lacks. Each has an environment variable, for programs that are
+/// not to be changed; what a program sets wins.
+///
+/// ```
+/// use rayon_core::{ThreadPoolBuilder, ThreadPoolBuilderExt};
+///
+/// let pool = ThreadPoolBuilder::new().num_threads(2).callers_take_part(true).build()?;
+/// let here = std::thread::current().id();
+/// assert_eq!(pool.install(|| std::thread::current().id()), here);
+/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+/// ```
+pub trait ThreadPoolBuilderExt: Sized {
+    /// Where the threads are bound; variable `MANYCORE_AFFINITY`, `none` by default.
+    #[must_use]
+    fn affinity(self, affinity: Affinity) -> Self;
+
+    /// Whether the pool follows the cores that the system leaves; variable `MANYCORE_FOLLOW`,
+    /// `0` by default. A thread of its own looks after them, which takes 0.5% of a CPU.
+    #[must_use]
+    fn follow_cores(self, follow: bool) -> Self;
+
+    /// Whether a thread that calls the pool from outside is one of its threads meanwhile;
+    /// variable `MANYCORE_CALLERS`, `0` by default, as rayon has it. An installed call then
+    /// costs no hand-over, but runs on its caller's thread, stack and thread-local variables.
+    #[must_use]
+    fn callers_take_part(self, take_part: bool) -> Self;
+
+    /// Whether the pool may start another thread for the place of one that waits; variable
+    /// `MANYCORE_RESERVE`, `1` by default. Pools with a spawn handler, a start handler or an exit
+    /// handler have no reserve: each of their threads stays the one that the handler has seen.
+    #[must_use]
+    fn reserve(self, reserve: bool) -> Self;
+
+    /// Whether the end of a scope runs no jobs of the scopes around it; variable
+    /// `MANYCORE_SCOPES_ALONE`, `0` by default, as rayon has it. With it a lock that is held
+    /// around an inner scope meets no job of the outer one.
+    #[must_use]
+    fn scopes_alone(self, alone: bool) -> Self;
+}
+
+impl<S> ThreadPoolBuilderExt for ThreadPoolBuilder<S> {
+    fn affinity(mut self, affinity: Affinity) -> Self {
+        self.settings.affinity = affinity;
+        self
+    }
+
+    fn follow_cores(mut self, follow: bool) -> Self {
+        self.settings.follow = follow;
+        self
+    }
+
+    fn callers_take_part(mut self, take_part: bool) -> Self {
+        self.settings.callers = take_part;
+        self
+    }
+
+    fn reserve(mut self, reserve: bool) -> Self {
+        self.settings.reserve = reserve;
+        self
+    }
+
+    fn scopes_alone(mut self, alone: bool) -> Self {
+        self.settings.scopes_alone = alone;
+        self
+    }
+}

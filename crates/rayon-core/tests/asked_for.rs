@@ -1,0 +1,189 @@
+//! What rayon's users have asked for, and its core cannot do. Written against the common
+//! interface, so that the same file can be run against the original: `ci/rayon.sh` does, and each
+//! of these tests fails there.
+
+use rayon_core::{ThreadPoolBuilder, join, scope};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Runs `body`, which must end within half a minute.
+fn ends(body: impl FnOnce() + Send + 'static) {
+    let (tell, told) = mpsc::channel();
+    let runner = thread::spawn(move || {
+        body();
+        tell.send(()).unwrap();
+    });
+    match told.recv_timeout(Duration::from_secs(30)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("it does not end"),
+        Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => runner.join().unwrap(),
+    }
+}
+
+fn work(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// rayon#592 and its many relatives: while the first half of the join is done and the other one
+/// is in another thread's hands, the waiting thread must not begin a job that wants the lock.
+#[test]
+fn a_lock_is_held_across_a_join() {
+    ends(|| {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let lock = Mutex::new(0);
+        pool.install(|| {
+            scope(|s| {
+                for _ in 0..200 {
+                    s.spawn(|_| {
+                        let mut count = lock.lock().unwrap();
+                        let short = Duration::from_micros(20);
+                        join(|| work(short), || work(10 * short));
+                        *count += 1;
+                    });
+                }
+            });
+        });
+        assert_eq!(lock.into_inner().unwrap(), 200);
+    });
+}
+
+/// rayon#751, #854, #1064: jobs that wait are not piled up on one stack.
+#[test]
+fn a_waiting_job_has_no_stranger_on_its_stack() {
+    thread_local! {
+        static DEPTH: Cell<usize> = const { Cell::new(0) };
+    }
+    let deepest = AtomicUsize::new(0);
+    let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    pool.scope(|s| {
+        for _ in 0..400 {
+            s.spawn(|_| {
+                let depth = DEPTH.get() + 1;
+                DEPTH.set(depth);
+                deepest.fetch_max(depth, Relaxed);
+                // The second half is stolen and takes longer than the first.
+                let short = Duration::from_micros(20);
+                join(|| work(short), || thread::sleep(10 * short));
+                DEPTH.set(depth - 1);
+            });
+        }
+    });
+    assert_eq!(deepest.into_inner(), 1);
+}
+
+/// rayon#592, across pools: two pools whose jobs call each other go on.
+#[test]
+fn pools_call_each_other_in_a_circle() {
+    ends(|| {
+        let pool = || ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let (one, other) = (pool(), pool());
+        let sum = one.install(|| other.install(|| one.install(|| 7)));
+        assert_eq!(sum, 7);
+    });
+}
+
+/// polars#8032: the threads of the global pool are the parent's.
+#[cfg(unix)]
+#[test]
+fn a_child_of_fork_has_a_pool() {
+    assert_eq!(join(|| 1, || 2), (1, 2));
+    // SAFETY: the child calls nothing but this library and `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let sum = AtomicUsize::new(0);
+        scope(|s| {
+            for i in 0..100 {
+                let sum = &sum;
+                s.spawn(move |_| drop(sum.fetch_add(i, Relaxed)));
+            }
+        });
+        let right = sum.into_inner() == 4_950;
+        // SAFETY: ends this process.
+        unsafe { libc::_exit(if right { 0 } else { 1 }) }
+    }
+    assert!(child > 0);
+    let end = Instant::now() + Duration::from_secs(30);
+    let mut status = 0;
+    // SAFETY: a child of ours, and a place for its status.
+    while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
+        if Instant::now() > end {
+            // SAFETY: that child, which is not waited for yet.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+            panic!("the child does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(status, 0);
+}
+
+/// rayon#319, and every container whose share of the machine changes: a pool that was made on
+/// two cores and has one left runs one thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pool_follows_the_cores_that_are_left() {
+    const INSIDE: &str = "MANYCORE_TEST_FOLLOWS";
+    if thread::available_parallelism().unwrap().get() < 2 {
+        return println!("skipped: one core");
+    }
+    if std::env::var_os(INSIDE).is_none() {
+        // Another process: its mask is its own.
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "a_pool_follows_the_cores_that_are_left",
+                "--nocapture",
+            ])
+            .env("MANYCORE_FOLLOW", "1")
+            .env(INSIDE, "1")
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&child.stderr);
+        return assert!(child.status.success(), "{errors}");
+    }
+    /// The most of `jobs` that ran at once.
+    fn most_at_once(jobs: usize) -> usize {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        scope(|s| {
+            for _ in 0..jobs {
+                s.spawn(|_| {
+                    most.fetch_max(now.fetch_add(1, Relaxed) + 1, Relaxed);
+                    work(Duration::from_millis(2));
+                    now.fetch_sub(1, Relaxed);
+                });
+            }
+        });
+        most.into_inner()
+    }
+    most_at_once(20);
+    one_core_for_all();
+    // As often as it takes to be noticed; a pool that follows nothing never does.
+    let end = Instant::now() + Duration::from_secs(10);
+    while most_at_once(100) > 1 {
+        assert!(Instant::now() < end, "two threads on one core");
+    }
+}
+
+/// Binds each thread of this process to the first core that it may use.
+#[cfg(target_os = "linux")]
+fn one_core_for_all() {
+    // SAFETY: sets of the size that is said, and numbers of this process's threads.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+        let size = size_of::<libc::cpu_set_t>();
+        assert_eq!(libc::sched_getaffinity(0, size, &raw mut allowed), 0);
+        let first = (0..libc::CPU_SETSIZE as usize).find(|&cpu| libc::CPU_ISSET(cpu, &allowed));
+        let mut one: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(first.unwrap(), &mut one);
+        for task in std::fs::read_dir("/proc/self/task").unwrap() {
+            let name = task.unwrap().file_name();
+            let thread: libc::pid_t = name.to_str().unwrap().parse().unwrap();
+            // A thread that has ended meanwhile needs no mask.
+            libc::sched_setaffinity(thread, size, &raw const one);
+        }
+    }
+}
