@@ -120,8 +120,8 @@ pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_f
 pub use manycore_platform::{Native, Platform};
 pub use partition::{Block, ParsePartitionerError, Partitioner};
 pub use pool::{
-    BroadcastContext, BuildError, Builder, FnContext, Pool, Scope, ScopeFifo, ThreadStart, Yield,
-    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    BroadcastContext, BuildError, Builder, FnContext, Pool, Probe, Scope, ScopeFifo, ThreadStart,
+    Yield, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };

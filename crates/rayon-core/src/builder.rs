@@ -5,7 +5,7 @@ use crate::handlers::{NameOf, PanicHandler, ThreadHandler};
 use crate::pool::ThreadPool;
 use crate::settings::Settings;
 use crate::spawning::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-use crate::{global, max_num_threads};
+use crate::{global, max_num_threads, trace};
 use manycore::Pool;
 use manycore::elastic::Watch;
 use manycore::topology::Topology;
@@ -152,13 +152,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if let Some(handler) = self.panic_handler {
             builder = builder.panic_handler(move |payload| handler(payload));
         }
-        if let Some(handler) = self.start_handler {
-            builder = builder.on_thread_start(handler);
-        }
-        if let Some(handler) = self.exit_handler {
-            builder = builder.on_thread_exit(handler);
-        }
-        Ok((self.spawn.build(&builder, self.name_of)?, watch.ok()))
+        let builder = trace::threads(builder, self.start_handler, self.exit_handler);
+        let pool = self.spawn.build(&builder, self.name_of)?;
+        trace::made(&pool);
+        Ok((pool, watch.ok()))
     }
 
     /// As `make`, for a pool that lives as long as the process.

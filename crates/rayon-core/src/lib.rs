@@ -22,6 +22,7 @@ mod handlers;
 mod pool;
 mod settings;
 mod spawning;
+mod trace;
 
 pub use builder::ThreadPoolBuilder;
 #[allow(deprecated)]
@@ -32,7 +33,7 @@ pub use global::{
     scope_fifo, spawn, spawn_broadcast, spawn_fifo,
 };
 pub use manycore::{
-    BroadcastContext, FnContext, Scope, ScopeFifo, Yield, current_thread_has_pending_tasks,
+    BroadcastContext, FnContext, Probe, Scope, ScopeFifo, Yield, current_thread_has_pending_tasks,
     current_thread_index, yield_local, yield_now,
 };
 pub use pool::ThreadPool;

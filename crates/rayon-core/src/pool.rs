@@ -2,7 +2,7 @@
 
 #[allow(deprecated)]
 use crate::Configuration;
-use crate::{BroadcastContext, Scope, ScopeFifo, Yield};
+use crate::{BroadcastContext, Probe, Scope, ScopeFifo, Yield, trace};
 use manycore::Pool;
 use manycore::elastic::Watch;
 use std::error::Error;
@@ -26,6 +26,7 @@ pub struct ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
+        trace::ends(&self.pool);
         // SAFETY: this is the end of it; nobody looks at the pool any more.
         unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
     }
@@ -50,6 +51,12 @@ impl ThreadPool {
         configuration.build()
     }
 
+    /// What the pool is doing: its queues, and how many of its threads sleep. rayon's pools have
+    /// no such method.
+    pub fn probe(&self) -> Probe {
+        self.pool.probe()
+    }
+
     /// Runs `op` on a thread of the pool, and waits for it.
     ///
     /// # Panics
@@ -60,7 +67,7 @@ impl ThreadPool {
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        self.pool.install(op)
+        trace::call(&self.pool, "install", || self.pool.install(op))
     }
 
     /// Runs `op` on each thread of the pool, and waits for all.
@@ -73,7 +80,7 @@ impl ThreadPool {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        self.pool.broadcast(op)
+        trace::call(&self.pool, "broadcast", || self.pool.broadcast(op))
     }
 
     /// How many threads the pool has.
@@ -116,7 +123,7 @@ impl ThreadPool {
         OP: FnOnce(&Scope<'scope>) -> R + Send,
         R: Send,
     {
-        self.pool.scope(op)
+        trace::call(&self.pool, "scope", || self.pool.scope(op))
     }
 
     /// [`scope_fifo`](crate::scope_fifo) in this pool.

@@ -4,7 +4,7 @@
 
 use rayon_core::{ThreadPoolBuilder, join, scope};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,6 +22,12 @@ fn ends(body: impl FnOnce() + Send + 'static) {
     }
 }
 
+fn until(flag: &AtomicBool) {
+    while !flag.load(Relaxed) {
+        thread::yield_now();
+    }
+}
+
 fn work(time: Duration) {
     let end = Instant::now() + time;
     while Instant::now() < end {
@@ -36,19 +42,55 @@ fn a_lock_is_held_across_a_join() {
     ends(|| {
         let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let lock = Mutex::new(0);
-        pool.install(|| {
-            scope(|s| {
-                for _ in 0..200 {
-                    s.spawn(|_| {
-                        let mut count = lock.lock().unwrap();
-                        let short = Duration::from_micros(20);
-                        join(|| work(short), || work(10 * short));
-                        *count += 1;
-                    });
-                }
+        let begun = AtomicBool::new(false);
+        pool.scope(|s| {
+            let mut count = lock.lock().unwrap();
+            let first = || {
+                until(&begun);
+                s.spawn(|_| *lock.lock().unwrap() += 1);
+            };
+            let second = || {
+                begun.store(true, Relaxed);
+                thread::sleep(Duration::from_millis(50));
+            };
+            join(first, second);
+            *count += 1;
+        });
+        assert_eq!(lock.into_inner().unwrap(), 2);
+    });
+}
+
+/// rayon#592 once more: the thread waits for a call into another pool.
+#[test]
+fn a_lock_is_held_across_a_call_into_another_pool() {
+    ends(|| {
+        let pool = |threads| {
+            let builder = ThreadPoolBuilder::new().num_threads(threads);
+            builder.build().unwrap()
+        };
+        let (one, other) = (pool(2), pool(1));
+        let lock = Mutex::new(0);
+        let [busy, holds, begun] = [const { AtomicBool::new(false) }; 3];
+        one.in_place_scope(|s| {
+            // One thread of the pool has enough to do, the other one has the lock and waits.
+            s.spawn(|_| {
+                busy.store(true, Relaxed);
+                until(&begun);
+            });
+            until(&busy);
+            s.spawn(|_| {
+                let mut count = lock.lock().unwrap();
+                holds.store(true, Relaxed);
+                other.install(|| thread::sleep(Duration::from_millis(50)));
+                *count += 1;
+            });
+            until(&holds);
+            s.spawn(|_| {
+                begun.store(true, Relaxed);
+                *lock.lock().unwrap() += 1;
             });
         });
-        assert_eq!(lock.into_inner().unwrap(), 200);
+        assert_eq!(lock.into_inner().unwrap(), 2);
     });
 }
 
@@ -76,17 +118,6 @@ fn a_waiting_job_has_no_stranger_on_its_stack() {
     assert_eq!(deepest.into_inner(), 1);
 }
 
-/// rayon#592, across pools: two pools whose jobs call each other go on.
-#[test]
-fn pools_call_each_other_in_a_circle() {
-    ends(|| {
-        let pool = || ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let (one, other) = (pool(), pool());
-        let sum = one.install(|| other.install(|| one.install(|| 7)));
-        assert_eq!(sum, 7);
-    });
-}
-
 /// polars#8032: the threads of the global pool are the parent's.
 #[cfg(unix)]
 #[test]
@@ -99,7 +130,7 @@ fn a_child_of_fork_has_a_pool() {
         scope(|s| {
             for i in 0..100 {
                 let sum = &sum;
-                s.spawn(move |_| drop(sum.fetch_add(i, Relaxed)));
+                s.spawn(move |_| _ = sum.fetch_add(i, Relaxed));
             }
         });
         let right = sum.into_inner() == 4_950;

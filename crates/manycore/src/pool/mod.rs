@@ -20,6 +20,7 @@ mod join;
 mod leapfrog;
 mod mailbox;
 mod places;
+mod probe;
 mod queue;
 mod ranks;
 mod registry;
@@ -51,6 +52,7 @@ pub(crate) use free_functions::{join_context_here_or, registry_here};
 #[cfg(test)]
 pub(crate) use gate::Gate;
 pub use join::FnContext;
+pub use probe::Probe;
 pub(crate) use registry::Registry;
 pub use scope::{Scope, ScopeFifo};
 pub(crate) use shared::Shared;

@@ -148,6 +148,11 @@ impl<P: Platform> Queue<P> {
         self.length.load(Ordering::Acquire) == 0
     }
 
+    /// How many jobs there are, as seen a moment ago.
+    pub(super) fn len(&self) -> usize {
+        self.length.load(Ordering::Relaxed)
+    }
+
     /// Appends; whether it was empty.
     pub(super) fn push(&self, job: Job) -> bool {
         self.jobs.with(|jobs| {

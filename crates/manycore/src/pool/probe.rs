@@ -1,0 +1,61 @@
+//! What a pool is doing, for who looks at it from outside.
+
+use super::Pool;
+use super::registry::Registry;
+use crate::World;
+
+/// A pool at one moment: how much lies in its queues, and how many of its threads sleep.
+///
+/// The numbers are read one after the other while the pool goes on, so each of them is right, and
+/// their sum may never have been.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(2).build()?;
+/// let probe = pool.probe();
+/// assert_eq!((probe.threads, probe.injected, probe.spawned), (2, 0, 0));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Probe {
+    /// How many threads run jobs at once, at most.
+    pub threads: usize,
+    /// Threads that sleep because they have found nothing to do.
+    pub sleeping: usize,
+    /// Calls and jobs from outside that nobody has begun.
+    pub injected: usize,
+    /// Spawned jobs that nobody has begun.
+    pub spawned: usize,
+    /// Threads with a half of a join that nobody has begun.
+    pub joining: usize,
+}
+
+impl<W: World> Pool<W> {
+    /// Looks at the pool. Reads two words a thread, and writes nothing.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// let (probe, ()) = pool.join(|| pool.probe(), || ());
+    /// assert_eq!(probe.joining, 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn probe(&self) -> Probe {
+        self.registry.probe()
+    }
+}
+
+impl<W: World> Registry<W> {
+    fn probe(&self) -> Probe {
+        Probe {
+            threads: self.shared().threads(),
+            sleeping: self.sleepers() as usize,
+            injected: self.injector().len(),
+            spawned: (self.workers().iter())
+                .map(|worker| worker.spawned().len())
+                .sum(),
+            joining: (self.workers().iter())
+                .filter(|worker| !worker.stack().is_empty())
+                .count(),
+        }
+    }
+}

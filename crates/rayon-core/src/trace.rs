@@ -1,0 +1,81 @@
+//! What the feature `tracing` tells a subscriber, with the target `rayon_core`: pools that are
+//! made and end, threads that start and end, and, for each call from outside, how long it took and
+//! what the pool's queues were at its end. Without the feature nothing of this is compiled.
+
+use manycore::{Builder, Pool};
+
+/// A pool of so many threads is to be made by `builder`.
+#[cfg(feature = "tracing")]
+pub(crate) fn threads(
+    builder: Builder,
+    start: Option<crate::handlers::ThreadHandler>,
+    exit: Option<crate::handlers::ThreadHandler>,
+) -> Builder {
+    let call = |handler: &Option<crate::handlers::ThreadHandler>, index| {
+        if let Some(handler) = handler {
+            handler(index);
+        }
+    };
+    builder
+        .on_thread_start(move |index| {
+            tracing::debug!(target: "rayon_core", index, "thread starts");
+            call(&start, index);
+        })
+        .on_thread_exit(move |index| {
+            call(&exit, index);
+            tracing::debug!(target: "rayon_core", index, "thread ends");
+        })
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) fn threads(
+    mut builder: Builder,
+    start: Option<crate::handlers::ThreadHandler>,
+    exit: Option<crate::handlers::ThreadHandler>,
+) -> Builder {
+    if let Some(start) = start {
+        builder = builder.on_thread_start(start);
+    }
+    match exit {
+        Some(exit) => builder.on_thread_exit(exit),
+        None => builder,
+    }
+}
+
+/// `pool` was made.
+pub(crate) fn made(pool: &Pool) {
+    #[cfg(feature = "tracing")]
+    tracing::debug!(target: "rayon_core", threads = pool.threads(), "pool made");
+    let _ = pool;
+}
+
+/// `pool` ends.
+pub(crate) fn ends(pool: &Pool) {
+    #[cfg(feature = "tracing")]
+    tracing::debug!(target: "rayon_core", threads = pool.threads(), "pool ends");
+    let _ = pool;
+}
+
+/// Runs `call`, which is made from outside of `pool` or inside of it.
+#[inline]
+pub(crate) fn call<R>(pool: &Pool, name: &'static str, call: impl FnOnce() -> R) -> R {
+    #[cfg(feature = "tracing")]
+    {
+        let begin = std::time::Instant::now();
+        let result = call();
+        if tracing::enabled!(target: "rayon_core", tracing::Level::TRACE) {
+            let (us, probe) = (begin.elapsed().as_micros() as u64, pool.probe());
+            tracing::trace!(
+                target: "rayon_core",
+                name, us, sleeping = probe.sleeping, injected = probe.injected,
+                spawned = probe.spawned, joining = probe.joining, "call"
+            );
+        }
+        result
+    }
+    #[cfg(not(feature = "tracing"))]
+    {
+        let _ = (pool, name);
+        call()
+    }
+}
