@@ -25,5 +25,6 @@ mod locks;
 mod loops_inside;
 mod stacks;
 mod storms;
+mod threads;
 mod thrown;
 mod turns;

@@ -1,0 +1,124 @@
+//! A pool's threads: their names, handlers and makers, and pools that end without waiting.
+
+use manycore::{BuildError, Pool};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+use std::{io, thread};
+
+/// A name is asked for just before its thread is made.
+#[test]
+fn a_name_that_panics_leaves_no_thread() {
+    let (tell, ends) = mpsc::channel();
+    let builder = Pool::builder()
+        .threads(4)
+        .dedicated(true)
+        .on_thread_exit(move |index| tell.send(index).unwrap())
+        .names(|index| match index {
+            2 => resume_unwind(Box::new("no name")),
+            _ => format!("named {index}"),
+        });
+    let built = catch_unwind(AssertUnwindSafe(|| builder.build().map(drop)));
+    assert_eq!(built.unwrap_err().downcast_ref(), Some(&"no name"));
+    drop(builder);
+    let mut ended: Vec<usize> = ends.iter().collect();
+    ended.sort_unstable();
+    assert_eq!(ended, [0, 1]);
+}
+
+#[test]
+fn a_handler_of_starts_that_panics() {
+    let (tell, panics) = mpsc::channel();
+    let pool = Pool::builder()
+        .threads(2)
+        .dedicated(true)
+        .on_thread_start(|index| resume_unwind(Box::new(index)))
+        .panic_handler(move |payload| tell.send(*payload.downcast::<usize>().unwrap()).unwrap())
+        .build()
+        .unwrap();
+    assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    drop(pool);
+    let mut indices: Vec<usize> = panics.iter().collect();
+    indices.sort_unstable();
+    assert_eq!(indices, [0, 1]);
+}
+
+/// A pool whose threads somebody else makes: all of them, or an error that says which not.
+#[test]
+fn threads_of_another_maker() {
+    let mut threads = Vec::new();
+    let pool = Pool::builder().threads(3).build_with(|start| {
+        threads.push(thread::spawn(|| start.run()));
+        Ok(())
+    });
+    let pool = pool.unwrap();
+    let ran = pool.broadcast(|context| (context.index(), thread::current().id()));
+    for (index, thread) in ran {
+        assert_eq!(thread, threads[index].thread().id());
+    }
+    drop(pool);
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
+
+    let mut made = Vec::new();
+    let error = Pool::builder().threads(3).build_with(|start| {
+        if start.index() == 1 {
+            return Err(io::Error::other("enough"));
+        }
+        made.push(thread::spawn(|| start.run()));
+        Ok(())
+    });
+    let error = error.unwrap_err();
+    assert!(
+        matches!(&error, BuildError::Spawn { rank: 1, .. }),
+        "{error}"
+    );
+    made.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// A thread that waits in another pool keeps its place, so that nobody else runs there.
+#[test]
+fn a_pool_without_a_reserve_has_its_threads_only() {
+    let pool = Pool::builder()
+        .threads(1)
+        .dedicated(true)
+        .reserve(false)
+        .build()
+        .unwrap();
+    let other = pool_of(1);
+    let (ours, order) = (pool.install(|| thread::current().id()), Mutex::new(vec![]));
+    pool.scope(|scope| {
+        scope.spawn(|_| {
+            other.install(|| thread::sleep(Duration::from_millis(5)));
+            order.lock().unwrap().push(thread::current().id());
+        });
+        scope.spawn(|_| order.lock().unwrap().push(thread::current().id()));
+    });
+    assert_eq!(order.into_inner().unwrap(), [ours, ours]);
+}
+
+fn pool_of(threads: usize) -> Pool {
+    let builder = Pool::builder().threads(threads).dedicated(true);
+    builder.build().unwrap()
+}
+
+/// Jobs that were spawned run although nobody waits, and the adopted thread's are others'.
+#[test]
+fn a_pool_that_is_dismissed() {
+    for adopts in [false, true] {
+        let jobs = thread::spawn(move || {
+            let builder = Pool::builder().threads(3).adopt_current_thread(adopts);
+            let pool = builder.build().unwrap();
+            let (tell, told) = mpsc::channel();
+            for job in 0..50 {
+                let tell = tell.clone();
+                pool.spawn(move || tell.send(job).unwrap());
+            }
+            pool.dismiss();
+            drop(tell);
+            told.iter().sum::<i32>()
+        });
+        assert_eq!(jobs.join().unwrap(), 49 * 50 / 2);
+    }
+}
