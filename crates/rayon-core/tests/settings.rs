@@ -1,8 +1,11 @@
 //! What this crate's builder can do and rayon's cannot.
 
-use rayon_core::{ThreadPoolBuilder, ThreadPoolBuilderExt, join, scope};
+use rayon_core::{ThreadPool, ThreadPoolBuilder, ThreadPoolBuilderExt, join, scope};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 #[test]
 fn callers_take_part_or_hand_over() {
@@ -50,8 +53,8 @@ fn a_pool_with_handlers_has_no_reserve() {
     let other = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         for _ in 0..20 {
-            other.install(|| thread::sleep(std::time::Duration::from_millis(1)));
-            join(|| (), || thread::sleep(std::time::Duration::from_millis(1)));
+            other.install(|| thread::sleep(Duration::from_millis(1)));
+            join(|| (), || thread::sleep(Duration::from_millis(1)));
         }
     });
     drop(pool);
@@ -74,4 +77,96 @@ fn dropping_a_pool_waits_for_nothing() {
     drop(pool);
     go.send(()).unwrap();
     assert_eq!(told.recv(), Ok(5));
+}
+
+/// The threads of a scoped pool end with the scope, whatever happens in it.
+#[test]
+fn a_scoped_pool_whose_user_panics() {
+    let ended = AtomicUsize::new(0);
+    let run = |panics: bool| {
+        ThreadPoolBuilder::new().num_threads(3).build_scoped(
+            |thread| {
+                thread.run();
+                ended.fetch_add(1, Relaxed);
+            },
+            |pool| {
+                pool.spawn(|| thread::sleep(Duration::from_millis(5)));
+                if panics {
+                    resume_unwind(Box::new(7));
+                }
+                pool.install(|| join(|| 1, || 2))
+            },
+        )
+    };
+    assert_eq!(run(false).unwrap(), (1, 2));
+    assert_eq!(ended.load(Relaxed), 3);
+    let payload = catch_unwind(AssertUnwindSafe(|| run(true))).unwrap_err();
+    assert_eq!(payload.downcast_ref(), Some(&7));
+    assert_eq!(ended.load(Relaxed), 6);
+}
+
+/// Also by one of its own jobs, and by a thread that is its worker.
+#[test]
+fn a_pool_is_dropped_anywhere() {
+    let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build();
+    let (tell, told) = mpsc::channel();
+    for threads in [1, 3] {
+        let (own, other) = (pool(threads).unwrap(), pool(threads).unwrap());
+        let tell = tell.clone();
+        let (give, given) = mpsc::channel::<ThreadPool>();
+        own.spawn(move || {
+            let own = given.recv().unwrap();
+            own.spawn(move || tell.send(threads).unwrap());
+            other.install(|| drop(own));
+            drop(other);
+        });
+        give.send(own).unwrap();
+    }
+    assert_eq!(told.recv().unwrap() + told.recv().unwrap(), 4);
+    let tell = tell.clone();
+    thread::spawn(move || {
+        let adopting = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+        let pool = adopting.build().unwrap();
+        pool.spawn(move || tell.send(5).unwrap());
+        drop(pool);
+    });
+    assert_eq!(told.recv(), Ok(5));
+}
+
+/// Programs mix them: everything at once in one pool, by several callers.
+#[test]
+fn all_of_it_from_several_callers() {
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let sum = AtomicUsize::new(0);
+    let add = |n| _ = sum.fetch_add(n, Relaxed);
+    thread::scope(|callers| {
+        for caller in 0..4 {
+            let (pool, add) = (&pool, &add);
+            callers.spawn(move || {
+                for round in 0..50 {
+                    pool.scope(|s| {
+                        s.spawn(|s| {
+                            join(|| add(1), || pool.install(|| add(1)));
+                            s.spawn_broadcast(|_, context| {
+                                assert_eq!(context.num_threads(), 3);
+                                add(1);
+                            });
+                        });
+                        s.spawn(|_| drop(rayon_core::broadcast(|_| add(1))));
+                    });
+                    pool.in_place_scope_fifo(|s| s.spawn_fifo(|_| add(1)));
+                    if round % 10 == caller {
+                        let caught = catch_unwind(AssertUnwindSafe(|| {
+                            pool.join(|| resume_unwind(Box::new(round)), || add(1))
+                        }));
+                        let panic = caught.unwrap_err();
+                        assert_eq!(panic.downcast_ref(), Some(&round));
+                    } else {
+                        add(1);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(sum.into_inner(), 4 * 50 * (2 + 3 + 3 + 1 + 1));
 }
