@@ -21,6 +21,7 @@
 //! | a loop over a slice | [`for_each`], [`for_each_mut`], [`chunks_mut`] | as above |
 //! | a reduction | [`map_reduce`] | as a loop, and one value a stretch of neighbouring indices |
 //! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value a block |
+//! | chains of adaptors | [`prelude`]: `par_iter`, `map`, `filter`, `collect`, `par_sort` and the like | as a loop |
 //! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write an item |
 //! | fork-join: two closures | [`join`] | 2.59 ns if nobody steals the second; two plain calls take 1.49 ns |
 //! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
@@ -81,8 +82,8 @@
 //! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, and are
 //!   more than the pool has threads. Ranks that must all make progress belong in a team (crate
 //!   `manycore-team`) or in threads.
-//! * **For parallel iterators.** There are loops, reductions and scans over index ranges and
-//!   slices; chains of adaptors are rayon's.
+//! * **For parallel iterators of your own making**, or for adaptors that see their neighbours:
+//!   [`iter`] has none. Programs that use rayon's run on this pool by `crates/rayon-core`.
 //! * **For a deadline.** Workers sleep when no loop is due, and a wake-up takes as long as the
 //!   system makes it take.
 //! * **On WebAssembly** and other systems without threads a pool has one thread, and everything
@@ -105,9 +106,11 @@ pub mod cost;
 pub mod elastic;
 #[doc(hidden)]
 pub mod guest;
+pub mod iter;
 mod loops;
 mod partition;
 mod pool;
+pub mod prelude;
 #[doc(hidden)]
 pub mod sleep;
 mod steal;

@@ -55,58 +55,73 @@ impl<W: World> Loop<'_, W> {
         map: impl Fn(usize) -> R + Sync,
         reduce: impl Fn(R, R) -> R + Sync,
     ) -> R {
-        let mut all = if self.partitioner == Partitioner::Split {
-            self.blocks_reduced(range, &map, &reduce)
-        } else {
-            self.stretches_reduced(range, &map, &reduce)
+        let extend = |left: Option<R>, block| {
+            let value = fold(block, &map, &reduce);
+            match left {
+                Some(left) => reduce(left, value),
+                None => value,
+            }
         };
-        all.sort_unstable_by_key(|(stretch, _)| stretch.start);
-        all.into_iter()
-            .map(|(_, value)| value)
-            .reduce(reduce)
+        self.reduce_blocks(range, extend, &reduce)
             .unwrap_or_else(identity)
     }
 
-    /// The results of all blocks, for a partitioner whose blocks have no rank.
-    fn blocks_reduced<R: Send>(
+    /// As [`map_reduce`](Self::map_reduce), but a block is mapped as a whole, by `extend`: with
+    /// what came of its left neighbours, if this thread has had those. `None` if the range is
+    /// empty.
+    pub(crate) fn reduce_blocks<R: Send>(
         &self,
         range: Range<usize>,
-        map: &(impl Fn(usize) -> R + Sync),
-        reduce: &(impl Fn(R, R) -> R + Sync),
+        extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
+        reduce: impl Fn(R, R) -> R,
+    ) -> Option<R> {
+        let mut all = if self.partitioner == Partitioner::Split {
+            self.blocks_mapped(range, &extend)
+        } else {
+            self.stretches_mapped(range, &extend)
+        };
+        all.sort_unstable_by_key(|(stretch, _)| stretch.start);
+        all.into_iter().map(|(_, value)| value).reduce(reduce)
+    }
+
+    /// The results of all blocks, for a partitioner whose blocks have no rank.
+    fn blocks_mapped<R: Send>(
+        &self,
+        range: Range<usize>,
+        extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
     ) -> Vec<Stretch<R>> {
         let all = Lock::<W::Platform, _>::new(Vec::new());
         self.ranked(range, |_, block| {
-            let value = fold(block.clone(), map, reduce);
+            let value = extend(None, block.clone());
             all.with(|all| all.push((block, value)));
         });
         all.with(std::mem::take)
     }
 
     /// The results of neighbouring blocks of each rank, combined.
-    fn stretches_reduced<R: Send>(
+    fn stretches_mapped<R: Send>(
         &self,
         range: Range<usize>,
-        map: &(impl Fn(usize) -> R + Sync),
-        reduce: &(impl Fn(R, R) -> R + Sync),
+        extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
     ) -> Vec<Stretch<R>> {
         let stretches = || Stretches(CachePadded::new(UnsafeCell::new(Vec::new())));
         let ranks: Box<[_]> = (0..self.pool.shared().threads())
             .map(|_| stretches())
             .collect();
         self.ranked(range, |rank, block| {
-            let value = fold(block.clone(), map, reduce);
             // SAFETY: no other thread has this rank in this loop, also while this one has
-            // given its place away, and `map` and `reduce`, which might run a nested
-            // loop, are not running.
+            // given its place away, and `extend`, which might run a nested loop, is not running.
             let mine = unsafe { &mut *ranks[rank].0.get() };
-            match mine.pop() {
-                Some((before, left)) if before.end == block.start => {
-                    let whole = (before.start..block.end, reduce(left, value));
-                    // SAFETY: as above, after `reduce` has returned.
-                    unsafe { &mut *ranks[rank].0.get() }.push(whole);
+            let (start, left) = match mine.pop() {
+                Some((before, left)) if before.end == block.start => (before.start, Some(left)),
+                other => {
+                    mine.extend(other);
+                    (block.start, None)
                 }
-                other => mine.extend(other.into_iter().chain([(block, value)])),
-            }
+            };
+            let whole = (start..block.end, extend(left, block));
+            // SAFETY: as above, after `extend` has returned.
+            unsafe { &mut *ranks[rank].0.get() }.push(whole);
         });
         ranks
             .into_iter()

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// spinning in vain at most doubles the price of a gap.
 const SPIN_BUDGET: Duration = Duration::from_micros(60);
 
-/// Describes a pool before it is made; see [`Pool::builder`].
+/// Describes a pool before it is made; see [`Pool::builder`](crate::Pool::builder).
 ///
 /// ```
 /// use manycore::{Affinity, Pool};
@@ -142,7 +142,7 @@ impl<W: World> Builder<W> {
 
     /// Whether all threads are the pool's own. By default one is not: a pool of
     /// `n` threads starts `n - 1`, and the thread that calls it is the other one. A dedicated
-    /// pool starts `n`; callers of [`install`](Pool::install), `join` and `scope`
+    /// pool starts `n`; callers of [`install`](crate::Pool::install), `join` and `scope`
     /// from outside hand their call over and wait for it, which takes some 10 us more.
     ///
     /// ```
@@ -172,7 +172,7 @@ impl<W: World> Builder<W> {
     /// If the adopted thread drops the pool, the pool first runs all detached jobs, with
     /// that thread's help. If another thread drops it, it does not wait for the adopted
     /// thread: the other workers run all jobs there are, also those that were
-    /// [sent](Pool::spawn_broadcast) to worker 0, and then end. In a pool of
+    /// [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of
     /// one thread, spawned jobs wait until the adopted thread runs them: when it waits
     /// or yields next, and never if it does not. The same holds
     /// for both kinds where a detached job that the adopted thread is running drops
@@ -199,7 +199,7 @@ impl<W: World> Builder<W> {
     }
 
     /// Sets the function that is called with the payload of a panic for which no caller
-    /// waits: that of a job from [`spawn`](Pool::spawn). Without a handler, or if the handler
+    /// waits: that of a job from [`spawn`](crate::Pool::spawn). Without a handler, or if the handler
     /// panics, the process is aborted.
     ///
     /// ```
@@ -233,7 +233,7 @@ impl<W: World> Builder<W> {
     ///   only: it takes no stranger's job any more.
     ///
     /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to
-    /// it, as by [`broadcast`](Pool::broadcast), it runs itself, and parks again. A worker that
+    /// it, as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that
     /// is allowed again is woken at once, and helps with a loop in progress.
     ///
     /// While one core is allowed the pool behaves like a pool of one thread: a job that

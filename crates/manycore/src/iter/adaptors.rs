@@ -1,0 +1,284 @@
+//! What makes one parallel iterator of another: each is the standard library's adaptor, applied
+//! to every block.
+
+use super::{IndexedParallelIterator, ParallelIterator, consume};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// The blocks of an adaptor whose indices are its base's, from the base's.
+macro_rules! blocks {
+    ($item:ty, $exact:expr, |$self:ident, $base:ident| $block:expr) => {
+        type Item = $item;
+        const EXACT: bool = $exact;
+
+        fn indices(&self) -> usize {
+            self.base.indices()
+        }
+
+        unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = $item> {
+            let $self = self;
+            // SAFETY: the caller's promise.
+            let $base = unsafe { self.base.block(block) };
+            $block
+        }
+    };
+}
+
+/// The end of an indexed adaptor is its base's.
+macro_rules! cut {
+    () => {
+        fn cut(&mut self, indices: usize) {
+            self.base.cut(indices);
+        }
+    };
+}
+
+/// See [`ParallelIterator::map`].
+#[derive(Clone, Debug)]
+pub struct Map<I, F> {
+    pub(super) base: I,
+    pub(super) map: F,
+}
+
+impl<I: ParallelIterator, R: Send, F: Fn(I::Item) -> R + Sync> ParallelIterator for Map<I, F> {
+    blocks!(R, I::EXACT, |me, base| base.map(&me.map));
+}
+
+impl<I, R: Send, F> IndexedParallelIterator for Map<I, F>
+where
+    I: IndexedParallelIterator,
+    F: Fn(I::Item) -> R + Sync,
+{
+    cut!();
+}
+
+/// See [`ParallelIterator::filter`].
+#[derive(Clone, Debug)]
+pub struct Filter<I, F> {
+    pub(super) base: I,
+    pub(super) keep: F,
+}
+
+impl<I: ParallelIterator, F: Fn(&I::Item) -> bool + Sync> ParallelIterator for Filter<I, F> {
+    blocks!(I::Item, false, |me, base| base.filter(&me.keep));
+}
+
+/// See [`ParallelIterator::filter_map`].
+#[derive(Clone, Debug)]
+pub struct FilterMap<I, F> {
+    pub(super) base: I,
+    pub(super) map: F,
+}
+
+impl<I: ParallelIterator, R: Send, F> ParallelIterator for FilterMap<I, F>
+where
+    F: Fn(I::Item) -> Option<R> + Sync,
+{
+    blocks!(R, false, |me, base| base.filter_map(&me.map));
+}
+
+/// See [`ParallelIterator::flat_map`].
+#[derive(Clone, Debug)]
+pub struct FlatMap<I, F> {
+    pub(super) base: I,
+    pub(super) map: F,
+}
+
+impl<I: ParallelIterator, R: IntoIterator, F> ParallelIterator for FlatMap<I, F>
+where
+    F: Fn(I::Item) -> R + Sync,
+    R::Item: Send,
+{
+    blocks!(R::Item, false, |me, base| base.flat_map(&me.map));
+}
+
+/// See [`ParallelIterator::inspect`].
+#[derive(Clone, Debug)]
+pub struct Inspect<I, F> {
+    pub(super) base: I,
+    pub(super) look: F,
+}
+
+impl<I: ParallelIterator, F: Fn(&I::Item) + Sync> ParallelIterator for Inspect<I, F> {
+    blocks!(I::Item, I::EXACT, |me, base| base.inspect(&me.look));
+}
+
+impl<I, F> IndexedParallelIterator for Inspect<I, F>
+where
+    I: IndexedParallelIterator,
+    F: Fn(&I::Item) + Sync,
+{
+    cut!();
+}
+
+/// See [`ParallelIterator::copied`].
+#[derive(Clone, Debug)]
+pub struct Copied<I> {
+    pub(super) base: I,
+}
+
+impl<'data, T: Copy + Send + Sync + 'data, I> ParallelIterator for Copied<I>
+where
+    I: ParallelIterator<Item = &'data T>,
+{
+    blocks!(T, I::EXACT, |_me, base| base.copied());
+}
+
+impl<'data, T: Copy + Send + Sync + 'data, I> IndexedParallelIterator for Copied<I>
+where
+    I: IndexedParallelIterator<Item = &'data T>,
+{
+    cut!();
+}
+
+/// See [`ParallelIterator::cloned`].
+#[derive(Clone, Debug)]
+pub struct Cloned<I> {
+    pub(super) base: I,
+}
+
+impl<'data, T: Clone + Send + Sync + 'data, I> ParallelIterator for Cloned<I>
+where
+    I: ParallelIterator<Item = &'data T>,
+{
+    blocks!(T, I::EXACT, |_me, base| base.cloned());
+}
+
+impl<'data, T: Clone + Send + Sync + 'data, I> IndexedParallelIterator for Cloned<I>
+where
+    I: IndexedParallelIterator<Item = &'data T>,
+{
+    cut!();
+}
+
+/// See [`ParallelIterator::fold`].
+#[derive(Clone, Debug)]
+pub struct Fold<I, D, F> {
+    pub(super) base: I,
+    pub(super) identity: D,
+    pub(super) fold: F,
+}
+
+impl<I: ParallelIterator, A: Send, D, F> ParallelIterator for Fold<I, D, F>
+where
+    D: Fn() -> A + Sync,
+    F: Fn(A, I::Item) -> A + Sync,
+{
+    blocks!(A, false, |me, base| {
+        std::iter::once(base.fold((me.identity)(), &me.fold))
+    });
+
+    /// Without an accumulator a block.
+    fn reduce_with(self, reduce: impl Fn(A, A) -> A + Sync) -> Option<A> {
+        let extend = |left: Option<A>, range| {
+            let left = left.unwrap_or_else(&self.identity);
+            // SAFETY: a loop gives out each index once.
+            unsafe { self.base.block(range) }.fold(left, &self.fold)
+        };
+        consume::extended(self.indices(), extend, reduce)
+    }
+}
+
+/// See [`ParallelIterator::map_init`].
+#[derive(Debug)]
+pub struct MapInit<I, T, D, F> {
+    pub(super) base: I,
+    pub(super) init: D,
+    pub(super) map: F,
+    /// States that no block has at the moment.
+    pub(super) spare: Mutex<Vec<T>>,
+}
+
+/// A block's state, which the next block that asks has after it.
+struct Lent<'a, T> {
+    state: Option<T>,
+    spare: &'a Mutex<Vec<T>>,
+}
+
+impl<T> Drop for Lent<'_, T> {
+    fn drop(&mut self) {
+        // Nothing of the user's runs under the lock. After a panic nobody asks any more.
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.extend(self.state.take());
+    }
+}
+
+impl<I: ParallelIterator, T: Send, R: Send, D, F> ParallelIterator for MapInit<I, T, D, F>
+where
+    D: Fn() -> T + Sync,
+    F: Fn(&mut T, I::Item) -> R + Sync,
+{
+    blocks!(R, I::EXACT, |me, base| {
+        let spare = (me.spare.lock().unwrap_or_else(PoisonError::into_inner)).pop();
+        let mut lent = Lent {
+            state: Some(spare.unwrap_or_else(&me.init)),
+            spare: &me.spare,
+        };
+        base.map(move |item| {
+            let state = lent.state.as_mut().expect("taken when it is dropped");
+            (me.map)(state, item)
+        })
+    });
+}
+
+impl<I, T: Send, R: Send, D, F> IndexedParallelIterator for MapInit<I, T, D, F>
+where
+    I: IndexedParallelIterator,
+    D: Fn() -> T + Sync,
+    F: Fn(&mut T, I::Item) -> R + Sync,
+{
+    cut!();
+}
+
+/// See [`IndexedParallelIterator::enumerate`].
+#[derive(Clone, Debug)]
+pub struct Enumerate<I> {
+    pub(super) base: I,
+}
+
+impl<I: IndexedParallelIterator> ParallelIterator for Enumerate<I> {
+    type Item = (usize, I::Item);
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.base.indices()
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = (usize, I::Item)> {
+        // SAFETY: the caller's promise.
+        block.clone().zip(unsafe { self.base.block(block) })
+    }
+}
+
+impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
+    cut!();
+}
+
+/// See [`IndexedParallelIterator::zip`]. Both have as many indices.
+#[derive(Clone, Debug)]
+pub struct Zip<A, B> {
+    pub(super) base: A,
+    pub(super) other: B,
+}
+
+impl<A: IndexedParallelIterator, B: IndexedParallelIterator> ParallelIterator for Zip<A, B> {
+    type Item = (A::Item, B::Item);
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.base.indices()
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = (A::Item, B::Item)> {
+        // SAFETY: the caller's promise, for both.
+        let (base, other) = unsafe { (self.base.block(block.clone()), self.other.block(block)) };
+        base.zip(other)
+    }
+}
+
+impl<A: IndexedParallelIterator, B: IndexedParallelIterator> IndexedParallelIterator for Zip<A, B> {
+    fn cut(&mut self, indices: usize) {
+        self.base.cut(indices);
+        self.other.cut(indices);
+    }
+}

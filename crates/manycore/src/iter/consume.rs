@@ -1,0 +1,561 @@
+//! The traits: what every parallel iterator can do.
+
+use super::adaptors::{
+    Cloned, Copied, Enumerate, Filter, FilterMap, FlatMap, Fold, Inspect, Map, MapInit, Zip,
+};
+use super::{FromParallelIterator, IntoParallelIterator};
+use crate::loops::Loop;
+use crate::partition::Partitioner;
+use crate::pool::registry_here;
+use manycore_platform::Native;
+use std::cmp::Ordering;
+use std::iter::{Product, Sum};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// The loop of the pool that this thread is part of, or of the global one.
+fn adaptive<'a>() -> Loop<'a, Native> {
+    Loop::new(registry_here(), Partitioner::Adaptive)
+}
+
+/// Runs `of_range` on all of `indices`, in blocks.
+pub(super) fn ranges(indices: usize, of_range: impl Fn(Range<usize>) + Sync) {
+    adaptive().parallel_for_blocks(0..indices, of_range);
+}
+
+/// What `of_range` makes of each block of `indices`, and `reduce` of neighbours; `None` if there is
+/// no index.
+pub(super) fn reduced<R: Send>(
+    indices: usize,
+    of_range: impl Fn(Range<usize>) -> R + Sync,
+    reduce: impl Fn(R, R) -> R + Sync,
+) -> Option<R> {
+    let extend = |left, range| match left {
+        Some(left) => reduce(left, of_range(range)),
+        None => of_range(range),
+    };
+    extended(indices, extend, &reduce)
+}
+
+/// As [`reduced`]; `extend` has what came of the blocks to the left, if it was on this thread.
+pub(super) fn extended<R: Send>(
+    indices: usize,
+    extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
+    reduce: impl Fn(R, R) -> R,
+) -> Option<R> {
+    adaptive().reduce_blocks(0..indices, extend, reduce)
+}
+
+/// An iterator whose items several threads take, in blocks.
+///
+/// Its consumers run in the pool that the calling thread is part of, or else in the
+/// [global one](crate::Pool::global): `pool.install(|| items.par_iter()...)` uses `pool`.
+///
+/// # Panics
+///
+/// All consumers panic with the first panic of a closure, once all threads have left the loop.
+///
+/// ```
+/// use manycore::prelude::*;
+///
+/// let sum: i32 = [1, 2, 3].par_iter().map(|x| x * x).sum();
+/// assert_eq!(sum, 14);
+/// ```
+pub trait ParallelIterator: Sized + Sync {
+    /// What it gives.
+    type Item: Send;
+
+    /// Whether a block has as many items as indices, and they are known by these.
+    #[doc(hidden)]
+    const EXACT: bool;
+
+    /// How many indices there are.
+    #[doc(hidden)]
+    fn indices(&self) -> usize;
+
+    /// The items of `block`, in order.
+    ///
+    /// # Safety
+    ///
+    /// No index is asked for twice.
+    #[doc(hidden)]
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = Self::Item>;
+
+    /// Calls `f` with each item.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// (0..10).into_par_iter().for_each(|i| assert!(i < 10));
+    /// ```
+    fn for_each(self, f: impl Fn(Self::Item) + Sync) {
+        ranges(self.indices(), |range| {
+            // SAFETY: a loop gives out each index once.
+            unsafe { self.block(range) }.for_each(&f);
+        });
+    }
+
+    /// [`for_each`](Self::for_each) with a state: see [`map_init`](Self::map_init).
+    fn for_each_init<T: Send>(
+        self,
+        init: impl Fn() -> T + Sync,
+        f: impl Fn(&mut T, Self::Item) + Sync,
+    ) {
+        self.map_init(init, f).for_each(|()| ());
+    }
+
+    /// Calls `f` with each item until one is an error, which is returned; others may have been
+    /// called with later items by then.
+    ///
+    /// # Errors
+    ///
+    /// The first that was seen.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let small = |i: u8| if i < 5 { Ok(()) } else { Err(i) };
+    /// assert_eq!((0..5).into_par_iter().try_for_each(small), Ok(()));
+    /// assert!((0..9).into_par_iter().try_for_each(small).is_err());
+    /// ```
+    fn try_for_each<E: Send>(
+        self,
+        f: impl Fn(Self::Item) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        match self.find_map_any(|item| f(item).err()) {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Each item, mapped.
+    fn map<R: Send, F: Fn(Self::Item) -> R + Sync>(self, map: F) -> Map<Self, F> {
+        Map { base: self, map }
+    }
+
+    /// Each item, mapped with a state. There are as many states as threads take part, at most, each
+    /// made by `init` when it is first needed: for scratch memory, or a generator of random numbers.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let lengths: Vec<usize> = (0..4_usize)
+    ///     .into_par_iter()
+    ///     .map_init(String::new, |text, i| {
+    ///         text.clear();
+    ///         text.extend(std::iter::repeat_n('x', i));
+    ///         text.len()
+    ///     })
+    ///     .collect();
+    /// assert_eq!(lengths, [0, 1, 2, 3]);
+    /// ```
+    fn map_init<T, R, D, F>(self, init: D, map: F) -> MapInit<Self, T, D, F>
+    where
+        T: Send,
+        R: Send,
+        D: Fn() -> T + Sync,
+        F: Fn(&mut T, Self::Item) -> R + Sync,
+    {
+        MapInit {
+            base: self,
+            init,
+            map,
+            spare: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The items that `keep` says yes to.
+    fn filter<F: Fn(&Self::Item) -> bool + Sync>(self, keep: F) -> Filter<Self, F> {
+        Filter { base: self, keep }
+    }
+
+    /// What `map` gives of the items, if anything.
+    fn filter_map<R: Send, F: Fn(Self::Item) -> Option<R> + Sync>(
+        self,
+        map: F,
+    ) -> FilterMap<Self, F> {
+        FilterMap { base: self, map }
+    }
+
+    /// The items of what `map` makes of each item, which one thread goes through.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let all: Vec<u32> = (1..4_u32).into_par_iter().flat_map(|n| 0..n).collect();
+    /// assert_eq!(all, [0, 0, 1, 0, 1, 2]);
+    /// ```
+    fn flat_map<R: IntoIterator<Item: Send>, F: Fn(Self::Item) -> R + Sync>(
+        self,
+        map: F,
+    ) -> FlatMap<Self, F> {
+        FlatMap { base: self, map }
+    }
+
+    /// [`flat_map`](Self::flat_map), by the name that rayon has for it.
+    fn flat_map_iter<R, F>(self, map: F) -> FlatMap<Self, F>
+    where
+        R: IntoIterator<Item: Send>,
+        F: Fn(Self::Item) -> R + Sync,
+    {
+        self.flat_map(map)
+    }
+
+    /// Each item, after `look` has seen it.
+    fn inspect<F: Fn(&Self::Item) + Sync>(self, look: F) -> Inspect<Self, F> {
+        Inspect { base: self, look }
+    }
+
+    /// Each item that a reference points to, copied.
+    fn copied<'data, T: Copy + Send + Sync + 'data>(self) -> Copied<Self>
+    where
+        Self: ParallelIterator<Item = &'data T>,
+    {
+        Copied { base: self }
+    }
+
+    /// Each item that a reference points to, cloned.
+    fn cloned<'data, T: Clone + Send + Sync + 'data>(self) -> Cloned<Self>
+    where
+        Self: ParallelIterator<Item = &'data T>,
+    {
+        Cloned { base: self }
+    }
+
+    /// The items of each stretch of neighbours, folded into one: a parallel iterator over what came
+    /// of the stretches, in order. Before [`reduce`](Self::reduce) a stretch is all that one thread
+    /// has had of neighbours; before others it is a block.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    /// use std::collections::HashMap;
+    ///
+    /// let words = ["to", "be", "or", "not", "to", "be"];
+    /// let counts = words
+    ///     .par_iter()
+    ///     .fold(HashMap::new, |mut counts, word| {
+    ///         *counts.entry(*word).or_insert(0) += 1;
+    ///         counts
+    ///     })
+    ///     .reduce(HashMap::new, |mut all, some| {
+    ///         some.into_iter().for_each(|(word, count)| *all.entry(word).or_insert(0) += count);
+    ///         all
+    ///     });
+    /// assert_eq!(counts["be"], 2);
+    /// ```
+    fn fold<A, D, F>(self, identity: D, fold: F) -> Fold<Self, D, F>
+    where
+        A: Send,
+        D: Fn() -> A + Sync,
+        F: Fn(A, Self::Item) -> A + Sync,
+    {
+        Fold {
+            base: self,
+            identity,
+            fold,
+        }
+    }
+
+    /// What `reduce` makes of neighbours, until one is left; `identity` if there is no item.
+    /// `reduce` must be associative, and need not be commutative.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let text = ["a", "b", "c"].par_iter().map(|text| text.to_string());
+    /// assert_eq!(text.reduce(String::new, |left, right| left + &right), "abc");
+    /// ```
+    fn reduce(
+        self,
+        identity: impl Fn() -> Self::Item + Sync,
+        reduce: impl Fn(Self::Item, Self::Item) -> Self::Item + Sync,
+    ) -> Self::Item {
+        self.reduce_with(reduce).unwrap_or_else(identity)
+    }
+
+    /// [`reduce`](Self::reduce); `None` if there is no item.
+    fn reduce_with(
+        self,
+        reduce: impl Fn(Self::Item, Self::Item) -> Self::Item + Sync,
+    ) -> Option<Self::Item> {
+        let either = |left: Option<_>, right: Option<_>| match (left, right) {
+            (Some(left), Some(right)) => Some(reduce(left, right)),
+            (left, right) => left.or(right),
+        };
+        // SAFETY: a loop gives out each index once.
+        let of_range = |range| unsafe { self.block(range) }.reduce(&reduce);
+        reduced(self.indices(), of_range, either).flatten()
+    }
+
+    /// The sum of all items.
+    fn sum<S: Send + Sum<Self::Item> + Sum<S>>(self) -> S {
+        // SAFETY: a loop gives out each index once.
+        let of_range = |range| unsafe { self.block(range) }.sum::<S>();
+        let add = |left, right| [left, right].into_iter().sum::<S>();
+        let sum = reduced(self.indices(), of_range, add);
+        sum.unwrap_or_else(|| std::iter::empty::<S>().sum())
+    }
+
+    /// The product of all items.
+    fn product<S: Send + Product<Self::Item> + Product<S>>(self) -> S {
+        // SAFETY: a loop gives out each index once.
+        let of_range = |range| unsafe { self.block(range) }.product::<S>();
+        let multiply = |left, right| [left, right].into_iter().product::<S>();
+        let product = reduced(self.indices(), of_range, multiply);
+        product.unwrap_or_else(|| std::iter::empty::<S>().product())
+    }
+
+    /// How many items there are.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// assert_eq!((0..100).into_par_iter().filter(|i| i % 3 == 0).count(), 34);
+    /// ```
+    fn count(self) -> usize {
+        self.map(|_| 1).sum()
+    }
+
+    /// The least item, of several the first.
+    fn min(self) -> Option<Self::Item>
+    where
+        Self::Item: Ord,
+    {
+        self.min_by(Ord::cmp)
+    }
+
+    /// The largest item, of several the last.
+    fn max(self) -> Option<Self::Item>
+    where
+        Self::Item: Ord,
+    {
+        self.max_by(Ord::cmp)
+    }
+
+    /// [`min`](Self::min) by a comparison.
+    fn min_by(
+        self,
+        compare: impl Fn(&Self::Item, &Self::Item) -> Ordering + Sync,
+    ) -> Option<Self::Item> {
+        self.reduce_with(|a, b| match compare(&a, &b) {
+            Ordering::Greater => b,
+            _ => a,
+        })
+    }
+
+    /// [`max`](Self::max) by a comparison.
+    fn max_by(
+        self,
+        compare: impl Fn(&Self::Item, &Self::Item) -> Ordering + Sync,
+    ) -> Option<Self::Item> {
+        self.reduce_with(|a, b| match compare(&a, &b) {
+            Ordering::Greater => a,
+            _ => b,
+        })
+    }
+
+    /// [`min`](Self::min) by a key, which is asked for once an item.
+    fn min_by_key<K: Ord + Send>(
+        self,
+        key: impl Fn(&Self::Item) -> K + Sync,
+    ) -> Option<Self::Item> {
+        let keyed = self.map(|item| (key(&item), item));
+        keyed.min_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+    }
+
+    /// [`max`](Self::max) by a key, which is asked for once an item.
+    fn max_by_key<K: Ord + Send>(
+        self,
+        key: impl Fn(&Self::Item) -> K + Sync,
+    ) -> Option<Self::Item> {
+        let keyed = self.map(|item| (key(&item), item));
+        keyed.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+    }
+
+    /// Whether `holds` for any item. Blocks that begin after one was found are skipped.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// assert!((0..1_000_000).into_par_iter().any(|i| i == 77));
+    /// ```
+    fn any(self, holds: impl Fn(Self::Item) -> bool + Sync) -> bool {
+        self.find_map_any(|item| holds(item).then_some(()))
+            .is_some()
+    }
+
+    /// Whether `holds` for all items.
+    fn all(self, holds: impl Fn(Self::Item) -> bool + Sync) -> bool {
+        !self.any(|item| !holds(item))
+    }
+
+    /// An item that `holds` says yes to, whichever is found.
+    fn find_any(self, holds: impl Fn(&Self::Item) -> bool + Sync) -> Option<Self::Item> {
+        self.find_map_any(|item| holds(&item).then_some(item))
+    }
+
+    /// What `map` gives of an item, whichever it first gives something of.
+    fn find_map_any<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
+        let (over, found) = (AtomicBool::new(false), Mutex::new(None));
+        ranges(self.indices(), |range| {
+            // SAFETY: a loop gives out each index once.
+            let mut items = unsafe { self.block(range) };
+            // Relaxed: who misses it searches for longer.
+            if over.load(Relaxed) {
+                return;
+            }
+            if let Some(result) = items.find_map(&map) {
+                over.store(true, Relaxed);
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                // The result of another thread is not dropped under the lock.
+                let later = match *found {
+                    None => found.replace(result),
+                    Some(_) => Some(result),
+                };
+                drop(found);
+                drop(later);
+            }
+        });
+        found.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first item that `holds` says yes to.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// assert_eq!((0..1_000).into_par_iter().find_first(|i| i % 7 == 6), Some(6));
+    /// ```
+    fn find_first(self, holds: impl Fn(&Self::Item) -> bool + Sync) -> Option<Self::Item> {
+        self.filter(holds).reduce_with(|first, _| first)
+    }
+
+    /// All items, in order.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let doubled: Vec<i32> = vec![1, 2, 3].into_par_iter().map(|x| 2 * x).collect();
+    /// assert_eq!(doubled, [2, 4, 6]);
+    /// let numbers: Result<Vec<i32>, _> = ["1", "x"].par_iter().map(|text| text.parse()).collect();
+    /// assert!(numbers.is_err());
+    /// ```
+    fn collect<C: FromParallelIterator<Self::Item>>(self) -> C {
+        C::from_par_iter(self)
+    }
+
+    /// The items that `left` says yes to, and the others, both in order.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let (even, odd): (Vec<_>, Vec<_>) = (0..5).into_par_iter().partition(|i| i % 2 == 0);
+    /// assert_eq!((even, odd), (vec![0, 2, 4], vec![1, 3]));
+    /// ```
+    fn partition<A, B>(self, left: impl Fn(&Self::Item) -> bool + Sync) -> (A, B)
+    where
+        A: Default + Extend<Self::Item> + Send,
+        B: Default + Extend<Self::Item> + Send,
+    {
+        let sides = self.map(|item| match left(&item) {
+            true => (Some(item), None),
+            false => (None, Some(item)),
+        });
+        let (mut a, mut b) = (A::default(), B::default());
+        for (left, right) in sides.collect::<Vec<_>>() {
+            a.extend(left);
+            b.extend(right);
+        }
+        (a, b)
+    }
+
+    /// The first and the second of each pair, both in order.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let (a, b): (Vec<_>, Vec<_>) = (0..3).into_par_iter().map(|i| (i, i * i)).unzip();
+    /// assert_eq!((a, b), (vec![0, 1, 2], vec![0, 1, 4]));
+    /// ```
+    fn unzip<A, B, FromA, FromB>(self) -> (FromA, FromB)
+    where
+        Self: ParallelIterator<Item = (A, B)>,
+        A: Send,
+        B: Send,
+        FromA: Default + Extend<A> + Send,
+        FromB: Default + Extend<B> + Send,
+    {
+        self.collect::<Vec<_>>().into_iter().unzip()
+    }
+}
+
+/// A parallel iterator whose items have numbers.
+///
+/// ```
+/// use manycore::prelude::*;
+///
+/// let (a, b) = ([1, 2, 3], [10, 20, 30]);
+/// let sums: Vec<i32> = a.par_iter().zip(&b).map(|(a, b)| a + b).collect();
+/// assert_eq!(sums, [11, 22, 33]);
+/// ```
+pub trait IndexedParallelIterator: ParallelIterator {
+    /// Leaves the first `indices`, which are no more than there are.
+    #[doc(hidden)]
+    fn cut(&mut self, indices: usize);
+
+    /// How many items there are.
+    fn len(&self) -> usize {
+        self.indices()
+    }
+
+    /// Whether there is no item.
+    fn is_empty(&self) -> bool {
+        self.indices() == 0
+    }
+
+    /// Each item with its number, from 0.
+    fn enumerate(self) -> Enumerate<Self> {
+        Enumerate { base: self }
+    }
+
+    /// Pairs of the items with the same number in both; as many as the shorter one has.
+    fn zip<Z: IntoParallelIterator<Iter: IndexedParallelIterator>>(
+        mut self,
+        other: Z,
+    ) -> Zip<Self, Z::Iter> {
+        let mut other = other.into_par_iter();
+        let indices = self.indices().min(other.indices());
+        self.cut(indices);
+        other.cut(indices);
+        Zip { base: self, other }
+    }
+
+    /// The first `items` items, or all, if they are fewer.
+    #[must_use]
+    fn take(mut self, items: usize) -> Self {
+        let indices = self.indices().min(items);
+        self.cut(indices);
+        self
+    }
+
+    /// The number of an item that `holds` says yes to, whichever is found.
+    fn position_any(self, holds: impl Fn(Self::Item) -> bool + Sync) -> Option<usize> {
+        let numbered = self.enumerate();
+        numbered.find_map_any(|(index, item)| holds(item).then_some(index))
+    }
+
+    /// The items in place of those of `target`, whose memory is used again.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let mut squares = Vec::new();
+    /// (0..3).into_par_iter().map(|i| i * i).collect_into_vec(&mut squares);
+    /// assert_eq!(squares, [0, 1, 4]);
+    /// ```
+    fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
+        target.clear();
+        super::collect::into_vec(self, target);
+    }
+}

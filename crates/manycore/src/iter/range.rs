@@ -1,0 +1,105 @@
+//! Ranges of integers.
+
+use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use std::ops::{Range, RangeInclusive};
+
+/// The integers whose ranges are parallel iterators: all but the 128-bit ones.
+pub trait Integer: Copy + Send + Sync + PartialOrd + sealed::Sealed {
+    /// `self` and `steps` more, which is within the type.
+    #[doc(hidden)]
+    fn forward(self, steps: usize) -> Self;
+
+    /// How many steps it is to `end`, which is not less.
+    #[doc(hidden)]
+    fn steps_to(self, end: Self) -> Option<usize>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! integers {
+    ($($integer:ty)*) => {$(
+        impl sealed::Sealed for $integer {}
+
+        impl Integer for $integer {
+            #[inline(always)]
+            fn forward(self, steps: usize) -> Self {
+                // The sum is within the type, so what the cast cuts off does not matter.
+                self.wrapping_add(steps as $integer)
+            }
+
+            fn steps_to(self, end: Self) -> Option<usize> {
+                usize::try_from(end as i128 - self as i128).ok()
+            }
+        }
+    )*};
+}
+
+integers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
+
+/// Over a range of integers.
+#[derive(Clone, Debug)]
+pub struct RangeIter<T> {
+    start: T,
+    len: usize,
+}
+
+impl<T: Integer> ParallelIterator for RangeIter<T> {
+    type Item = T;
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.len
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = T> {
+        let start = self.start;
+        block.map(move |index| start.forward(index))
+    }
+}
+
+impl<T: Integer> IndexedParallelIterator for RangeIter<T> {
+    fn cut(&mut self, indices: usize) {
+        self.len = indices;
+    }
+}
+
+/// Its `into_par_iter` panics if the range has more integers than a `usize` can count.
+impl<T: Integer> IntoParallelIterator for Range<T> {
+    type Iter = RangeIter<T>;
+    type Item = T;
+
+    #[track_caller]
+    fn into_par_iter(self) -> RangeIter<T> {
+        let len = match self.start < self.end {
+            true => self.start.steps_to(self.end).expect(COUNTED),
+            false => 0,
+        };
+        RangeIter {
+            start: self.start,
+            len,
+        }
+    }
+}
+
+/// Its `into_par_iter` panics if the range has more integers than a `usize` can count.
+impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
+    type Iter = RangeIter<T>;
+    type Item = T;
+
+    #[track_caller]
+    fn into_par_iter(self) -> RangeIter<T> {
+        let (start, end) = (*self.start(), *self.end());
+        let len = match self.is_empty() {
+            true => 0,
+            false => {
+                let steps = start.steps_to(end);
+                steps.and_then(|steps| steps.checked_add(1)).expect(COUNTED)
+            }
+        };
+        RangeIter { start, len }
+    }
+}
+
+const COUNTED: &str = "a range of at most usize::MAX integers";

@@ -1,0 +1,250 @@
+//! Slices, and their chunks and windows.
+
+use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Over references to the items of a slice.
+#[derive(Debug)]
+pub struct SliceIter<'data, T>(&'data [T]);
+
+impl<'data, T: Sync> ParallelIterator for SliceIter<'data, T> {
+    type Item = &'data T;
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.0.len()
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data T> {
+        self.0[block].iter()
+    }
+}
+
+impl<T: Sync> IndexedParallelIterator for SliceIter<'_, T> {
+    fn cut(&mut self, indices: usize) {
+        self.0 = &self.0[..indices];
+    }
+}
+
+impl<'data, T: Sync> IntoParallelIterator for &'data [T] {
+    type Iter = SliceIter<'data, T>;
+    type Item = &'data T;
+
+    fn into_par_iter(self) -> SliceIter<'data, T> {
+        SliceIter(self)
+    }
+}
+
+/// A mutable slice that several threads hold disjoint parts of.
+#[derive(Debug)]
+struct Parts<'data, T> {
+    items: *mut T,
+    len: usize,
+    borrowed: PhantomData<&'data mut [T]>,
+}
+
+// SAFETY: used as `&Parts` only to hand out disjoint `&mut [T]` (`part`), which may move to another
+// thread because `T: Send`.
+unsafe impl<T: Send> Sync for Parts<'_, T> {}
+// SAFETY: it stands for a `&mut [T]`.
+unsafe impl<T: Send> Send for Parts<'_, T> {}
+
+impl<'data, T> Parts<'data, T> {
+    fn of(items: &'data mut [T]) -> Self {
+        Self {
+            items: items.as_mut_ptr(),
+            len: items.len(),
+            borrowed: PhantomData,
+        }
+    }
+
+    /// The items of `range`.
+    ///
+    /// # Safety
+    ///
+    /// No index is asked for twice.
+    unsafe fn part(&self, range: Range<usize>) -> &'data mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the slice, which is borrowed for 'data, and disjoint by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()) }
+    }
+}
+
+/// Over mutable references to the items of a slice.
+#[derive(Debug)]
+pub struct SliceIterMut<'data, T>(Parts<'data, T>);
+
+impl<'data, T: Send> ParallelIterator for SliceIterMut<'data, T> {
+    type Item = &'data mut T;
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.0.len
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data mut T> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.part(block) }.iter_mut()
+    }
+}
+
+impl<T: Send> IndexedParallelIterator for SliceIterMut<'_, T> {
+    fn cut(&mut self, indices: usize) {
+        self.0.len = indices;
+    }
+}
+
+impl<'data, T: Send> IntoParallelIterator for &'data mut [T] {
+    type Iter = SliceIterMut<'data, T>;
+    type Item = &'data mut T;
+
+    fn into_par_iter(self) -> SliceIterMut<'data, T> {
+        SliceIterMut(Parts::of(self))
+    }
+}
+
+/// Over chunks of a slice.
+#[derive(Debug)]
+pub struct Chunks<'data, T> {
+    items: &'data [T],
+    size: usize,
+}
+
+/// The items of chunks `block`, of `len` items in chunks of `size`.
+fn of_chunks(block: Range<usize>, size: usize, len: usize) -> Range<usize> {
+    // The last chunk may be shorter; the products are those of chunks that there are.
+    let end = |chunk: usize| chunk.saturating_mul(size).min(len);
+    end(block.start)..end(block.end)
+}
+
+impl<'data, T: Sync> ParallelIterator for Chunks<'data, T> {
+    type Item = &'data [T];
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.items.len().div_ceil(self.size)
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data [T]> {
+        self.items[of_chunks(block, self.size, self.items.len())].chunks(self.size)
+    }
+}
+
+impl<T: Sync> IndexedParallelIterator for Chunks<'_, T> {
+    fn cut(&mut self, indices: usize) {
+        self.items = &self.items[of_chunks(0..indices, self.size, self.items.len())];
+    }
+}
+
+/// Over mutable chunks of a slice.
+#[derive(Debug)]
+pub struct ChunksMut<'data, T> {
+    items: Parts<'data, T>,
+    size: usize,
+}
+
+impl<'data, T: Send> ParallelIterator for ChunksMut<'data, T> {
+    type Item = &'data mut [T];
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.items.len.div_ceil(self.size)
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data mut [T]> {
+        let items = of_chunks(block, self.size, self.items.len);
+        // SAFETY: disjoint blocks of chunks have disjoint items.
+        unsafe { self.items.part(items) }.chunks_mut(self.size)
+    }
+}
+
+impl<T: Send> IndexedParallelIterator for ChunksMut<'_, T> {
+    fn cut(&mut self, indices: usize) {
+        self.items.len = of_chunks(0..indices, self.size, self.items.len).end;
+    }
+}
+
+impl<'data, T: Send> ChunksMut<'data, T> {
+    pub(super) fn of(items: &'data mut [T], size: usize) -> Self {
+        Self {
+            items: Parts::of(items),
+            size,
+        }
+    }
+}
+
+/// Over windows of a slice, which overlap.
+#[derive(Debug)]
+pub struct Windows<'data, T> {
+    items: &'data [T],
+    size: usize,
+}
+
+impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
+    type Item = &'data [T];
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        (self.items.len() + 1).saturating_sub(self.size)
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data [T]> {
+        let (items, size) = (self.items, self.size);
+        block.map(move |index| &items[index..index + size])
+    }
+}
+
+impl<T: Sync> IndexedParallelIterator for Windows<'_, T> {
+    fn cut(&mut self, indices: usize) {
+        let items = match indices {
+            0 => 0,
+            windows => windows + self.size - 1,
+        };
+        self.items = &self.items[..items];
+    }
+}
+
+/// Parallel iterators over parts of slices.
+pub trait ParallelSlice<T: Sync> {
+    /// Over chunks of `size` items, the last of which may be shorter.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is 0.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let sums: Vec<i32> = [1, 2, 3].par_chunks(2).map(|chunk| chunk.iter().sum()).collect();
+    /// assert_eq!(sums, [3, 3]);
+    /// ```
+    fn par_chunks(&self, size: usize) -> Chunks<'_, T>;
+
+    /// Over all runs of `size` items that are neighbours.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is 0.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// assert!([1, 2, 5].par_windows(2).all(|pair| pair[0] < pair[1]));
+    /// ```
+    fn par_windows(&self, size: usize) -> Windows<'_, T>;
+}
+
+impl<T: Sync> ParallelSlice<T> for [T] {
+    #[track_caller]
+    fn par_chunks(&self, size: usize) -> Chunks<'_, T> {
+        assert_ne!(size, 0, "chunks of no items");
+        Chunks { items: self, size }
+    }
+
+    #[track_caller]
+    fn par_windows(&self, size: usize) -> Windows<'_, T> {
+        assert_ne!(size, 0, "windows of no items");
+        Windows { items: self, size }
+    }
+}
