@@ -1,6 +1,7 @@
 //! One of everything, small enough for Miri (`ci/miri.sh`), which finds what
 //! no other test can: races on plain memory, and references to what is gone.
 
+use manycore::prelude::*;
 use manycore::{Block, Partitioner, Pool};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -213,4 +214,46 @@ fn calls_from_two_threads_and_between_pools() {
             });
         }
     });
+}
+
+/// Items that are moved out of a vector, written to places, and left behind by a panic.
+#[test]
+fn parallel_iterators() {
+    let pool = pool(2);
+    pool.install(|| {
+        let words: Vec<String> = (0..40).map(|i| i.to_string()).collect();
+        let longer: Vec<String> = words.into_par_iter().map(|word| word + "!").collect();
+        assert_eq!(longer[39], "39!");
+        let kept: Vec<&String> = longer.par_iter().filter(|word| word.len() == 2).collect();
+        assert_eq!(kept.len(), 10);
+        let mut lengths = vec![0; 40];
+        lengths
+            .par_iter_mut()
+            .zip(&longer)
+            .for_each(|(length, word)| *length = word.len());
+        lengths.par_chunks_mut(7).for_each(|chunk| chunk.reverse());
+        lengths.par_sort();
+        assert_eq!(lengths.par_iter().sum::<usize>(), 110);
+        let found = longer
+            .clone()
+            .into_par_iter()
+            .zip(0..30)
+            .find_any(|(word, _)| word == "7!");
+        assert_eq!(found, Some(("7!".to_owned(), 7)));
+        let states = longer.par_iter().map_init(String::new, |state, word| {
+            state.push_str(word);
+            state.len()
+        });
+        assert!(states.max() >= Some(3));
+    });
+    // Leaks what was written before, and what nobody has come to: numbers, here.
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        let numbers = pool.install(|| (0..30).collect::<Vec<_>>().into_par_iter());
+        let mapped = numbers.map(|i| match i {
+            20 => resume_unwind(Box::new(i)),
+            i => i + 1,
+        });
+        pool.install(|| mapped.collect::<Vec<i32>>())
+    }));
+    assert_eq!(caught.unwrap_err().downcast_ref(), Some(&20));
 }
