@@ -65,3 +65,36 @@ pub(crate) fn escape(text: &str) -> String {
         .replace('>', "&gt;")
         .replace('"', "&quot;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_lead_to_every_section_and_say_where_it_ran() {
+        let section = |title: &str, place: &str| Section {
+            title: title.into(),
+            place: place.into(),
+            ..Section::default()
+        };
+        let sections = [
+            section("Work stealing", "Simulated: a < b"),
+            section("Sleep", ""),
+        ];
+        let page = Page {
+            title: "t",
+            byline: "b",
+            notes: &["x was left out: y & z.".into()],
+            sections: &sections,
+        };
+        let html = page.render();
+        for part in [
+            "<a href=\"#work-stealing\">Work stealing</a> <span class=\"place\">Simulated: a &lt; b",
+            "<section id=\"work-stealing\">",
+            "<a href=\"#sleep\">Sleep</a></li>",
+            "y &amp; z.",
+        ] {
+            assert!(html.contains(part), "{html} lacks {part}");
+        }
+    }
+}

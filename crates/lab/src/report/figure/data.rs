@@ -75,7 +75,7 @@ pub(crate) struct Series {
 pub(crate) enum Part {
     /// A marker a point, joined.
     Measured(Vec<Point>),
-    /// Dashed, without markers: what a formula says.
+    /// The same, dashed: what a formula says.
     Computed(Vec<Point>),
     /// Dashed, from edge to edge: a value that does not depend on the horizontal axis.
     Level(f64),

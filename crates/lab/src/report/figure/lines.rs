@@ -110,15 +110,18 @@ impl Lines<'_> {
             }
         }
         // Markers over all lines.
-        for series in self.shown() {
+        for (number, series) in self.shown().enumerate() {
             let look = Look::of(series.looks_like());
-            if let Part::Measured(points) = &series.part {
-                for point in points {
-                    range(canvas, &frame, &y, at(point).0, point.y, look.ink);
-                    // A course of many points is a line.
-                    if points.len() <= MOST_MARKERS {
-                        look.mark(canvas, at(point), RADIUS);
-                    }
+            let points = series.points();
+            // Of a course of many points only some, and not the same of each line.
+            let step = match points.len() {
+                ..=MOST_MARKERS => 1,
+                many => many.div_ceil(MARKERS_OF_MANY),
+            };
+            for (at_point, point) in points.iter().enumerate() {
+                range(canvas, &frame, &y, at(point).0, point.y, look.ink);
+                if (at_point + number * step / 4).is_multiple_of(step) {
+                    look.mark(canvas, at(point), RADIUS);
                 }
             }
         }
@@ -176,20 +179,24 @@ impl Lines<'_> {
                 &[elbow, (column - 4.0, place)],
                 Stroke::solid(look.ink, 0.4),
             );
-            if matches!(series.part, Part::Measured(_)) {
-                look.label(canvas, (column, place), &series.name, NAME);
-            } else {
-                let ends = [(column - 4.0, place), (column + 3.0, place)];
+            if !matches!(series.part, Part::Measured(_)) {
+                let ends = [(column - 4.0, place), (column + 4.0, place)];
                 canvas.line(&ends, Stroke::dashed(look.ink, 1.0));
-                let base = (column + 5.0, place + 0.35 * NAME);
-                canvas.text(base, &*series.name, NAME, Anchor::Start, Ink::Text);
+            }
+            match series.part {
+                Part::Level(_) => {
+                    let base = (column + 5.0, place + 0.35 * NAME);
+                    canvas.text(base, &*series.name, NAME, Anchor::Start, Ink::Text);
+                }
+                _ => look.label(canvas, (column, place), &series.name, NAME),
             }
         }
     }
 }
 
-/// A line of more points has no markers but at its name.
+/// A line of more points has so many markers.
 const MOST_MARKERS: usize = 40;
+const MARKERS_OF_MANY: usize = 8;
 
 /// The bar of a value, if it is long enough to be seen; with an open end where it is cut.
 fn range(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, x: f64, value: Value, ink: Ink) {

@@ -89,7 +89,7 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("counted", 2, hollow(Disc)),
         ("grouped", 3, filled(Square)),
         ("default", 0, hollow(Funnel)),
-        ("closed form of channel", 1, filled(Disc)),
+        ("closed form of channel", 1, hollow(Disc)),
         // Ways to spread tasks; what is ours anywhere.
         ("ours", 0, filled(Disc)),
         ("global-queue", 7, filled(Square)),
@@ -115,9 +115,9 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("tp-pinned", 4, filled(Funnel)),
         ("elastic", 0, filled(Disc)),
         ("wrap", 2, filled(Diamond)),
-        ("ideal", 7, filled(Square)),
-        ("fair sharing", 3, filled(Square)),
-        ("pinned", 5, filled(Square)),
+        ("ideal", 7, hollow(Disc)),
+        ("fair sharing", 3, hollow(Diamond)),
+        ("pinned", 5, hollow(Square)),
         // Where time goes.
         ("user", 0, filled(Square)),
         ("system", 4, filled(Square)),

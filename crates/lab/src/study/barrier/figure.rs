@@ -4,6 +4,7 @@
 use super::config::BarrierConfig;
 use super::headline;
 use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
+use crate::report::words;
 use crate::study::team::{Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 
@@ -66,7 +67,11 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
         message: headline::message(race),
         note: format!(
             "Time of a wait at each barrier, and exit latency: from the last arrival to the last \
-             departure ({})",
+             departure{} ({})",
+            match &*race.over_network(config.compared_at()) {
+                [] => String::new(),
+                names => format!(". Over the network: {}", words::list(names)),
+            },
             config.setup.place()
         ),
         panels,

@@ -82,6 +82,13 @@ impl<'a, C: Contest> Race<'a, C> {
         })
     }
 
+    /// The names of those that use a broadcast network on `at` cores.
+    pub(in crate::study) fn over_network(self, at: usize) -> Vec<String> {
+        let names = self.config.barriers().iter();
+        let used = names.filter(|name| self.of(0, at, name).is_some_and(PointSummary::broadcasts));
+        used.cloned().collect()
+    }
+
     /// The broadcast network of the machine asked for.
     pub(in crate::study) fn optical(self) -> Option<&'a Optical> {
         self.config.setup().chip()?.0.optical.as_ref()
