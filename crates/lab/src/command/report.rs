@@ -2,9 +2,9 @@
 
 use crate::cli::ReportArgs;
 use crate::failure::{BadInput, bad_input};
-use crate::machine::{self, MachineOptions, simulated};
+use crate::machine::{MachineOptions, figure, simulated};
 use crate::measure::progress::Spinner;
-use crate::report::figure::FigureForm;
+use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::page;
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         return Err(bad_input(left_out.join(" ")));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
-    let (section, mut summary) = of_machine(&world, args.effort.full)?;
+    let measured = machine(&world, args.effort.full)?;
+    let (section, mut summary) = describe(measured, world.place());
     let mut sections = vec![section];
     for (study, plan) in plans {
         let (findings, _) = study::run(study, &*plan, &form, &out)?;
@@ -82,42 +83,50 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
 const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
      several threads do to one counter counts for each success.";
 
-/// What the machine charges: a section, and the picture of the machine for
-/// the terminal.
-fn of_machine(world: &World, full: bool) -> anyhow::Result<(Section, String)> {
-    let (text, summary, figure) = match world {
-        World::Simulated(config) => {
-            let spinner = Spinner::new("machine");
-            let report = simulated::measure(config, &[], &mut |what| spinner.show(what))?;
-            let name = format!("machine\n{}\n", config.name);
-            (
-                report.to_string(),
-                name,
-                machine::figure::simulated(&report),
-            )
-        }
-        World::Native => {
-            let options = match full {
-                true => MachineOptions::full(),
-                false => MachineOptions::quick(),
-            };
-            let report = super::machine::measure(&options);
-            let picture = format!("machine\n{}\n", report.picture.trim_end());
-            (
-                report.to_string(),
-                picture,
-                machine::figure::native(&report),
-            )
-        }
+/// What was measured of the machine.
+struct MeasuredMachine {
+    /// For the terminal.
+    picture: String,
+    /// With what it charges.
+    text: String,
+    figure: Figure,
+}
+
+/// Measures the machine.
+fn machine(world: &World, full: bool) -> anyhow::Result<MeasuredMachine> {
+    if let World::Simulated(config) = world {
+        let spinner = Spinner::new("machine");
+        let report = simulated::measure(config, &[], &mut |what| spinner.show(what))?;
+        return Ok(MeasuredMachine {
+            picture: config.name.clone(),
+            text: report.to_string(),
+            figure: figure::simulated(&report),
+        });
+    }
+    let options = match full {
+        true => MachineOptions::full(),
+        false => MachineOptions::quick(),
     };
+    let report = super::machine::measure(&options);
+    Ok(MeasuredMachine {
+        text: report.to_string(),
+        figure: figure::native(&report),
+        picture: report.picture,
+    })
+}
+
+/// A section, and the picture of the machine for the terminal.
+fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
     let section = Section {
         title: "The machine".into(),
-        place: world.place(),
+        place,
         lead: "What the machine charges for that of which parallel programs are made: to change a \
                number that other cores change too, to start a loop on several threads, to wake a \
                thread that sleeps."
             .into(),
-        figures: Captioned::new(figure, CAPTION).into_iter().collect(),
+        figures: Captioned::new(machine.figure, CAPTION)
+            .into_iter()
+            .collect(),
         blocks: vec![
             Block::Paragraph(
                 "Cores that share a last-level cache form a core group. A cache line, the least \
@@ -127,9 +136,10 @@ fn of_machine(world: &World, full: bool) -> anyhow::Result<(Section, String)> {
                  too, and for its launch with the time until the other threads have heard of it."
                     .into(),
             ),
-            Block::Verbatim(text),
+            Block::Verbatim(machine.text),
         ],
         ..Section::default()
     };
-    Ok((section, summary))
+    let summary = format!("machine\n{}\n", machine.picture.trim_end());
+    (section, summary)
 }

@@ -13,4 +13,5 @@ pub(super) fn message(race: Race<'_, BarrierConfig>) -> String {
 /// The section's first sentences.
 pub(super) const LEAD: &str = "A barrier is a place in a program where each thread waits until all have come. Such a wait \
      costs time even if all come at once, and more on more cores. Here ways to build a barrier are \
-     compared: through memory, and over a network that tells all cores at once.";
+     compared: through memory and, where a machine has one, over a network that tells all cores at \
+     once.";
