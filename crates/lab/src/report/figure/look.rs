@@ -80,7 +80,9 @@ const NAMES: &[(&str, usize, Marker)] = {
         // Barriers.
         ("channel", 1, filled(Disc)),
         ("sense", 7, filled(Square)),
+        ("sense-on-a-line", 7, hollow(Square)),
         ("futex", 4, filled(Triangle)),
+        ("glibc-2011", 4, hollow(Triangle)),
         ("dissemination", 0, filled(Diamond)),
         ("combining", 2, filled(Funnel)),
         ("tournament", 5, hollow(Square)),
@@ -96,6 +98,13 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("random", 2, filled(Triangle)),
         ("offer-mutex", 4, hollow(Diamond)),
         ("offer-cas", 1, filled(Diamond)),
+        // Ways to choose a block; what is ours has its line above.
+        ("document", 7, hollow(Disc)),
+        ("published", 1, filled(Square)),
+        ("refitted", 4, filled(Triangle)),
+        ("prices-alone", 3, hollow(Diamond)),
+        ("taskflow-rule", 5, filled(Funnel)),
+        ("adaptive", 2, filled(Diamond)),
         // Sleep policies.
         ("packed", 7, filled(Square)),
         ("packed-padded", 7, hollow(Square)),
