@@ -14,13 +14,14 @@
 #   peers      every peer runs every index once
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
+#   page       the report in a real browser (apt-get install chromium fonts-liberation)
 #   deny       licences, advisories and sources of dependencies (cargo install cargo-deny)
 #
 # What a check needs and is not here is named in a line, and the check is skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
-all=(model miri tsan fuzz platforms rayon peers semver deny)
+all=(model miri tsan fuzz platforms rayon peers page semver deny)
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
 last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
@@ -44,6 +45,7 @@ missing() {
             echo "no release to compare with: no tag v..."
         fi
         ;;
+    page) command -v chromium >/dev/null || echo "no chromium (apt-get install chromium)" ;;
     deny) cargo deny --version >/dev/null 2>&1 || echo "no cargo-deny (cargo install cargo-deny)" ;;
     esac
 }
@@ -59,6 +61,7 @@ run() {
     peers) ci/peers.sh ;;
     # Crates that are not published are left out by the tool.
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
+    page) ci/page.sh ;;
     deny)
         cargo deny check && cargo deny --manifest-path peers/Cargo.toml check --config "$PWD/deny.toml"
         ;;

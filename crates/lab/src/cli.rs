@@ -1,6 +1,7 @@
 //! The command line, as typed.
 
 use crate::failure::bad_input;
+use crate::report::figure::FigureForm;
 use crate::study;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Machine(MachineArgs),
     /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json, prints its table
     Study(StudyArgs),
+    /// Draw a figure of a study again, in another form, from its SVG file
+    Figure(FigureArgs),
     /// Models that pick a block size: fit them, ask them, judge them
     #[command(subcommand, arg_required_else_help = false)]
     Model(ModelCommand),
@@ -80,7 +83,23 @@ pub(crate) struct StudyArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FigureArgs {
+    /// Figures that a study or a report wrote
+    #[arg(required = true, value_name = "FILE.svg")]
+    pub(crate) files: Vec<PathBuf>,
+    #[arg(long, value_name = "KEY=VALUE", help = FigureForm::HELP)]
+    pub(crate) figure: Vec<String>,
+    /// The folder for the new files
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
+    /// Where all studies run: native, a simulated machine's preset, or FILE.toml [default: each
+    /// where it is at home]
+    #[arg(long, value_name = "WORLD")]
+    pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
 }
@@ -124,6 +143,8 @@ pub(crate) struct EffortArgs {
     /// The folder for results
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
+    #[arg(long, value_name = "KEY=VALUE", help = FigureForm::HELP)]
+    pub(crate) figure: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

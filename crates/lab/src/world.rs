@@ -50,4 +50,12 @@ impl World {
         }
         Ok((Self::Simulated(Box::new(config)), of_study))
     }
+
+    /// Where it is, for readers of a report.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::Native => "Measured on this machine".into(),
+            Self::Simulated(machine) => format!("Simulated: {}", machine.name),
+        }
+    }
 }

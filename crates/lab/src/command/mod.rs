@@ -1,5 +1,6 @@
 //! What the subcommands do; one file each.
 
+mod figure;
 mod machine;
 mod model;
 mod report;
@@ -15,6 +16,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Machine(args) => machine::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Figure(args) => figure::run(&args),
         Command::Model(command) => model::run(&command),
         Command::Report(args) => report::run(&args),
     }

@@ -1,39 +1,45 @@
 //! `manycore report`: the machine and every study on one page.
 
 use crate::cli::ReportArgs;
-use crate::machine::MachineOptions;
+use crate::failure::{BadInput, bad_input};
+use crate::machine::{MachineOptions, figure, simulated};
+use crate::measure::progress::Spinner;
+use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::page;
-use crate::report::section::{Block, Section};
+use crate::report::section::{Block, Captioned, Section};
 use crate::study::settings::Settings;
-use crate::study::{self, Request, STUDIES};
+use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    let form = FigureForm::parse(&args.effort.figure)?;
+    let world = World::new(args.on.as_deref().unwrap_or("native"), &[], &[])?.0;
     let mut plans = Vec::new();
+    let mut left_out = Vec::new();
     for study in STUDIES {
-        let request = Request {
-            world: World::new(study.home(), &[], &[])?.0,
-            settings: Settings::default(),
-            threads: Vec::new(),
-            cores: Vec::new(),
-            only: Vec::new(),
-            full: args.effort.full,
-            seed: args.effort.seed,
-            fresh: false,
-        };
-        plans.push((study, study.plan(&request)?));
+        match plan(study, args) {
+            Ok(plan) => plans.push((study, plan)),
+            // A machine may lack what a study is about.
+            Err(error) if args.on.is_some() && error.is::<BadInput>() => {
+                left_out.push(format!("{} was left out: {error}.", study.name()));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if plans.is_empty() {
+        return Err(bad_input(left_out.join(" ")));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
-    let (section, mut summary) = machine(args.effort.full);
+    let measured = machine(&world, args.effort.full)?;
+    let (section, mut summary) = describe(measured, world.place());
     let mut sections = vec![section];
     for (study, plan) in plans {
-        let (findings, _) = study::run(study, &*plan, &out)?;
+        let (findings, _) = study::run(study, &*plan, &form, &out)?;
         sections.push(findings.section);
         summary += &format!("\n{}\n{}", study.name(), findings.summary);
     }
-    sections.insert(0, in_short(&summary));
     let origin = Origin::native();
     let byline = format!(
         "{}, {}; {}; manycore {} built by {}; {}.",
@@ -44,42 +50,96 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         origin.versions.rustc,
         origin.finished
     );
-    let page = page::render("manycore on this machine", &byline, &sections);
-    let path = out.write("report.html", &page)?;
-    super::print(&format!("{summary}\nThe report: {}\n", path.display()))
+    let page = page::Page {
+        title: "manycore: what parallel programs cost",
+        byline: &byline,
+        notes: &left_out,
+        sections: &sections,
+    };
+    let path = out.write("report.html", page.render())?;
+    let notes: String = left_out.iter().map(|note| format!("{note}\n")).collect();
+    super::print(&format!(
+        "{summary}\n{notes}The report: {}\n",
+        path.display()
+    ))
 }
 
-/// What the terminal says too.
-fn in_short(summary: &str) -> Section {
-    Section {
-        title: "In short".into(),
-        blocks: vec![Block::Verbatim(summary.to_owned())],
+/// A study as the report runs it: at home, or where `--on` says.
+fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
+    let on = args.on.as_deref().unwrap_or(study.home());
+    study.plan(&Request {
+        world: World::new(on, &[], &[])?.0,
+        settings: Settings::default(),
+        threads: Vec::new(),
+        cores: Vec::new(),
+        only: Vec::new(),
+        full: args.effort.full,
+        seed: args.effort.seed,
+        fresh: false,
+    })
+}
+
+/// Under the machine's figure.
+const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
+     several threads do to one counter counts for each success.";
+
+/// What was measured of the machine.
+struct MeasuredMachine {
+    /// For the terminal.
+    picture: String,
+    /// With what it charges.
+    text: String,
+    figure: Figure,
+}
+
+/// Measures the machine.
+fn machine(world: &World, full: bool) -> anyhow::Result<MeasuredMachine> {
+    if let World::Simulated(config) = world {
+        let spinner = Spinner::new("machine");
+        let report = simulated::measure(config, &[], &mut |what| spinner.show(what))?;
+        return Ok(MeasuredMachine {
+            picture: config.name.clone(),
+            text: report.to_string(),
+            figure: figure::simulated(&report),
+        });
     }
-}
-
-/// What the machine charges: a section, and the picture of the machine for
-/// the terminal.
-fn machine(full: bool) -> (Section, String) {
     let options = match full {
         true => MachineOptions::full(),
         false => MachineOptions::quick(),
     };
     let report = super::machine::measure(&options);
+    Ok(MeasuredMachine {
+        text: report.to_string(),
+        figure: figure::native(&report),
+        picture: report.picture,
+    })
+}
+
+/// A section, and the picture of the machine for the terminal.
+fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
     let section = Section {
         title: "The machine".into(),
+        place,
+        lead: "What the machine charges for that of which parallel programs are made: to change a \
+               number that other cores change too, to start a loop on several threads, to wake a \
+               thread that sleeps."
+            .into(),
+        figures: Captioned::new(machine.figure, CAPTION)
+            .into_iter()
+            .collect(),
         blocks: vec![
             Block::Paragraph(
-                "Cores that share a last-level cache form a core group; a cache line moves \
-                 faster inside a group than between two. A parallel loop pays for every claim of \
-                 a block with an atomic operation on a line that other cores want too, and for \
-                 its launch with the time until the other threads have heard of it. These are \
-                 this machine's prices, in nanoseconds: the median, and in brackets the range \
-                 of the middle eight tenths of the samples."
+                "Cores that share a last-level cache form a core group. A cache line, the least \
+                 piece of memory that caches exchange, moves faster inside a group than between \
+                 two. A parallel loop pays for each claim of a block of iterations with an atomic \
+                 operation (one that no other core can interrupt) on a line that other cores want \
+                 too, and for its launch with the time until the other threads have heard of it."
                     .into(),
             ),
-            Block::Verbatim(report.to_string()),
+            Block::Verbatim(machine.text),
         ],
+        ..Section::default()
     };
-    let summary = format!("machine\n{}\n", report.picture.trim_end());
+    let summary = format!("machine\n{}\n", machine.picture.trim_end());
     (section, summary)
 }

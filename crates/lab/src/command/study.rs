@@ -1,6 +1,7 @@
 //! `manycore study NAME`.
 
 use crate::cli::{Format, StudyArgs, counts};
+use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
 use crate::study::{self, Request, Study};
@@ -31,8 +32,9 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let (study, request) = request(args)?;
     let plan = study.plan(&request)?;
+    let form = FigureForm::parse(&args.effort.figure)?;
     let out = OutFolder::prepare(&args.effort.out)?;
-    let (findings, paths) = study::run(study, &*plan, &out)?;
+    let (findings, paths) = study::run(study, &*plan, &form, &out)?;
     super::print(&match args.format {
         Format::Csv => findings.csv,
         Format::Json => serde_json::to_string_pretty(&findings.json)?,

@@ -6,6 +6,7 @@
 
 mod atomics;
 mod distance;
+pub(crate) mod figure;
 mod host;
 mod launch;
 pub(crate) mod simulated;

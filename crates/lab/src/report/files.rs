@@ -31,12 +31,12 @@ impl OutFolder {
     }
 
     /// Writes a whole file or, if that fails, nothing.
-    pub(crate) fn write(&self, name: &str, contents: &str) -> anyhow::Result<PathBuf> {
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> anyhow::Result<PathBuf> {
         let path = self.path(name);
         let mut temporary = tempfile::Builder::new();
         readable(&mut temporary);
         let written = temporary.tempfile_in(&self.0).and_then(|mut file| {
-            file.write_all(contents.as_bytes())?;
+            file.write_all(contents.as_ref())?;
             file.persist(&path).map_err(|error| error.error)
         });
         written.with_context(|| format!("cannot write {}", path.display()))?;

@@ -8,3 +8,4 @@ pub(crate) mod host;
 pub(crate) mod page;
 pub(crate) mod section;
 pub(crate) mod table;
+pub(crate) mod words;

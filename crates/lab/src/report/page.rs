@@ -1,20 +1,61 @@
-//! One HTML page that needs nothing else: no script, no link, no font.
+//! One HTML page that needs nothing else: no script, no font.
 
+use super::figure;
 use super::section::Section;
+use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The whole page.
-pub(crate) fn render(title: &str, byline: &str, sections: &[Section]) -> String {
-    let body: String = sections.iter().map(Section::to_html).collect();
-    let (title, byline) = (escape(title), escape(byline));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header>\n<h1>{title}</h1>\n<p class=\"byline\">{byline}</p>\n</header>\n\
-         {body}</body>\n</html>\n"
-    )
+/// What stands at each section.
+const WORLDS: &str = "What was measured on this machine varies from run to run. What was simulated \
+     ran on a machine that is computed cycle by cycle; it is the same on any host.";
+
+/// What the page says.
+pub(crate) struct Page<'a> {
+    pub(crate) title: &'a str,
+    /// Where and when it was made.
+    pub(crate) byline: &'a str,
+    /// What is not on the page, and why.
+    pub(crate) notes: &'a [String],
+    pub(crate) sections: &'a [Section],
+}
+
+impl Page<'_> {
+    /// The whole page.
+    pub(crate) fn render(&self) -> String {
+        let body: String = self.sections.iter().map(Section::to_html).collect();
+        let (title, byline) = (escape(self.title), escape(self.byline));
+        let note = |note: &String| format!("<p>{}</p>\n", escape(note));
+        let notes: String = self.notes.iter().map(note).collect();
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>\n{STYLE}\
+             @media screen and (prefers-color-scheme: dark) {{\n{}}}\n</style>\n</head>\n<body>\n\
+             <header>\n<h1>{title}</h1>\n<p class=\"byline\">{byline}</p>\n<p>{WORLDS}</p>\n\
+             {notes}</header>\n\
+             {}<main>\n{body}</main>\n</body>\n</html>\n",
+            figure::style_sheet(),
+            self.contents()
+        )
+    }
+
+    /// What each section found, and the way to it.
+    fn contents(&self) -> String {
+        let mut html = String::from("<nav aria-label=\"Contents\">\n<ol>\n");
+        for section in self.sections {
+            let (title, place) = (escape(&section.title), escape(&section.place));
+            let _ = write!(html, "<li><a href=\"#{}\">{title}</a>", section.anchor());
+            if let Some(shown) = section.figures.first() {
+                let _ = write!(html, ". {}.", escape(&shown.figure.message));
+            }
+            if !place.is_empty() {
+                let _ = write!(html, " <span class=\"place\">{place}</span>");
+            }
+            html.push_str("</li>\n");
+        }
+        html + "</ol>\n</nav>\n"
+    }
 }
 
 /// Text as HTML, for content and for quoted attributes.
@@ -23,4 +64,37 @@ pub(crate) fn escape(text: &str) -> String {
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_lead_to_every_section_and_say_where_it_ran() {
+        let section = |title: &str, place: &str| Section {
+            title: title.into(),
+            place: place.into(),
+            ..Section::default()
+        };
+        let sections = [
+            section("Work stealing", "Simulated: a < b"),
+            section("Sleep", ""),
+        ];
+        let page = Page {
+            title: "t",
+            byline: "b",
+            notes: &["x was left out: y & z.".into()],
+            sections: &sections,
+        };
+        let html = page.render();
+        for part in [
+            "<a href=\"#work-stealing\">Work stealing</a> <span class=\"place\">Simulated: a &lt; b",
+            "<section id=\"work-stealing\">",
+            "<a href=\"#sleep\">Sleep</a></li>",
+            "y &amp; z.",
+        ] {
+            assert!(html.contains(part), "{html} lacks {part}");
+        }
+    }
 }

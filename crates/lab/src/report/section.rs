@@ -1,5 +1,6 @@
 //! A part of a report, independent of where it is read.
 
+use super::figure::Figure;
 use super::page::escape;
 use super::table::Table;
 use std::fmt::Write as _;
@@ -8,65 +9,116 @@ use std::fmt::Write as _;
 const WIDTH: usize = 88;
 
 /// A heading and what stands under it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Section {
     pub(crate) title: String,
+    /// Where its numbers come from: measured here, or simulated.
+    pub(crate) place: String,
+    /// What it is about, for who knows none of the documents.
+    pub(crate) lead: String,
+    pub(crate) figures: Vec<Captioned>,
     pub(crate) blocks: Vec<Block>,
+    /// What was written, by the names of the files.
+    pub(crate) files: Vec<String>,
 }
 
-/// What a section is made of.
+/// A figure, and how it is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Captioned {
+    pub(crate) figure: Figure,
+    pub(crate) caption: String,
+}
+
+/// What stands under the figures.
 #[derive(Clone, Debug)]
 pub(crate) enum Block {
     Paragraph(String),
     /// Text whose line breaks and columns matter.
     Verbatim(String),
     Table(Table),
-    Figure {
-        svg: String,
-        caption: String,
-    },
+}
+
+impl Captioned {
+    /// A figure, if it has anything to show.
+    pub(crate) fn new(figure: Figure, caption: &str) -> Option<Self> {
+        let caption = caption.to_owned();
+        (!figure.panels.is_empty()).then_some(Self { figure, caption })
+    }
+
+    /// As wide as the page, and as wide as a phone; the style shows one of them.
+    fn to_html(&self) -> String {
+        let [wide, narrow] = self.figure.for_pages();
+        let caption = escape(&self.caption);
+        format!(
+            "<figure>\n<div class=\"page-wide\">{wide}</div>\n\
+             <div class=\"phone-wide\">{narrow}</div>\n\
+             <figcaption>{caption}</figcaption>\n</figure>\n"
+        )
+    }
 }
 
 impl Section {
     /// For a terminal; figures stay out.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = String::new();
-        for block in &self.blocks {
-            let part = match block {
-                Block::Paragraph(paragraph) => wrap(paragraph),
-                Block::Verbatim(verbatim) => verbatim.trim_end().to_owned() + "\n",
-                Block::Table(table) => table.to_text(),
-                Block::Figure { .. } => continue,
-            };
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&part);
+        let mut parts = Vec::new();
+        if !self.lead.is_empty() {
+            parts.push(wrap(&self.lead));
         }
-        text
+        // What their titles say.
+        let messages = self.figures.iter().map(|shown| &shown.figure.message);
+        parts.extend(messages.map(|message| wrap(&format!("{message}."))));
+        parts.extend(self.blocks.iter().map(|block| match block {
+            Block::Paragraph(paragraph) => wrap(paragraph),
+            Block::Verbatim(verbatim) => verbatim.trim_end().to_owned() + "\n",
+            Block::Table(table) => table.to_text(),
+        }));
+        parts.join("\n")
+    }
+
+    /// What links on the page call it.
+    pub(crate) fn anchor(&self) -> String {
+        self.title.to_lowercase().replace(' ', "-")
     }
 
     /// A `<section>` element.
     pub(crate) fn to_html(&self) -> String {
-        let title = escape(&self.title);
-        format!(
-            "<section>\n<h2>{title}</h2>\n{}</section>\n",
-            html(&self.blocks)
-        )
+        let mut html = format!("<section id=\"{}\">\n", self.anchor());
+        let _ = writeln!(html, "<h2>{}</h2>", escape(&self.title));
+        if !self.place.is_empty() {
+            let _ = writeln!(html, "<p class=\"place\">{}</p>", escape(&self.place));
+        }
+        if !self.lead.is_empty() {
+            let _ = writeln!(html, "<p class=\"lead\">{}</p>", escape(&self.lead));
+        }
+        html.extend(self.figures.iter().map(Captioned::to_html));
+        html.push_str(&blocks(&self.blocks));
+        if !self.files.is_empty() {
+            let link = |name: &String| {
+                let name = escape(name);
+                format!("<a href=\"{name}\">{name}</a>")
+            };
+            let links: Vec<String> = self.files.iter().map(link).collect();
+            let _ = writeln!(html, "<p class=\"files\">Files: {}</p>", links.join(", "));
+        }
+        html.push_str("</section>\n");
+        html
     }
 }
 
-fn html(blocks: &[Block]) -> String {
+fn blocks(blocks: &[Block]) -> String {
     let mut html = String::new();
     for block in blocks {
         let _ = match block {
             Block::Paragraph(text) => writeln!(html, "<p>{}</p>", escape(text)),
-            Block::Verbatim(text) => writeln!(html, "<pre>{}</pre>", escape(text.trim_end())),
-            Block::Table(table) => writeln!(html, "<div class=\"wide\">{}</div>", table.to_html()),
-            Block::Figure { svg, caption } => writeln!(
+            Block::Verbatim(text) => writeln!(
                 html,
-                "<figure>\n{svg}\n<figcaption>{}</figcaption>\n</figure>",
-                escape(caption)
+                "<pre tabindex=\"0\">{}</pre>",
+                escape(text.trim_end())
+            ),
+            Block::Table(table) => writeln!(
+                html,
+                "<div class=\"wide\" tabindex=\"0\">{}</div>",
+                table.to_html()
             ),
         };
     }
@@ -106,19 +158,36 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_for_pages() {
-        let section = Section {
-            title: "T".into(),
-            blocks: vec![
-                Block::Paragraph("text".into()),
-                Block::Figure {
-                    svg: "<svg/>".into(),
-                    caption: "c & d".into(),
-                },
-            ],
+    fn a_page_has_the_figure_before_any_table_and_a_terminal_has_none() {
+        let figure = Figure {
+            part: String::new(),
+            message: "c & d".into(),
+            note: String::new(),
+            panels: vec![],
         };
-        assert_eq!(section.to_text(), "text\n");
-        assert!(section.to_html().contains("c &amp; d"));
-        assert!(section.to_html().contains("<svg/>"));
+        let section = Section {
+            title: "Two words".into(),
+            place: "simulated: x".into(),
+            lead: "Lead.".into(),
+            figures: vec![Captioned {
+                figure,
+                caption: "e < f".into(),
+            }],
+            blocks: vec![Block::Paragraph("text".into())],
+            files: vec!["two.csv".into()],
+        };
+        assert_eq!(section.to_text(), "Lead.\n\nc & d.\n\ntext\n");
+        let html = section.to_html();
+        let order = [
+            "id=\"two-words\"",
+            "simulated: x",
+            "Lead.",
+            "c &amp; d",
+            "e &lt; f",
+            "<p>text",
+            "href=\"two.csv\"",
+        ];
+        let places = order.map(|part| html.find(part).unwrap_or_else(|| panic!("{part}: {html}")));
+        assert!(places.is_sorted(), "{html}");
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod unknown;
 
 use crate::failure::bad_input;
 use crate::measure::journal::Journal;
+use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
 use crate::report::section::Section;
 use crate::world::World;
@@ -120,7 +121,6 @@ pub(crate) struct Findings {
     pub(crate) csv: String,
     /// Further files, by what follows `NAME.` in theirs.
     pub(crate) more: Vec<(&'static str, String)>,
-    pub(crate) svg: String,
     /// Where the numbers come from: `NAME.meta.json`.
     pub(crate) meta: serde_json::Value,
     /// Everything, for `--format json`.
@@ -144,21 +144,29 @@ pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
 pub(crate) fn run(
     study: &dyn Study,
     plan: &dyn Plan,
+    form: &FigureForm,
     out: &OutFolder,
 ) -> anyhow::Result<(Findings, Vec<PathBuf>)> {
-    let findings = plan.measure(out)?;
+    let mut findings = plan.measure(out)?;
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
+    let name = study.name();
+    let mut files = vec![(format!("{name}.csv"), findings.csv.clone().into_bytes())];
+    for shown in &findings.section.figures {
+        let part = &shown.figure.part;
+        let stem = match part.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name}.{part}"),
+        };
+        files.extend(form.files(&stem, &shown.figure)?);
+    }
+    files.push((format!("{name}.meta.json"), meta.into_bytes()));
+    for (ending, contents) in &findings.more {
+        files.push((format!("{name}.{ending}"), contents.clone().into_bytes()));
+    }
     let mut paths = Vec::new();
-    let more = findings.more.iter();
-    let more = more.map(|(ending, contents)| (*ending, contents));
-    let files = [
-        ("csv", &findings.csv),
-        ("svg", &findings.svg),
-        ("meta.json", &meta),
-    ];
-    for (ending, contents) in files.into_iter().chain(more) {
-        let name = format!("{}.{ending}", study.name());
+    for (name, contents) in files {
         paths.push(out.write(&name, contents)?);
+        findings.section.files.push(name);
     }
     findings.journal.remove()?;
     Ok((findings, paths))

@@ -1,5 +1,6 @@
 //! What latencies are counted in.
 
+use crate::report::words;
 use serde::{Deserialize, Serialize};
 
 /// The unit of the native world, and that of a simulated one.
@@ -29,6 +30,16 @@ impl Unit {
             (Self::Microseconds, ..10.0) => format!("{latency:.2}"),
             (Self::Microseconds, 10.0..1000.0) => format!("{latency:.1}"),
             (Self::Microseconds, _) => format!("{latency:.0}"),
+        }
+    }
+
+    /// In a sentence.
+    pub(crate) fn say(self, latency: f64) -> String {
+        match self {
+            Self::Cycles | Self::Nanoseconds => {
+                format!("{} {}", words::count(latency.round() as u64), self.name())
+            }
+            Self::Microseconds => format!("{} {}", self.show(latency), self.name()),
         }
     }
 

@@ -4,6 +4,31 @@ use crate::Bench;
 use std::fs;
 
 #[test]
+fn forms_of_figures_are_checked_before_anything_is_measured() {
+    let bench = Bench::new();
+    for (args, parts) in [
+        (
+            "study barrier --figure width=85",
+            &["--figure width=85", "from 60mm to 400mm"][..],
+        ),
+        (
+            "report --figure format=png",
+            &["--figure format=png", "pdf"],
+        ),
+        ("report --on nowhere", &["--on nowhere", "atac-64"]),
+        ("figure none.svg", &["none.svg"]),
+        ("figure", &["FILE.svg"]),
+    ] {
+        let args: Vec<&str> = args.split(' ').collect();
+        bench.run(&args).refused(parts);
+    }
+    std::fs::write(bench.path("other.svg"), "<svg/>").unwrap();
+    let refused = bench.run(&["figure", "other.svg"]);
+    refused.refused(&["other.svg", "that a study wrote"]);
+    assert_eq!(bench.names(""), ["other.svg"]);
+}
+
+#[test]
 fn usage_errors_are_one_line() {
     let bench = Bench::new();
     for (args, parts) in [

@@ -103,9 +103,17 @@ fn other_machines_get_the_network_too() {
     let svg = fs::read_to_string(bench.path("out/barrier.svg")).unwrap();
     let svg = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = svg.descendants().filter_map(|node| node.text()).collect();
-    for part in ["cores", "cycles a wait", "dissemination"] {
+    for part in ["cores", "time of a wait (cycles)", "dissemination"] {
         assert!(texts.contains(&part), "{texts:?} lacks {part}");
     }
+
+    // The figure again in another form, from its file.
+    let args = "figure out/barrier.svg --figure width=85mm --figure format=pdf --figure \
+                panels=single --out paper";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let printed = bench.run(&args).ok().out();
+    assert!(printed.contains("paper/barrier.panel-1.pdf"), "{printed}");
+    assert_eq!(bench.names("paper").len(), printed.lines().count());
 
     // Without the network the thesis's barrier goes through memory.
     let args = "study barrier --on kunpeng-920 --cores 4 --set episodes=3 --only channel \

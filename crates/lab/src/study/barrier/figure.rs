@@ -2,74 +2,78 @@
 //! barrier; single episodes beside the closed form.
 
 use super::config::BarrierConfig;
-use crate::measure::statistics::Spread;
-use crate::report::figure::{self, Axis, Height, Panel, Series};
-use crate::study::team::{Arrivals, PointSummary, Race, closed_form, point};
+use super::headline;
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
+use crate::report::words;
+use crate::study::team::{Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 
 /// Cores of the panel that shows small machines, as the thesis's own does.
 const SMALL: usize = 16;
 
-pub(super) fn render(race: Race<'_, BarrierConfig>) -> String {
+pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     let config = race.config;
     let unit = config.setup.unit().name();
-    let panel = |title: &str, height, y_label: &str, series| Panel {
+    let panel = |title: &str, y, series: Vec<Series>| Panel {
         title: title.to_owned(),
-        axis: Axis::Logarithmic,
-        height,
-        x_label: "cores".into(),
-        y_label: y_label.to_owned(),
-        series,
+        content: Content::Lines {
+            x: Axis::logarithmic("cores", ""),
+            y,
+            series,
+        },
     };
-    let wait = format!("{unit} a wait");
-    let exit = format!("exit latency, {unit}");
-    let waits = |most| race.series(most, |cores, name| Some(a_wait(race.of(0, cores, name)?)));
-    let small = format!("Loop, end to end, up to {SMALL} cores");
+    let waits = |most| race.series(most, |cores, name| Some(race.of(0, cores, name)?.a_wait()));
+    let small = format!("A wait, up to {SMALL} cores");
     let exits = race.series(usize::MAX, |cores, name| {
         Some(race.of(0, cores, name)?.exit)
     });
-    let log = Height::Logarithmic;
+    let exit = || Axis::logarithmic("exit latency", unit);
     let mut panels = vec![
-        panel("Loop, end to end", log, &wait, waits(usize::MAX)),
-        panel(&small, Height::Linear, &wait, waits(SMALL)),
-        panel("Loop, exit latency", log, &exit, exits),
+        panel(
+            "A wait in a loop",
+            Axis::logarithmic("time of a wait", unit),
+            waits(usize::MAX),
+        ),
+        panel(&small, Axis::linear("time of a wait", unit), waits(SMALL)),
+        panel("In a loop: last arrival to last departure", exit(), exits),
     ];
     let mut single = |arrivals, title, form: fn(&Optical, usize) -> u64| {
-        // First, so that what is measured is drawn over it.
         let form = race.optical().map(|optical| {
-            let exact = |&cores: &usize| {
-                let cycles = form(optical, cores) as f64;
-                point(cores, Spread::of(&[cycles]))
-            };
-            Series {
-                name: "closed form of channel".into(),
-                points: config.cores.iter().map(exact).collect(),
-                level: None,
-            }
+            let exact = |&cores: &usize| Point::exact(cores as f64, form(optical, cores) as f64);
+            let points = config.cores.iter().map(exact).collect();
+            Series::computed("closed form of channel", points)
         });
         let measured = race.series(usize::MAX, |cores, name| {
-            Some(
-                race.measured
-                    .of(&config.single(cores, name, arrivals))?
-                    .exit,
-            )
+            let point = config.single(cores, name, arrivals);
+            Some(race.measured.of(&point)?.exit)
         });
         let lines = form.into_iter().chain(measured).collect();
-        panels.push(panel(title, log, &exit, lines));
+        panels.push(panel(title, exit(), lines));
     };
     if !config.setup.machines.is_host() {
         let (together, apart) = (
-            "Single, all arriving at once",
-            "Single, one after the other",
+            "A single wait, all arriving at once",
+            "A single wait, one arriving after the other",
         );
         single(Arrivals::Together, together, closed_form::together);
         single(Arrivals::Apart, apart, closed_form::apart);
     }
-    panels.retain(|panel| panel.series.iter().any(|series| !series.points.is_empty()));
-    let title = format!("Barriers ({})", config.setup.place());
-    figure::render("barrier", &title, &panels, None)
-}
-
-fn a_wait(summary: &PointSummary) -> Spread {
-    summary.total.map(|total| total / summary.episodes as f64)
+    panels.retain(|panel| match &panel.content {
+        Content::Lines { series, .. } => series.iter().any(|series| !series.is_empty()),
+        _ => true,
+    });
+    Figure {
+        part: String::new(),
+        message: headline::message(race),
+        note: format!(
+            "Time of a wait at each barrier, and exit latency: from the last arrival to the last \
+             departure{} ({})",
+            match &*race.over_network(config.compared_at()) {
+                [] => String::new(),
+                names => format!(". Over the network: {}", words::list(names)),
+            },
+            config.setup.place()
+        ),
+        panels,
+    }
 }

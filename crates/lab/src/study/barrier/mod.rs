@@ -3,6 +3,7 @@
 
 mod config;
 mod figure;
+mod headline;
 mod keys;
 mod machines;
 mod prose;
@@ -13,7 +14,7 @@ use super::Study;
 use super::team::{Race, TeamMeasured, TeamPoint};
 use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use config::BarrierConfig;
 use rows::BarrierRow;
 
@@ -43,13 +44,8 @@ impl Question for BarrierConfig {
             config: self,
             measured,
         };
-        let svg = figure::render(race);
         let mut blocks = vec![
             Block::Paragraph(prose::what(race)),
-            Block::Figure {
-                svg: svg.clone(),
-                caption: prose::FIGURE.into(),
-            },
             Block::Table(tables::episodes(race)),
             Block::Table(tables::exits(race)),
         ];
@@ -58,10 +54,13 @@ impl Question for BarrierConfig {
         blocks.extend(tables::remains(race).map(Block::Table));
         Ok(Answer {
             title: "Barriers",
+            lead: headline::LEAD,
+            figures: Captioned::new(figure::figure(race), prose::FIGURE)
+                .into_iter()
+                .collect(),
             blocks,
             summary: prose::summary(race),
             rows: rows::rows(self, measured),
-            svg,
             extra: Extra::default(),
         })
     }

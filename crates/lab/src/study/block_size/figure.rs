@@ -1,10 +1,13 @@
 //! The figure: latency against block size, one line a thread count.
 
 use super::grid::{Class, Workload, threads};
+use super::headline;
 use super::measure::{LoopSamples, MeasuredLoops};
 use super::policy::LoopPolicy;
+use super::regret::Overall;
 use crate::measure::statistics::Spread;
-use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
+use crate::report::words;
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use manycore::Partitioner;
@@ -18,71 +21,73 @@ enum WhosePool {
 }
 
 /// One panel a workload and pool.
-pub(super) fn render(place: &str, measured: &[MeasuredLoops]) -> String {
-    let mut panels: Vec<(Workload, WhosePool, Panel)> = Vec::new();
+pub(super) fn figure(place: &str, measured: &[MeasuredLoops], overall: &[Overall]) -> Figure {
+    let mut panels: Vec<(Workload, WhosePool, &MeasuredLoops, Vec<Series>)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.runs() > 0) {
         for pool in [WhosePool::Ours, WhosePool::Documents] {
             let workload = cell.cell.workload;
             let series = series(cell, pool);
-            let same =
-                |known: &&mut (Workload, WhosePool, Panel)| (known.0, known.1) == (workload, pool);
-            match panels.iter_mut().find(same) {
-                _ if series.points.is_empty() && pool == WhosePool::Documents => {}
-                Some((_, _, panel)) => panel.series.push(series),
-                None => panels.push((workload, pool, panel(cell, pool, series))),
+            if series.is_empty() {
+                continue;
+            }
+            match panels
+                .iter_mut()
+                .find(|known| (known.0, known.1) == (workload, pool))
+            {
+                Some((.., all)) => all.extend(series),
+                None => panels.push((workload, pool, cell, series)),
             }
         }
     }
-    let panels: Vec<Panel> = panels.into_iter().map(|(_, _, panel)| panel).collect();
-    figure::render(
-        "block-size",
-        &format!("Latency of a parallel loop against its block size ({place})"),
-        &panels,
-        Some("adaptive, which picks its own blocks"),
-    )
+    let panel = |(_, pool, cell, series)| panel(cell, pool, series);
+    Figure {
+        part: String::new(),
+        message: headline::message(overall),
+        note: format!(
+            "Latency of one parallel loop against the size of the blocks that its threads claim; \
+             dashed, the default, which is told no block size ({place})"
+        ),
+        panels: panels.into_iter().map(panel).collect(),
+    }
 }
 
-fn panel(cell: &MeasuredLoops, pool: WhosePool, series: Series) -> Panel {
+fn panel(cell: &MeasuredLoops, pool: WhosePool, series: Vec<Series>) -> Panel {
     let workload = cell.cell.workload;
     let name = workload.task.name();
     let title = match workload.task.class() {
         Class::UnitTask => format!(
-            "{name}: read {}, write {}, comp {}",
+            "{name}: reads {}, writes {}, additions {}",
             power(workload.read as u64),
             power(workload.write as u64),
             power(workload.comp)
         ),
-        Class::Irregular | Class::Tiny => format!("{name}: N = {}", workload.n),
+        Class::Irregular | Class::Tiny => {
+            format!("{name}: {} iterations", words::count(workload.n as u64))
+        }
     };
     Panel {
         title: match pool {
             WhosePool::Ours => title,
-            // Without the task's name: it is folded, and the line is full.
-            WhosePool::Documents => {
-                let sizes = title.split_once(": ").map_or(&*title, |(_, sizes)| sizes);
-                format!("document's pool: {sizes}")
-            }
+            WhosePool::Documents => format!("document's pool, {title}"),
         },
-        axis: Axis::Logarithmic,
-        height: Height::Linear,
-        x_label: "block size (iterations)".into(),
-        y_label: format!("latency ({})", cell.unit.name()),
-        series: vec![series],
+        content: Content::Lines {
+            x: Axis::logarithmic("block size (iterations)", ""),
+            y: Axis::linear("latency", cell.unit.name()),
+            series,
+        },
     }
 }
 
-fn series(cell: &MeasuredLoops, pool: WhosePool) -> Series {
+/// A cell's fixed blocks, and the default beside them.
+fn series(cell: &MeasuredLoops, pool: WhosePool) -> Vec<Series> {
     let point = |samples: &LoopSamples| {
         let block = match pool {
             WhosePool::Ours => samples.fixed_block()?,
             WhosePool::Documents => samples.document_block()?,
         };
-        let spread = Spread::of(&samples.latency);
         Some(Point {
             x: block as f64,
-            y: spread.median,
-            low: spread.p10,
-            high: spread.p90,
+            y: Spread::of(&samples.latency).into(),
         })
     };
     let mut points: Vec<Point> = cell.policies.iter().filter_map(point).collect();
@@ -92,9 +97,11 @@ fn series(cell: &MeasuredLoops, pool: WhosePool) -> Series {
         .iter()
         .find(|samples| samples.policy() == LoopPolicy::Ours(Partitioner::Adaptive));
     let adaptive = adaptive.filter(|_| pool == WhosePool::Ours);
-    Series {
-        name: threads(cell.cell.threads),
-        points,
-        level: adaptive.map(LoopSamples::median),
-    }
+    let name = threads(cell.cell.threads);
+    let blocks = Series::measured(&*name, points);
+    let level = adaptive.map(|samples| {
+        Series::level(format!("{name}, default"), samples.median()).coloured_as(&*name)
+    });
+    let all = [Some(blocks), level].into_iter().flatten();
+    all.filter(|series| !series.is_empty()).collect()
 }

@@ -191,7 +191,7 @@ impl fmt::Display for LoopCell {
 }
 
 /// `1 thread`, `2 threads`.
-pub(super) fn threads(count: usize) -> String {
+pub(in crate::study) fn threads(count: usize) -> String {
     match count {
         1 => "1 thread".into(),
         _ => format!("{count} threads"),

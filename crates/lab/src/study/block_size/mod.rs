@@ -5,7 +5,8 @@
 mod config;
 mod figure;
 mod folding;
-mod grid;
+pub(super) mod grid;
+mod headline;
 mod keys;
 mod load;
 mod measure;
@@ -20,7 +21,7 @@ mod tables;
 use super::trial::{Answer, Extra, Inquiry, Question, Session, measure_cells};
 use super::{Request, Study};
 use crate::measure::journal::Journal;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use config::BlockSizeConfig;
 use manycore::topology::Topology;
 use measure::MeasuredLoops;
@@ -77,7 +78,6 @@ impl Question for BlockSizeConfig {
             Some(chip) => format!("simulated: {}", chip.name()),
             None => "native".to_owned(),
         };
-        let svg = figure::render(&place, measured);
         let mut blocks = vec![Block::Paragraph(prose::what(self, measured))];
         let mut summary = prose::summary(&overall);
         let (mut meta, mut comparisons) = (Vec::new(), Vec::new());
@@ -100,10 +100,6 @@ impl Question for BlockSizeConfig {
                 .map_or_else(String::new, |text| text + "\n");
             blocks.extend(disturbance.map(Block::Paragraph));
         }
-        blocks.push(Block::Figure {
-            svg: svg.clone(),
-            caption: prose::FIGURE.into(),
-        });
         blocks.extend(tables::latencies(measured).into_iter().map(Block::Table));
         if self.chip.is_none() {
             blocks.extend(folding::blocks(measured));
@@ -116,10 +112,13 @@ impl Question for BlockSizeConfig {
         }
         Ok(Answer {
             title: "Block size",
+            lead: headline::LEAD,
+            figures: Captioned::new(figure::figure(&place, measured, &overall), prose::FIGURE)
+                .into_iter()
+                .collect(),
             blocks,
             summary,
             rows: rows::rows(self, measured),
-            svg,
             extra: Extra {
                 more: Vec::new(),
                 meta,

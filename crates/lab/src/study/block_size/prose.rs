@@ -8,12 +8,10 @@ use crate::measure::disturbance;
 use crate::study::trial::CellRecord;
 
 /// Under the figure.
-pub(super) const FIGURE: &str = "Latency of one loop against the size of the blocks that its threads claim from a shared \
-     counter: medians, with bars from the 10th to the 90th percentile, cut where a disturbed host \
-     made them leave the panel. Small blocks pay for many \
-     claims; large ones leave threads idle at the end. The dashed lines are the default \
-     partitioner, which is given no block size; where it touches the bottom of its curve nothing \
-     was left to tune.";
+pub(super) const FIGURE: &str = "Medians, with bars from the 10th to the 90th percentile; a bar that a disturbed host made far \
+     longer than the others ends in an arrow. Small blocks pay for many claims; large ones leave \
+     threads idle at the end. Where the dashed line touches the bottom of its curve nothing was \
+     left to tune.";
 
 /// Before the document's tables.
 pub(super) const DOCUMENT: &str = "The document measured a pool of its own. Each thread sleeps on a condition variable until \

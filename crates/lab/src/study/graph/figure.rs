@@ -1,38 +1,38 @@
 //! The figure: time against cores, a panel a program and graph.
 
+use super::headline;
 use super::results::{GraphResults, time};
-use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 
-pub(super) fn render(results: GraphResults<'_>) -> String {
+pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     let config = results.config;
     let unit = config.setup.unit().name();
     let panels = config.loads().map(|(program, scale)| {
         let series = config.disciplines.iter().map(|name| {
             let point = |&cores: &usize| {
-                let spread = time(results.runs((program, scale), cores, name)?);
                 Some(Point {
                     x: cores as f64,
-                    y: spread.median,
-                    low: spread.p10,
-                    high: spread.p90,
+                    y: time(results.runs((program, scale), cores, name)?).into(),
                 })
             };
-            Series {
-                name: name.clone(),
-                points: config.cores.iter().filter_map(point).collect(),
-                level: None,
-            }
+            Series::measured(&**name, config.cores.iter().filter_map(point).collect())
         });
         Panel {
             title: format!("{program}, 2^{scale} vertices"),
-            axis: Axis::Logarithmic,
-            height: Height::Logarithmic,
-            x_label: "cores".into(),
-            y_label: format!("time, {unit}"),
-            series: series.collect(),
+            content: Content::Lines {
+                x: Axis::logarithmic("cores", ""),
+                y: Axis::logarithmic("time", unit),
+                series: series.collect(),
+            },
         }
     });
-    let panels: Vec<Panel> = panels.collect();
-    let title = format!("Graph search by discipline ({})", config.setup.place());
-    figure::render("graph", &title, &panels, None)
+    Figure {
+        part: String::new(),
+        message: headline::message(results),
+        note: format!(
+            "Time of a search of a random graph, by how its tasks are spread ({})",
+            config.setup.place()
+        ),
+        panels: panels.collect(),
+    }
 }

@@ -5,6 +5,7 @@
 mod case;
 mod config;
 mod figure;
+mod headline;
 mod keys;
 mod program;
 mod prose;
@@ -16,7 +17,7 @@ mod tables;
 use super::Study;
 use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use case::GraphCase;
 use config::GraphConfig;
 use results::GraphResults;
@@ -47,21 +48,17 @@ impl Question for GraphConfig {
             config: self,
             measured,
         };
-        let svg = figure::render(results);
-        let mut blocks = vec![
-            Block::Paragraph(prose::what(results)),
-            Block::Figure {
-                svg: svg.clone(),
-                caption: prose::FIGURE.into(),
-            },
-        ];
+        let mut blocks = vec![Block::Paragraph(prose::what(results))];
         blocks.extend(tables::all(results).into_iter().map(Block::Table));
         Ok(Answer {
             title: "Graph search",
+            lead: headline::LEAD,
+            figures: Captioned::new(figure::figure(results), prose::FIGURE)
+                .into_iter()
+                .collect(),
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
-            svg,
             extra: Extra::default(),
         })
     }

@@ -2,114 +2,162 @@
 
 use super::account::Account;
 use super::closed_form::{fair, ideal, pinned};
-use super::load::Load;
+use super::headline;
+use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::results::{PackingResults, account};
-use crate::report::figure::{self, Axis, Bar, Height, Panel, Point, Series};
+use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use crate::report::section::Captioned;
 
-/// What stands under each.
-pub(super) const RATIOS: &str = "After the poster's figure 1: the time of thread reduction over that of the mode, on as many \
+const RATIOS: &str = "After the poster's figure 1: the time of thread reduction over that of the mode, on as many \
      cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
-pub(super) const BREAKDOWN: &str = "After the poster's figure 2: what the cores did, all of them together, over all that they \
+const BREAKDOWN: &str = "After the poster's figure 2: what the cores did, all of them together, over all that they \
      did under tp.";
-pub(super) const TIMELINE: &str = "Barriers passed while the cores change from 16 to 15, 7, 12 and 16 again, one second each; \
+const TIMELINE: &str = "Barriers passed while the cores change from 16 to 15, 7, 12 and 16 again, one second each; \
      and when they would be if no core were ever idle.";
-pub(super) const SWEEP: &str = "The time between two barriers over what a rank computes in it in the mean, against that; \
+const SWEEP: &str = "The time between two barriers over what a rank computes in it in the mean, against that; \
      and the closed forms, for equal ranks. Unequal ones compute from 1 - skew to 1 + skew.";
 
-fn exact(x: f64, y: f64) -> Point {
-    Point {
-        x,
-        y,
-        low: y,
-        high: y,
-    }
-}
-
-fn line(name: impl Into<String>, points: Vec<Point>) -> Series {
-    Series {
-        name: name.into(),
-        points,
-        level: None,
-    }
-}
-
-/// The poster's figure 1, a panel a mode.
-pub(super) fn ratios(results: PackingResults<'_>) -> Option<String> {
+/// All of them, with what stands under each; the study's own first.
+pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
     let config = results.config;
-    let mut panels = Vec::new();
-    let all = config.threads.iter();
-    let all = all.flat_map(|&threads| config.kinds.iter().map(move |&kind| (threads, kind)));
-    for (threads, kind) in all {
-        let programs = config.programs(kind);
-        let cores = || config.cores_of(kind, threads).into_iter();
-        if cores().len() < 2 {
-            continue; // not a line
-        }
-        let against = |of: &dyn Fn(usize) -> Option<f64>| {
-            let point = |cores| Some(exact(cores as f64, of(cores)?));
-            cores().filter_map(point).collect::<Vec<Point>>()
-        };
-        for &mode in config.modes.iter().filter(|&&mode| mode != Mode::Tr) {
-            let of_load = |load: &Load| {
-                let ratio = |cores| results.ratio(*load, threads, cores, mode);
-                line(load.name(), against(&ratio))
-            };
-            let mut series: Vec<Series> = programs.iter().map(of_load).collect();
-            let mean = |cores| results.mean_ratio(kind, threads, cores, mode);
-            series.push(line("geometric mean", against(&mean)));
-            let closed = |form: fn(usize, usize) -> f64| {
-                against(&|cores| Some(ideal(threads, cores, 1.0) / form(threads, cores)))
-            };
-            series.push(line("fair sharing", closed(fair)));
-            series.push(line("pinned", closed(pinned)));
-            panels.push(Panel {
-                title: format!("{mode}, {threads} threads, {}", kind.meaning()),
-                axis: Axis::Linear,
-                height: Height::Linear,
-                x_label: "cores".into(),
-                y_label: "time of tr over its time".into(),
-                series,
-            });
+    let mut ratios = Vec::new();
+    for &threads in &config.threads {
+        for &kind in &config.kinds {
+            ratios.extend(self::ratios(results, threads, kind));
         }
     }
-    let title = format!(
-        "Thread packing against reduction ({})",
-        config.setup.place()
-    );
-    (!panels.is_empty()).then(|| figure::render("packing", &title, &panels, None))
+    if let Some(first) = ratios.first_mut() {
+        first.part = String::new();
+    }
+    let ratios = ratios.into_iter().map(|figure| (figure, RATIOS));
+    let others = [
+        breakdown(results).map(|figure| (figure, BREAKDOWN)),
+        Some((timeline(results), TIMELINE)),
+        Some((sweep(results), SWEEP)),
+    ];
+    let all = ratios.chain(others.into_iter().flatten());
+    all.filter_map(|(figure, caption)| Captioned::new(figure, caption))
+        .collect()
 }
 
-/// The poster's figure 2.
-pub(super) fn breakdown(results: PackingResults<'_>) -> Option<String> {
+/// The poster's figure 1: a panel a program, and one of their mean; the modes are lines.
+fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Figure> {
+    let config = results.config;
+    let modes = || config.modes.iter().filter(|&&mode| mode != Mode::Tr);
+    let cores = config.cores_of(kind, threads);
+    // A program, or the mean of all.
+    let ratio = |load: Option<Load>, cores, mode| match load {
+        Some(load) => results.ratio(load, threads, cores, mode),
+        None => results.mean_ratio(kind, threads, cores, mode),
+    };
+    let against = |of: &dyn Fn(usize) -> Option<f64>| {
+        let point = |&cores: &usize| Some(Point::exact(cores as f64, of(cores)?));
+        cores.iter().filter_map(point).collect::<Vec<Point>>()
+    };
+    let lines = |load: Option<Load>| {
+        let line = |&mode: &Mode| {
+            let points = against(&|cores| ratio(load, cores, mode));
+            Series::measured(mode.name(), points)
+        };
+        let closed = |name, form: fn(usize, usize) -> f64| {
+            let ratio = |cores| Some(ideal(threads, cores, 1.0) / form(threads, cores));
+            Series::computed(name, against(&ratio))
+        };
+        let mut series: Vec<Series> = modes().map(line).collect();
+        series.push(Series::level(Mode::Tr.name(), 1.0));
+        series.push(closed("fair sharing", fair));
+        series.push(closed("pinned", pinned));
+        Content::Lines {
+            x: Axis::linear("cores", ""),
+            y: Axis::linear("time of tr over its time", ""),
+            series,
+        }
+    };
+    // On one number of cores there is no line.
+    let dots = |load: Option<Load>| Content::Dots {
+        x: Axis::linear("time of tr over its time", ""),
+        marks: vec![format!("{} cores", cores[0])],
+        rows: modes()
+            .map(|&mode| DotRow {
+                label: mode.name().to_owned(),
+                dots: vec![ratio(load, cores[0], mode).map(Value::exact)],
+            })
+            .collect(),
+        reference: Some(1.0),
+    };
+    let programs = config.programs(kind);
+    let each = programs.iter().map(|load| (load.name(), Some(*load)));
+    let mean = (programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
+    let panel = |(title, load)| Panel {
+        title,
+        content: match cores.len() {
+            1 => dots(load),
+            _ => lines(load),
+        },
+    };
+    (!cores.is_empty()).then(|| Figure {
+        part: format!("{}-{threads}", kind.name()),
+        message: headline::message(results, threads, kind),
+        note: format!(
+            "Time of {threads} threads reduced to as many as there are cores (tr), over their time \
+             packed onto the cores; {} ({})",
+            told(kind),
+            config.setup.place()
+        ),
+        panels: each.chain(mean).map(panel).collect(),
+    })
+}
+
+/// What is run, for who does not know the poster.
+fn told(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Declared => "each program by what its phases compute and read",
+        Kind::Intervals => "nothing but work and barriers, as far apart as each program's",
+        Kind::Real => "each program on a small input",
+    }
+}
+
+/// The poster's figure 2, a panel a program.
+fn breakdown(results: PackingResults<'_>) -> Option<Figure> {
     let config = results.config;
     let threads = *config.threads.iter().max()?;
     let cores = config.swept_cores(threads);
-    let mut bars = Vec::new();
-    for load in config.programs(config.kinds[0]) {
+    let panel = |load: Load| {
         let of = |mode| {
             let case = config.case(load, threads, cores, mode);
             results.of(&case).map(account)
         };
         let whole: f64 = of(Mode::Tp)?.parts().iter().sum();
-        for &mode in &config.modes {
-            bars.push(Bar {
-                label: format!("{} {mode}", load.name()),
-                parts: of(mode)?.parts().map(|part| part / whole).into(),
-            });
-        }
-    }
-    let title = format!("Where the time of {cores} cores goes, {threads} threads");
-    let y_label = "time of all cores, tp = 1";
-    let draw = || figure::render_bars("packing-breakdown", &title, y_label, &Account::PARTS, &bars);
-    (!bars.is_empty()).then(draw)
+        let row = |&mode: &Mode| {
+            let parts = of(mode)?.parts().map(|part| part / whole);
+            Some((mode.name().to_owned(), parts.into()))
+        };
+        Some(Panel {
+            title: load.name(),
+            content: Content::Bars {
+                x: Axis::linear("time of all cores, tp = 1", ""),
+                parts: Account::PARTS.map(str::to_owned).into(),
+                rows: config.modes.iter().filter_map(row).collect(),
+            },
+        })
+    };
+    let panels = config.programs(config.kinds[0]).into_iter();
+    Some(Figure {
+        part: "breakdown".into(),
+        message: headline::breakdown(results, threads, cores),
+        note: format!(
+            "Where the time of {cores} cores goes that run {threads} threads ({})",
+            config.setup.place()
+        ),
+        panels: panels.filter_map(panel).collect(),
+    })
 }
 
 /// Progress while the cores change.
-pub(super) fn timeline(results: PackingResults<'_>) -> Option<String> {
+fn timeline(results: PackingResults<'_>) -> Figure {
     let config = results.config;
-    let mut panels = Vec::new();
-    for load in config.timed() {
+    let panel = |load: Load| {
         let modes = config.modes.iter().filter(|mode| mode.follows());
         let mut series: Vec<Series> = modes
             .filter_map(|&mode| {
@@ -118,68 +166,75 @@ pub(super) fn timeline(results: PackingResults<'_>) -> Option<String> {
                 // As many as a reader can see.
                 let step = passed.len().div_ceil(100).max(1);
                 let seen = passed.iter().enumerate().step_by(step);
-                let points = seen.map(|(barrier, ns)| exact(ns / 1e9, barrier as f64));
-                Some(line(mode.name(), points.collect()))
+                let points = seen.map(|(barrier, ns)| Point::exact(ns / 1e9, barrier as f64));
+                Some(Series::measured(mode.name(), points.collect()))
             })
             .collect();
-        series.push(line("ideal", results.ideal_course(load)?));
-        panels.push(Panel {
+        series.push(Series::computed("ideal", results.ideal_course(load)?));
+        Some(Panel {
             title: format!("{}, 16 threads", load.name()),
-            axis: Axis::Linear,
-            height: Height::Linear,
-            x_label: "time, s".into(),
-            y_label: "barriers passed".into(),
-            series,
-        });
+            content: Content::Lines {
+                x: Axis::linear("time", "s"),
+                y: Axis::linear("barriers passed", ""),
+                series,
+            },
+        })
+    };
+    Figure {
+        part: "timeline".into(),
+        message: headline::timeline(results),
+        note: format!(
+            "Progress of a program whose cores come and go ({})",
+            config.setup.place()
+        ),
+        panels: config.timed().into_iter().filter_map(panel).collect(),
     }
-    let title = format!("Cores that come and go ({})", config.setup.place());
-    let draw = || figure::render("packing-timeline", &title, &panels, None);
-    (!panels.is_empty()).then(draw)
 }
 
 /// Intervals of all lengths, and the closed forms.
-pub(super) fn sweep(results: PackingResults<'_>) -> String {
+fn sweep(results: PackingResults<'_>) -> Figure {
     let config = results.config;
     let mut panels = Vec::new();
     let us = |load: &Load| load.interval_ns().unwrap_or(0.0) / 1e3;
     for &threads in &config.threads {
         let cores = config.swept_cores(threads);
         for skew in [0, config.skew] {
-            let loads = config.swept();
-            let loads: Vec<Load> = loads
-                .into_iter()
-                .filter(|load| load.skew() == skew)
-                .collect();
-            let mut series: Vec<Series> = config
-                .modes
-                .iter()
-                .map(|&mode| {
-                    let point = |load: &Load| {
-                        let stretch = results.stretch(*load, threads, cores, mode)?;
-                        // Waits for wake-ups are another matter: cut.
-                        (stretch < 3.0 * pinned(threads, cores)).then(|| exact(us(load), stretch))
-                    };
-                    line(mode.name(), loads.iter().filter_map(point).collect())
-                })
-                .collect();
+            let loads = config.swept().into_iter();
+            let loads: Vec<Load> = loads.filter(|load| load.skew() == skew).collect();
+            let line = |&mode: &Mode| {
+                let point = |load: &Load| {
+                    let stretch = results.stretch(*load, threads, cores, mode)?;
+                    Some(Point::exact(us(load), stretch))
+                };
+                Series::measured(mode.name(), loads.iter().filter_map(point).collect())
+            };
+            let mut series: Vec<Series> = config.modes.iter().map(line).collect();
             let longest = loads.first().map_or(1.0, Load::longest);
-            let flat = |y: f64| loads.iter().map(|load| exact(us(load), y)).collect();
-            series.push(line("ideal", flat(ideal(threads, cores, longest))));
+            let ideal = ideal(threads, cores, longest);
+            series.push(Series::level("ideal", ideal));
             if skew == 0 {
-                series.push(line("fair sharing", flat(fair(threads, cores))));
-                series.push(line("pinned", flat(pinned(threads, cores))));
+                series.push(Series::level("fair sharing", fair(threads, cores)));
+                series.push(Series::level("pinned", pinned(threads, cores)));
             }
             let ranks = if skew == 0 { "equal" } else { "unequal" };
             panels.push(Panel {
                 title: format!("{threads} {ranks} ranks on {cores} cores"),
-                axis: Axis::Logarithmic,
-                height: Height::Linear,
-                x_label: "a rank's work between barriers, us".into(),
-                y_label: "time over it".into(),
-                series,
+                content: Content::Lines {
+                    x: Axis::logarithmic("work between two barriers", "us"),
+                    // Waits for wake-ups are another matter: at the edge.
+                    y: Axis::linear("time over the work", "").up_to(3.0 * pinned(threads, cores)),
+                    series,
+                },
             });
         }
     }
-    let title = format!("Intervals of all lengths ({})", config.setup.place());
-    figure::render("packing-sweep", &title, &panels, None)
+    Figure {
+        part: "sweep".into(),
+        message: headline::sweep(results),
+        note: format!(
+            "Time from barrier to barrier, over the work that a rank does in it ({})",
+            config.setup.place()
+        ),
+        panels,
+    }
 }

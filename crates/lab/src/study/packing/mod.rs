@@ -10,6 +10,7 @@ mod config;
 mod declared;
 mod figure;
 mod follow;
+mod headline;
 mod host;
 mod keys;
 mod load;
@@ -59,42 +60,17 @@ impl Question for PackingConfig {
             config: self,
             measured,
         };
-        let figures = [
-            ("", figure::ratios(results), figure::RATIOS),
-            (
-                "breakdown.svg",
-                figure::breakdown(results),
-                figure::BREAKDOWN,
-            ),
-            ("timeline.svg", figure::timeline(results), figure::TIMELINE),
-            ("sweep.svg", Some(figure::sweep(results)), figure::SWEEP),
-        ];
         let mut blocks = vec![Block::Paragraph(prose::what(results))];
-        let (mut first, mut more) = (None, Vec::new());
-        for (ending, svg, caption) in figures {
-            let Some(svg) = svg else { continue };
-            blocks.push(Block::Figure {
-                svg: svg.clone(),
-                caption: caption.into(),
-            });
-            // The study's own figure is the first there is.
-            match first {
-                None => first = Some(svg),
-                Some(_) => more.push((ending, svg)),
-            }
-        }
         blocks.extend(tables::all(results).into_iter().map(Block::Table));
         blocks.extend(prose::findings(results).into_iter().map(Block::Paragraph));
         Ok(Answer {
             title: "Thread packing",
+            lead: headline::LEAD,
+            figures: figure::all(results),
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
-            svg: first.unwrap_or_default(),
-            extra: Extra {
-                more,
-                ..Extra::default()
-            },
+            extra: Extra::default(),
         })
     }
 }

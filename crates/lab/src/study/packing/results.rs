@@ -100,12 +100,7 @@ impl<'a> PackingResults<'a> {
             passed += (end - turn.at_ns) as f64 * turn.cores as f64 / work;
         }
         points.push((last.at_ns + length, passed));
-        let point = |(at, y): (u64, f64)| Point {
-            x: at as f64 / 1e9,
-            y,
-            low: y,
-            high: y,
-        };
+        let point = |(at, y): (u64, f64)| Point::exact(at as f64 / 1e9, y);
         Some(points.into_iter().map(point).collect())
     }
 

@@ -64,6 +64,15 @@ impl Parameter {
         }
     }
 
+    /// What takes so long.
+    pub(super) fn meaning(self) -> &'static str {
+        match self {
+            Self::Transport => "how long a message is under way",
+            Self::Controller => "how long a receiver takes a message in",
+            Self::Check => "how long a look for messages takes",
+        }
+    }
+
     /// In the machine's own network.
     pub(super) fn of(self, optical: &Optical) -> u64 {
         match self {
@@ -104,6 +113,14 @@ impl App {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Loop => "loop",
+            Self::Streamcluster => "streamcluster",
+        }
+    }
+
+    /// In a sentence, after "in".
+    pub(super) fn place(self) -> &'static str {
+        match self {
+            Self::Loop => "a loop of waits",
             Self::Streamcluster => "streamcluster",
         }
     }

@@ -3,59 +3,47 @@
 
 use super::config::{Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
-use super::tables;
-use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
+use super::{headline, tables};
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 use crate::study::team::{CHANNEL, PointSummary, Race};
 
 /// A row of panels an application.
-pub(super) fn render<'a>(
+pub(super) fn figure<'a>(
     config: &RobustnessConfig,
-    races: impl Iterator<Item = Race<'a, Contestants<'a>>>,
-) -> String {
+    races: impl Iterator<Item = Race<'a, Contestants<'a>>> + Clone,
+) -> Figure {
+    let message = races.clone().find_map(headline::message);
     let panels = races.flat_map(|race| {
-        let app = race.config.app.name();
         let panel = |parameter: Parameter| Panel {
-            title: format!("{app}: {}", parameter.name()),
-            axis: Axis::Logarithmic,
-            height: Height::Logarithmic,
-            x_label: format!("{}, cycles", parameter.name()),
-            y_label: "end to end, cycles".into(),
-            series: series(race, parameter),
+            title: format!("{}: {}", race.config.app.name(), parameter.meaning()),
+            content: Content::Lines {
+                x: Axis::logarithmic(parameter.name(), "cycles"),
+                y: Axis::logarithmic("time", "cycles"),
+                series: series(race, parameter),
+            },
         };
         Parameter::ALL.map(panel)
     });
-    let panels: Vec<Panel> = panels.collect();
-    let title = format!(
-        "The thesis's barrier with a slower network ({}, {} cores)",
-        config.setup.place(),
-        config.cores
-    );
-    let level = "level: another barrier, on the machine as it is";
-    figure::render("robustness", &title, &panels, Some(level))
+    Figure {
+        part: String::new(),
+        message: message.unwrap_or_else(|| "A barrier whose network gets slower".into()),
+        note: format!(
+            "Time from beginning to end with one delay of the network changed; dashed, other barriers \
+             on the machine as it is ({}, {} cores)",
+            config.setup.place(),
+            config.cores
+        ),
+        panels: panels.collect(),
+    }
 }
 
 fn series(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Vec<Series> {
     let curve = Curve::of(race, parameter);
     let points = curve.iter().flat_map(|curve| &curve.points);
-    let point = |&(value, time): &(u64, f64)| Point {
-        // Nothing has no place on the axis.
-        x: value.max(1) as f64,
-        y: time,
-        low: time,
-        high: time,
-    };
-    let swept = Series {
-        name: CHANNEL.into(),
-        points: points.map(point).collect(),
-        level: None,
-    };
+    let point = |&(value, time): &(u64, f64)| Point::exact(value as f64, time);
+    let swept = Series::measured(CHANNEL, points.map(point).collect());
     let network = race.beyond(0, race.config.config.cores);
     let beside = tables::beside(race).into_iter().chain(network);
-    let level = |other: &PointSummary| Series {
-        name: other.point.barrier.clone(),
-        points: Vec::new(),
-        level: Some(other.total.median),
-    };
-    let levels = beside.map(level);
-    std::iter::once(swept).chain(levels).collect()
+    let level = |other: &PointSummary| Series::level(&*other.point.barrier, other.total.median);
+    std::iter::once(swept).chain(beside.map(level)).collect()
 }

@@ -4,6 +4,7 @@
 mod config;
 mod curve;
 mod figure;
+mod headline;
 mod keys;
 mod prose;
 mod rows;
@@ -13,7 +14,7 @@ use super::Study;
 use super::team::{Race, TeamMeasured, TeamPoint};
 use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use config::{Contestants, RobustnessConfig};
 use rows::RobustnessRow;
 
@@ -44,14 +45,8 @@ impl Question for RobustnessConfig {
         let measured = &TeamMeasured::new(measured);
         let contests: Vec<Contestants<'_>> = self.contests().collect();
         let races = contests.iter().map(|config| Race { config, measured });
-        let svg = figure::render(self, races.clone());
-        let mut blocks = vec![
-            Block::Paragraph(prose::what(self)),
-            Block::Figure {
-                svg: svg.clone(),
-                caption: prose::FIGURE.into(),
-            },
-        ];
+        let figure = figure::figure(self, races.clone());
+        let mut blocks = vec![Block::Paragraph(prose::what(self))];
         let mut said = Vec::new();
         for race in races {
             blocks.push(Block::Table(tables::sweeps(race)));
@@ -62,10 +57,11 @@ impl Question for RobustnessConfig {
         }
         Ok(Answer {
             title: "Robustness",
+            lead: headline::LEAD,
+            figures: Captioned::new(figure, prose::FIGURE).into_iter().collect(),
             blocks,
             summary: said.join("\n") + "\n",
             rows: rows::rows(self, measured),
-            svg,
             extra: Extra::default(),
         })
     }

@@ -1,67 +1,115 @@
-//! The figure: speedup against threads, one panel an algorithm, one line a
-//! policy.
+//! The figures: what each policy takes relative to rayon's, a row a policy; and, where there
+//! are more than two thread counts, how programs speed up.
 
+use super::cell::Policy;
+use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
-use super::speedup;
-use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
+use super::{headline, speedup};
+use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use crate::study::block_size::grid::threads;
 use manycore_kernels::fork::Algorithm;
 
-/// As in the document, over the fastest single-thread time of any policy.
-pub(super) fn render(
-    place: &str,
-    algorithms: &[Algorithm],
-    measured: &[MeasuredPolicies],
-) -> String {
-    let panels: Vec<Panel> = algorithms
-        .iter()
-        .map(|&algorithm| Panel {
+/// Beyond it a dot stands at the edge: one disturbed run would flatten all others.
+const MOST: f64 = 2.0;
+
+/// Times over packed's of the same mode, on one thread and on the most there are.
+pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPolicies]) -> Figure {
+    let mut counts = vec![config.most_threads(), 1];
+    counts.dedup();
+    let panel = |&algorithm: &Algorithm| {
+        let row = |policy: &Policy| DotRow {
+            label: policy.to_string(),
+            dots: counts
+                .iter()
+                .map(|&threads| relative_time(measured, algorithm, policy, threads))
+                .collect(),
+        };
+        Panel {
             title: algorithm.name().to_owned(),
-            axis: Axis::Linear,
-            height: Height::Linear,
-            x_label: "threads".into(),
-            y_label: "speedup".into(),
-            series: series(algorithm, measured),
-        })
-        .collect();
-    figure::render(
-        "sleep",
-        &format!("Speedup of fork-join programs by sleep policy ({place})"),
-        &panels,
-        None,
-    )
+            content: Content::Dots {
+                x: Axis::linear("time over packed's", "").up_to(MOST),
+                marks: counts.iter().map(|&count| threads(count)).collect(),
+                rows: config.policies.iter().map(row).collect(),
+                reference: Some(1.0),
+            },
+        }
+    };
+    let has_dots = |panel: &Panel| match &panel.content {
+        Content::Dots { rows, .. } => rows.iter().any(|row| row.dots.iter().any(Option::is_some)),
+        _ => true,
+    };
+    let panels = config.algorithms.iter().map(panel);
+    Figure {
+        part: String::new(),
+        message: headline::message(config, measured),
+        note: format!(
+            "Median time over that of packed, rayon's way, with ranges from the 10th to the 90th \
+             percentile of runs; a panel for each program, left is faster ({place})"
+        ),
+        panels: panels.filter(has_dots).collect(),
+    }
 }
 
-fn series(algorithm: Algorithm, measured: &[MeasuredPolicies]) -> Vec<Series> {
-    let Some(single) = speedup::fastest_single(measured, algorithm) else {
-        return Vec::new();
+/// A policy's runs over packed's median.
+fn relative_time(
+    measured: &[MeasuredPolicies],
+    algorithm: Algorithm,
+    policy: &Policy,
+    threads: usize,
+) -> Option<Value> {
+    let base = Policy {
+        name: Policy::BASE.into(),
+        mode: policy.mode,
     };
-    let mut all: Vec<Series> = Vec::new();
-    for cell in measured
-        .iter()
-        .filter(|cell| cell.cell.algorithm == algorithm)
-    {
-        for samples in cell
-            .policies
-            .iter()
-            .filter(|samples| !samples.runs.is_empty())
-        {
-            let spread = samples.spread();
-            let point = Point {
-                x: cell.cell.threads as f64,
-                y: single / spread.median,
-                low: single / spread.p90,
-                high: single / spread.p10,
-            };
-            let name = samples.policy.to_string();
-            match all.iter_mut().find(|series| series.name == name) {
-                Some(series) => series.points.push(point),
-                None => all.push(Series {
-                    name,
-                    points: vec![point],
-                    level: None,
-                }),
-            }
-        }
+    let base = speedup::time(measured, algorithm, &base, threads)?;
+    let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
+    Some(samples.spread().map(|time| time / base).into())
+}
+
+/// As in the document, over the fastest single-thread time of any policy; a line a policy.
+pub(super) fn speedups(
+    place: &str,
+    config: &SleepConfig,
+    measured: &[MeasuredPolicies],
+) -> Option<Figure> {
+    if config.threads.len() < 3 {
+        return None;
     }
-    all
+    let panel = |&algorithm: &Algorithm| {
+        let single = speedup::fastest_single(measured, algorithm)?;
+        let series = config.policies.iter().map(|policy| {
+            let point = |&threads: &usize| {
+                let spread = speedup::cell(measured, algorithm, threads)?
+                    .of(policy)?
+                    .spread();
+                Some(Point {
+                    x: threads as f64,
+                    y: Value {
+                        at: single / spread.median,
+                        low: single / spread.p90,
+                        high: single / spread.p10,
+                    },
+                })
+            };
+            let points = config.threads.iter().filter_map(point).collect();
+            Series::measured(policy.to_string(), points).coloured_as(&*policy.name)
+        });
+        Some(Panel {
+            title: algorithm.name().to_owned(),
+            content: Content::Lines {
+                x: Axis::linear("threads", ""),
+                y: Axis::linear("speedup", ""),
+                series: series.collect(),
+            },
+        })
+    };
+    Some(Figure {
+        part: "speedup".into(),
+        message: "How far fork-join programs speed up with more threads, by sleep policy".into(),
+        note: format!(
+            "The fastest single-thread time of any policy over the median time; bars from the 10th \
+             to the 90th percentile of runs ({place})"
+        ),
+        panels: config.algorithms.iter().filter_map(panel).collect(),
+    })
 }

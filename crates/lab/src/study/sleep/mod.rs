@@ -4,6 +4,7 @@
 mod cell;
 mod config;
 mod figure;
+mod headline;
 mod keys;
 mod measured;
 mod native;
@@ -22,7 +23,7 @@ use super::Study;
 use super::trial::{Answer, Extra, Inquiry, Question, Session, measure_cells};
 use crate::measure::journal::Journal;
 use crate::report::csv;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use config::SleepConfig;
 use manycore::topology::Topology;
 use measured::MeasuredPolicies;
@@ -65,7 +66,11 @@ impl Question for SleepConfig {
             Some(_) => format!("simulated: {}", self.machine),
             None => "native".to_owned(),
         };
-        let svg = figure::render(&place, &self.algorithms, measured);
+        let mut figures: Vec<Captioned> = Vec::new();
+        let relative = figure::relative(&place, self, measured);
+        figures.extend(Captioned::new(relative, prose::FIGURE));
+        let speedups = figure::speedups(&place, self, measured);
+        figures.extend(speedups.and_then(|figure| Captioned::new(figure, prose::SPEEDUPS)));
         let mut summary = prose::summary(self, measured);
         let mut blocks: Vec<Block> = [
             prose::what(self, measured).as_str(),
@@ -85,10 +90,6 @@ impl Question for SleepConfig {
                 blocks.push(Block::Paragraph(warning));
             }
         }
-        blocks.push(Block::Figure {
-            svg: svg.clone(),
-            caption: prose::FIGURE.into(),
-        });
         let tables = tables::by_algorithm(self, &published, measured);
         blocks.extend(tables.into_iter().map(Block::Table));
         if self.chip.is_some() {
@@ -99,10 +100,11 @@ impl Question for SleepConfig {
         blocks.push(Block::Table(tables::overview(self, measured)));
         Ok(Answer {
             title: "Sleep",
+            lead: headline::LEAD,
+            figures,
             blocks,
             summary,
             rows: rows::rows(self, measured),
-            svg,
             extra: Extra {
                 more,
                 meta: Vec::new(),

@@ -10,9 +10,13 @@ use crate::measure::disturbance;
 use crate::study::trial::CellRecord;
 use manycore_research::sleep::Mode;
 
-/// Under the figure.
-pub(super) const FIGURE: &str = "Speedup against threads: the fastest single-thread time of any policy over the median time, \
-     with bars from the 10th to the 90th percentile.";
+/// Under the figure of times.
+pub(super) const FIGURE: &str = "A dot left of the line is faster than packed; a range that ends in an arrow goes on. Policies \
+     without a mode are sound; those as published may lose a wake-up.";
+
+/// Under the figure of speedups.
+pub(super) const SPEEDUPS: &str =
+    "Speedup against threads: the fastest single-thread time of any policy over the median time.";
 
 /// Before the tables of algorithms.
 pub(super) const BASELINES: &str = "\"Fastest\" divides the fastest single-thread time of any policy by a policy's time, \

@@ -1,36 +1,47 @@
 //! The figure: time over the ideal against the length of tasks and against
 //! cores, a panel a distribution.
 
+use super::headline;
 use super::results::StealingResults;
-use crate::report::figure::{self, Axis, Height, Panel, Point, Series};
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
+use crate::report::words;
 
-pub(super) fn render(results: StealingResults<'_>) -> String {
+pub(super) fn figure(results: StealingResults<'_>) -> Figure {
     let config = results.config;
     let unit = config.setup.unit().name();
     let (cores, cycles) = (config.cores[0], config.cycles[0]);
     let mut panels = panels(
         results,
         &format!("{cores} cores"),
-        &format!("{unit} a task"),
+        &Axis::logarithmic("length of a task", unit),
         &config.cycles,
         |cycles| (cores, cycles),
     );
     if config.cores.len() > 1 {
         let sizes: Vec<u64> = config.cores.iter().map(|&cores| cores as u64).collect();
-        let title = format!("tasks of {cycles} {unit}");
-        let of_cores = self::panels(results, &title, "cores", &sizes, |cores| {
+        let title = format!("tasks of {} {unit}", words::count(cycles));
+        let axis = Axis::logarithmic("cores", "");
+        let of_cores = self::panels(results, &title, &axis, &sizes, |cores| {
             (cores as usize, cycles)
         });
         panels.extend(of_cores);
     }
-    let title = format!("Work stealing by discipline ({})", config.setup.place());
-    figure::render("stealing", &title, &panels, None)
+    Figure {
+        part: String::new(),
+        message: headline::message(results),
+        note: format!(
+            "Time until all tasks are done, over that of all tasks divided by the cores; a panel \
+             for each distribution at the beginning ({})",
+            config.setup.place()
+        ),
+        panels,
+    }
 }
 
 fn panels(
     results: StealingResults<'_>,
     what: &str,
-    x_label: &str,
+    x: &Axis,
     values: &[u64],
     at: impl Fn(u64) -> (usize, u64),
 ) -> Vec<Panel> {
@@ -42,24 +53,18 @@ fn panels(
                 let stretch = results.stretch(at(value), distribution, name)?;
                 Some(Point {
                     x: value as f64,
-                    y: stretch.median,
-                    low: stretch.p10,
-                    high: stretch.p90,
+                    y: stretch.into(),
                 })
             };
-            Series {
-                name: name.clone(),
-                points: values.iter().filter_map(point).collect(),
-                level: None,
-            }
+            Series::measured(&**name, values.iter().filter_map(point).collect())
         });
         Panel {
             title: format!("{distribution}, {what}"),
-            axis: Axis::Logarithmic,
-            height: Height::Logarithmic,
-            x_label: x_label.to_owned(),
-            y_label: "time over the ideal".into(),
-            series: series.collect(),
+            content: Content::Lines {
+                x: x.clone(),
+                y: Axis::logarithmic("time over the ideal", ""),
+                series: series.collect(),
+            },
         }
     };
     results.config.distributions.iter().map(panel).collect()

@@ -5,6 +5,7 @@ mod case;
 mod config;
 mod distribution;
 mod figure;
+mod headline;
 mod keys;
 mod prose;
 mod results;
@@ -14,7 +15,7 @@ mod tables;
 use super::Study;
 use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use case::StealingCase;
 use config::StealingConfig;
 pub(super) use config::disciplines_of;
@@ -49,14 +50,7 @@ impl Question for StealingConfig {
             config: self,
             measured,
         };
-        let svg = figure::render(results);
-        let mut blocks = vec![
-            Block::Paragraph(prose::what(results)),
-            Block::Figure {
-                svg: svg.clone(),
-                caption: prose::FIGURE.into(),
-            },
-        ];
+        let mut blocks = vec![Block::Paragraph(prose::what(results))];
         let tables = tables::stretches(results).into_iter();
         blocks.extend(tables.chain(tables::counts(results)).map(Block::Table));
         blocks.extend(
@@ -66,10 +60,13 @@ impl Question for StealingConfig {
         );
         Ok(Answer {
             title: "Work stealing",
+            lead: headline::LEAD,
+            figures: Captioned::new(figure::figure(results), prose::FIGURE)
+                .into_iter()
+                .collect(),
             blocks,
             summary: prose::summary(results),
             rows: rows::rows(results),
-            svg,
             extra: Extra::default(),
         })
     }

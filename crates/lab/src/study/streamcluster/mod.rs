@@ -3,6 +3,7 @@
 
 mod config;
 mod figure;
+mod headline;
 mod keys;
 mod prose;
 mod rows;
@@ -11,7 +12,7 @@ use super::Study;
 use super::team::{Race, TeamMeasured, TeamPoint};
 use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
 use crate::measure::journal::Journal;
-use crate::report::section::Block;
+use crate::report::section::{Block, Captioned};
 use config::{Clustering, StreamclusterConfig};
 use rows::StreamclusterRow;
 
@@ -42,14 +43,8 @@ impl Question for StreamclusterConfig {
         let measured = &TeamMeasured::new(measured);
         let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
-        let svg = figure::render(self, races.clone());
-        let mut blocks = vec![
-            Block::Paragraph(prose::what(self, measured)),
-            Block::Figure {
-                svg: svg.clone(),
-                caption: prose::FIGURE.into(),
-            },
-        ];
+        let figure = figure::figure(self, races.clone());
+        let mut blocks = vec![Block::Paragraph(prose::what(self, measured))];
         let mut summary = String::new();
         for race in races {
             blocks.extend(prose::tables(race).map(Block::Table));
@@ -57,10 +52,11 @@ impl Question for StreamclusterConfig {
         }
         Ok(Answer {
             title: "Streamcluster",
+            lead: headline::LEAD,
+            figures: Captioned::new(figure, prose::FIGURE).into_iter().collect(),
             blocks,
             summary,
             rows: rows::rows(self, measured),
-            svg,
             extra: Extra::default(),
         })
     }

@@ -23,4 +23,4 @@ pub(in crate::study) use measured::TeamMeasured;
 pub(in crate::study) use names::{barriers_of, left_out};
 pub(in crate::study) use point::{PointSummary, TeamPoint};
 pub(in crate::study) use program::TeamProgram;
-pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race, point};
+pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};

@@ -71,6 +71,11 @@ impl PointSummary {
         self.total.median / self.episodes as f64
     }
 
+    /// The same with its range.
+    pub(in crate::study) fn a_wait(&self) -> Spread {
+        self.total.map(|total| total / self.episodes as f64)
+    }
+
     /// Whether its barrier used a broadcast network.
     pub(in crate::study) fn broadcasts(&self) -> bool {
         self.messages > 0

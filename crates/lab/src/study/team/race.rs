@@ -3,7 +3,7 @@
 use super::measured::TeamMeasured;
 use super::point::{PointSummary, TeamPoint};
 use crate::measure::statistics::Spread;
-use crate::report::figure::{self, Series};
+use crate::report::figure::{Point, Series};
 use crate::report::table::{Cell, Table};
 use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
@@ -82,6 +82,13 @@ impl<'a, C: Contest> Race<'a, C> {
         })
     }
 
+    /// The names of those that use a broadcast network on `at` cores.
+    pub(in crate::study) fn over_network(self, at: usize) -> Vec<String> {
+        let names = self.config.barriers().iter();
+        let used = names.filter(|name| self.of(0, at, name).is_some_and(PointSummary::broadcasts));
+        used.cloned().collect()
+    }
+
     /// The broadcast network of the machine asked for.
     pub(in crate::study) fn optical(self) -> Option<&'a Optical> {
         self.config.setup().chip()?.0.optical.as_ref()
@@ -157,6 +164,27 @@ impl<'a, C: Contest> Race<'a, C> {
         text
     }
 
+    /// The fastest barrier through memory on `at` cores, and the thesis's beside it, in a sentence;
+    /// `what` takes times as `show` has them.
+    pub(in crate::study) fn headline(
+        self,
+        at: usize,
+        what: &str,
+        show: impl Fn(&PointSummary) -> String,
+    ) -> String {
+        let best = self.software(0, at).map(|best| {
+            let name = &best.point.barrier;
+            format!("{} with {name}, the fastest through memory", show(best))
+        });
+        let channel = self.optical().and_then(|_| self.of(0, at, CHANNEL));
+        let channel = channel.map(|channel| {
+            let time = show(channel);
+            format!("{time} over a network that tells all cores at once ({CHANNEL})")
+        });
+        let both: Vec<String> = best.into_iter().chain(channel).collect();
+        format!("On {at} cores {what} {}", both.join(", and "))
+    }
+
     /// A row a barrier, a column a core count, the least of each marked; above
     /// them a row that is not measured.
     pub(in crate::study) fn table(
@@ -209,23 +237,14 @@ impl<'a, C: Contest> Race<'a, C> {
         let barriers = self.config.barriers().iter();
         let line = |name: &String| {
             let cores = self.config.cores().iter().filter(|&&cores| cores <= most);
-            let point = |&cores: &usize| Some(point(cores, value(cores, name)?));
-            Series {
-                name: name.clone(),
-                points: cores.filter_map(point).collect(),
-                level: None,
-            }
+            let point = |&cores: &usize| {
+                Some(Point {
+                    x: cores as f64,
+                    y: value(cores, name)?.into(),
+                })
+            };
+            Series::measured(&**name, cores.filter_map(point).collect())
         };
         barriers.map(line).collect()
-    }
-}
-
-/// A value over cores.
-pub(in crate::study) fn point(cores: usize, spread: Spread) -> figure::Point {
-    figure::Point {
-        x: cores as f64,
-        y: spread.median,
-        low: spread.p10,
-        high: spread.p90,
     }
 }

@@ -4,7 +4,7 @@ use crate::measure::journal::{self, Journal};
 use crate::report::csv;
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
-use crate::report::section::{Block, Section};
+use crate::report::section::{Block, Captioned, Section};
 use crate::study::settings::Key;
 use crate::study::{Findings, Plan, Request, Study};
 use crate::world::World;
@@ -61,10 +61,13 @@ impl Session<'_> {
 /// What was found.
 pub(in crate::study) struct Answer<R> {
     pub(in crate::study) title: &'static str,
+    /// What the study is about, for who knows none of the documents.
+    pub(in crate::study) lead: &'static str,
+    /// The study's own figure first.
+    pub(in crate::study) figures: Vec<Captioned>,
     pub(in crate::study) blocks: Vec<Block>,
     pub(in crate::study) summary: String,
     pub(in crate::study) rows: Vec<R>,
-    pub(in crate::study) svg: String,
     pub(in crate::study) extra: Extra,
 }
 
@@ -112,6 +115,7 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
             question: (self.ask)(request)?,
             study: self.name,
             seed: request.seed,
+            place: request.world.place(),
             is_simulated: matches!(request.world, World::Simulated(_)),
             fresh: request.fresh,
         }))
@@ -123,6 +127,8 @@ struct Experiment<Q> {
     question: Q,
     study: &'static str,
     seed: u64,
+    /// Where it runs, for readers.
+    place: String,
     is_simulated: bool,
     /// Forget what the journal holds.
     fresh: bool,
@@ -166,12 +172,15 @@ impl<Q: Question> Plan for Experiment<Q> {
         Ok(Findings {
             section: Section {
                 title: answer.title.into(),
+                place: self.place.clone(),
+                lead: answer.lead.into(),
+                figures: answer.figures,
                 blocks: answer.blocks,
+                files: Vec::new(),
             },
             summary: answer.summary,
             csv: csv::text(&answer.rows)?,
             more: answer.extra.more,
-            svg: answer.svg,
             json,
             meta,
             journal,

@@ -1,0 +1,156 @@
+//! Shapes on paper, before they are written in any format.
+
+use super::font;
+
+/// A colour by what it is for; paper and screen have their own for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Text,
+    /// Notes and axes.
+    Soft,
+    /// Grid lines.
+    Faint,
+    /// The background.
+    Paper,
+    /// One of the colours of `look`.
+    Hue(usize),
+}
+
+/// How an outline is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stroke {
+    pub(super) ink: Ink,
+    pub(super) width: f64,
+    pub(super) dashed: bool,
+}
+
+/// Where a text's given point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Lengths are in points, a 72nd of an inch; y grows downwards.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    Path {
+        points: Vec<(f64, f64)>,
+        closed: bool,
+        stroke: Option<Stroke>,
+        fill: Option<Ink>,
+    },
+    Disc {
+        centre: (f64, f64),
+        radius: f64,
+        stroke: Stroke,
+        fill: Ink,
+    },
+    Text {
+        /// On the base line.
+        at: (f64, f64),
+        text: String,
+        size: f64,
+        bold: bool,
+        anchor: Anchor,
+        ink: Ink,
+    },
+}
+
+/// A sheet that grows downwards.
+#[derive(Clone, Debug)]
+pub(super) struct Canvas {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl Stroke {
+    pub(super) fn solid(ink: Ink, width: f64) -> Self {
+        Self {
+            ink,
+            width,
+            dashed: false,
+        }
+    }
+
+    pub(super) fn dashed(ink: Ink, width: f64) -> Self {
+        Self {
+            dashed: true,
+            ..Self::solid(ink, width)
+        }
+    }
+}
+
+impl Canvas {
+    pub(super) fn new(width: f64) -> Self {
+        Self {
+            width,
+            height: 0.0,
+            shapes: Vec::new(),
+        }
+    }
+
+    pub(super) fn line(&mut self, points: &[(f64, f64)], stroke: Stroke) {
+        self.shapes.push(Shape::Path {
+            points: points.to_vec(),
+            closed: false,
+            stroke: Some(stroke),
+            fill: None,
+        });
+    }
+
+    pub(super) fn rectangle(&mut self, corner: (f64, f64), width: f64, height: f64, fill: Ink) {
+        let (x, y) = corner;
+        let (right, bottom) = (x + width, y + height);
+        self.shapes.push(Shape::Path {
+            points: vec![(x, y), (right, y), (right, bottom), (x, bottom)],
+            closed: true,
+            stroke: None,
+            fill: Some(fill),
+        });
+    }
+
+    pub(super) fn text(
+        &mut self,
+        at: (f64, f64),
+        text: impl Into<String>,
+        size: f64,
+        anchor: Anchor,
+        ink: Ink,
+    ) {
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            size,
+            bold: false,
+            anchor,
+            ink,
+        });
+    }
+
+    pub(super) fn bold(&mut self, at: (f64, f64), text: impl Into<String>, size: f64) {
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            size,
+            bold: true,
+            anchor: Anchor::Start,
+            ink: Ink::Text,
+        });
+    }
+
+    /// Lines of text, broken at the canvas's edge, from `top` on; how far down they go.
+    pub(super) fn paragraph(&mut self, top: f64, text: &str, size: f64, bold: bool) -> f64 {
+        let mut base = top;
+        for line in font::wrap(text, size, bold, self.width) {
+            base += 1.25 * size;
+            match bold {
+                true => self.bold((0.0, base), line, size),
+                false => self.text((0.0, base), line, size, Anchor::Start, Ink::Soft),
+            }
+        }
+        base
+    }
+}

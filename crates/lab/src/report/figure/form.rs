@@ -1,0 +1,197 @@
+//! How figures are wanted: `--figure KEY=VALUE`.
+
+use super::data::Figure;
+use super::{pdf, svg};
+use crate::failure::bad_input;
+
+/// What `--figure` says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FigureForm {
+    /// In points.
+    width: f64,
+    formats: Vec<Format>,
+    /// A file for each panel.
+    single: bool,
+}
+
+/// What a figure is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Svg,
+    Pdf,
+}
+
+/// Points of a millimetre.
+const MM: f64 = 72.0 / 25.4;
+
+/// The width of a page's text, and of one of two columns, in most journals.
+const PAGE: f64 = 180.0 * MM;
+const COLUMN: f64 = 85.0 * MM;
+
+/// Which widths can be asked for, in mm.
+const WIDTHS: std::ops::RangeInclusive<f64> = 60.0..=400.0;
+
+impl Default for FigureForm {
+    fn default() -> Self {
+        Self {
+            width: PAGE,
+            formats: vec![Format::Svg],
+            single: false,
+        }
+    }
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Pdf => "pdf",
+        }
+    }
+}
+
+impl FigureForm {
+    /// For `--help`.
+    pub(crate) const HELP: &'static str = "How figures are written: width=85mm (or in, pt) \
+         [180mm], format=svg,pdf [svg], panels=single (a file for each) or together [together]; \
+         may be repeated";
+
+    /// Reads the pairs of `--figure`.
+    pub(crate) fn parse(pairs: &[String]) -> anyhow::Result<Self> {
+        let mut form = Self::default();
+        for pair in pairs {
+            let refused =
+                |expected: &str| Err(bad_input(format!("--figure {pair}: expected {expected}")));
+            match pair.split_once('=') {
+                Some(("width", text)) => match width(text) {
+                    Some(width) => form.width = width,
+                    None => {
+                        return refused("a width from 60mm to 400mm, such as 85mm, 3.3in or 240pt");
+                    }
+                },
+                Some(("format", text)) => match formats(text) {
+                    Some(formats) => form.formats = formats,
+                    None => return refused("format=svg, format=pdf or format=svg,pdf"),
+                },
+                Some(("panels", "single")) => form.single = true,
+                Some(("panels", "together")) => form.single = false,
+                Some(("panels", _)) => return refused("panels=single or panels=together"),
+                _ => return refused("width=, format= or panels="),
+            }
+        }
+        Ok(form)
+    }
+
+    /// The files of a figure, by their names without the folder.
+    pub(crate) fn files(
+        &self,
+        stem: &str,
+        figure: &Figure,
+    ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let parts: Vec<(String, Figure)> = match self.single {
+            false => vec![(stem.to_owned(), figure.clone())],
+            true => figure
+                .panels
+                .iter()
+                .enumerate()
+                .map(|(at, panel)| {
+                    let alone = Figure {
+                        panels: vec![panel.clone()],
+                        ..figure.clone()
+                    };
+                    (format!("{stem}.panel-{}", at + 1), alone)
+                })
+                .collect(),
+        };
+        let mut files = Vec::new();
+        for (name, figure) in parts {
+            let canvas = figure.draw(self.width - 2.0 * svg::MARGIN);
+            for format in &self.formats {
+                let contents = match format {
+                    Format::Svg => {
+                        let data = serde_json::to_string(&figure)?;
+                        svg::render(&canvas, &figure.message, Some(&data)).into_bytes()
+                    }
+                    Format::Pdf => pdf::render(&canvas, &figure.message),
+                };
+                files.push((format!("{name}.{}", format.ending()), contents));
+            }
+        }
+        Ok(files)
+    }
+}
+
+impl Figure {
+    /// The figure that an SVG file of [`FigureForm::files`] holds.
+    pub(crate) fn in_svg(text: &str) -> Option<Self> {
+        serde_json::from_str(&svg::data_in(text)?).ok()
+    }
+
+    /// For a page: as wide as a page's text, and as one column, for phones.
+    pub(crate) fn for_pages(&self) -> [String; 2] {
+        [PAGE, COLUMN].map(|width| {
+            let canvas = self.draw(width - 2.0 * svg::MARGIN);
+            svg::render(&canvas, &self.message, None)
+        })
+    }
+}
+
+/// A length in points, if it is one and in range.
+fn width(text: &str) -> Option<f64> {
+    let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let points = match &text[unit..] {
+        "mm" => MM,
+        "cm" => 10.0 * MM,
+        "in" => 72.0,
+        "pt" => 1.0,
+        _ => return None,
+    };
+    let width = text[..unit].parse::<f64>().ok()? * points;
+    WIDTHS.contains(&(width / MM)).then_some(width)
+}
+
+fn formats(text: &str) -> Option<Vec<Format>> {
+    let format = |name: &str| match name.trim() {
+        "svg" => Some(Format::Svg),
+        "pdf" => Some(Format::Pdf),
+        _ => None,
+    };
+    text.split(',').map(format).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(pairs: &[&str]) -> anyhow::Result<FigureForm> {
+        let pairs: Vec<String> = pairs.iter().map(|&pair| pair.into()).collect();
+        FigureForm::parse(&pairs)
+    }
+
+    #[test]
+    fn widths_and_formats_are_read() {
+        let form = parse(&["width=85mm", "format=svg,pdf", "panels=single"]).unwrap();
+        assert!((form.width - 240.94).abs() < 0.01);
+        assert_eq!(form.formats, [Format::Svg, Format::Pdf]);
+        assert!(form.single);
+        assert!((parse(&["width=3.5in"]).unwrap().width - 252.0).abs() < 1e-9);
+        assert_eq!(parse(&[]).unwrap(), FigureForm::default());
+    }
+
+    #[test]
+    fn what_is_no_form_is_refused() {
+        for (pair, part) in [
+            ("width=85", "85mm"),
+            ("width=5mm", "from 60mm"),
+            ("width=NaNmm", "from 60mm"),
+            ("width=9em", "from 60mm"),
+            ("format=png", "format=pdf"),
+            ("panels=2", "panels=single"),
+            ("colour=none", "width="),
+            ("width", "width="),
+        ] {
+            let error = parse(&[pair]).unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains(pair), "{error}");
+        }
+    }
+}

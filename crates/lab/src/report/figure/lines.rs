@@ -1,0 +1,219 @@
+//! A panel of lines, each told by its marker and by its name at its end.
+
+use super::canvas::{Anchor, Canvas, Ink, Stroke};
+use super::data::{Axis, Part, Point, Series, Value};
+use super::ends;
+use super::font;
+use super::frame::{Frame, widest};
+use super::look::Look;
+use super::scale::{Along, Ruler, SIZE, Span, number};
+
+/// The size of names, and how far apart they stand.
+const NAME: f64 = 7.5;
+pub(super) const APART: f64 = 8.8;
+/// Between the frame and the names' markers.
+const LEADER: f64 = 9.0;
+/// A bar that a disturbed host made ten times as long would flatten everything else: it is cut
+/// so far above the highest point, and the cut is shown.
+const HEADROOM: f64 = 1.3;
+/// Bars that are shorter are hidden by their marker.
+const SHORTEST: f64 = 4.0;
+const RADIUS: f64 = 2.0;
+
+/// The panel's axes and lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines<'a> {
+    pub(super) x: &'a Axis,
+    pub(super) y: &'a Axis,
+    pub(super) series: &'a [Series],
+    /// By which powers of ten the units of both axes grow.
+    pub(super) powers: (i32, i32),
+}
+
+impl Lines<'_> {
+    /// What stands left and right of the frame.
+    pub(super) fn margins(&self) -> (f64, f64) {
+        let names = self.shown().map(|series| &*series.name);
+        let name = names
+            .map(|name| font::width(name, NAME, false))
+            .fold(0.0, f64::max);
+        // As many labels as any height has: the widest.
+        let labels = widest(&self.vertical(200.0)).max(widest(&self.vertical(90.0)));
+        (labels + 5.0, LEADER + 5.0 + 1.04 * name)
+    }
+
+    /// So high that all names fit.
+    pub(super) fn height(&self, width: f64) -> f64 {
+        let names = self.shown().count() as f64;
+        (0.62 * width).clamp(85.0, 170.0).max(APART * names)
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|series| !series.is_empty())
+    }
+
+    fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(Series::points)
+    }
+
+    fn horizontal(&self, width: f64) -> Ruler {
+        let span = Span {
+            axis: self.x,
+            values: self.points().map(|point| point.x).collect(),
+            from_zero: false,
+            at_values: true,
+            power: self.powers.0,
+        };
+        Ruler::new(&span, Along::Width(width))
+    }
+
+    fn vertical(&self, height: f64) -> Ruler {
+        let levels = self.series.iter().filter_map(|series| match series.part {
+            Part::Level(value) => Some(value),
+            _ => None,
+        });
+        let mut values: Vec<f64> = levels
+            .chain(self.points().map(|point| point.y.at))
+            .collect();
+        let top = values.iter().copied().fold(0.0, f64::max);
+        let bars = self.points().flat_map(|point| [point.y.low, point.y.high]);
+        values.extend(bars.map(|end| end.min(HEADROOM * top)));
+        let span = Span {
+            axis: self.y,
+            values,
+            from_zero: true,
+            at_values: false,
+            power: self.powers.1,
+        };
+        Ruler::new(&span, Along::Height(height))
+    }
+
+    /// Draws the panel, whose left edge is at `edge`.
+    pub(super) fn draw(&self, canvas: &mut Canvas, frame: Frame, edge: f64) {
+        let (x, y) = (self.horizontal(frame.width), self.vertical(frame.height));
+        let base = (edge, frame.top - 4.5);
+        canvas.text(base, y.label.clone(), SIZE, Anchor::Start, Ink::Text);
+        frame.vertical(canvas, &y);
+        frame.horizontal(canvas, &x);
+        let at = |point: &Point| (frame.x(&x, point.x), frame.y(&y, point.y.at));
+        for series in self.shown() {
+            let ink = Look::of(series.looks_like()).ink;
+            let places: Vec<(f64, f64)> = series.points().iter().map(at).collect();
+            match series.part {
+                Part::Measured(_) => canvas.line(&places, Stroke::solid(ink, 1.1)),
+                Part::Computed(_) => canvas.line(&places, Stroke::dashed(ink, 1.0)),
+                Part::Level(value) => {
+                    let y = frame.y(&y, value);
+                    let ends = [(frame.left, y), (frame.right(), y)];
+                    canvas.line(&ends, Stroke::dashed(ink, 1.0));
+                }
+            }
+        }
+        // Markers over all lines.
+        for (number, series) in self.shown().enumerate() {
+            let look = Look::of(series.looks_like());
+            let points = series.points();
+            // Of a course of many points only some, and not the same of each line.
+            let step = match points.len() {
+                ..=MOST_MARKERS => 1,
+                many => many.div_ceil(MARKERS_OF_MANY),
+            };
+            for (at_point, point) in points.iter().enumerate() {
+                range(canvas, &frame, &y, at(point).0, point.y, look.ink);
+                if (at_point + number * step / 4).is_multiple_of(step) {
+                    look.mark(canvas, at(point), RADIUS);
+                }
+            }
+        }
+        self.beyond(canvas, frame, &x, &y);
+        self.names(canvas, frame, &x, &y);
+    }
+
+    /// The values of points beyond the axis, at its edge, each in the first row with room.
+    fn beyond(&self, canvas: &mut Canvas, frame: Frame, x: &Ruler, y: &Ruler) {
+        // Where each row's texts are.
+        let mut rows: Vec<Vec<(f64, f64)>> = Vec::new();
+        for series in self.shown() {
+            let look = Look::of(series.looks_like());
+            let points = series.points().iter();
+            for point in points.filter(|point| y.is_beyond(point.y.at)) {
+                let text = number(point.y.at, usize::from(point.y.at < 100.0));
+                let wide = font::width(&text, SIZE, false);
+                let left = (frame.x(x, point.x) - RADIUS).min(frame.right() - wide - 2.0 * RADIUS);
+                let right = left + wide + 4.0 * RADIUS;
+                let free = |row: &Vec<(f64, f64)>| {
+                    row.iter().all(|taken| right < taken.0 || taken.1 < left)
+                };
+                let row = rows.iter().position(free).unwrap_or_else(|| {
+                    rows.push(Vec::new());
+                    rows.len() - 1
+                });
+                rows[row].push((left, right));
+                let down = frame.top + APART * row as f64;
+                canvas.rectangle((left, down - 3.5), right - left, SIZE, Ink::Paper);
+                look.mark(canvas, (left + RADIUS, down), RADIUS);
+                let base = (left + 2.5 * RADIUS, down + 0.35 * SIZE);
+                canvas.text(base, text, SIZE, Anchor::Start, Ink::Text);
+            }
+        }
+    }
+
+    /// Each line's name at its end.
+    fn names(&self, canvas: &mut Canvas, frame: Frame, x: &Ruler, y: &Ruler) {
+        let end = |series: &Series| match (&series.part, series.points().last()) {
+            (Part::Level(value), _) => (frame.right(), frame.y(y, *value)),
+            (_, Some(point)) => (frame.x(x, point.x), frame.y(y, point.y.at)),
+            (_, None) => (frame.right(), frame.bottom()),
+        };
+        let shown: Vec<&Series> = self.shown().collect();
+        let wanted: Vec<f64> = shown.iter().map(|series| end(series).1).collect();
+        let places = ends::spread(&wanted, APART, frame.top, frame.bottom());
+        for (series, place) in shown.into_iter().zip(places) {
+            let look = Look::of(series.looks_like());
+            let from = end(series);
+            let column = frame.right() + LEADER;
+            let elbow = (frame.right() + 1.5, from.1);
+            // Not like the line itself, which may end before.
+            canvas.line(&[from, elbow], Stroke::solid(Ink::Soft, 0.3));
+            canvas.line(
+                &[elbow, (column - 4.0, place)],
+                Stroke::solid(look.ink, 0.4),
+            );
+            if !matches!(series.part, Part::Measured(_)) {
+                let ends = [(column - 4.0, place), (column + 4.0, place)];
+                canvas.line(&ends, Stroke::dashed(look.ink, 1.0));
+            }
+            match series.part {
+                Part::Level(_) => {
+                    let base = (column + 5.0, place + 0.35 * NAME);
+                    canvas.text(base, &*series.name, NAME, Anchor::Start, Ink::Text);
+                }
+                _ => look.label(canvas, (column, place), &series.name, NAME),
+            }
+        }
+    }
+}
+
+/// A line of more points has so many markers.
+const MOST_MARKERS: usize = 40;
+const MARKERS_OF_MANY: usize = 8;
+
+/// The bar of a value, if it is long enough to be seen; with an open end where it is cut.
+fn range(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, x: f64, value: Value, ink: Ink) {
+    let (low, high) = (frame.y(ruler, value.low), frame.y(ruler, value.high));
+    if low - high < SHORTEST || ruler.is_beyond(value.at) {
+        return;
+    }
+    let stroke = Stroke::solid(ink, 0.7);
+    let top = high.max(frame.top);
+    let bottom = low.min(frame.bottom());
+    canvas.line(&[(x, bottom), (x, top)], stroke);
+    canvas.line(&[(x - 1.8, bottom), (x + 1.8, bottom)], stroke);
+    match high < frame.top {
+        true => canvas.line(
+            &[(x - 1.8, top + 2.5), (x, top), (x + 1.8, top + 2.5)],
+            stroke,
+        ),
+        false => canvas.line(&[(x - 1.8, top), (x + 1.8, top)], stroke),
+    }
+}

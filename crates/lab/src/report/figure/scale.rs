@@ -1,0 +1,423 @@
+//! From values to places along an axis, and the labels there.
+
+use super::data::Axis;
+use super::font;
+use crate::report::words;
+
+/// The size of the labels.
+pub(super) const SIZE: f64 = 7.0;
+
+/// An axis, laid out for what it has to show.
+#[derive(Clone, Debug)]
+pub(super) struct Ruler {
+    logarithmic: bool,
+    most: Option<f64>,
+    /// Both ends, after the logarithm.
+    from: f64,
+    to: f64,
+    /// Where 0 is on a logarithmic axis.
+    zero: Option<f64>,
+    pub(super) ticks: Vec<Tick>,
+    /// Quantity and unit.
+    pub(super) label: String,
+}
+
+/// A place with a mark; without a label if there is no room for all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    /// From 0 to 1.
+    pub(super) place: f64,
+    pub(super) label: String,
+}
+
+/// Where an axis lies, and its length.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Along {
+    Width(f64),
+    Height(f64),
+}
+
+/// What an axis has to show.
+#[derive(Clone, Debug)]
+pub(super) struct Span<'a> {
+    pub(super) axis: &'a Axis,
+    pub(super) values: Vec<f64>,
+    /// Whether a linear axis begins at 0.
+    pub(super) from_zero: bool,
+    /// Whether labels stand at the values.
+    pub(super) at_values: bool,
+    /// What the unit is multiplied with: 10 to this power.
+    pub(super) power: i32,
+}
+
+/// More than so many values are not labelled each.
+const MOST_VALUES: usize = 20;
+
+impl Ruler {
+    pub(super) fn new(span: &Span<'_>, along: Along) -> Self {
+        let axis = span.axis;
+        let shown = |value: f64| value.min(axis.most.unwrap_or(f64::INFINITY));
+        let mut values: Vec<f64> = span.values.iter().copied().map(shown).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let mut ruler = Self {
+            logarithmic: axis.logarithmic,
+            most: axis.most,
+            from: 0.0,
+            to: 1.0,
+            zero: None,
+            ticks: Vec::new(),
+            label: label(axis, span.power),
+        };
+        ruler.set_ends(&values, span.from_zero);
+        let factor = 10_f64.powi(-span.power);
+        let labelled = match span.at_values && values.len() <= MOST_VALUES {
+            true => ruler.of_values(&values, factor, along),
+            false => ruler.round_values(factor, along),
+        };
+        ruler.ticks = labelled;
+        ruler
+    }
+
+    /// From 0, at one end, to 1, at the other.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let value = value.min(self.most.unwrap_or(f64::INFINITY));
+        (self.transformed(value) - self.from) / (self.to - self.from)
+    }
+
+    /// Whether a value is further than the axis goes.
+    pub(super) fn is_beyond(&self, value: f64) -> bool {
+        self.most.is_some_and(|most| value > most)
+    }
+
+    /// Whether a value is on the axis, or its way there is cut.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        !self.is_beyond(value) && (0.0..=1.0).contains(&self.place(value))
+    }
+
+    /// Whether the axis has 0 and no way to it.
+    pub(super) fn is_broken(&self) -> bool {
+        self.zero.is_some()
+    }
+
+    fn transformed(&self, value: f64) -> f64 {
+        match (self.logarithmic, self.zero) {
+            (false, _) => value,
+            (true, Some(zero)) if value <= 0.0 => zero,
+            (true, _) => value.max(f64::MIN_POSITIVE).log10(),
+        }
+    }
+
+    fn set_ends(&mut self, values: &[f64], from_zero: bool) {
+        let (Some(&least), Some(&greatest)) = (values.first(), values.last()) else {
+            return;
+        };
+        if !self.logarithmic {
+            let near = from_zero || (least >= 0.0 && least < 0.2 * greatest);
+            let from = if near { least.min(0.0) } else { least };
+            let span = if greatest > from {
+                greatest - from
+            } else {
+                1.0
+            };
+            (self.from, self.to) = (from, greatest.max(from + span));
+            if !near {
+                self.from -= 0.04 * span;
+            }
+            self.to += 0.04 * span;
+            return;
+        }
+        let positive = values.iter().copied().find(|&value| value > 0.0);
+        let low = positive.unwrap_or(1.0).log10();
+        let high = greatest.max(f64::MIN_POSITIVE).log10().max(low);
+        // A narrow axis shows at least a doubling.
+        let spare = ((2.0_f64.log10() - (high - low)) / 2.0).max(0.0);
+        let margin = 0.04 * (high - low).max(0.3);
+        (self.from, self.to) = (low - spare - margin, high + spare + margin);
+        if least <= 0.0 {
+            let gap = 0.15 * (high - low).max(0.3);
+            self.zero = Some(low - spare - gap);
+            self.from = low - spare - gap - margin;
+        }
+    }
+
+    /// Marks at all values, and as many labels as there is room for, the last among them.
+    fn of_values(&self, values: &[f64], factor: f64, along: Along) -> Vec<Tick> {
+        let decimals = decimals(values.iter().map(|value| value * factor));
+        let tick = |&value: &f64| Tick {
+            place: self.place(value),
+            label: number(value * factor, decimals),
+        };
+        let all: Vec<Tick> = values.iter().map(tick).collect();
+        let steps: Vec<f64> = all
+            .windows(2)
+            .map(|pair| pair[1].place - pair[0].place)
+            .collect();
+        let even = steps
+            .iter()
+            .all(|step| (step / steps[0] - 1.0).abs() < 0.01);
+        match even {
+            true => every(&all, along),
+            false => as_they_fit(all, along),
+        }
+    }
+
+    /// The finest round values whose labels fit.
+    fn round_values(&self, factor: f64, along: Along) -> Vec<Tick> {
+        let (from, to) = match self.logarithmic {
+            true => (10_f64.powf(self.from), 10_f64.powf(self.to)),
+            false => (self.from, self.to),
+        };
+        let (from, to) = (from * factor, to * factor);
+        let mut found = Vec::new();
+        let candidates = match self.logarithmic {
+            true => by_factors(from, to),
+            false => by_steps(from, to),
+        };
+        for mut values in candidates {
+            // 0 is apart, and what its gap would show is not there.
+            let shown = |value: f64| self.zero.is_none_or(|_| value.log10() > self.from + 0.2);
+            values.retain(|&value| !self.logarithmic || shown(value / factor));
+            // By factors each has the decimals that it needs.
+            let together = decimals(values.iter().copied());
+            let tick = |&value: &f64| Tick {
+                place: self.place(value / factor),
+                label: match self.logarithmic {
+                    true => number(value, decimals([value].into_iter())),
+                    false => number(value, together),
+                },
+            };
+            let mut ticks: Vec<Tick> = values.iter().map(tick).collect();
+            if self.zero.is_some() {
+                let place = self.place(0.0);
+                let label = "0".into();
+                ticks.insert(0, Tick { place, label });
+            }
+            if ticks.len() >= 2 && (found.is_empty() || along.fits(&ticks)) {
+                found = ticks;
+            }
+        }
+        found
+    }
+}
+
+/// A label at each, at every second, ..., the first such that fits.
+fn every(all: &[Tick], along: Along) -> Vec<Tick> {
+    let thinned = |step: usize| {
+        let mut ticks = all.to_vec();
+        for (at, tick) in ticks.iter_mut().rev().enumerate() {
+            if at % step != 0 {
+                tick.label.clear();
+            }
+        }
+        ticks
+    };
+    let mut found = (1..=all.len()).map(thinned);
+    found
+        .find(|ticks| along.fits(ticks))
+        .unwrap_or_else(|| all.to_vec())
+}
+
+/// From the last on, each label that has room.
+fn as_they_fit(mut ticks: Vec<Tick>, along: Along) -> Vec<Tick> {
+    for at in (0..ticks.len()).rev() {
+        if !along.fits(&ticks[at..]) {
+            ticks[at].label.clear();
+        }
+    }
+    ticks
+}
+
+impl Along {
+    /// Whether no label comes near the next.
+    fn fits(self, ticks: &[Tick]) -> bool {
+        let shown: Vec<&Tick> = ticks.iter().filter(|tick| !tick.label.is_empty()).collect();
+        shown.windows(2).all(|pair| {
+            let between = (pair[1].place - pair[0].place).abs();
+            match self {
+                Self::Height(length) => between * length >= 2.2 * SIZE,
+                Self::Width(length) => {
+                    let wide = |tick: &Tick| font::width(&tick.label, SIZE, false);
+                    between * length >= (wide(pair[0]) + wide(pair[1])) / 2.0 + 0.8 * SIZE
+                }
+            }
+        })
+    }
+}
+
+/// Round values at equal distances, the widest distance first.
+fn by_steps(from: f64, to: f64) -> Vec<Vec<f64>> {
+    let top = (to - from).max(f64::MIN_POSITIVE).log10().ceil() as i32;
+    let steps = (0..3).flat_map(|down| [5.0, 2.0, 1.0].map(|m| (m, top - 1 - down)));
+    let values = steps.map(|(mantissa, power)| {
+        let step = mantissa * 10_f64.powi(power);
+        let first = (from / step - 1e-9).ceil() as i64;
+        let last = (to / step + 1e-9).floor() as i64;
+        (first..=last).map(|at| at as f64 * step).collect()
+    });
+    values.collect()
+}
+
+/// Round values at equal factors, the greatest factor first; where the axis is short, at equal
+/// distances.
+fn by_factors(from: f64, to: f64) -> Vec<Vec<f64>> {
+    let (low, high) = (from.log10().floor() as i32, to.log10().ceil() as i32);
+    let inside = |value: &f64| (from * 0.999..=to * 1.001).contains(value);
+    let decades = |every: i32, mantissas: &[f64]| -> Vec<f64> {
+        let powers = (low..=high).filter(|power| power.rem_euclid(every) == 0);
+        let all = powers.flat_map(|power| mantissas.iter().map(move |m| m * 10_f64.powi(power)));
+        all.filter(inside).collect()
+    };
+    let mut found = Vec::new();
+    for every in [6, 4, 3, 2, 1] {
+        found.push(decades(every, &[1.0]));
+    }
+    found.push(decades(1, &[1.0, 3.0]));
+    found.push(decades(1, &[1.0, 2.0, 5.0]));
+    if to / from < 5.0 {
+        found.extend(by_steps(from, to));
+    }
+    found
+}
+
+/// The power of ten, a multiple of 3, by which the unit grows so that labels stay short.
+pub(super) fn power(greatest: f64) -> i32 {
+    match greatest {
+        ..1e6 => 0,
+        ..1e9 => 3,
+        ..1e12 => 6,
+        _ => 9,
+    }
+}
+
+fn label(axis: &Axis, power: i32) -> String {
+    let at = (power / 3) as usize;
+    let times = ["", "ns", "us", "ms", "s"];
+    let unit = match times.iter().position(|&unit| unit == axis.unit) {
+        Some(unit) if unit > 0 && unit + at < times.len() => times[unit + at].to_owned(),
+        _ => {
+            let many = ["", "thousand", "million", "billion"][at];
+            format!("{many} {}", axis.unit).trim().to_owned()
+        }
+    };
+    match unit.is_empty() {
+        true => axis.quantity.clone(),
+        false => format!("{} ({unit})", axis.quantity),
+    }
+}
+
+/// As many decimals as the finest of some values has, at most three.
+fn decimals(values: impl Iterator<Item = f64>) -> usize {
+    let of = |value: f64| {
+        let exact = |places: &usize| {
+            let shifted = value * 10_f64.powi(*places as i32);
+            (shifted - shifted.round()).abs() < 1e-6 * shifted.abs().max(1.0)
+        };
+        (0..3).find(exact).unwrap_or(3)
+    };
+    values.map(of).max().unwrap_or(0)
+}
+
+/// A number with commas between thousands: the notation of all axes.
+pub(super) fn number(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let grouped = whole
+        .parse()
+        .map_or_else(|_| whole.to_owned(), words::count);
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{grouped}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ruler(axis: &Axis, values: &[f64], along: Along, at_values: bool) -> Ruler {
+        let span = Span {
+            axis,
+            values: values.to_vec(),
+            from_zero: true,
+            at_values,
+            power: power(values.iter().copied().fold(0.0, f64::max)),
+        };
+        Ruler::new(&span, along)
+    }
+
+    fn labels(ruler: &Ruler) -> Vec<&str> {
+        let all = ruler.ticks.iter().map(|tick| &*tick.label);
+        all.filter(|label| !label.is_empty()).collect()
+    }
+
+    #[test]
+    fn labels_are_round_and_in_one_notation() {
+        let time = Axis::linear("time", "cycles");
+        let ruler = ruler(&time, &[0.0, 7_430.0], Along::Height(100.0), false);
+        assert_eq!(labels(&ruler), ["0", "2,000", "4,000", "6,000"]);
+        assert_eq!(ruler.label, "time (cycles)");
+        assert_eq!(number(-1234567.25, 1), "-1,234,567.2");
+    }
+
+    #[test]
+    fn large_values_are_told_in_larger_units() {
+        for (unit, expected) in [
+            ("cycles", "t (thousand cycles)"),
+            ("ns", "t (us)"),
+            ("", "t (thousand)"),
+        ] {
+            let axis = Axis::logarithmic("t", unit);
+            let ruler = ruler(&axis, &[1e4, 1e7], Along::Height(100.0), false);
+            assert_eq!(labels(&ruler), ["10", "100", "1,000", "10,000"]);
+            assert_eq!(ruler.label, expected);
+        }
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_are_left_out_evenly() {
+        let cores: Vec<f64> = (0..11).map(|power| f64::from(1 << power)).collect();
+        let axis = Axis::logarithmic("cores", "");
+        let wide = ruler(&axis, &cores, Along::Width(400.0), true);
+        assert_eq!(labels(&wide).len(), 11);
+        let narrow = ruler(&axis, &cores, Along::Width(110.0), true);
+        assert_eq!(labels(&narrow), ["1", "4", "16", "64", "256", "1,024"]);
+        assert_eq!(narrow.ticks.len(), 11);
+    }
+
+    #[test]
+    fn labels_at_uneven_distances_are_kept_where_they_fit() {
+        let axis = Axis::logarithmic("transport", "cycles");
+        let values = [5.0, 50.0, 200.0, 1_000.0, 5_000.0, 20_000.0];
+        let ruler = ruler(&axis, &values, Along::Width(110.0), true);
+        assert_eq!(labels(&ruler), ["5", "50", "1,000", "20,000"]);
+    }
+
+    #[test]
+    fn nothing_has_a_place_on_a_logarithmic_axis() {
+        let axis = Axis::logarithmic("transport", "cycles");
+        let ruler = ruler(
+            &axis,
+            &[0.0, 5.0, 200.0, 20_000.0],
+            Along::Width(200.0),
+            true,
+        );
+        assert_eq!(labels(&ruler), ["0", "5", "200", "20,000"]);
+        assert!(ruler.is_broken());
+        let places = [0.0, 5.0, 200.0, 20_000.0].map(|value| ruler.place(value));
+        assert!(places.is_sorted() && places[0] > 0.0 && places[3] < 1.0);
+    }
+
+    #[test]
+    fn a_short_logarithmic_axis_has_labels_too() {
+        let axis = Axis::logarithmic("time over the ideal", "");
+        let ruler = ruler(&axis, &[1.04, 1.21], Along::Height(120.0), false);
+        assert!(labels(&ruler).len() >= 2, "{ruler:?}");
+    }
+
+    #[test]
+    fn what_is_beyond_is_at_the_edge() {
+        let axis = Axis::linear("time", "us").up_to(10.0);
+        let ruler = ruler(&axis, &[1.0, 50.0], Along::Height(100.0), false);
+        assert!(ruler.is_beyond(50.0) && !ruler.is_beyond(10.0));
+        assert_eq!(ruler.place(50.0), ruler.place(10.0));
+    }
+}

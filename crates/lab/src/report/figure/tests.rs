@@ -1,0 +1,204 @@
+//! What every figure keeps to, whatever it shows.
+
+use super::canvas::{Anchor, Canvas, Shape};
+use super::*;
+use roxmltree::Document;
+
+const NAMES: [&str; 6] = [
+    "channel",
+    "sense",
+    "futex",
+    "mcs",
+    "dissemination",
+    "counted",
+];
+
+fn lines(title: &str, spare: f64) -> Panel {
+    let series = NAMES.iter().enumerate().map(|(at, name)| {
+        let point = |power: i32| Point {
+            x: 2_f64.powi(power),
+            y: Value {
+                at: 100.0 + spare * at as f64,
+                low: 90.0,
+                high: 5_000.0,
+            },
+        };
+        Series::measured(*name, (1..=10).map(point).collect())
+    });
+    Panel {
+        title: title.into(),
+        content: Content::Lines {
+            x: Axis::logarithmic("cores", ""),
+            y: Axis::linear("time of a wait", "cycles").up_to(350.0),
+            series: series.chain([Series::level("ideal", 50.0)]).collect(),
+        },
+    }
+}
+
+fn dots(title: &str) -> Panel {
+    let row = |at: usize| DotRow {
+        label: format!("policy-{at}-of-some-length"),
+        dots: vec![Some(Value::exact(1.0 + 0.013 * at as f64)), None],
+    };
+    Panel {
+        title: title.into(),
+        content: Content::Dots {
+            x: Axis::linear("time over packed's", "").up_to(1.12),
+            marks: vec!["2 threads".into(), "1 thread".into()],
+            rows: (0..13).map(row).collect(),
+            reference: Some(1.0),
+        },
+    }
+}
+
+fn bars(title: &str) -> Panel {
+    Panel {
+        title: title.into(),
+        content: Content::Bars {
+            x: Axis::linear("time of all cores, tp = 1", ""),
+            parts: ["user", "system", "idle", "I/O"].map(String::from).into(),
+            rows: vec![
+                ("tp".into(), vec![0.6, 0.1, 0.3, 0.0]),
+                ("elastic".into(), vec![0.6, 0.0, 0.02, 0.0]),
+            ],
+        },
+    }
+}
+
+fn figure(panels: Vec<Panel>) -> Figure {
+    Figure {
+        part: String::new(),
+        message: "A message that is so long that it takes more than a line < in one column".into(),
+        note: "What is shown (simulated: atac-64)".into(),
+        panels,
+    }
+}
+
+fn all() -> Vec<Figure> {
+    vec![
+        figure(vec![lines("together", 0.0)]),
+        figure(vec![lines("a", 0.5), lines("b", 7.0), lines("c", 60.0)]),
+        figure((0..5).map(|at| dots(&format!("program {at}"))).collect()),
+        figure(vec![bars("bt"), bars("cg")]),
+    ]
+}
+
+/// Left, top, right and bottom of each text.
+fn boxes(canvas: &Canvas) -> Vec<([f64; 4], &str)> {
+    let texts = canvas.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text {
+            at,
+            text,
+            size,
+            bold,
+            anchor,
+            ..
+        } if !text.is_empty() => {
+            let wide = font::width(text, *size, *bold);
+            let left = match anchor {
+                Anchor::Start => at.0,
+                Anchor::Middle => at.0 - wide / 2.0,
+                Anchor::End => at.0 - wide,
+            };
+            let around = [left, at.1 - 0.72 * size, left + wide, at.1 + 0.2 * size];
+            Some((around, &**text))
+        }
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn no_text_stands_on_another_or_leaves_the_sheet() {
+    for width in [232.0, 250.0, 502.0, 800.0] {
+        for figure in all() {
+            let canvas = figure.draw(width);
+            let boxes = boxes(&canvas);
+            for (at, (a, text)) in boxes.iter().enumerate() {
+                let inside = a[0] >= -4.0 && a[2] <= width + 4.0 && a[3] <= canvas.height + 4.0;
+                assert!(inside, "{text} at {a:?} of {width} x {}", canvas.height);
+                for (b, other) in &boxes[..at] {
+                    let apart = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
+                    assert!(apart, "{width}: {text} {a:?} on {other} {b:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_point_is_left_out() {
+    // Two of the six are beyond the axis: their values are told.
+    let canvas = figure(vec![lines("c", 60.0)]).draw(400.0);
+    let texts: Vec<&str> = boxes(&canvas).into_iter().map(|text| text.1).collect();
+    assert_eq!(texts.iter().filter(|&&text| text == "400").count(), 10);
+    for name in NAMES {
+        assert!(texts.contains(&name), "{texts:?}");
+    }
+    let canvas = figure(vec![dots("p")]).draw(400.0);
+    let texts: Vec<&str> = boxes(&canvas).into_iter().map(|text| text.1).collect();
+    for beyond in ["1.13", "1.14", "1.16"] {
+        assert!(texts.contains(&beyond), "{texts:?}");
+    }
+}
+
+#[test]
+fn bars_of_no_length_are_not_drawn() {
+    let strokes = |low, high| {
+        let point = |x: f64| Point {
+            x,
+            y: Value { at: 5.0, low, high },
+        };
+        let panel = Panel {
+            title: "t".into(),
+            content: Content::Lines {
+                x: Axis::linear("x", ""),
+                y: Axis::linear("y", ""),
+                series: vec![Series::measured("sense", vec![point(1.0), point(2.0)])],
+            },
+        };
+        let shapes = figure(vec![panel]).draw(300.0).shapes;
+        let thin = |shape: &&Shape| matches!(shape, Shape::Path { stroke: Some(stroke), .. } if stroke.width == 0.7);
+        shapes.iter().filter(thin).count()
+    };
+    // A stem and two caps a point.
+    assert_eq!((strokes(4.0, 6.0), strokes(5.0, 5.0)), (6, 0));
+}
+
+#[test]
+fn an_svg_is_xml_and_holds_its_figure() {
+    let form = FigureForm::parse(&["width=85mm".into()]).unwrap();
+    for figure in all() {
+        let files = form.files("x", &figure).unwrap();
+        assert_eq!((files.len(), &*files[0].0), (1, "x.svg"));
+        let svg = String::from_utf8(files[0].1.clone()).unwrap();
+        let document = Document::parse(&svg).unwrap();
+        let root = document.root_element();
+        assert_eq!(root.attribute("width"), Some("85.00mm"));
+        assert_eq!(Figure::in_svg(&svg), Some(figure));
+        assert_eq!(Figure::in_svg("<svg/>"), None);
+    }
+}
+
+#[test]
+fn panels_and_formats_are_files() {
+    let pairs = ["format=svg,pdf", "panels=single"].map(String::from);
+    let form = FigureForm::parse(&pairs).unwrap();
+    let files = form.files("x", &all()[1]).unwrap();
+    let names: Vec<&str> = files.iter().map(|file| &*file.0).collect();
+    assert_eq!(
+        names,
+        [
+            "x.panel-1.svg",
+            "x.panel-1.pdf",
+            "x.panel-2.svg",
+            "x.panel-2.pdf",
+            "x.panel-3.svg",
+            "x.panel-3.pdf"
+        ]
+    );
+    let pdf = &files[1].1;
+    assert!(pdf.starts_with(b"%PDF-1.7") && pdf.ends_with(b"%%EOF"));
+    let text = String::from_utf8_lossy(pdf);
+    assert!(text.contains("/Helvetica-Bold") && text.contains("(dissemination) Tj"));
+}

@@ -1,0 +1,107 @@
+//! What a reader shall know first.
+
+use super::closed_form::ideal;
+use super::load::{Kind, Load};
+use super::mode::Mode;
+use super::results::{PackingResults, account};
+use crate::report::words::{list, more_or_less};
+
+/// The title of the figure of ratios.
+pub(super) fn message(results: PackingResults<'_>, threads: usize, kind: Kind) -> String {
+    let config = results.config;
+    let cores = config.swept_cores(threads);
+    let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
+    let all = modes.filter_map(|&mode| {
+        let ratio = results.mean_ratio(kind, threads, cores, mode)?;
+        Some(format!(
+            "{} {}",
+            mode.name(),
+            more_or_less(1.0 / ratio - 1.0)
+        ))
+    });
+    let all: Vec<String> = all.collect();
+    format!(
+        "On {cores} cores {threads} threads take, compared with {}: {}",
+        match cores {
+            1 => "a single one".to_owned(),
+            _ => format!("{cores} threads"),
+        },
+        list(&all)
+    )
+}
+
+/// The section's first sentences.
+pub(super) const LEAD: &str = "A program that was started with a number of threads may be given fewer cores. Then threads \
+     share cores, and those that have one for themselves wait for the others wherever all meet. \
+     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
+     left to the system; tp-pinned, each bound to a core; elastic and wrap, runtimes that follow \
+     their cores.";
+
+/// Of the idle cores.
+pub(super) fn breakdown(results: PackingResults<'_>, threads: usize, cores: usize) -> String {
+    let config = results.config;
+    let idle = |mode: &Mode| {
+        let shares = config.programs(config.kinds[0]).into_iter().map(|load| {
+            let account = account(results.of(&config.case(load, threads, cores, *mode))?);
+            Some(account.idle / account.parts().iter().sum::<f64>())
+        });
+        let shares: Vec<f64> = shares.collect::<Option<_>>()?;
+        Some((
+            mode.name(),
+            100.0 * shares.iter().sum::<f64>() / shares.len() as f64,
+        ))
+    };
+    let all = config.modes.iter().filter_map(idle);
+    let all: Vec<String> = all
+        .map(|(name, percent)| format!("{name} {percent:.0}%"))
+        .collect();
+    format!(
+        "Cores are idle for a part of their time: {}",
+        all.join(", ")
+    )
+}
+
+/// How much later than the ideal each mode is through.
+pub(super) fn timeline(results: PackingResults<'_>) -> String {
+    let config = results.config;
+    let late = |mode: Mode| {
+        let of = |load: Load| {
+            let end = results.ideal_course(load)?.last()?.x;
+            let runs = results.of(&config.course(load, mode))?;
+            Some(runs.outcomes[0].passed_ns.last()? / 1e9 / end)
+        };
+        let all: Vec<f64> = config.timed().into_iter().map(of).collect::<Option<_>>()?;
+        all.into_iter().max_by(f64::total_cmp)
+    };
+    let modes = config.modes.iter().filter(|mode| mode.follows());
+    let all = modes.filter_map(|&mode| Some((mode.name(), late(mode)?)));
+    let all: Vec<String> = all
+        .map(|(name, late)| format!("{name} {:.1}%", 100.0 * (late - 1.0)))
+        .collect();
+    format!(
+        "While cores come and go, programs take longer than they must, by: {}",
+        all.join(", ")
+    )
+}
+
+/// The most that each mode loses, whatever the interval.
+pub(super) fn sweep(results: PackingResults<'_>) -> String {
+    let config = results.config;
+    let threads = config.threads[0];
+    let cores = config.swept_cores(threads);
+    let loss = |mode: Mode| {
+        let equal = config.swept().into_iter().filter(|load| load.skew() == 0);
+        let stretch = equal.filter_map(|load| results.stretch(load, threads, cores, mode));
+        stretch.max_by(f64::total_cmp)
+    };
+    let ideal = ideal(threads, cores, 1.0);
+    let all = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
+    let all = all.filter_map(|&mode| Some((mode.name(), loss(mode)? / ideal)));
+    let all: Vec<String> = all
+        .map(|(name, loss)| format!("{name} {loss:.2} times"))
+        .collect();
+    format!(
+        "At the worst length of the work between two barriers a mode takes, over the ideal: {}",
+        all.join(", ")
+    )
+}
