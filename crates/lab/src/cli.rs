@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show this machine, or a simulated one, and what its atomics, launches and wake-ups cost
     Machine(MachineArgs),
-    /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json, prints its table
+    /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json (the latest), the same as NAME.MACHINE.*, prints its table
     Study(StudyArgs),
     /// Models that pick a block size: fit them, ask them, judge them
     #[command(subcommand, arg_required_else_help = false)]
@@ -83,6 +83,9 @@ pub(crate) struct StudyArgs {
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
+    /// Measure again what an interrupted run has already measured
+    #[arg(long)]
+    pub(crate) fresh: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 use crate::cli::ReportArgs;
 use crate::machine::MachineOptions;
+use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::page;
@@ -9,6 +10,7 @@ use crate::report::section::{Block, Section};
 use crate::study::settings::Settings;
 use crate::study::{self, Request, STUDIES};
 use crate::world::World;
+use serde::{Deserialize, Serialize};
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let mut plans = Vec::new();
@@ -21,17 +23,22 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
             only: Vec::new(),
             full: args.effort.full,
             seed: args.effort.seed,
-            fresh: false,
+            fresh: args.fresh,
         };
         plans.push((study, study.plan(&request)?));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
-    let (section, mut summary) = machine(args.effort.full);
+    // Whatever ends this process, the next one finds here what was measured.
+    let mut journals = Vec::new();
+    let (measured, journal) = machine(&out, args)?;
+    journals.push(journal);
+    let (section, mut summary) = describe(measured);
     let mut sections = vec![section];
     for (study, plan) in plans {
         let (findings, _) = study::run(study, &*plan, &out)?;
         sections.push(findings.section);
         summary += &format!("\n{}\n{}", study.name(), findings.summary);
+        journals.push(findings.journal);
     }
     sections.insert(0, in_short(&summary));
     let origin = Origin::native();
@@ -46,6 +53,9 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     );
     let page = page::render("manycore on this machine", &byline, &sections);
     let path = out.write("report.html", &page)?;
+    for journal in journals {
+        journal.remove()?;
+    }
     super::print(&format!("{summary}\nThe report: {}\n", path.display()))
 }
 
@@ -57,14 +67,37 @@ fn in_short(summary: &str) -> Section {
     }
 }
 
-/// What the machine charges: a section, and the picture of the machine for
-/// the terminal.
-fn machine(full: bool) -> (Section, String) {
-    let options = match full {
+/// What was measured of the machine: a line of a journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct MeasuredMachine {
+    picture: String,
+    /// With what it charges.
+    text: String,
+}
+
+/// Measures the machine, unless its journal has it already.
+fn machine(out: &OutFolder, args: &ReportArgs) -> anyhow::Result<(MeasuredMachine, Journal)> {
+    let options = match args.effort.full {
         true => MachineOptions::full(),
         false => MachineOptions::quick(),
     };
+    let label = World::Native.label();
+    let name = format!("machine.{label}.{}.journal", journal::hash(&options)?);
+    let (mut journal, found) = Journal::open(out.path(&name), &Measurer::native(), args.fresh)?;
+    if let Some(measured) = found.into_iter().next() {
+        return Ok((measured, journal));
+    }
     let report = super::machine::measure(&options);
+    let measured = MeasuredMachine {
+        text: report.to_string(),
+        picture: report.picture,
+    };
+    journal.append(&measured)?;
+    Ok((measured, journal))
+}
+
+/// A section, and the picture of the machine for the terminal.
+fn describe(machine: MeasuredMachine) -> (Section, String) {
     let section = Section {
         title: "The machine".into(),
         blocks: vec![
@@ -77,9 +110,9 @@ fn machine(full: bool) -> (Section, String) {
                  of the middle eight tenths of the samples."
                     .into(),
             ),
-            Block::Verbatim(report.to_string()),
+            Block::Verbatim(machine.text),
         ],
     };
-    let summary = format!("machine\n{}\n", report.picture.trim_end());
+    let summary = format!("machine\n{}\n", machine.picture.trim_end());
     (section, summary)
 }

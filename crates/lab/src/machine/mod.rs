@@ -8,6 +8,7 @@ mod atomics;
 mod distance;
 mod host;
 mod launch;
+mod processor;
 pub(crate) mod simulated;
 mod summary;
 mod team;
@@ -15,6 +16,7 @@ mod text;
 mod wake;
 
 pub(crate) use host::cpu_model;
+pub(crate) use processor::Processor;
 
 use atomics::{AtomicCost, CounterOperation};
 use distance::DistanceCost;
@@ -27,7 +29,7 @@ use std::io;
 use wake::WakeCost;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct MachineOptions {
     /// How often each measurement is taken.
     pub(crate) rounds: usize,
