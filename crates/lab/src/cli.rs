@@ -20,7 +20,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show this machine, or a simulated one, and what its atomics, launches and wake-ups cost
     Machine(MachineArgs),
-    /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json, prints its table
+    /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json (the latest), the same as NAME.MACHINE.*, prints its table
     Study(StudyArgs),
     /// Draw a figure of a study again, in another form, from its SVG file
     Figure(FigureArgs),
@@ -102,6 +102,9 @@ pub(crate) struct ReportArgs {
     pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
+    /// Measure again what an interrupted run has already measured
+    #[arg(long)]
+    pub(crate) fresh: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,8 @@
 //! Where a measurement runs: on this host, or on a simulated machine.
 
 use crate::failure::bad_input;
+use crate::measure::journal::fingerprint;
+use crate::report::host::host_name;
 use crate::study::settings::Key;
 use crate::study::unknown::{is_machines, unknown};
 use manycore_chip::config::{Config, ConfigError, preset_names};
@@ -57,5 +59,47 @@ impl World {
             Self::Native => "Measured on this machine".into(),
             Self::Simulated(machine) => format!("Simulated: {}", machine.name),
         }
+    }
+
+    /// A name for files: of this host, of a preset, or of a machine that was
+    /// changed or made up, which no other has.
+    pub(crate) fn label(&self) -> String {
+        let config = match self {
+            Self::Native => return plain(&format!("native-{}", host_name())),
+            Self::Simulated(config) => config,
+        };
+        let machine = config.to_toml();
+        let preset = Config::preset(&config.name).map(|preset| preset.to_toml());
+        match preset {
+            Ok(preset) if preset == machine => config.name.clone(),
+            _ => format!("{}-{}", config.name, &fingerprint(&machine)[..8]),
+        }
+    }
+}
+
+/// `name`, as far as every file system and shell takes it as it is.
+fn plain(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    name.chars()
+        .map(|c| if fits(c) { c } else { '-' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_machine_has_files_of_its_own() {
+        let label = |on: &str, pairs: &[&str]| {
+            let pairs: Vec<String> = pairs.iter().map(|&pair| pair.into()).collect();
+            World::new(on, &pairs, &[]).unwrap().0.label()
+        };
+        assert_eq!(label("dahu", &[]), "dahu");
+        let [faster, slower] = ["ghz=3.1", "ghz=1.1"].map(|pair| label("dahu", &[pair]));
+        assert!(faster.starts_with("dahu-") && slower.starts_with("dahu-"));
+        assert_ne!(faster, slower);
+        assert!(label("native", &[]).starts_with("native-"));
+        assert_eq!(plain("a b/c.d-1"), "a-b-c-d-1");
     }
 }

@@ -3,6 +3,7 @@
 use crate::cli::ReportArgs;
 use crate::failure::{BadInput, bad_input};
 use crate::machine::{MachineOptions, figure, simulated};
+use crate::measure::journal::{self, Journal, Measurer};
 use crate::measure::progress::Spinner;
 use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
@@ -12,6 +13,7 @@ use crate::report::section::{Block, Captioned, Section};
 use crate::study::settings::Settings;
 use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
+use serde::{Deserialize, Serialize};
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let form = FigureForm::parse(&args.effort.figure)?;
@@ -32,13 +34,16 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         return Err(bad_input(left_out.join(" ")));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
-    let measured = machine(&world, args.effort.full)?;
+    // Whatever ends this process, the next one finds here what was measured.
+    let (measured, journal) = machine(&world, &out, args)?;
+    let mut journals: Vec<Journal> = journal.into_iter().collect();
     let (section, mut summary) = describe(measured, world.place());
     let mut sections = vec![section];
     for (study, plan) in plans {
         let (findings, _) = study::run(study, &*plan, &form, &out)?;
         sections.push(findings.section);
         summary += &format!("\n{}\n{}", study.name(), findings.summary);
+        journals.push(findings.journal);
     }
     let origin = Origin::native();
     let byline = format!(
@@ -57,6 +62,9 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         sections: &sections,
     };
     let path = out.write("report.html", page.render())?;
+    for journal in journals {
+        journal.remove()?;
+    }
     let notes: String = left_out.iter().map(|note| format!("{note}\n")).collect();
     super::print(&format!(
         "{summary}\n{notes}The report: {}\n",
@@ -75,7 +83,7 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
         only: Vec::new(),
         full: args.effort.full,
         seed: args.effort.seed,
-        fresh: false,
+        fresh: args.fresh,
     })
 }
 
@@ -83,7 +91,8 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
 const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
      several threads do to one counter counts for each success.";
 
-/// What was measured of the machine.
+/// What was measured of the machine: a line of a journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct MeasuredMachine {
     /// For the terminal.
     picture: String,
@@ -92,27 +101,40 @@ struct MeasuredMachine {
     figure: Figure,
 }
 
-/// Measures the machine.
-fn machine(world: &World, full: bool) -> anyhow::Result<MeasuredMachine> {
+/// Measures the machine, unless its journal has it already. A simulated one has no journal.
+fn machine(
+    world: &World,
+    out: &OutFolder,
+    args: &ReportArgs,
+) -> anyhow::Result<(MeasuredMachine, Option<Journal>)> {
     if let World::Simulated(config) = world {
         let spinner = Spinner::new("machine");
         let report = simulated::measure(config, &[], &mut |what| spinner.show(what))?;
-        return Ok(MeasuredMachine {
+        let measured = MeasuredMachine {
             picture: config.name.clone(),
             text: report.to_string(),
             figure: figure::simulated(&report),
-        });
+        };
+        return Ok((measured, None));
     }
-    let options = match full {
+    let options = match args.effort.full {
         true => MachineOptions::full(),
         false => MachineOptions::quick(),
     };
+    let label = World::Native.label();
+    let name = format!("machine.{label}.{}.journal", journal::hash(&options)?);
+    let (mut journal, found) = Journal::open(out.path(&name), &Measurer::native(), args.fresh)?;
+    if let Some(measured) = found.into_iter().next() {
+        return Ok((measured, Some(journal)));
+    }
     let report = super::machine::measure(&options);
-    Ok(MeasuredMachine {
+    let measured = MeasuredMachine {
         text: report.to_string(),
         figure: figure::native(&report),
         picture: report.picture,
-    })
+    };
+    journal.append(&measured)?;
+    Ok((measured, Some(journal)))
 }
 
 /// A section, and the picture of the machine for the terminal.

@@ -35,14 +35,16 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let form = FigureForm::parse(&args.effort.figure)?;
     let out = OutFolder::prepare(&args.effort.out)?;
     let (findings, paths) = study::run(study, &*plan, &form, &out)?;
+    findings.journal.remove()?;
     super::print(&match args.format {
         Format::Csv => findings.csv,
         Format::Json => serde_json::to_string_pretty(&findings.json)?,
         Format::Table => {
             let mut text = findings.section.to_text();
             let _ = writeln!(text, "\n{}", findings.summary);
-            for path in paths {
-                let _ = writeln!(text, "wrote {}", path.display());
+            for [kept, latest] in paths {
+                let (kept, latest) = (kept.display(), latest.display());
+                let _ = writeln!(text, "wrote {kept}, and the same as {latest}");
             }
             text
         }

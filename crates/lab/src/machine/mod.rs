@@ -9,6 +9,7 @@ mod distance;
 pub(crate) mod figure;
 mod host;
 mod launch;
+mod processor;
 pub(crate) mod simulated;
 mod summary;
 mod team;
@@ -16,6 +17,7 @@ mod text;
 mod wake;
 
 pub(crate) use host::cpu_model;
+pub(crate) use processor::Processor;
 
 use atomics::{AtomicCost, CounterOperation};
 use distance::DistanceCost;
@@ -28,7 +30,7 @@ use std::io;
 use wake::WakeCost;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct MachineOptions {
     /// How often each measurement is taken.
     pub(crate) rounds: usize,

@@ -24,6 +24,11 @@ impl Budget {
         self.left / self.cells.max(1)
     }
 
+    /// What the cells to come have together.
+    pub(crate) fn left(&self) -> Duration {
+        self.left
+    }
+
     /// A cell took this long.
     pub(crate) fn spend(&mut self, taken: Duration) {
         self.left = self.left.saturating_sub(taken);

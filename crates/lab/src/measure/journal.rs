@@ -2,13 +2,54 @@
 //! goes on where it was.
 //!
 //! The file's name holds a hash of what was asked: other settings, another
-//! journal. It is removed once the results stand in their own files.
+//! journal. Its first line says which build began it, and on which host: what
+//! another measured is refused. It is removed once the results stand in their
+//! own files.
 
+use crate::failure::bad_input;
+use crate::report::host::{Versions, host_name};
 use anyhow::{Context, bail};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+/// Whose measurements a journal holds: its first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Measurer {
+    build: String,
+    /// None for simulations: every host finds the same.
+    host: Option<String>,
+}
+
+impl Measurer {
+    /// This build, natively on this host.
+    pub(crate) fn native() -> Self {
+        Self {
+            host: Some(format!("{}, {}", host_name(), crate::machine::cpu_model())),
+            ..Self::simulated()
+        }
+    }
+
+    /// This build, on simulated machines.
+    pub(crate) fn simulated() -> Self {
+        Self {
+            build: Versions::of_this_build().build.into(),
+            host: None,
+        }
+    }
+}
+
+impl fmt::Display for Measurer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "build {}", self.build)?;
+        match &self.host {
+            Some(host) => write!(f, " on {host}"),
+            None => Ok(()),
+        }
+    }
+}
 
 /// An append-only file of records.
 #[derive(Debug)]
@@ -18,12 +59,14 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal and reads what is in it; `fresh` forgets that.
+    /// Opens the journal of `measurer` and reads what is in it; `fresh` forgets
+    /// that.
     ///
     /// A last line without an end is what a killed process leaves: it is cut
     /// off.
     pub(crate) fn open<R: DeserializeOwned>(
         path: PathBuf,
+        measurer: &Measurer,
         fresh: bool,
     ) -> anyhow::Result<(Self, Vec<R>)> {
         let text = match fs::read_to_string(&path) {
@@ -32,14 +75,18 @@ impl Journal {
             read => read.with_context(|| format!("cannot read {}", path.display()))?,
         };
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let records = parse(&path, &text[..whole])?;
+        let records = parse(&path, measurer, &text[..whole])?;
         let open = || -> std::io::Result<File> {
             let file = OpenOptions::new().create(true).append(true).open(&path)?;
             file.set_len(whole as u64)?;
             Ok(file)
         };
         let file = open().with_context(|| format!("cannot write {}", path.display()))?;
-        Ok((Self { path, file }, records))
+        let mut journal = Self { path, file };
+        if whole == 0 {
+            journal.append(measurer)?;
+        }
+        Ok((journal, records))
     }
 
     /// Adds a record; on the disk once this returns.
@@ -63,66 +110,129 @@ impl Journal {
     }
 }
 
-fn parse<R: DeserializeOwned>(path: &Path, text: &str) -> anyhow::Result<Vec<R>> {
-    let mut records = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        match serde_json::from_str(line) {
-            Ok(record) => records.push(record),
-            Err(error) => bail!(
-                "{}, line {}: no record of this study ({error}); --fresh discards the file",
-                path.display(),
-                number + 1
-            ),
+/// The records below the first line, if that names `measurer`.
+fn parse<R: DeserializeOwned>(
+    path: &Path,
+    measurer: &Measurer,
+    text: &str,
+) -> anyhow::Result<Vec<R>> {
+    let mut lines = text.lines().zip(1..);
+    if let Some((first, number)) = lines.next() {
+        let other: Measurer = line(path, first, number)?;
+        if other != *measurer {
+            return Err(bad_input(format!(
+                "{}: begun by {other}, and this is {measurer}: their measurements do not mix; \
+                 --fresh discards the file",
+                path.display()
+            )));
         }
     }
-    Ok(records)
+    lines
+        .map(|(text, number)| line(path, text, number))
+        .collect()
 }
 
-/// A short name for `config`: the same on every host and in every version of
-/// the compiler (64-bit FNV-1a of its JSON).
+fn line<T: DeserializeOwned>(path: &Path, text: &str, number: usize) -> anyhow::Result<T> {
+    serde_json::from_str(text).or_else(|error| {
+        bail!(
+            "{}, line {number}: no record of this study ({error}); --fresh discards the file",
+            path.display()
+        )
+    })
+}
+
+/// A short name for `config`: that of its JSON.
 pub(crate) fn hash<C: Serialize>(config: &C) -> anyhow::Result<String> {
-    let json = serde_json::to_string(config)?;
-    let hash = json.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    Ok(fingerprint(&serde_json::to_string(config)?))
+}
+
+/// A short name for a text: the same on every host and in every version of the
+/// compiler (64-bit FNV-1a).
+pub(crate) fn fingerprint(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    Ok(format!("{hash:016x}"))
+    format!("{hash:016x}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::BadInput;
+
+    fn open<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Journal, Vec<R>)> {
+        Journal::open(path.to_owned(), &Measurer::native(), false)
+    }
 
     #[test]
     fn records_come_back_and_a_torn_line_does_not() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
-        let (mut journal, found) = Journal::open::<(u32, String)>(path.clone(), false).unwrap();
+        let (mut journal, found) = open::<(u32, String)>(&path).unwrap();
         assert!(found.is_empty());
         journal.append(&(1, "one")).unwrap();
         journal.append(&(2, "two")).unwrap();
         journal.file.write_all(b"[3, \"thr").unwrap();
         drop(journal);
 
-        let (mut journal, found) = Journal::open::<(u32, String)>(path.clone(), false).unwrap();
+        let (mut journal, found) = open::<(u32, String)>(&path).unwrap();
         assert_eq!(found, [(1, "one".into()), (2, "two".into())]);
         journal.append(&(3, "three")).unwrap();
-        let (journal, found) = Journal::open::<(u32, String)>(path.clone(), false).unwrap();
+        let (journal, found) = open::<(u32, String)>(&path).unwrap();
         assert_eq!(found.len(), 3);
         journal.remove().unwrap();
         assert!(!path.exists());
     }
 
     #[test]
+    fn a_torn_first_line_is_written_again() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("j");
+        fs::write(&path, "{\"build\":\"12").unwrap();
+        open::<u32>(&path).unwrap().0.append(&7).unwrap();
+        assert_eq!(open::<u32>(&path).unwrap().1, [7]);
+    }
+
+    #[test]
     fn a_foreign_line_is_named() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
-        fs::write(&path, "1\nx\n").unwrap();
-        let error = Journal::open::<u32>(path.clone(), false)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("line 2"), "{error}");
-        let (_, found) = Journal::open::<u32>(path, true).unwrap();
-        assert!(found.is_empty());
+        let mut journal = open::<u32>(&path).unwrap().0;
+        journal.append(&1).unwrap();
+        journal.append(&"x").unwrap();
+        let error = open::<u32>(&path).unwrap_err().to_string();
+        assert!(error.contains("line 3"), "{error}");
+        let fresh = Journal::open::<u32>(path.clone(), &Measurer::native(), true);
+        assert!(fresh.unwrap().1.is_empty());
+        // A journal from before there were first lines.
+        fs::write(&path, "1\n").unwrap();
+        let error = open::<u32>(&path).unwrap_err().to_string();
+        assert!(error.contains("line 1"), "{error}");
+    }
+
+    #[test]
+    fn another_builds_journal_and_another_hosts_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("j");
+        let here = Measurer::native();
+        let elsewhere = Measurer {
+            host: Some("elsewhere".into()),
+            ..here.clone()
+        };
+        let before = Measurer {
+            build: "before".into(),
+            ..here.clone()
+        };
+        for other in [elsewhere, before] {
+            let fresh = Journal::open::<u32>(path.clone(), &other, true);
+            fresh.unwrap().0.append(&1).unwrap();
+            let error = open::<u32>(&path).unwrap_err();
+            assert!(error.is::<BadInput>(), "{error}");
+            let text = error.to_string();
+            for part in [&other.to_string(), &here.to_string(), "--fresh"] {
+                assert!(text.contains(part), "{text} lacks {part}");
+            }
+        }
     }
 
     #[test]

@@ -1,15 +1,20 @@
-//! The output folder: checked before anything is measured, and never with half
-//! a file in it.
+//! The output folder: checked before anything is measured, written by one
+//! process at a time, and never with half a file in it.
 
+use super::lock::FolderLock;
 use crate::failure::bad_input;
 use anyhow::Context;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A folder that was writable when the command began.
-#[derive(Clone, Debug)]
-pub(crate) struct OutFolder(PathBuf);
+/// A folder that was writable when the command began, and is this process's
+/// until it ends.
+#[derive(Debug)]
+pub(crate) struct OutFolder {
+    path: PathBuf,
+    _lock: FolderLock,
+}
 
 impl OutFolder {
     /// Makes the folder if need be, and tries to write to it, so that a study
@@ -22,12 +27,15 @@ impl OutFolder {
         tempfile::NamedTempFile::new_in(path)
             .and_then(|mut probe| probe.write_all(b"writable?"))
             .map_err(|error| refused("cannot write to this folder", error))?;
-        Ok(Self(path.to_owned()))
+        Ok(Self {
+            path: path.to_owned(),
+            _lock: FolderLock::take(path)?,
+        })
     }
 
     /// Where a file of this name is.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.path.join(name)
     }
 
     /// Writes a whole file or, if that fails, nothing.
@@ -35,7 +43,7 @@ impl OutFolder {
         let path = self.path(name);
         let mut temporary = tempfile::Builder::new();
         readable(&mut temporary);
-        let written = temporary.tempfile_in(&self.0).and_then(|mut file| {
+        let written = temporary.tempfile_in(&self.path).and_then(|mut file| {
             file.write_all(contents.as_ref())?;
             file.persist(&path).map_err(|error| error.error)
         });
@@ -67,8 +75,11 @@ mod tests {
         out.write("x.csv", "one").unwrap();
         let path = out.write("x.csv", "two").unwrap();
         assert_eq!(fs::read_to_string(path).unwrap(), "two");
-        let names = fs::read_dir(home.path().join("a/b")).unwrap().count();
-        assert_eq!(names, 1);
+        let entries = fs::read_dir(home.path().join("a/b")).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        assert_eq!(names, [".lock", "x.csv"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Where, when and by what a result was made.
 
+use crate::machine::Processor;
 use serde::Serialize;
 use std::fs;
 use std::time::SystemTime;
@@ -10,8 +11,11 @@ pub(crate) struct Origin {
     pub(crate) world: &'static str,
     pub(crate) host: String,
     pub(crate) cpu: String,
+    pub(crate) processor: Processor,
     pub(crate) kernel: String,
     pub(crate) versions: Versions,
+    /// The command, argument by argument.
+    pub(crate) argv: Vec<String>,
     /// UTC.
     pub(crate) finished: String,
     /// Whether the same configuration gives the same numbers again.
@@ -23,6 +27,26 @@ pub(crate) struct Origin {
 pub(crate) struct Versions {
     pub(crate) manycore: &'static str,
     pub(crate) rustc: &'static str,
+    /// The commit of the checkout, unless it was built outside of one.
+    pub(crate) commit: Option<&'static str>,
+    /// Whether sources had changed since that commit.
+    pub(crate) dirty: Option<bool>,
+    /// The fingerprint of sources, compiler and profile.
+    pub(crate) build: &'static str,
+}
+
+impl Versions {
+    /// Those of this program.
+    pub(crate) fn of_this_build() -> Self {
+        let commit = env!("LAB_COMMIT");
+        Self {
+            manycore: env!("CARGO_PKG_VERSION"),
+            rustc: env!("LAB_RUSTC_VERSION"),
+            commit: (!commit.is_empty()).then_some(commit),
+            dirty: env!("LAB_DIRTY").parse().ok(),
+            build: env!("LAB_BUILD"),
+        }
+    }
 }
 
 impl Origin {
@@ -39,22 +63,28 @@ impl Origin {
     pub(crate) fn native() -> Self {
         Self {
             world: "native",
-            host: proc_file("sys/kernel/hostname"),
+            host: host_name(),
             cpu: crate::machine::cpu_model(),
+            processor: Processor::detect(),
             kernel: format!(
                 "{} {}",
                 std::env::consts::OS,
                 proc_file("sys/kernel/osrelease")
             ),
-            versions: Versions {
-                manycore: env!("CARGO_PKG_VERSION"),
-                rustc: env!("LAB_RUSTC_VERSION"),
-            },
+            versions: Versions::of_this_build(),
+            argv: std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
             finished: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             determinism: "none: native latencies differ from run to run, so the results have no \
                           hash; config_hash identifies what was asked, not what was measured",
         }
     }
+}
+
+/// What this host is called.
+pub(crate) fn host_name() -> String {
+    proc_file("sys/kernel/hostname")
 }
 
 /// One line from `/proc`, where there is one.

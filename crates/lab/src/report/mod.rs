@@ -1,10 +1,12 @@
 //! What a reader gets: sections of text, tables and figures, for a terminal
 //! and for an HTML page, and the files that hold the numbers.
 
+pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod figure;
 pub(crate) mod files;
 pub(crate) mod host;
+mod lock;
 pub(crate) mod page;
 pub(crate) mod section;
 pub(crate) mod table;

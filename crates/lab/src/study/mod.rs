@@ -114,14 +114,16 @@ impl Request {
 /// What a study found, in every form it is wanted in.
 #[derive(Debug)]
 pub(crate) struct Findings {
+    /// What the names of its files begin with: study and machine.
+    pub(crate) file: String,
     /// Tables, figures and what they mean.
     pub(crate) section: Section,
     /// A few lines for those who read no more.
     pub(crate) summary: String,
     pub(crate) csv: String,
-    /// Further files, by what follows `NAME.` in theirs.
+    /// Further files, by what follows `NAME.MACHINE.` in theirs.
     pub(crate) more: Vec<(&'static str, String)>,
-    /// Where the numbers come from: `NAME.meta.json`.
+    /// Where the numbers come from: `NAME.MACHINE.meta.json`.
     pub(crate) meta: serde_json::Value,
     /// Everything, for `--format json`.
     pub(crate) json: serde_json::Value,
@@ -140,35 +142,36 @@ pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
 }
 
 /// Carries a plan out and writes the study's files, all of them after
-/// the last measurement.
+/// the last measurement; what was measured stays in the journal.
+///
+/// Each file is there twice: under the machine's name, where no other machine's
+/// result replaces it, and under the study's alone, for the latest.
 pub(crate) fn run(
     study: &dyn Study,
     plan: &dyn Plan,
     form: &FigureForm,
     out: &OutFolder,
-) -> anyhow::Result<(Findings, Vec<PathBuf>)> {
+) -> anyhow::Result<(Findings, Vec<[PathBuf; 2]>)> {
     let mut findings = plan.measure(out)?;
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
-    let name = study.name();
-    let mut files = vec![(format!("{name}.csv"), findings.csv.clone().into_bytes())];
+    // By what follows the name of the study, or of the study and the machine.
+    let mut files = vec![("csv".to_owned(), findings.csv.clone().into_bytes())];
     for shown in &findings.section.figures {
-        let part = &shown.figure.part;
-        let stem = match part.is_empty() {
-            true => name.to_owned(),
-            false => format!("{name}.{part}"),
-        };
-        files.extend(form.files(&stem, &shown.figure)?);
+        let drawn = form.files(&shown.figure.part, &shown.figure)?;
+        let ending = |name: String| name.trim_start_matches('.').to_owned();
+        files.extend(drawn.into_iter().map(|(name, bytes)| (ending(name), bytes)));
     }
-    files.push((format!("{name}.meta.json"), meta.into_bytes()));
+    files.push(("meta.json".to_owned(), meta.into_bytes()));
     for (ending, contents) in &findings.more {
-        files.push((format!("{name}.{ending}"), contents.clone().into_bytes()));
+        files.push(((*ending).to_owned(), contents.clone().into_bytes()));
     }
     let mut paths = Vec::new();
-    for (name, contents) in files {
-        paths.push(out.write(&name, contents)?);
-        findings.section.files.push(name);
+    for (ending, contents) in files {
+        let write = |name: &str| out.write(&format!("{name}.{ending}"), &contents);
+        paths.push([write(&findings.file)?, write(study.name())?]);
+        let kept = format!("{}.{ending}", findings.file);
+        findings.section.files.push(kept);
     }
-    findings.journal.remove()?;
     Ok((findings, paths))
 }
 
@@ -182,4 +185,52 @@ pub(crate) fn help() -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a study finds in `out`, on this host in an instant.
+    fn run_in(out: &OutFolder, study: &'static dyn Study, set: &[&str]) -> Findings {
+        let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
+        let plan = study.plan(&Request {
+            world: World::Native,
+            settings: Settings::parse(&pairs, study.keys()).unwrap(),
+            threads: Vec::new(),
+            cores: Vec::new(),
+            only: Vec::new(),
+            full: false,
+            seed: 1,
+            fresh: false,
+        });
+        run(study, &*plan.unwrap(), &FigureForm::parse(&[]).unwrap(), out).unwrap().0
+    }
+
+    /// As in a report that was killed after this study was done: no native
+    /// measurement comes out the same twice, but one that is not made twice.
+    #[test]
+    fn a_study_that_is_done_is_not_measured_again() {
+        let home = tempfile::tempdir().unwrap();
+        let out = OutFolder::prepare(home.path()).unwrap();
+        let loops = [
+            "n=8",
+            "rounds=1",
+            "blocks=1",
+            "reads=64",
+            "writes=64",
+            "comps=64",
+        ];
+        for (study, set) in [
+            (block_size::STUDY, &loops[..]),
+            // In rounds, for a second.
+            (barrier::STUDY, &["episodes=10", "seconds=1"]),
+        ] {
+            let first = run_in(&out, study, set);
+            let again = run_in(&out, study, set);
+            assert_eq!(again.csv, first.csv, "{}", study.name());
+            again.journal.remove().unwrap();
+            assert_ne!(run_in(&out, study, set).csv, first.csv);
+        }
+    }
 }

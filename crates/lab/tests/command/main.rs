@@ -9,6 +9,8 @@ mod limits;
 mod machine;
 mod model;
 mod packing;
+#[cfg(unix)]
+mod provenance;
 mod robustness;
 mod simulated_study;
 mod sleep;
@@ -48,6 +50,25 @@ impl Bench {
     fn names(&self, folder: &str) -> Vec<String> {
         names(&self.path(folder))
     }
+
+    /// The results in a folder that stand for the latest run: each is there
+    /// under the machine's name too, and `NAME.ENDING` comes first.
+    fn latest(&self, folder: &str, study: &str) -> Vec<String> {
+        let names = self.names(folder);
+        let machine = names.iter().find_map(|name| {
+            let rest = name.strip_prefix(&format!("{study}."))?;
+            rest.strip_suffix(".meta.json")
+        });
+        let machine = format!("{study}.{}.", machine.expect("a file for the machine"));
+        let (kept, latest): (Vec<String>, Vec<String>) = names
+            .into_iter()
+            .partition(|name| name.starts_with(&machine));
+        let kept = kept
+            .iter()
+            .map(|name| name.replace(&machine, &format!("{study}.")));
+        assert_eq!(kept.collect::<Vec<_>>(), latest);
+        latest
+    }
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -55,6 +76,8 @@ fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
+    // The lock of an output folder.
+    names.retain(|name| name != ".lock");
     names.sort();
     names
 }

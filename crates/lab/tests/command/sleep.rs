@@ -121,7 +121,7 @@ fn this_host_is_measured() {
         assert_eq!((&row["unit"], &row["runs"]), (&"us".into(), &2.into()));
         assert!(row["time_median"].as_f64().unwrap() > 0.0, "{row}");
     }
-    let names = bench.names("out");
+    let names = bench.latest("out", "sleep");
     assert_eq!(names, ["sleep.csv", "sleep.meta.json", "sleep.svg"]);
     let svg = fs::read_to_string(bench.path("out/sleep.svg")).unwrap();
     let svg = roxmltree::Document::parse(&svg).unwrap();
@@ -144,7 +144,8 @@ fn an_interrupted_study_goes_on_where_it_was() {
 
     // What it holds is kept: mark it, and find the mark in the results.
     let text = fs::read_to_string(&path).unwrap();
-    let mut first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let (measurer, lines) = text.split_once('\n').unwrap();
+    let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["cell"]["algorithm"], "join-recursively");
     assert_eq!(first["complete"], true);
     for policy in first["policies"].as_array_mut().unwrap() {
@@ -152,7 +153,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
             run["time"] = 123_456.0.into();
         }
     }
-    fs::write(&path, format!("{first}\n")).unwrap();
+    fs::write(&path, format!("{measurer}\n{first}\n")).unwrap();
     let rows = records(&bench.run(&args).ok().out());
     let marked = |row: &csv::StringRecord| &row[5] == "123456.0";
     assert_eq!(

@@ -115,6 +115,10 @@ impl CellRecord for MeasuredLoops {
         self.cell
     }
 
+    fn weight(cell: LoopCell) -> f64 {
+        cell.threads as f64
+    }
+
     fn is_complete(&self) -> bool {
         self.complete
     }

@@ -4,7 +4,7 @@ use super::mode::Mode;
 use super::results::{PackingResults, account, time};
 use serde::Serialize;
 
-/// A case: a line of `packing.csv`. Times are in ms.
+/// A case: a line of `packing.csv`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PackingRow {
     world: &'static str,
@@ -31,6 +31,7 @@ pub(super) struct PackingRow {
     /// The answer, found right.
     verified: String,
     runs: usize,
+    unit: &'static str,
 }
 
 /// All that was measured.
@@ -64,6 +65,7 @@ pub(super) fn rows(results: PackingResults<'_>) -> Vec<PackingRow> {
             barriers: runs.outcomes[0].barriers,
             verified: runs.outcomes[0].answer.clone(),
             runs: runs.outcomes.len(),
+            unit: "ms",
         }
     });
     row.collect()

@@ -94,6 +94,10 @@ impl CellRecord for MeasuredPolicies {
         self.cell
     }
 
+    fn weight(cell: SleepCell) -> f64 {
+        cell.threads as f64
+    }
+
     fn is_complete(&self) -> bool {
         self.complete
     }

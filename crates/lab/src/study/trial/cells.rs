@@ -6,6 +6,7 @@ use crate::measure::budget::Budget;
 use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
+use crate::measure::time_left::TimeLeft;
 use anyhow::Context;
 use manycore::{Block, Partitioner, Pool};
 use serde::{Serialize, de::DeserializeOwned};
@@ -22,6 +23,9 @@ pub(in crate::study) trait CellRecord:
     type At: Copy + PartialEq + ToString;
 
     fn cell(&self) -> Self::At;
+
+    /// How long the simulation of a cell may take beside others: its threads.
+    fn weight(cell: Self::At) -> f64;
 
     /// Whether it was not cut short by ctrl-C.
     fn is_complete(&self) -> bool;
@@ -74,7 +78,8 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
     let study = session.study;
     let (mut journal, found) = session.journal::<R>()?;
     interrupt::watch();
-    let mut progress = Progress::new(study, cells.len());
+    let weights = cells.iter().map(|&cell| R::weight(cell));
+    let mut progress = Progress::new(study, TimeLeft::new(weights, 1));
     let mut budget = Budget::new(Duration::from_secs(seconds), cells.len());
     // Simulations share this host's cores; native programs have pools of their own.
     let host = match session.is_simulated {
@@ -86,6 +91,9 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
         // The last record of a cell holds all of its rounds.
         let before = found.iter().rfind(|record| record.cell() == cell).cloned();
         let mut record = before.unwrap_or_else(|| blank(cell));
+        if !session.is_simulated {
+            progress.allot(budget.left());
+        }
         if !record.is_complete() {
             measure(&mut record, host.as_ref(), budget.share(), &progress)?;
             if record.runs() > 0 {
@@ -93,7 +101,7 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
             }
         }
         budget.spend(Duration::from_secs_f64(record.seconds()));
-        progress.step();
+        progress.step(R::weight(cell), record.seconds());
         measured.push(record);
         if interrupt::asked() {
             let done = measured.iter().filter(|record| record.is_complete());

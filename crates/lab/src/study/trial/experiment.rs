@@ -1,10 +1,10 @@
 //! From a question to a study's findings.
 
-use crate::measure::journal::{self, Journal};
-use crate::report::csv;
+use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::section::{Block, Captioned, Section};
+use crate::report::{columns, csv};
 use crate::study::settings::Key;
 use crate::study::{Findings, Plan, Request, Study};
 use crate::world::World;
@@ -43,6 +43,8 @@ pub(in crate::study) trait Fingerprints {
 pub(in crate::study) struct Session<'a> {
     pub(super) study: &'static str,
     pub(super) is_simulated: bool,
+    /// What the names of the results begin with.
+    file: &'a str,
     /// Decides the measurements and what comes of them.
     hash: &'a str,
     /// Forget what the journal holds.
@@ -53,8 +55,12 @@ pub(in crate::study) struct Session<'a> {
 impl Session<'_> {
     /// The journal, and the records in it.
     pub(super) fn journal<R: DeserializeOwned>(&self) -> anyhow::Result<(Journal, Vec<R>)> {
-        let name = format!("{}.{}.journal", self.study, self.hash);
-        Journal::open(self.out.path(&name), self.fresh)
+        let name = format!("{}.{}.journal", self.file, self.hash);
+        let measurer = match self.is_simulated {
+            true => Measurer::simulated(),
+            false => Measurer::native(),
+        };
+        Journal::open(self.out.path(&name), &measurer, self.fresh)
     }
 }
 
@@ -117,6 +123,7 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
             seed: request.seed,
             place: request.world.place(),
             is_simulated: matches!(request.world, World::Simulated(_)),
+            file: format!("{}.{}", self.name, request.world.label()),
             fresh: request.fresh,
         }))
     }
@@ -130,6 +137,8 @@ struct Experiment<Q> {
     /// Where it runs, for readers.
     place: String,
     is_simulated: bool,
+    /// What the names of the results begin with.
+    file: String,
     /// Forget what the journal holds.
     fresh: bool,
 }
@@ -140,6 +149,7 @@ impl<Q: Question> Plan for Experiment<Q> {
         let session = Session {
             study: self.study,
             is_simulated: self.is_simulated,
+            file: &self.file,
             hash: &hash,
             fresh: self.fresh,
             out,
@@ -165,6 +175,12 @@ impl<Q: Question> Plan for Experiment<Q> {
         for (name, value) in answer.extra.meta {
             meta[name] = value;
         }
+        let csv = csv::text(&answer.rows)?;
+        let mut columns = json!({ "csv": columns::units(&csv)? });
+        for (ending, table) in &answer.extra.more {
+            columns[*ending] = columns::units(table)?.into();
+        }
+        meta["columns"] = columns;
         let mut json = json!({ "study": self.study, "meta": meta, "rows": answer.rows });
         for (name, value) in answer.extra.json {
             json[name] = value;
@@ -179,7 +195,8 @@ impl<Q: Question> Plan for Experiment<Q> {
                 files: Vec::new(),
             },
             summary: answer.summary,
-            csv: csv::text(&answer.rows)?,
+            file: self.file.clone(),
+            csv,
             more: answer.extra.more,
             json,
             meta,

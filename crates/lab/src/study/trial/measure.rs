@@ -8,6 +8,7 @@ use crate::failure::Interrupted;
 use crate::measure::interrupt;
 use crate::measure::journal::{self, Journal};
 use crate::measure::progress::Progress;
+use crate::measure::time_left::TimeLeft;
 use anyhow::Context;
 use manycore::topology::Topology;
 use manycore::{Block, Partitioner, Pool};
@@ -73,15 +74,12 @@ pub(in crate::study) fn measure<T: Trial>(
 ) -> anyhow::Result<(MeasuredTrials<T>, Journal)> {
     let (journal, found) = session.journal::<TrialRecord<T>>()?;
     interrupt::watch();
-    let book = Book {
-        progress: Mutex::new(Progress::new(setup.study, trials.len())),
-        kept: Mutex::new((journal, found)),
-    };
+    let kept = Mutex::new((journal, found));
     match setup.machines.is_host() {
-        true => run_in_rounds(setup, trials, &book)?,
-        false => simulate_side_by_side(setup, trials, &book)?,
+        true => run_in_rounds(setup, trials, &kept)?,
+        false => simulate_side_by_side(setup, trials, &kept)?,
     }
-    let (journal, records) = (book.kept.into_inner()).unwrap_or_else(|error| error.into_inner());
+    let (journal, records) = (kept.into_inner()).unwrap_or_else(|error| error.into_inner());
     let runs = |trial: &T| {
         let of_trial = || records.iter().filter(|record| record.trial == *trial);
         Some(Runs {
@@ -98,39 +96,34 @@ pub(in crate::study) fn measure<T: Trial>(
     Ok((MeasuredTrials(measured), journal))
 }
 
-/// What is done, for the reader and for the journal.
-struct Book<T: Trial> {
-    progress: Mutex<Progress>,
-    kept: Mutex<(Journal, Vec<TrialRecord<T>>)>,
+/// The journal, and the records in it.
+type Kept<T> = Mutex<(Journal, Vec<TrialRecord<T>>)>;
+
+/// What the runs of a trial took, one after the other.
+fn seconds_of<T: Trial>(kept: &Kept<T>, trial: &T) -> Vec<f64> {
+    let kept = lock(kept);
+    let of_trial = kept.1.iter().filter(|record| record.trial == *trial);
+    of_trial.map(|record| record.seconds).collect()
 }
 
-impl<T: Trial> Book<T> {
-    /// How often a trial has been run.
-    fn runs(&self, trial: &T) -> usize {
-        let kept = lock(&self.kept);
-        let of_trial = kept.1.iter().filter(|record| record.trial == *trial);
-        of_trial.count()
-    }
-
-    /// Runs a trial, and keeps what came of it.
-    fn keep(
-        &self,
-        trial: &T,
-        run: impl FnOnce() -> anyhow::Result<(T::Outcome, String)>,
-    ) -> anyhow::Result<()> {
-        let begin = Instant::now();
-        let (outcome, hash) = run().with_context(|| trial.to_string())?;
-        let record = TrialRecord {
-            trial: trial.clone(),
-            outcome,
-            hash,
-            seconds: begin.elapsed().as_secs_f64(),
-        };
-        let mut kept = lock(&self.kept);
-        kept.0.append(&record)?;
-        kept.1.push(record);
-        Ok(())
-    }
+/// Runs a trial, and keeps what came of it.
+fn keep<T: Trial>(
+    kept: &Kept<T>,
+    trial: &T,
+    run: impl FnOnce() -> anyhow::Result<(T::Outcome, String)>,
+) -> anyhow::Result<()> {
+    let begin = Instant::now();
+    let (outcome, hash) = run().with_context(|| trial.to_string())?;
+    let record = TrialRecord {
+        trial: trial.clone(),
+        outcome,
+        hash,
+        seconds: begin.elapsed().as_secs_f64(),
+    };
+    let mut kept = lock(kept);
+    kept.0.append(&record)?;
+    kept.1.push(record);
+    Ok(())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -143,29 +136,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn simulate_side_by_side<T: Trial>(
     setup: &Setup,
     trials: &[T],
-    book: &Book<T>,
+    kept: &Kept<T>,
 ) -> anyhow::Result<()> {
     let mut order: Vec<&T> = trials.iter().collect();
     order.sort_by_key(|trial| std::cmp::Reverse(trial.cores()));
     let host = Pool::builder().build().context(setup.study)?;
     let one_by_one = host.with(Partitioner::FixedBlock(Block::size(1)));
+    let weight = |trial: &T| trial.cores() as f64;
+    let left = TimeLeft::new(trials.iter().map(weight), host.threads());
+    let progress = Mutex::new(Progress::new(setup.study, left));
     let failed: Mutex<Option<anyhow::Error>> = Mutex::new(None);
     one_by_one.parallel_for(0..order.len(), |at| {
         let trial = order[at];
         if interrupt::asked() || lock(&failed).is_some() {
             return;
         }
-        if book.runs(trial) == 0 {
-            lock(&book.progress).inside(&trial.to_string(), 0.0);
+        if seconds_of(kept, trial).is_empty() {
+            lock(&progress).inside(&trial.to_string(), 0.0);
             let run = || {
                 let (outcome, hash) = trial.simulate(&setup.machines)?;
                 Ok((outcome, format!("{hash:016x}")))
             };
-            if let Err(error) = book.keep(trial, run) {
+            if let Err(error) = keep(kept, trial, run) {
                 lock(&failed).get_or_insert(error);
             }
         }
-        lock(&book.progress).step();
+        let seconds = seconds_of(kept, trial).iter().sum();
+        lock(&progress).step(weight(trial), seconds);
     });
     let failed = failed
         .into_inner()
@@ -175,16 +172,16 @@ fn simulate_side_by_side<T: Trial>(
 
 /// Every trial once a round, each round in an order of its own: a host changes
 /// speed and is disturbed from outside, and all shall see the same.
-fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], book: &Book<T>) -> anyhow::Result<()> {
+fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], kept: &Kept<T>) -> anyhow::Result<()> {
     let topology = Topology::detect();
-    let begin = Instant::now();
-    let time = Duration::from_secs(setup.effort.seconds);
-    let [fewest, most] = match setup.effort.runs {
-        Some(runs) => [runs as usize; 2],
-        None => ROUNDS,
+    let ([fewest, most], time) = match setup.effort.runs {
+        Some(runs) => ([runs as usize; 2], 0.0),
+        None => (ROUNDS, setup.effort.seconds as f64),
     };
+    let mut progress = Progress::new(setup.study, TimeLeft::new([1.0], 1));
     for round in 0..most {
-        if round >= fewest && begin.elapsed() >= time {
+        // Those of an earlier process count too.
+        if round >= fewest && spent(kept).1 >= time {
             break;
         }
         let mut order: Vec<&T> = trials.iter().collect();
@@ -193,15 +190,28 @@ fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], book: &Book<T>) -> anyho
             if interrupt::asked() {
                 return Ok(());
             }
-            if book.runs(trial) <= round {
-                let part = round as f64 / most as f64;
-                lock(&book.progress).inside(&trial.to_string(), part);
+            if seconds_of(kept, trial).len() <= round {
+                let (runs, seconds) = spent(kept);
+                let missing = (fewest * trials.len()).saturating_sub(runs) as f64;
+                let left = (missing * seconds / runs.max(1) as f64).max(time - seconds);
+                progress.allot(Duration::from_secs_f64(left));
+                let all = (seconds + left).max(f64::MIN_POSITIVE);
+                progress.inside(&trial.to_string(), seconds / all);
                 let pinned = setup.effort.pinned;
-                book.keep(trial, || {
+                keep(kept, trial, || {
                     Ok((trial.run_here(&topology, pinned)?, String::new()))
                 })?;
             }
         }
     }
     Ok(())
+}
+
+/// How many runs there are, and the seconds they took.
+fn spent<T: Trial>(kept: &Kept<T>) -> (usize, f64) {
+    let kept = lock(kept);
+    (
+        kept.1.len(),
+        kept.1.iter().map(|record| record.seconds).sum(),
+    )
 }

@@ -58,6 +58,7 @@ pub(super) fn measure(
 mod tests {
     use super::super::grid::{LoopCell, Task, Workload};
     use super::*;
+    use crate::measure::time_left::TimeLeft;
     use crate::study::Request;
     use crate::study::settings::Settings;
     use crate::study::unit::Unit;
@@ -98,7 +99,7 @@ mod tests {
         .map(|name| name.parse().unwrap());
         let mut measured = MeasuredLoops::new(cell, Unit::Cycles, &policies);
         let host = Pool::builder().threads(host_threads).build().unwrap();
-        let progress = Progress::new("test", 1);
+        let progress = Progress::new("test", TimeLeft::new([1.0], 1));
         measure(&config, &chip, &mut measured, &policies, &host, &progress).unwrap();
         measured
     }

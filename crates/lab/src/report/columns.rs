@@ -1,0 +1,79 @@
+//! What each column of the CSV files is counted in. A name means the same in
+//! every file.
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value};
+
+/// Units, and the columns that are counted in them.
+///
+/// Latencies that depend on the world are in the unit that the row's own column
+/// `unit` says.
+const UNITS: [(&str, &str); 9] = [
+    (
+        "text",
+        "algorithm app arrivals barrier benchmark class discipline distribution input line \
+         machine mode output_hash parameter partitioner policy program settings task unit \
+         verified world",
+    ),
+    (
+        "count",
+        "attempts barriers block_size core_groups edge_factor episodes found lines messages n \
+         reads_missed received recovered runs sleeps steals tasks threads transfers wakeups \
+         writes",
+    ),
+    ("count, or counts one after the other", "cores"),
+    ("ratio", "ratio_tr speedup speedup_own"),
+    (
+        "column unit",
+        "cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle io \
+         latency_median latency_p10 latency_p90 makespan makespan_p10 makespan_p90 over system \
+         task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
+    ),
+    ("cycles", "value"),
+    ("binary logarithm of a count", "scale"),
+    ("bytes an iteration", "unit_read unit_write"),
+    ("additions an iteration", "unit_comp"),
+];
+
+/// The unit of each column of a CSV file.
+pub(crate) fn units(csv: &str) -> anyhow::Result<Map<String, Value>> {
+    let header = csv.lines().next().context("a CSV file without a header")?;
+    let mut units = Map::new();
+    for column in header.split(',') {
+        let known = UNITS.iter();
+        let mut found = known.filter(|(_, names)| names.split(' ').any(|name| name == column));
+        let Some((unit, _)) = found.next() else {
+            bail!("the column `{column}` has no unit; expected it in report/columns.rs");
+        };
+        units.insert(column.into(), (*unit).into());
+    }
+    match units.values().any(|unit| unit == "column unit") && !units.contains_key("unit") {
+        true => bail!("columns in the unit that the column `unit` says, and no such column"),
+        false => Ok(units),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_one_unit() {
+        let names = UNITS.iter().flat_map(|(_, names)| names.split(' '));
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_column_without_a_unit_is_refused() {
+        let found = units("threads,time,unit\n1,2,ms\n").unwrap();
+        assert_eq!(found["threads"], "count");
+        assert_eq!(found["time"], "column unit");
+        let error = units("threads,miles\n").unwrap_err().to_string();
+        assert!(error.contains("`miles`"), "{error}");
+        assert!(units("threads,time\n").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! Results that say where they come from, and that nothing overwrites: names by
+//! machine, locks, journals, and processes that are killed.
+
+use crate::Bench;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// A study of an instant.
+const STUDY: &str = "study block-size --threads 1 --seed 7 --set n=8 --set reads=64 --set \
+                     writes=64 --set comps=64 --set rounds=1 --set blocks=1,2";
+
+/// The first cell of this one takes an instant, the second one minutes.
+const LONG: &str = "study block-size --threads 1 --set n=8 --set tasks=folded,tiny --set \
+                    tiny-n=2^24 --set blocks=1,2 --set reads=64 --set comps=64 --set writes=64 \
+                    --set seconds=1000000";
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+fn start(bench: &Bench, line: &str) -> Child {
+    let mut command = bench.command(&words(line));
+    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// As `kill -9` does.
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Waits until a journal whose name begins so has as many records.
+fn wait_for_records(bench: &Bench, name: &str, count: usize) -> PathBuf {
+    loop {
+        let entries = fs::read_dir(bench.path("out")).into_iter().flatten();
+        let mut paths = entries.flatten().map(|entry| entry.path());
+        let journal = paths.find(|path| {
+            let file = path.file_name().unwrap().to_string_lossy();
+            file.starts_with(name) && file.ends_with(".journal")
+        });
+        if let Some(path) = journal.filter(|path| records(path).len() >= count) {
+            return path;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The whole lines of a journal below its first.
+fn records(journal: &PathBuf) -> Vec<String> {
+    let text = fs::read_to_string(journal).unwrap_or_default();
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    text[..whole].lines().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn two_machines_leave_both_results() {
+    let bench = Bench::new();
+    let on = |machine: &str, more: &str| {
+        let line = format!("{STUDY} --on {machine} {more} --format csv");
+        bench.run(&words(&line)).ok().out()
+    };
+    let first = on("w3225r", "");
+    let second = on("gold5225r", "");
+    let changed = on("gold5225r", "--set ghz=1");
+    let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
+    assert_eq!(read("out/block-size.w3225r.csv"), first);
+    assert_eq!(read("out/block-size.gold5225r.csv"), second);
+    // The last one is the latest; a machine that was changed is another one.
+    assert_eq!(read("out/block-size.csv"), changed);
+    let names = bench.names("out");
+    let tables = names.iter().filter(|name| name.ends_with(".csv"));
+    assert_eq!(tables.count(), 4, "{names:?}");
+}
+
+#[test]
+fn a_folder_is_one_processs_until_it_ends() {
+    let bench = Bench::new();
+    let first = start(&bench, LONG);
+    wait_for_records(&bench, "block-size", 1);
+    let process = format!("process {}", first.id());
+    let second = || bench.run(&words(STUDY));
+    second().refused(&["--out out", &process, "study block-size"]);
+    bench.run(&words(&format!("{STUDY} --out other"))).ok();
+    // The lock of one that was killed is in nobody's way.
+    kill(first);
+    second().ok();
+}
+
+#[test]
+fn a_journal_of_another_build_is_not_mixed_in() {
+    let bench = Bench::new();
+    let first = start(&bench, LONG);
+    let path = wait_for_records(&bench, "block-size", 1);
+    kill(first);
+    let text = fs::read_to_string(&path).unwrap();
+    let (_, rest) = text.split_once('\n').unwrap();
+    fs::write(
+        &path,
+        format!("{{\"build\":\"0123\",\"host\":null}}\n{rest}"),
+    )
+    .unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    bench
+        .run(&words(LONG))
+        .refused(&[name, "build 0123", "--fresh"]);
+}
+
+/// The machine and the first cell of the first study are kept; the next
+/// process begins with the second cell.
+#[test]
+fn a_killed_report_loses_the_cell_under_way_and_no_other() {
+    let bench = Bench::new();
+    let first = start(&bench, "report --quick");
+    wait_for_records(&bench, "block-size", 1);
+    kill(first);
+    let machine = wait_for_records(&bench, "machine", 1);
+    let study = wait_for_records(&bench, "block-size", 1);
+    let before = (records(&machine), records(&study));
+
+    let second = start(&bench, "report --quick");
+    wait_for_records(&bench, "block-size", before.1.len() + 1);
+    kill(second);
+    let after = (records(&machine), records(&study));
+    assert_eq!(after.0, before.0);
+    assert_eq!(after.1[..before.1.len()], before.1);
+    let cells = after.1.iter().map(|record| {
+        let record: Value = serde_json::from_str(record).unwrap();
+        record["cell"].to_string()
+    });
+    let mut cells: Vec<String> = cells.collect();
+    cells.sort();
+    let count = cells.len();
+    cells.dedup();
+    assert_eq!(cells.len(), count);
+}
