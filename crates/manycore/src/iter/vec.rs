@@ -14,12 +14,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 pub struct VecIter<T> {
     /// Its items are handed out, and are not the vector's any more.
     items: ManuallyDrop<Vec<T>>,
+    /// The first of them: what is handed out is written to, when it is dropped.
+    first: *mut T,
     /// How many have been.
     given: AtomicUsize,
 }
 
 // SAFETY: used as `&VecIter` only to hand out items, each once; they may move to another thread.
 unsafe impl<T: Send> Sync for VecIter<T> {}
+// SAFETY: it owns its items, and `first` points to them.
+unsafe impl<T: Send> Send for VecIter<T> {}
 
 impl<T: Send> ParallelIterator for VecIter<T> {
     type Item = T;
@@ -30,12 +34,13 @@ impl<T: Send> ParallelIterator for VecIter<T> {
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = T> {
-        let items = &self.items[block];
+        assert!(block.start <= block.end && block.end <= self.items.len());
         // Relaxed: read by the owner, once all threads have left the loop.
-        self.given.fetch_add(items.len(), Relaxed);
+        self.given.fetch_add(block.len(), Relaxed);
         Taken {
-            next: items.as_ptr(),
-            left: items.len(),
+            // SAFETY: within the vector.
+            next: unsafe { self.first.add(block.start) },
+            left: block.len(),
         }
     }
 }
@@ -60,7 +65,7 @@ impl<T> Drop for VecIter<T> {
 
 /// Items that were moved out.
 struct Taken<T> {
-    next: *const T,
+    next: *mut T,
     left: usize,
 }
 
@@ -87,7 +92,7 @@ impl<T> Iterator for Taken<T> {
 
 impl<T> Drop for Taken<T> {
     fn drop(&mut self) {
-        let rest = std::ptr::slice_from_raw_parts_mut(self.next.cast_mut(), self.left);
+        let rest = std::ptr::slice_from_raw_parts_mut(self.next, self.left);
         // SAFETY: what was not read is this one's still.
         unsafe { rest.drop_in_place() };
     }
@@ -98,8 +103,10 @@ impl<T: Send> IntoParallelIterator for Vec<T> {
     type Item = T;
 
     fn into_par_iter(self) -> VecIter<T> {
+        let mut items = ManuallyDrop::new(self);
         VecIter {
-            items: ManuallyDrop::new(self),
+            first: items.as_mut_ptr(),
+            items,
             given: AtomicUsize::new(0),
         }
     }
