@@ -8,3 +8,4 @@ pub(crate) mod interrupt;
 pub(crate) mod journal;
 pub(crate) mod progress;
 pub(crate) mod statistics;
+pub(crate) mod steady;

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::closed_form::{fair, ideal, pinned};
 use super::load::Load;
 use super::mode::Mode;
-use super::results::{PackingResults, account};
+use super::results::{PackingResults, program_account};
 use crate::report::figure::{self, Axis, Bar, Height, Panel, Point, Series};
 
 /// What stands under each.
@@ -89,7 +89,7 @@ pub(super) fn breakdown(results: PackingResults<'_>) -> Option<String> {
     for load in config.programs(config.kinds[0]) {
         let of = |mode| {
             let case = config.case(load, threads, cores, mode);
-            results.of(&case).map(account)
+            results.of(&case).map(program_account)
         };
         let whole: f64 = of(Mode::Tp)?.parts().iter().sum();
         for &mode in &config.modes {
