@@ -160,15 +160,20 @@ impl PackingCase {
     ) -> (Extent, Arc<Horizon>) {
         // A runtime that learns what ranks have to do has seen it once.
         const FEWEST: usize = 2;
-        let settled = (W::SETTLED_NS / step_ns).ceil() as usize;
+        // In very short intervals it goes on learning for longer.
+        const LEARNED_NS: f64 = 5e6;
+        let steps = |ns: f64| (ns / step_ns).ceil() as usize;
         if self.turns.len() > 1 {
             (Extent::Rest { skipped: 0 }, Horizon::after(counted))
         } else if W::HAS_NOISE {
-            let skipped = settled.max(FEWEST);
+            let skipped = steps(W::SETTLED_NS).max(FEWEST);
             (Extent::Rest { skipped }, Horizon::after(skipped + counted))
         } else {
-            // Only threads that the system may move take time to settle.
-            let settled = if self.mode == Mode::Tp { settled } else { 0 };
+            // Threads that the system may move take their time to settle.
+            let settled = match self.mode {
+                Mode::Tp => steps(W::SETTLED_NS),
+                _ => steps(LEARNED_NS),
+            };
             let steady = steady(counted.max(settled));
             let horizon = Arc::clone(&steady.horizon);
             (Extent::Steady(steady), horizon)
