@@ -9,6 +9,7 @@
 #   miri       Rust's memory model (nightly)
 #   tsan       ThreadSanitizer, if there is a script for it (nightly)
 #   fuzz       a million damaged inputs
+#   doubled    whether the simulated studies' numbers are those of runs twice as long
 #   platforms  other processors and systems
 #   rayon      rayon's own tests on crates/rayon-core
 #   peers      every peer runs every index once
@@ -21,7 +22,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
-all=(model miri tsan fuzz platforms rayon peers page semver deny)
+all=(model miri tsan fuzz doubled platforms rayon peers page semver deny)
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
 last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
@@ -37,6 +38,7 @@ missing() {
             echo "no nightly toolchain (rustup toolchain install nightly)"
         fi
         ;;
+    doubled) command -v python3 >/dev/null || echo "no python3" ;;
     platforms) command -v rustup >/dev/null || echo "no rustup, which installs targets" ;;
     semver)
         if ! cargo semver-checks --version >/dev/null 2>&1; then
@@ -56,6 +58,7 @@ run() {
     miri) ci/miri.sh ;;
     tsan) ci/tsan.sh ;;
     fuzz) ci/fuzz.sh ;;
+    doubled) ci/doubled.py ;;
     platforms) ci/platforms.sh ;;
     rayon) ci/rayon.sh ;;
     peers) ci/peers.sh ;;

@@ -221,6 +221,11 @@ fn declarations_of_all_classes() {
             let all = instructions * declared.steps() as f64;
             assert!(all > last, "{npb} {class}: {all} instructions");
             last = all;
+            let made = declared.preparation();
+            assert!(
+                made.instructions > 0.0 && made.instructions < all,
+                "{npb} {class}"
+            );
             for phase in step {
                 assert!(
                     (1..phase.items).contains(&phase.grain),

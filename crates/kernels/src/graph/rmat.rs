@@ -34,6 +34,15 @@ impl Rmat {
     ///
     /// If the scale is more than 26.
     pub fn edges(self) -> Vec<(u32, u32)> {
+        self.draw((self.edge_factor as usize) << self.scale)
+    }
+
+    /// So many edges as drawn; the first ones are the same for any number.
+    ///
+    /// # Panics
+    ///
+    /// If the scale is more than 26.
+    pub(super) fn draw(self, edges: usize) -> Vec<(u32, u32)> {
         assert!(
             self.scale <= 26,
             "a scale of {} is more than 26",
@@ -54,7 +63,6 @@ impl Rmat {
             }
             (number[row], number[column])
         };
-        let edges = u64::from(vertices) * u64::from(self.edge_factor);
         (0..edges).map(|_| draw()).collect()
     }
 

@@ -140,6 +140,30 @@ fn a_lost_task_is_noticed() {
 }
 
 #[test]
+fn triangles_are_counted_as_edges_come_and_go() {
+    let (scale, edge_factor, seed) = (7, 8, 3);
+    let rmat = Rmat {
+        scale,
+        edge_factor,
+        seed,
+    };
+    let evolving = Arc::new(Evolving::new(rmat, 5));
+    assert!(evolving.graphs().windows(2).all(|pair| pair[0] != pair[1]));
+    let mut counts = Vec::new();
+    for ranks in [1, 2, 4] {
+        let triangles = Triangles::<Native>::new(Arc::clone(&evolving), ranks);
+        team(ranks, |rank, work| triangles.run(rank, work));
+        counts.push(triangles.verify().unwrap());
+    }
+    assert!(counts[0] > 1_000 && counts.iter().all(|count| *count == counts[0]));
+    // One of the tasks is left out.
+    let triangles = Triangles::<Native>::new(evolving, 1);
+    triangles.run(0, &mut Forgetful(Bag::new(1).hand()));
+    let wrong = triangles.verify().unwrap_err();
+    assert_eq!(wrong.expected, counts[0] as i64);
+}
+
+#[test]
 fn a_path_has_the_levels_it_should_have() {
     let graph = Graph::undirected(70, &(0..69).map(|at| (at, at + 1)).collect::<Vec<_>>());
     let graph = Arc::new(graph);

@@ -34,7 +34,7 @@ pub use ft::{Ft, FtPhases};
 pub use npb::Npb;
 pub use part::{Alone, Member, Part};
 pub use phase::{Cost, Phase};
-pub use program::{Declaration, Program, Verified, WrongAnswer};
+pub use program::{Declaration, Preparation, Program, Verified, WrongAnswer};
 pub use shared::Shared;
 pub use streamcluster::{
     Centre, InvalidStreamcluster, NotFinished, Solution, Streamcluster, StreamclusterInput,

@@ -67,6 +67,11 @@ pub struct WrongAnswer {
 /// What one run of a program would do, of any size, without its data: what a simulated
 /// chip is told.
 pub trait Declaration: Send + Sync {
+    /// What one thread does by itself, while the others are not there yet.
+    fn preparation(&self) -> Preparation {
+        Preparation::default()
+    }
+
     /// What is done once, before the first step.
     fn before(&self) -> Vec<Phase> {
         Vec::new()
@@ -77,6 +82,23 @@ pub trait Declaration: Send + Sync {
 
     /// How often they are.
     fn steps(&self) -> usize;
+}
+
+/// What one thread does before the ranks of a program begin: it reads the input, and makes what
+/// they work on. Counted in runs of this crate's programs.
+///
+/// ```
+/// use manycore_kernels::spmd::{CgPhases, Class, Declaration};
+///
+/// let matrix = CgPhases::of(Class::C).preparation();
+/// assert!(matrix.file_bytes == 0.0 && matrix.instructions > 1e9);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Preparation {
+    /// Bytes of the files that it reads.
+    pub file_bytes: f64,
+    /// Instructions, those on memory included.
+    pub instructions: f64,
 }
 
 impl fmt::Display for Verified {

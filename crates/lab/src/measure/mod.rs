@@ -8,4 +8,5 @@ pub(crate) mod interrupt;
 pub(crate) mod journal;
 pub(crate) mod progress;
 pub(crate) mod statistics;
+pub(crate) mod steady;
 pub(crate) mod time_left;

@@ -204,7 +204,14 @@ mod tests {
             seed: 1,
             fresh: false,
         });
-        run(study, &*plan.unwrap(), &FigureForm::parse(&[]).unwrap(), out).unwrap().0
+        run(
+            study,
+            &*plan.unwrap(),
+            &FigureForm::parse(&[]).unwrap(),
+            out,
+        )
+        .unwrap()
+        .0
     }
 
     /// As in a report that was killed after this study was done: no native

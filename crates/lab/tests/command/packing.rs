@@ -89,6 +89,43 @@ fn runtimes_that_follow_lose_next_to_nothing() {
 }
 
 #[test]
+fn a_run_is_steady_and_a_short_program_is_run_whole() {
+    let args = "study packing --cores 15 --set benchmarks=barnes,canneal --set programs=declared \
+                --set sweep=1000 --only wrap --format csv";
+    let csv = run(&Bench::new(), args).ok().out();
+    let of = |name: &str| column(&csv, name);
+    let [benchmark, class] = ["benchmark", "class"].map(of);
+    let numbers = ["prelude", "interval", "program", "barriers", "skipped"].map(of);
+    let (margin, steady) = (of("margin"), of("steady"));
+    let rows = records(&csv);
+    let all = |name: &'static str| {
+        let native =
+            move |row: &&csv::StringRecord| (&row[benchmark], &row[class]) == (name, "native");
+        rows.iter().filter(native).map(|row| {
+            let numbers = numbers.map(|at| row[at].parse::<f64>().unwrap());
+            (numbers, row[margin].to_owned(), row[steady].to_owned())
+        })
+    };
+    // Four steps of four phases, after the bodies have been drawn.
+    for (numbers, margin, steady) in all("barnes") {
+        let [prelude, interval, program, barriers, skipped] = numbers;
+        assert_eq!((barriers, skipped), (16.0, 0.0));
+        assert_eq!((&*margin, &*steady), ("", ""));
+        assert!((500.0..700.0).contains(&prelude), "{numbers:?}");
+        assert!((program / (prelude + 16.0 * interval) - 1.0).abs() < 1e-6);
+    }
+    // Six thousand steps of one, after a file has been read.
+    for (numbers, margin, steady) in all("canneal") {
+        let [prelude, interval, program, barriers, skipped] = numbers;
+        assert!(barriers == skipped && barriers < 1_000.0, "{numbers:?}");
+        assert!(margin.parse::<f64>().unwrap() <= 0.5 && steady == "true");
+        assert!((3_000.0..3_500.0).contains(&prelude), "{numbers:?}");
+        assert!((program / (prelude + 6_000.0 * interval) - 1.0).abs() < 1e-6);
+    }
+    assert_eq!((all("barnes").count(), all("canneal").count()), (2, 2));
+}
+
+#[test]
 fn the_same_again_has_the_same_hash() {
     let hash = || {
         let bench = Bench::new();

@@ -26,6 +26,12 @@ fn a_slower_network_shows() {
     assert_eq!(total("controller", "10"), own);
     assert!(total("controller", "20") > own + 250.0);
     assert!(total("check", "30") > own);
+    // Receivers for whom a message takes a third of what the transport then adds.
+    let (near, far) = (
+        total("slow-receivers", "5"),
+        total("slow-receivers", "20000"),
+    );
+    assert!((1.8..2.05).contains(&(far / near)), "{near} and {far}");
     // The barrier that it is compared with, once.
     let others = rows.iter().filter(|row| &row[4] == "none");
     assert_eq!(

@@ -18,8 +18,11 @@ fn the_csv_is_tidy_and_nothing_beats_the_ideal() {
     let head = "world,machine,cores,distribution,discipline,tasks,task_cycles,makespan,ideal,\
                 steals,messages,unit,";
     assert!(csv.starts_with(head), "{csv}");
-    let rows = records(&csv);
-    assert!(rows.len() >= 5 && rows.len().is_multiple_of(5), "{csv}");
+    // Five disciplines in five distributions, the two that are asked also with prompt answers;
+    // and two of them in two distributions with twelve times as many tasks.
+    let (many, rows): (Vec<_>, Vec<_>) =
+        (records(&csv).into_iter()).partition(|row| &row[5] == "192");
+    assert_eq!((rows.len(), many.len()), (5 * 5 + 2 * 5, 2 * 2), "{csv}");
     for row in &rows {
         assert_eq!((&row[0], &row[5], &row[11]), ("simulated", "16", "cycles"));
         let number = |column: usize| row[column].parse::<f64>().unwrap();
@@ -44,6 +47,27 @@ fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
     let first = hash("");
     assert_eq!(hash(""), first);
     assert_ne!(hash("--seed 2"), first);
+}
+
+#[test]
+fn prompt_answers_are_measured_beside_late_ones() {
+    let bench = Bench::new();
+    let args = "study stealing --cores 16 --set tasks=8 --set task-cycles=50000 \
+                --set distributions=half,quarter --only offer-cas,random --format csv";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let rows = records(&bench.run(&args).ok().out());
+    let makespan = |distribution: &str, answers: &str| -> f64 {
+        let mut all = rows.iter();
+        let row = all.find(|row| {
+            let is = (&row[3], &row[4], &row[row.len() - 1]);
+            is == (distribution, "offer-cas", answers) && &row[5] == "128"
+        });
+        row.unwrap()[7].parse().unwrap()
+    };
+    for distribution in ["half", "quarter"] {
+        let (late, prompt) = (makespan(distribution, ""), makespan(distribution, "500"));
+        assert!(prompt < late, "{distribution}: {prompt} and {late}");
+    }
 }
 
 #[test]

@@ -10,7 +10,9 @@
 //! | `combining` | a tree of counts | 2,260, 6,919 |
 //! | `mcs` | a tree of words | 2,312, 7,177 |
 //! | `sense` | one count, one word | 12,420, 325,033 |
-//! | `futex` | as glibc: one count, and sleep | 25,457, 684,708 |
+//! | `futex` | as glibc since 2.25: one count, and sleep | 25,457, 684,708 |
+//! | `glibc-2011` | as glibc until 2.24: a lock, a count, and sleep | 79,543, 1,707,862 |
+//! | `sense-on-a-line` | count and word are neighbours | 26,557, 527,627 |
 //! | `spin-sleep` | as PARSEC: a lock, spinning, and sleep | 192,306, 4,631,995 |
 //! | `default` | chosen by the placement | as `counted` |
 //!
@@ -22,8 +24,10 @@ mod channel;
 mod combining;
 mod dissemination;
 mod futex;
+mod glibc_2011;
 mod mcs;
 mod registry;
+mod sense_on_a_line;
 mod spin_sleep;
 mod tournament;
 
@@ -34,7 +38,9 @@ pub use channel::{ChannelBarrier, ChannelMember};
 pub use combining::{CombiningBarrier, CombiningMember};
 pub use dissemination::{DisseminationBarrier, DisseminationMember};
 pub use futex::{FutexBarrier, FutexMember};
+pub use glibc_2011::{Glibc2011Barrier, Glibc2011Member};
 pub use mcs::{McsBarrier, McsMember};
 pub use registry::{BarrierVisitor, UnknownBarrier, barriers, with_barrier};
+pub use sense_on_a_line::{SenseOnALineBarrier, SenseOnALineMember};
 pub use spin_sleep::{SpinSleepBarrier, SpinSleepMember};
 pub use tournament::{TournamentBarrier, TournamentMember};

@@ -1,8 +1,8 @@
 //! Barriers by name.
 
 use super::{
-    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier,
-    SpinSleepBarrier, TournamentBarrier,
+    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, Glibc2011Barrier,
+    McsBarrier, SenseOnALineBarrier, SpinSleepBarrier, TournamentBarrier,
 };
 use manycore_platform::{Native, Platform};
 use manycore_team::barrier::{
@@ -120,6 +120,8 @@ registry! { P:
     TournamentBarrier<P>,
     McsBarrier<P>,
     FutexBarrier<P>,
+    Glibc2011Barrier<P>,
+    SenseOnALineBarrier<P>,
     SpinSleepBarrier<P>,
     CountedBarrier<P>,
     GroupedBarrier<P>,

@@ -1,8 +1,9 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::machines;
+use super::opposite::SLEEPING;
 use crate::study::Request;
-use crate::study::team::{Arrivals, Contest, TeamPoint, TeamProgram, barriers_of};
+use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use serde::Serialize;
 
@@ -13,6 +14,11 @@ const FEWEST_EPISODES: usize = 10;
 /// The thesis's largest machine: what N members cost a simulation grows with
 /// the square of N, so beyond there are fewer episodes.
 pub(super) const THESIS_CORES: usize = 64;
+/// A kernel that charges nothing for putting a thread to sleep, as the thesis's simulator.
+pub(super) const FREE_SWITCH: &str = "os.switch=0";
+/// Cycles that members compute before a wait, where they do: more than what the thesis's barrier
+/// is ahead by on two cores of its machine, and less than on four.
+pub(super) const OVERHEAD: u64 = 200;
 /// Single episodes: in some barriers every other one is another way round.
 const SINGLE: usize = 4;
 
@@ -82,6 +88,33 @@ impl BarrierConfig {
         }
     }
 
+    /// A barrier whose members sleep, on the machine asked for with a kernel that charges nothing
+    /// for that, if it charges something and the barrier is measured.
+    pub(super) fn free(&self, cores: usize, barrier: &str) -> Option<TeamPoint> {
+        let charges = self.setup.chip()?.0.os.switch > 0;
+        (charges && self.has(barrier)).then(|| TeamPoint {
+            settings: vec![FREE_SWITCH.to_owned()],
+            ..self.entry(0, cores, barrier)
+        })
+    }
+
+    /// The thesis's barrier with members that compute before each wait, over its network.
+    pub(super) fn with_overhead(&self, cores: usize) -> Option<TeamPoint> {
+        let has_network = self.setup.chip()?.0.optical.is_some();
+        let measured = has_network && self.has(CHANNEL) && self.cores.contains(&cores);
+        measured.then(|| TeamPoint {
+            program: TeamProgram::Loop {
+                episodes: self.episodes(cores),
+                arrivals: Arrivals::After(OVERHEAD),
+            },
+            ..self.entry(0, cores, CHANNEL)
+        })
+    }
+
+    fn has(&self, barrier: &str) -> bool {
+        self.barriers.iter().any(|name| name == barrier)
+    }
+
     /// All that is measured, that of a machine and of cores side by side.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
@@ -98,6 +131,14 @@ impl BarrierConfig {
                 }
             }
         }
+        for &cores in &self.cores {
+            points.extend(SLEEPING.iter().filter_map(|name| self.free(cores, name)));
+        }
+        points.extend(
+            [2, 4]
+                .into_iter()
+                .filter_map(|cores| self.with_overhead(cores)),
+        );
         for machine in 1..self.setup.machines.0.len() {
             for barrier in &self.barriers {
                 points.push(self.entry(machine, self.cores_of(machine), barrier));

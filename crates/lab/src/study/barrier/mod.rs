@@ -6,6 +6,7 @@ mod figure;
 mod headline;
 mod keys;
 mod machines;
+mod opposite;
 mod prose;
 mod rows;
 mod tables;
@@ -50,6 +51,9 @@ impl Question for BarrierConfig {
             Block::Table(tables::exits(race)),
         ];
         blocks.extend(tables::single(race).into_iter().map(Block::Table));
+        blocks.extend(opposite::table(race).map(Block::Table));
+        blocks.extend(opposite::baselines(race).map(Block::Paragraph));
+        blocks.extend(opposite::gain(race).map(Block::Paragraph));
         blocks.extend(prose::remains(race).map(Block::Paragraph));
         blocks.extend(tables::remains(race).map(Block::Table));
         Ok(Answer {

@@ -26,6 +26,8 @@ pub(super) struct BarrierRow {
     runs: usize,
     /// Messages of the broadcast network, the waits for warmth included.
     messages: u64,
+    /// Changes to the machine.
+    settings: String,
 }
 
 /// All that was measured.
@@ -52,6 +54,7 @@ pub(super) fn rows(config: &BarrierConfig, measured: &TeamMeasured) -> Vec<Barri
             total_p90: unit.round(summary.total.p90),
             runs: summary.runs,
             messages: summary.messages,
+            settings: summary.point.settings.join(" "),
         })
     });
     row.collect()

@@ -109,7 +109,7 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
             seed: case.seed,
         };
         let table = Arc::new(GraphShared {
-            search: Search::new(case.program, rmat.graph(), case.cores),
+            search: Search::new(case.program, rmat, case.cores),
             shares: Shares::<P, D, DisseminationBarrier<P>>::new(
                 place.placement.clone(),
                 case.seed,

@@ -11,7 +11,10 @@ pub(super) const KEYS: [Key; 5] = [
         1,
         20,
     ),
-    Key::text("programs", "a list of breadth-first, components [both]"),
+    Key::text(
+        "programs",
+        "a list of breadth-first, components, triangles (of edges that come and go) [all]",
+    ),
     RUNS,
     SECONDS,
     PIN,

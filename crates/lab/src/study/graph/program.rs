@@ -1,4 +1,4 @@
-//! What is done with the graph.
+//! What is done with the graph, which stays as it is but for the triangles.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,15 +10,17 @@ use std::str::FromStr;
 pub(super) enum GraphProgram {
     BreadthFirst,
     Components,
+    Triangles,
 }
 
 impl GraphProgram {
-    pub(super) const ALL: [Self; 2] = [Self::BreadthFirst, Self::Components];
+    pub(super) const ALL: [Self; 3] = [Self::BreadthFirst, Self::Components, Self::Triangles];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::BreadthFirst => "breadth-first",
             Self::Components => "components",
+            Self::Triangles => "triangles",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::case::EDGE_FACTOR;
 use super::results::GraphResults;
+use super::search::BATCHES;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Time from the first rank's begin to the last one's end: medians, with bars from the 10th to \
@@ -24,8 +25,12 @@ pub(super) fn what(results: GraphResults<'_>) -> String {
         "An R-MAT graph with the chances of Graph500 and {EDGE_FACTOR} edges a vertex is searched \
          frontier by frontier. A task is a vertex and up to 64 of its edges; a rank puts the \
          vertices that it has found into its own pile, and the discipline spreads them. Between \
-         frontiers the ranks meet at a dissemination barrier. {place} Every tree is checked by \
-         the rules of Graph500, every label against a sequential union of sets."
+         frontiers the ranks meet at a dissemination barrier. For the triangles the graph is \
+         dynamic: in each of {BATCHES} batches a sixteenth of its edges goes and as many others \
+         come, and the number of triangles is kept up to date. There a task is such an edge, and \
+         each rank begins with its part of them. {place} Every tree is checked by \
+         the rules of Graph500, every label against a sequential union of sets, the number of \
+         triangles against the last graph's."
     )
 }
 

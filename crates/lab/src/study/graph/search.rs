@@ -2,7 +2,7 @@
 
 use super::program::GraphProgram;
 use anyhow::Context;
-use manycore_kernels::graph::{BreadthFirst, Components, Graph, Work};
+use manycore_kernels::graph::{BreadthFirst, Components, Evolving, Rmat, Triangles, Work};
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -10,16 +10,27 @@ use std::sync::Arc;
 pub(super) enum Search<P: Platform> {
     BreadthFirst(BreadthFirst<P>),
     Components(Components<P>),
+    Triangles(Triangles<P>),
 }
+
+/// How often edges come and go while triangles are counted.
+pub(super) const BATCHES: usize = 4;
 
 impl<P: Platform> Search<P> {
     /// Breadth-first from the vertex with most neighbours.
-    pub(super) fn new(program: GraphProgram, graph: Graph, ranks: usize) -> Self {
-        let hub = graph.hub();
-        let graph = Arc::new(graph);
+    pub(super) fn new(program: GraphProgram, rmat: Rmat, ranks: usize) -> Self {
         match program {
-            GraphProgram::BreadthFirst => Self::BreadthFirst(BreadthFirst::new(graph, hub)),
-            GraphProgram::Components => Self::Components(Components::new(graph, ranks)),
+            GraphProgram::BreadthFirst => {
+                let graph = Arc::new(rmat.graph());
+                let hub = graph.hub();
+                Self::BreadthFirst(BreadthFirst::new(graph, hub))
+            }
+            GraphProgram::Components => {
+                Self::Components(Components::new(rmat.graph().into(), ranks))
+            }
+            GraphProgram::Triangles => {
+                Self::Triangles(Triangles::new(Evolving::new(rmat, BATCHES).into(), ranks))
+            }
         }
     }
 
@@ -27,14 +38,16 @@ impl<P: Platform> Search<P> {
         match self {
             Self::BreadthFirst(search) => search.run(rank, work),
             Self::Components(components) => components.run(rank, work),
+            Self::Triangles(triangles) => triangles.run(rank, work),
         }
     }
 
-    /// Checks the answer; edges within the tree's component, or components.
+    /// Checks the answer; edges within the tree's component, or components, or triangles.
     pub(super) fn verify(&self) -> anyhow::Result<usize> {
         match self {
             Self::BreadthFirst(search) => search.verify().context("the tree is wrong"),
             Self::Components(components) => components.verify().context("a label is wrong"),
+            Self::Triangles(triangles) => triangles.verify().context("the count is wrong"),
         }
     }
 }

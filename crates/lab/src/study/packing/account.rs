@@ -46,6 +46,22 @@ impl Account {
         }
     }
 
+    /// A core that idled for so long waited for a device.
+    pub(super) fn waited(&mut self, ns: f64) {
+        self.idle -= ns;
+        self.io += ns;
+    }
+
+    /// So many times this, and something else.
+    pub(super) fn times_plus(&self, times: f64, more: &Self) -> Self {
+        Self {
+            user: times * self.user + more.user,
+            system: times * self.system + more.system,
+            idle: times * self.idle + more.idle,
+            io: times * self.io + more.io,
+        }
+    }
+
     /// In the poster's order.
     pub(super) fn parts(&self) -> [f64; 4] {
         [self.user, self.system, self.idle, self.io]

@@ -1,9 +1,10 @@
 //! One run of a program, and all that decides it.
 
 use super::account::Account;
-use super::declared::Declared;
+use super::declared::{Declared, prelude};
+use super::extent::{Extent, Horizon, STEADY, UntilSteady};
 use super::load::Load;
-use super::memory::{Bandwidth, Memory};
+use super::memory::{Bandwidth, DISK_BYTES_A_NS, Memory};
 use super::mode::Mode;
 use super::run::{PackingRan, Prepared, run};
 use super::world::PackingWorld;
@@ -12,7 +13,6 @@ use anyhow::anyhow;
 use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
-use manycore_kernels::spmd::Program;
 use manycore_platform::Platform;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -44,15 +44,34 @@ pub(super) struct PackingCase {
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingOutcome {
-    /// From when it had settled to its end.
+    /// That of what counts.
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
     pub(super) barriers: usize,
+    /// Barriers before that, which do not count.
+    pub(super) skipped: usize,
+    /// Half of the 95% interval of a step's mean time, over it; none if it was not asked for.
+    pub(super) margin: Option<f64>,
     /// When, from the first on, if the cores change meanwhile.
     pub(super) passed_ns: Vec<f64>,
     pub(super) account: Account,
+    /// What comes before the first step.
+    pub(super) prelude_ns: f64,
+    pub(super) prelude: Account,
     /// The verified answer.
     pub(super) answer: String,
+}
+
+impl PackingOutcome {
+    /// The mean time between two barriers.
+    pub(super) fn interval_ns(&self) -> f64 {
+        self.time_ns / self.barriers as f64
+    }
+
+    /// Whether it was asked for, and is not.
+    pub(super) fn is_unsteady(&self) -> bool {
+        self.margin.is_some_and(|margin| margin > STEADY)
+    }
 }
 
 impl PackingCase {
@@ -62,41 +81,36 @@ impl PackingCase {
 
     /// The program, for a machine whose cores work so much in a nanosecond.
     fn prepare<W: PackingWorld>(&self, per_ns: f64, bandwidth: Bandwidth) -> Prepared<W> {
-        let equal = |ns: f64, intervals| {
-            let unsettled = self.unsettled::<W>(ns);
-            let work = vec![ns * per_ns; self.threads];
-            ready(
-                Declared::<W>::intervals(&work, W::LEAST_NS * per_ns, unsettled + intervals),
-                unsettled,
-            )
+        let intervals = |work: &[f64], mean_ns: f64, intervals| {
+            let (extent, horizon) = self.extent::<W>(mean_ns, intervals, UntilSteady::endless);
+            let least = W::LEAST_NS * per_ns;
+            Prepared {
+                program: Box::new(Declared::<W>::intervals(work, least, horizon)),
+                extent,
+                memory: None,
+            }
         };
         match self.load {
             Load::Interval {
                 benchmark,
-                intervals,
-            } => equal(benchmark.interval_ns(), intervals),
-            Load::Sweep {
-                ns,
-                skew: 0,
-                intervals,
-            } => equal(ns as f64, intervals),
+                intervals: count,
+            } => {
+                let ns = benchmark.interval_ns();
+                intervals(&vec![ns * per_ns; self.threads], ns, count)
+            }
             Load::Sweep {
                 ns,
                 skew,
-                intervals,
+                intervals: count,
             } => {
                 let last = (self.threads - 1).max(1) as f64;
-                let work = (0..self.threads).map(|rank| {
+                let work = |rank| {
                     let from_middle = 2.0 * rank as f64 / last - 1.0;
                     let share = 1.0 + f64::from(skew) / 100.0 * from_middle;
                     share * ns as f64 * per_ns
-                });
-                let (work, unsettled) =
-                    (work.collect::<Vec<f64>>(), self.unsettled::<W>(ns as f64));
-                ready(
-                    Declared::<W>::intervals(&work, W::LEAST_NS * per_ns, unsettled + intervals),
-                    unsettled,
-                )
+                };
+                let work: Vec<f64> = (0..self.threads).map(work).collect();
+                intervals(&work, ns as f64, count)
             }
             Load::Declared {
                 benchmark,
@@ -110,59 +124,98 @@ impl PackingCase {
                     .iter()
                     .map(|one| one.instructions() + one.bytes() * work_a_byte);
                 let step_ns = work.sum::<f64>() / per_ns / self.threads as f64;
-                let early = self.unsettled::<W>(step_ns);
-                let steps = early + (intervals / phases.len()).max(1);
-                let program = Declared::<W>::steps(&*declared, steps, &memory);
+                let steady = |counted| {
+                    let before = prelude(&*declared).len();
+                    UntilSteady::program(before, phases.len(), declared.steps(), counted)
+                };
+                let counted = intervals.div_ceil(phases.len());
+                let (extent, horizon) = self.extent::<W>(step_ns, counted, steady);
+                let file_ns = declared.preparation().file_bytes / DISK_BYTES_A_NS;
+                let program = Declared::<W>::program(&*declared, file_ns, horizon, &memory);
                 Prepared {
+                    program: Box::new(program),
+                    extent,
                     memory: Some(memory),
-                    ..ready(program, early * phases.len())
                 }
             }
             Load::Real { benchmark } => Prepared {
                 program: benchmark.program::<W>(),
-                unsettled: 0,
+                extent: Extent::Rest { skipped: 0 },
                 memory: None,
             },
         }
     }
 
-    /// Times of a length that pass before anything is counted: threads start where they
-    /// can, and the system needs some rounds of balancing to spread them. None if the
-    /// cores change: that is looked at from the first on.
-    fn unsettled<W: PackingWorld>(&self, ns: f64) -> usize {
-        const MOST: f64 = 200.0;
+    /// How long a program runs whose steps take about `step_ns`, if `counted` of them are to count.
+    ///
+    /// Where there is no noise, until it is `steady`. On a host whose noise would keep it from
+    /// that, threads are given some time to be spread, and then the steps are run: what that is
+    /// worth, the spread of the rounds tells. All counts if the cores change: that is looked at
+    /// from the first on.
+    fn extent<W: PackingWorld>(
+        &self,
+        step_ns: f64,
+        counted: usize,
+        steady: impl Fn(usize) -> UntilSteady,
+    ) -> (Extent, Arc<Horizon>) {
         // A runtime that learns what ranks have to do has seen it once.
-        const FEWEST: f64 = 2.0;
-        match self.turns.len() {
-            1 => (W::SETTLED_NS / ns).round().clamp(FEWEST, MOST) as usize,
-            _ => 0,
+        const FEWEST: usize = 2;
+        // In very short intervals it goes on learning for longer.
+        const LEARNED_NS: f64 = 5e6;
+        let steps = |ns: f64| (ns / step_ns).ceil() as usize;
+        if self.turns.len() > 1 {
+            (Extent::Rest { skipped: 0 }, Horizon::after(counted))
+        } else if W::HAS_NOISE {
+            let skipped = steps(W::SETTLED_NS).max(FEWEST);
+            (Extent::Rest { skipped }, Horizon::after(skipped + counted))
+        } else {
+            // Threads that the system may move take their time to settle.
+            let settled = match self.mode {
+                Mode::Tp => steps(W::SETTLED_NS),
+                _ => steps(LEARNED_NS),
+            };
+            let steady = steady(counted.max(settled));
+            let horizon = Arc::clone(&steady.horizon);
+            (Extent::Steady(steady), horizon)
+        }
+    }
+
+    /// Barriers of all steps of the program, if it is known.
+    pub(super) fn program_barriers(&self) -> Option<usize> {
+        match self.load {
+            Load::Declared { benchmark, .. } => {
+                let declared = benchmark.declaration();
+                Some(declared.step().len() * declared.steps())
+            }
+            _ => None,
         }
     }
 
     fn outcome(&self, ran: &PackingRan, per_ns: f64) -> PackingOutcome {
-        let passed = &ran.notes.passed;
+        let notes = &ran.notes;
+        let passed = &notes.passed;
         let (first, last) = (passed[0], passed[passed.len() - 1]);
         let ns = |&at: &u64| (at - first) as f64 / per_ns;
+        let (prelude, mut before) = notes.prelude;
+        if let Load::Declared { benchmark, .. } = self.load {
+            before.waited(benchmark.declaration().preparation().file_bytes / DISK_BYTES_A_NS);
+        }
         PackingOutcome {
             time_ns: ns(&last),
             barriers: passed.len() - 1,
+            skipped: notes.skipped,
+            margin: notes.margin,
             passed_ns: match self.turns.len() {
                 1 => Vec::new(),
                 _ => passed.iter().map(ns).collect(),
             },
-            account: ran.notes.account,
+            account: notes.account,
+            prelude_ns: prelude as f64 / per_ns,
+            prelude: before,
             // A copy: what was allocated in a simulated machine's memory keeps all of
             // that.
             answer: ran.answer.as_str().to_owned(),
         }
-    }
-}
-
-fn ready<W: PackingWorld>(program: impl Program + 'static, unsettled: usize) -> Prepared<W> {
-    Prepared {
-        program: Box::new(program),
-        unsettled,
-        memory: None,
     }
 }
 

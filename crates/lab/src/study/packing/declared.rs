@@ -1,5 +1,6 @@
 //! A program that is told, not run: its phases take the time that they are declared to.
 
+use super::extent::Horizon;
 use super::memory::Memory;
 use super::world::PackingWorld;
 use manycore_kernels::spmd::{
@@ -18,6 +19,9 @@ struct Timed {
     /// The work for an item in the k-th of so many equal parts of the items. Empty for a
     /// phase that says what its items cost.
     work: Vec<f64>,
+    /// For how long who runs a grain waits for a device before, and what it does then.
+    rest_ns: f64,
+    alone: u64,
     /// How often each grain has been run; tallies that take no simulated time, and natively
     /// little: neighbours on a line are mostly a rank's own.
     runs: Vec<AtomicU32>,
@@ -25,17 +29,20 @@ struct Timed {
 
 /// Such a program.
 pub(super) struct Declared<W: PackingWorld> {
+    /// What comes before the first step.
+    prelude: Vec<Timed>,
+    /// Those of a step.
     phases: Vec<Timed>,
-    steps: usize,
+    horizon: Arc<Horizon>,
     /// Where bytes come from, if there are any.
     memory: Option<Arc<Memory<W>>>,
 }
 
 impl<W: PackingWorld> Declared<W> {
-    /// `intervals` phases in which rank i of as many as there are in `work` works that
+    /// Phases, up to the horizon, in which rank i of as many as there are in `work` works that
     /// much; by other numbers of ranks the sum is divided anew, where it stands. Grains are
     /// `least` work, if not more.
-    pub(super) fn intervals(work: &[f64], least: f64, intervals: usize) -> Self {
+    pub(super) fn intervals(work: &[f64], least: f64, horizon: Arc<Horizon>) -> Self {
         // So that each rank has as many grains, none of them too short.
         let mean = work.iter().sum::<f64>() / work.len() as f64;
         let most = (mean / least).max(1.0) as usize;
@@ -48,29 +55,78 @@ impl<W: PackingWorld> Declared<W> {
         };
         let work = work.iter().map(|work| work / each as f64).collect();
         Self {
+            prelude: Vec::new(),
             phases: vec![Timed::new(phase, work)],
-            steps: intervals,
+            horizon,
             memory: None,
         }
     }
 
-    /// So many steps of a program, whose bytes come from `memory`.
-    pub(super) fn steps(of: &dyn Declaration, steps: usize, memory: &Arc<Memory<W>>) -> Self {
+    /// A program up to the horizon, whose bytes come from `memory`, and its file in `file_ns`.
+    pub(super) fn program(
+        of: &dyn Declaration,
+        file_ns: f64,
+        horizon: Arc<Horizon>,
+        memory: &Arc<Memory<W>>,
+    ) -> Self {
         let timed = |phase: Phase| {
             let grain = phase.grain.max(phase.items.div_ceil(GRAINS));
             Timed::new(Phase { grain, ..phase }, Vec::new())
         };
+        let mut prelude: Vec<Timed> = prelude(of).into_iter().map(timed).collect();
+        prelude[0].rest_ns = file_ns;
+        prelude[0].alone = of.preparation().instructions as u64;
         Self {
+            prelude,
             phases: of.step().into_iter().map(timed).collect(),
-            steps,
+            horizon,
             memory: Some(Arc::clone(memory)),
         }
     }
 
     fn items(&self) -> u64 {
-        let items = self.phases.iter().map(|timed| timed.phase.items as u64);
-        self.steps as u64 * items.sum::<u64>()
+        let of = |phases: &[Timed]| {
+            let items = phases.iter().map(|timed| timed.phase.items as u64);
+            items.sum::<u64>()
+        };
+        of(&self.prelude) + self.horizon.steps() as u64 * of(&self.phases)
     }
+
+    fn share(&self, timed: &Timed, sharing: &mut dyn Worksharing) {
+        sharing.share(&timed.phase, &|items| {
+            if timed.rest_ns > 0.0 {
+                W::rest(timed.rest_ns);
+            }
+            W::work(timed.alone);
+            W::work(timed.of(items.start, items.len(), self.memory.as_deref()));
+            // Relaxed: a number, looked at when all have ended.
+            timed.runs[items.start / timed.phase.grain].fetch_add(1, Ordering::Relaxed);
+        });
+    }
+
+    /// How often a grain was run that should have been run so often, if that is something else.
+    fn wrong(phases: &[Timed], expected: usize) -> Option<WrongAnswer> {
+        let runs = phases.iter().flat_map(|timed| &timed.runs);
+        let mut runs = runs.map(|runs| runs.load(Ordering::Relaxed) as usize);
+        runs.find(|&runs| runs != expected).map(|runs| WrongAnswer {
+            what: "the number of times that some items were run".into(),
+            found: runs as f64,
+            expected: expected as f64,
+            tolerance: 0.0,
+        })
+    }
+}
+
+/// What a program does before its first step: what one thread does alone, which is the item of
+/// a phase of its own, and what all do.
+pub(super) fn prelude(of: &dyn Declaration) -> Vec<Phase> {
+    let alone = Phase {
+        name: "preparation",
+        items: 1,
+        grain: 1,
+        cost: Cost::default(),
+    };
+    [vec![alone], of.before()].concat()
 }
 
 impl Timed {
@@ -79,6 +135,8 @@ impl Timed {
         Self {
             phase,
             work,
+            rest_ns: 0.0,
+            alone: 0,
             runs: (0..grains).map(|_| AtomicU32::new(0)).collect(),
         }
     }
@@ -100,31 +158,24 @@ impl<W: PackingWorld> Program for Declared<W> {
     }
 
     unsafe fn run(&self, sharing: &mut dyn Worksharing) {
-        for _ in 0..self.steps {
-            for timed in &self.phases {
-                sharing.share(&timed.phase, &|items| {
-                    W::work(timed.of(items.start, items.len(), self.memory.as_deref()));
-                    // Relaxed: a number, looked at when all have ended.
-                    timed.runs[items.start / timed.phase.grain].fetch_add(1, Ordering::Relaxed);
-                });
-            }
+        self.prelude
+            .iter()
+            .for_each(|timed| self.share(timed, sharing));
+        let mut step = 0;
+        while step < self.horizon.steps() {
+            self.phases
+                .iter()
+                .for_each(|timed| self.share(timed, sharing));
+            step += 1;
         }
     }
 
-    /// That every item was run as often as there are steps.
+    /// That every item was run once, and each of a step as often as there are steps.
     fn verify(&self) -> Result<Verified, WrongAnswer> {
-        let runs = self.phases.iter().flat_map(|timed| &timed.runs);
-        let wrong = runs
-            .map(|runs| runs.load(Ordering::Relaxed))
-            .find(|&runs| runs as usize != self.steps);
-        match wrong {
+        let of_steps = Self::wrong(&self.phases, self.horizon.steps());
+        match Self::wrong(&self.prelude, 1).or(of_steps) {
             None => Ok(Verified(format!("{} items", self.items()))),
-            Some(runs) => Err(WrongAnswer {
-                what: "the number of times that some items were run".into(),
-                found: f64::from(runs),
-                expected: self.steps as f64,
-                tolerance: 0.0,
-            }),
+            Some(wrong) => Err(wrong),
         }
     }
 }

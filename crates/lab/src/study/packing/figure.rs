@@ -5,7 +5,7 @@ use super::closed_form::{fair, ideal, pinned};
 use super::headline;
 use super::load::{Kind, Load};
 use super::mode::Mode;
-use super::results::{PackingResults, account};
+use super::results::{PackingResults, program_account};
 use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 use crate::report::section::Captioned;
 
@@ -126,7 +126,7 @@ fn breakdown(results: PackingResults<'_>) -> Option<Figure> {
     let panel = |load: Load| {
         let of = |mode| {
             let case = config.case(load, threads, cores, mode);
-            results.of(&case).map(account)
+            results.of(&case).map(program_account)
         };
         let whole: f64 = of(Mode::Tp)?.parts().iter().sum();
         let row = |&mode: &Mode| {

@@ -18,7 +18,7 @@ pub(super) const KEYS: [Key; 9] = [
     ),
     Key::number(
         "intervals",
-        "about so many barriers a run [12; --full: 50]",
+        "barriers that count, at least: a simulated run goes on until it is steady [12; --full: 50]",
         1,
         1_000_000,
     ),

@@ -8,6 +8,7 @@ mod case;
 mod closed_form;
 mod config;
 mod declared;
+mod extent;
 mod figure;
 mod follow;
 mod headline;

@@ -1,40 +1,51 @@
 //! When each phase was over.
 
 use super::account::Account;
+use super::extent::{Extent, Half};
 use super::world::PackingWorld;
 use manycore_kernels::spmd::{Phase, Worksharing};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// What was noted, from when the program had settled.
+/// What was noted of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
-    /// When it began and when each barrier was passed, in ticks.
+    /// When what counts began, and when each of its barriers was passed, in ticks.
     pub(super) passed: Vec<u64>,
     /// What the cores did meanwhile.
     pub(super) account: Account,
+    /// Barriers of steps before that.
+    pub(super) skipped: usize,
+    /// That of a step's mean time, if it was asked for.
+    pub(super) margin: Option<f64>,
+    /// What came before the first step: ticks, and what the cores did.
+    pub(super) prelude: (u64, Account),
 }
 
 /// Shares as another does, and notes when.
 pub(super) struct Noted<'a, W> {
     inner: &'a mut dyn Worksharing,
-    /// Barriers until the program has settled.
-    unsettled: usize,
+    extent: &'a Extent,
     cores: usize,
-    begin: Account,
+    /// From the program's begin on.
     passed: Vec<u64>,
+    /// What the cores had done at some of these.
+    accounts: Vec<(usize, Account)>,
+    /// What counts, once that is decided.
+    half: Option<Half>,
     world: PhantomData<fn() -> W>,
 }
 
 impl<'a, W: PackingWorld> Noted<'a, W> {
-    /// Notes begin after so many barriers, and are of so many cores.
-    pub(super) fn new(inner: &'a mut dyn Worksharing, unsettled: usize, cores: usize) -> Self {
+    /// Notes of so many cores.
+    pub(super) fn new(inner: &'a mut dyn Worksharing, extent: &'a Extent, cores: usize) -> Self {
         let mut this = Self {
             inner,
-            unsettled: unsettled + 1,
+            extent,
             cores,
-            begin: Account::default(),
             passed: Vec::new(),
+            accounts: Vec::new(),
+            half: None,
             world: PhantomData,
         };
         this.pass();
@@ -42,20 +53,60 @@ impl<'a, W: PackingWorld> Noted<'a, W> {
     }
 
     fn pass(&mut self) {
-        self.unsettled = self.unsettled.saturating_sub(1);
-        if self.unsettled == 0 {
-            if self.passed.is_empty() {
-                self.begin = W::account(self.cores);
+        if self.half.is_some() {
+            return;
+        }
+        let barrier = self.passed.len();
+        let is_mark = match self.extent {
+            Extent::Rest { skipped } => barrier == *skipped,
+            Extent::Steady(steady) => {
+                [0, steady.prelude].contains(&barrier) || steady.is_mark(barrier)
             }
-            self.passed.push(W::now());
+        };
+        if is_mark {
+            self.accounts.push((barrier, W::account(self.cores)));
+        }
+        self.passed.push(W::now());
+        if let Extent::Steady(steady) = self.extent
+            && steady.is_mark(barrier)
+        {
+            self.half = steady.look(&self.passed);
         }
     }
 
     /// After the program.
     pub(super) fn finish(self) -> Notes {
-        Notes {
-            account: W::account(self.cores).since(&self.begin),
-            passed: self.passed,
+        let end = W::account(self.cores);
+        let account = |barrier| {
+            let mut all = self.accounts.iter();
+            let found = all.find(|(at, _)| *at == barrier);
+            found.map_or_else(Account::default, |(_, account)| *account)
+        };
+        let before = |first: usize| {
+            let ticks = self.passed[first] - self.passed[0];
+            (ticks, account(first).since(&account(0)))
+        };
+        match (self.extent, self.half) {
+            (Extent::Steady(steady), Some(half)) => Notes {
+                passed: self.passed[half.begin..].to_vec(),
+                account: account(self.passed.len() - 1).since(&account(half.begin)),
+                skipped: half.begin - steady.prelude,
+                margin: Some(half.margin),
+                prelude: before(steady.prelude),
+            },
+            (Extent::Steady(steady), None) => Notes {
+                passed: self.passed[steady.prelude..].to_vec(),
+                account: end.since(&account(steady.prelude)),
+                skipped: 0,
+                margin: None,
+                prelude: before(steady.prelude),
+            },
+            (Extent::Rest { skipped }, _) => Notes {
+                passed: self.passed[*skipped..].to_vec(),
+                account: end.since(&account(*skipped)),
+                skipped: *skipped,
+                ..Notes::default()
+            },
         }
     }
 }

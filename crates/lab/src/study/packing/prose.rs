@@ -16,15 +16,18 @@ pub(super) fn what(results: PackingResults<'_>) -> String {
              first C. Programs that do not fit are told, not run: an item takes its instructions, \
              and then its bytes, as fast as the cores that want some share the memory's \
              bandwidth, and no faster than ten lines under way at once let a core; \
-             what is verified is that every item was run once. Intervals of table I are \
-             computation and nothing else. Counting begins when the threads \
-             have been spread.",
-            setup.machine
+             what is verified is that every item was run once. What one thread does before the \
+             others begin is told as well: it reads the program's file from a disk of 150 MB/s, \
+             and makes the program's data. A program's time is that, and the mean time of its \
+             steps for as many as it has. Intervals of table I are computation and nothing else. {}",
+            setup.machine,
+            steadiness(results)
         ),
         None => format!(
             "Threads are those of this machine ({}); each round runs all in shuffled order (seed \
              {}), so that all see the same disturbance. Ranks work by additions that wait for \
-             each other.",
+             each other. The first 2 ms of each run do not count; whether it is steady then is not \
+             asked, for neighbours' noise would say no.",
             setup.machine, setup.seed
         ),
     };
@@ -35,6 +38,45 @@ pub(super) fn what(results: PackingResults<'_>) -> String {
          each to a core; elastic runs its phases as parallel loops on a pool that follows its cores; \
          wrap runs all of its ranks, at user level, on workers that follow them. After a poster by Park, Park, Han and Baek (UNIST). {place}"
     )
+}
+
+/// How long runs were, and which were not long enough.
+fn steadiness(results: PackingResults<'_>) -> String {
+    let mut text = String::from(
+        "A run of constant cores is doubled until it is steady: the first half does not count, and \
+         of the second the mean time of a step is known to 0.5%, by the means of eight batches \
+         (Student's interval, 95%). A program that ends before is run from its first step to its \
+         last, and all of it counts.",
+    );
+    let all = results.measured.0.iter();
+    let tested: Vec<_> = all
+        .filter(|runs| runs.outcomes[0].margin.is_some())
+        .collect();
+    let unsteady = tested.iter().filter(|runs| runs.outcomes[0].is_unsteady());
+    let unsteady: Vec<String> = unsteady
+        .map(|runs| {
+            let margin = 100.0 * runs.outcomes[0].margin.unwrap_or(0.0);
+            format!("{} ({margin:.1}%)", runs.trial)
+        })
+        .collect();
+    let whole = results.measured.0.iter().filter(|runs| {
+        runs.outcomes[0].margin.is_none() && runs.trial.program_barriers().is_some()
+    });
+    text += &format!(
+        " {} runs are steady, {} are whole programs",
+        tested.len() - unsteady.len(),
+        whole.count()
+    );
+    text += &match unsteady.is_empty() {
+        true => ".".to_owned(),
+        false => format!(
+            ", and {} are not steady though 32 times as long as the shortest or 50,000 barriers \
+             long: they bear a tilde, and are known to: {}.",
+            unsteady.len(),
+            unsteady.join("; ")
+        ),
+    };
+    text
 }
 
 /// For a reader of nothing else.
@@ -54,6 +96,12 @@ pub(super) fn summary(results: PackingResults<'_>) -> String {
                      tr (geometric mean)\n",
                     kind.meaning()
                 );
+                if let (Kind::Declared, Some(ratio)) = (
+                    kind,
+                    results.mean_ratio_of_steps(kind, threads, cores, mode),
+                ) {
+                    text += &format!("  of their steps alone: {:.3}\n", 1.0 / ratio);
+                }
             }
         }
     }
@@ -102,9 +150,8 @@ pub(super) fn findings(results: PackingResults<'_>) -> Vec<String> {
     let least = least.filter_map(|variation| Some((of(&variation)?, variation.name)));
     if let Some((ratio, name)) = least.max_by(|a, b| a.0.total_cmp(&b.0)) {
         all.push(format!(
-            "Of the other settings of the operating system the best for packing is \"{name}\": \
-             {:.1}% ({}). In the poster's times, and not in these, are the parts of its programs \
-             in which one thread runs, reading its input among them, which packing does not slow.",
+            "The other setting of the operating system that is best for packing is \"{name}\": \
+             {:.1}% ({}).",
             longer(ratio),
             config.kinds[0].meaning(),
         ));

@@ -1,7 +1,7 @@
 //! What was measured, to be asked.
 
 use super::account::Account;
-use super::case::PackingCase;
+use super::case::{PackingCase, PackingOutcome};
 use super::config::PackingConfig;
 use super::load::{Kind, Load};
 use super::mode::Mode;
@@ -23,10 +23,10 @@ impl<'a> PackingResults<'a> {
         self.measured.0.iter().find(|runs| runs.trial == *case)
     }
 
-    /// What a program took, in ns.
-    pub(super) fn time(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
+    /// What a program takes, in ns.
+    fn time(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let case = self.config.case(load, threads, cores, mode);
-        self.of(&case).map(|runs| time(runs).median)
+        self.of(&case).map(program_ns)
     }
 
     /// The mean time between two of its barriers, in ns.
@@ -38,7 +38,7 @@ impl<'a> PackingResults<'a> {
         mode: Mode,
     ) -> Option<f64> {
         let runs = self.of(&self.config.case(load, threads, cores, mode))?;
-        Some(time(runs).median / runs.outcomes[0].barriers as f64)
+        Some(interval_ns(runs))
     }
 
     /// That over what a rank of a sweep computes in it.
@@ -60,6 +60,31 @@ impl<'a> PackingResults<'a> {
         Some(time(Mode::Tr)? / time(mode)?)
     }
 
+    /// The same of all programs' steps alone.
+    pub(super) fn mean_ratio_of_steps(
+        self,
+        kind: Kind,
+        threads: usize,
+        cores: usize,
+        mode: Mode,
+    ) -> Option<f64> {
+        let interval = |load, mode| self.interval_ns(load, threads, cores, mode);
+        let ratio = |load| Some(interval(load, Mode::Tr)? / interval(load, mode)?);
+        let ratios: Option<Vec<f64>> = self.config.programs(kind).into_iter().map(ratio).collect();
+        ratios
+            .filter(|ratios| !ratios.is_empty())
+            .map(geometric_mean)
+    }
+
+    /// Whether a case, or thread reduction on as many cores, was given up before it was steady.
+    pub(super) fn is_unsteady(self, case: &PackingCase) -> bool {
+        let of = |case: &PackingCase| {
+            let runs = self.of(case).into_iter().flat_map(|runs| &runs.outcomes);
+            runs.into_iter().any(PackingOutcome::is_unsteady)
+        };
+        of(case) || of(&reduced(case))
+    }
+
     /// The same under other settings of the operating system; and of all programs.
     pub(super) fn varied_ratio(
         self,
@@ -79,11 +104,7 @@ impl<'a> PackingResults<'a> {
 
     /// The same of any case.
     pub(super) fn against_reduction(self, case: &PackingCase) -> Option<f64> {
-        let reduced = PackingCase {
-            mode: Mode::Tr,
-            ..case.clone()
-        };
-        Some(time(self.of(&reduced)?).median / time(self.of(case)?).median)
+        Some(program_ns(self.of(&reduced(case))?) / program_ns(self.of(case)?))
     }
 
     /// Barriers that a program whose cores change would pass if none were ever idle: where
@@ -120,7 +141,15 @@ impl<'a> PackingResults<'a> {
     }
 }
 
-/// The time of all runs of a case, in ns.
+/// The same with as many threads as cores.
+fn reduced(case: &PackingCase) -> PackingCase {
+    PackingCase {
+        mode: Mode::Tr,
+        ..case.clone()
+    }
+}
+
+/// The time of what counts of all runs of a case, in ns.
 pub(super) fn time(runs: &Runs<PackingCase>) -> Spread {
     let all: Vec<f64> = runs
         .outcomes
@@ -130,14 +159,56 @@ pub(super) fn time(runs: &Runs<PackingCase>) -> Spread {
     Spread::of(&all)
 }
 
-/// Medians of its parts.
+/// The mean time between two barriers, in ns.
+pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
+    median(runs.outcomes.iter().map(PackingOutcome::interval_ns))
+}
+
+/// The time of the whole program, in ns: what comes before its steps, and as many steps as it
+/// has; of nothing but intervals, that of one.
+pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
+    match runs.trial.load {
+        Load::Declared { .. } => {
+            let barriers = runs.trial.program_barriers().unwrap_or(1) as f64;
+            prelude_ns(runs) + barriers * interval_ns(runs)
+        }
+        Load::Real { .. } => time(runs).median,
+        Load::Interval { .. } | Load::Sweep { .. } => interval_ns(runs),
+    }
+}
+
+/// What comes before a program's first step, in ns.
+pub(super) fn prelude_ns(runs: &Runs<PackingCase>) -> f64 {
+    median(runs.outcomes.iter().map(|outcome| outcome.prelude_ns))
+}
+
+/// What the cores do in the time that [`program_ns`] has.
+pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
+    let counted = runs.outcomes[0].barriers as f64;
+    let steps = match runs.trial.load {
+        Load::Declared { .. } => runs.trial.program_barriers().unwrap_or(1) as f64 / counted,
+        Load::Real { .. } => 1.0,
+        Load::Interval { .. } | Load::Sweep { .. } => 1.0 / counted,
+    };
+    account(runs).times_plus(steps, &prelude(runs))
+}
+
+/// Medians of the parts of what counts.
 pub(super) fn account(runs: &Runs<PackingCase>) -> Account {
-    let middle =
-        |of: fn(&Account) -> f64| median(runs.outcomes.iter().map(|outcome| of(&outcome.account)));
+    middle(runs, |outcome| &outcome.account)
+}
+
+/// And of what comes before the first step.
+pub(super) fn prelude(runs: &Runs<PackingCase>) -> Account {
+    middle(runs, |outcome| &outcome.prelude)
+}
+
+fn middle(runs: &Runs<PackingCase>, of: fn(&PackingOutcome) -> &Account) -> Account {
+    let part = |part: fn(&Account) -> f64| median(runs.outcomes.iter().map(|one| part(of(one))));
     Account {
-        user: middle(|account| account.user),
-        system: middle(|account| account.system),
-        idle: middle(|account| account.idle),
-        io: middle(|account| account.io),
+        user: part(|account| account.user),
+        system: part(|account| account.system),
+        idle: part(|account| account.idle),
+        io: part(|account| account.io),
     }
 }

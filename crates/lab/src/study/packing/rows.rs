@@ -1,7 +1,7 @@
 //! The numbers, one observation a row.
 
 use super::mode::Mode;
-use super::results::{PackingResults, account, time};
+use super::results::{PackingResults, account, interval_ns, prelude_ns, program_ns, time};
 use serde::Serialize;
 
 /// A case: a line of `packing.csv`.
@@ -17,10 +17,15 @@ pub(super) struct PackingRow {
     mode: Mode,
     /// Changes to the machine.
     settings: String,
+    /// That of what counts: so many barriers, after those that were skipped.
     time: f64,
     time_p10: f64,
     time_p90: f64,
-    /// The time of thread reduction on as many cores over this.
+    /// Before the first step; the mean between two barriers; the whole program, as long as it is.
+    prelude: f64,
+    interval: f64,
+    program: f64,
+    /// The program's time under thread reduction on as many cores over this.
     ratio_tr: Option<f64>,
     /// Time of the cores that the program was given, together.
     user: f64,
@@ -28,6 +33,11 @@ pub(super) struct PackingRow {
     idle: f64,
     io: f64,
     barriers: usize,
+    skipped: usize,
+    /// Half of the 95% interval of the mean time of a step, in percent; empty if the run's length
+    /// was fixed.
+    margin: Option<f64>,
+    steady: Option<bool>,
     /// The answer, found right.
     verified: String,
     runs: usize,
@@ -57,12 +67,18 @@ pub(super) fn rows(results: PackingResults<'_>) -> Vec<PackingRow> {
             time: ms(spread.median),
             time_p10: ms(spread.p10),
             time_p90: ms(spread.p90),
+            prelude: ms(prelude_ns(runs)),
+            interval: ms(interval_ns(runs)),
+            program: ms(program_ns(runs)),
             ratio_tr: results.against_reduction(case),
             user: ms(account.user),
             system: ms(account.system),
             idle: ms(account.idle),
             io: ms(account.io),
             barriers: runs.outcomes[0].barriers,
+            skipped: runs.outcomes[0].skipped,
+            margin: runs.outcomes[0].margin.map(|margin| 100.0 * margin),
+            steady: (runs.outcomes[0].margin).map(|_| !runs.outcomes[0].is_unsteady()),
             verified: runs.outcomes[0].answer.clone(),
             runs: runs.outcomes.len(),
             unit: "ms",

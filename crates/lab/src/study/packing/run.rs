@@ -1,6 +1,7 @@
 //! One run: the same code here and on a simulated machine.
 
 use super::case::{PackingCase, Turn};
+use super::extent::Extent;
 use super::memory::Memory;
 use super::mode::Mode;
 use super::noted::{Noted, Notes};
@@ -23,8 +24,8 @@ pub(super) struct PackingRan {
 /// A program to be run once.
 pub(super) struct Prepared<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
-    /// Barriers until it counts.
-    pub(super) unsettled: usize,
+    /// What of its run counts.
+    pub(super) extent: Extent,
     /// What its ranks share, if it is told of memory.
     pub(super) memory: Option<Arc<Memory<W>>>,
 }
@@ -37,7 +38,7 @@ pub(super) fn run<W: PackingWorld>(
 ) -> anyhow::Result<PackingRan> {
     let desk = Arc::new(Desk {
         program: ready.program,
-        unsettled: ready.unsettled,
+        extent: ready.extent,
         memory: ready.memory,
         cores: cpus.len(),
         ranks: case.mode.ranks(case.threads, case.turns[0].cores),
@@ -62,7 +63,7 @@ pub(super) fn run<W: PackingWorld>(
 /// What all who run the program share.
 pub(super) struct Desk<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
-    unsettled: usize,
+    extent: Extent,
     pub(super) memory: Option<Arc<Memory<W>>>,
     /// The most that it is given.
     cores: usize,
@@ -97,7 +98,7 @@ impl<W: PackingWorld> Desk<W> {
     pub(super) fn work(&self, rank: usize, sharing: &mut dyn Worksharing) {
         let mut notes = None;
         if rank == 0 {
-            let mut noted = Noted::<W>::new(sharing, self.unsettled, self.cores);
+            let mut noted = Noted::<W>::new(sharing, &self.extent, self.cores);
             // SAFETY: the desk's program, once by each rank of its one team, or by who runs
             // the loops; it is verified when all have been joined.
             unsafe { self.program.run(&mut noted) };

@@ -3,8 +3,9 @@
 use super::benchmark::Benchmark;
 use super::closed_form::{fair, ideal, pinned};
 use super::load::{Kind, Load};
+use super::memory::DISK_BYTES_A_NS;
 use super::mode::Mode;
-use super::results::PackingResults;
+use super::results::{PackingResults, prelude_ns, program_ns};
 use crate::report::table::{Cell, Table};
 
 /// All of them.
@@ -13,6 +14,9 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for &threads in &config.threads {
         tables.push(intervals(results, threads));
+        if config.kinds.contains(&Kind::Declared) && config.cores.contains(&threads) {
+            tables.push(parts(results, threads));
+        }
         for &kind in &config.kinds {
             let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
             tables.extend(modes.map(|&mode| ratios(results, kind, threads, mode)));
@@ -27,6 +31,60 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
 
 fn cell(value: Option<f64>) -> Cell {
     Cell::new(value.map_or("-".into(), |value| format!("{value:.3}")))
+}
+
+/// The same; a tilde says that the run was given up before it was steady.
+fn marked(value: Option<f64>, unsteady: bool) -> Cell {
+    let cell = cell(value);
+    match unsteady {
+        true => Cell::new(format!("~{}", cell.text)),
+        false => cell,
+    }
+}
+
+/// Whether programs of a kind are more than their steps.
+fn has_steps(kind: Kind) -> bool {
+    kind == Kind::Declared
+}
+
+/// What declared programs are made of, with as many cores as threads: the poster's figure 2 has a
+/// part for input and output.
+fn parts(results: PackingResults<'_>, threads: usize) -> Table {
+    let config = results.config;
+    let row = |load: Load| {
+        let case = config.case(load, threads, threads, Mode::Tr);
+        let runs = results.of(&case)?;
+        let preparation = load.benchmark()?.declaration().preparation();
+        let (whole, prelude) = (program_ns(runs), prelude_ns(runs));
+        let file = preparation.file_bytes / DISK_BYTES_A_NS;
+        let seconds = |ns: f64| Cell::new(format!("{:.2}", ns / 1e9));
+        let percent = |part: f64| Cell::new(format!("{:.1}", 100.0 * part / whole));
+        Some(vec![
+            Cell::new(load.name()),
+            seconds(file),
+            seconds(prelude - file),
+            seconds(whole - prelude),
+            percent(file),
+            percent(prelude - file),
+        ])
+    };
+    let header = [
+        "benchmark",
+        "reads its\nfile, s",
+        "what else is\nbefore steps, s",
+        "its steps, s",
+        "file, %",
+        "before\nsteps, %",
+    ];
+    Table {
+        caption: format!("Declared programs, {threads} threads on as many cores"),
+        header: header.map(String::from).into(),
+        rows: config
+            .programs(Kind::Declared)
+            .into_iter()
+            .filter_map(row)
+            .collect(),
+    }
 }
 
 /// The poster's table I beside ours.
@@ -65,12 +123,27 @@ fn ratios(results: PackingResults<'_>, kind: Kind, threads: usize, mode: Mode) -
     let programs = config.programs(kind);
     let mut header = vec!["cores".to_owned()];
     header.extend(programs.iter().map(|load| load.name()));
-    header.extend(["geometric\nmean", "fair\nsharing", "pinned"].map(String::from));
+    header.push("geometric\nmean".into());
+    if has_steps(kind) {
+        header.push("of steps\nalone".into());
+    }
+    header.extend(["fair\nsharing", "pinned"].map(String::from));
     let row = |cores: usize| {
         let mut row = vec![Cell::new(cores.to_string())];
-        let ratio = |&load| cell(results.ratio(load, threads, cores, mode));
+        let ratio = |&load| {
+            let case = config.case(load, threads, cores, mode);
+            marked(
+                results.ratio(load, threads, cores, mode),
+                results.is_unsteady(&case),
+            )
+        };
         row.extend(programs.iter().map(ratio));
         row.push(cell(results.mean_ratio(kind, threads, cores, mode)));
+        if has_steps(kind) {
+            row.push(cell(
+                results.mean_ratio_of_steps(kind, threads, cores, mode),
+            ));
+        }
         let best = ideal(threads, cores, 1.0);
         row.push(cell(Some(best / fair(threads, cores))));
         row.push(cell(Some(best / pinned(threads, cores))));
@@ -126,7 +199,13 @@ fn sweep(results: PackingResults<'_>, threads: usize) -> Table {
     header.extend(["ideal", "fair\nsharing", "pinned"].map(String::from));
     let row = |load: Load| {
         let mut row = vec![Cell::new(load.class()), Cell::new(load.name())];
-        let stretch = |&mode| cell(results.stretch(load, threads, cores, mode));
+        let stretch = |&mode| {
+            let case = config.case(load, threads, cores, mode);
+            marked(
+                results.stretch(load, threads, cores, mode),
+                results.is_unsteady(&case),
+            )
+        };
         row.extend(config.modes.iter().map(stretch));
         row.push(cell(Some(ideal(threads, cores, load.longest()))));
         let closed = [fair(threads, cores), pinned(threads, cores)];

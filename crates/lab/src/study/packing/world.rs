@@ -5,21 +5,31 @@ use super::host;
 use manycore::Native;
 use manycore_chip::Simulated;
 use manycore_kernels::opaque_additions;
-use manycore_platform::Platform;
+use manycore_platform::{Atomic, Futex, Platform};
 use std::hint::black_box;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A machine whose cores work, and that lets threads be moved.
 pub(super) trait PackingWorld: Platform {
-    /// For how long the system may still be moving threads to where they stay.
+    /// For how long the system may still be moving threads to where they stay: no run is found
+    /// steady before.
     const SETTLED_NS: f64;
+
+    /// Whether time is disturbed from outside.
+    const HAS_NOISE: bool;
 
     /// What the work between two safe points takes at least.
     const LEAST_NS: f64;
 
     /// Works: so many of what [`per_ns`](Self::per_ns) counts.
     fn work(units: u64);
+
+    /// Waits for a device, and leaves the core to others.
+    fn rest(ns: f64) {
+        let word = <Self::Futex as Atomic<u32>>::new(0);
+        word.wait(0, Some(Duration::from_nanos(ns as u64)));
+    }
 
     /// How much a core works in a nanosecond, which takes `cpi` cycles an instruction.
     fn per_ns(cpi: f64) -> f64;
@@ -34,6 +44,8 @@ pub(super) trait PackingWorld: Platform {
 impl PackingWorld for Simulated {
     /// Some rounds of balancing.
     const SETTLED_NS: f64 = 4e8;
+
+    const HAS_NOISE: bool = false;
 
     /// As fine as a phase is cut at most.
     const LEAST_NS: f64 = 1.0;
@@ -60,6 +72,8 @@ impl PackingWorld for Simulated {
 impl PackingWorld for Native {
     /// On few cores, of which neighbours take some anyway.
     const SETTLED_NS: f64 = 2e6;
+
+    const HAS_NOISE: bool = true;
 
     /// Some fifty times what a safe point takes.
     const LEAST_NS: f64 = 1e3;

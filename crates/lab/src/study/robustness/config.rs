@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// The thesis's machine.
 const CORES: usize = 64;
 
+/// The transport that the thesis says just doubles the runtime of the loop.
+pub(super) const DOUBLES: u64 = 20_000;
+
 /// Episodes of the loop, quick and full.
 const EPISODES: [u64; 2] = [100, 1_000];
 
@@ -193,6 +196,9 @@ impl RobustnessConfig {
                 let swept = values.map(|&value| contest.swept(sweep.parameter, value));
                 points.extend(swept.filter(|point| !point.settings.is_empty()));
             }
+            if contest.tests_slow_receivers() {
+                points.extend([false, true].map(|far| contest.slow_receivers(far)));
+            }
         }
         points
     }
@@ -253,6 +259,29 @@ impl Contestants<'_> {
                 .then_some(setting)
                 .into_iter()
                 .collect(),
+            ..self.entry(0, self.config.cores, CHANNEL)
+        }
+    }
+}
+
+impl Contestants<'_> {
+    /// Whether what the thesis says of [`DOUBLES`] is among what is swept.
+    pub(super) fn tests_slow_receivers(&self) -> bool {
+        let of_transport = |sweep: &&Sweep| sweep.parameter == Parameter::Transport;
+        let mut sweeps = self.config.sweeps.iter().filter(of_transport);
+        self.config.cores > 1 && sweeps.any(|sweep| self.values(sweep).contains(&DOUBLES))
+    }
+
+    /// The thesis's barrier with receivers so slow that a wait takes about [`DOUBLES`] before
+    /// any transport, as it must if that doubles it; with the machine's transport or this one.
+    pub(super) fn slow_receivers(&self, far: bool) -> TeamPoint {
+        let check = DOUBLES / (self.config.cores as u64 - 1).max(1);
+        let mut settings = vec![format!("optical.check={check}")];
+        if far {
+            settings.push(format!("optical.transport={DOUBLES}"));
+        }
+        TeamPoint {
+            settings,
             ..self.entry(0, self.config.cores, CHANNEL)
         }
     }

@@ -52,6 +52,7 @@ impl Question for RobustnessConfig {
             blocks.push(Block::Table(tables::sweeps(race)));
             blocks.push(Block::Table(tables::references(race)));
             blocks.extend(prose::discrepancy(race).map(Block::Paragraph));
+            blocks.extend(prose::slow_receivers(race).map(Block::Paragraph));
             said.extend(prose::statements(race));
             said.extend(prose::margins(race));
         }

@@ -1,6 +1,6 @@
 //! The numbers, one observation a row.
 
-use super::config::{Contestants, RobustnessConfig};
+use super::config::{Contestants, DOUBLES, Parameter, RobustnessConfig};
 use crate::study::team::{CHANNEL, PointSummary, Race, TeamMeasured};
 use crate::study::unit::Unit;
 use serde::Serialize;
@@ -13,7 +13,8 @@ pub(super) struct RobustnessRow {
     machine: String,
     cores: usize,
     app: &'static str,
-    /// What is changed; `none` with barriers to compare with.
+    /// What is changed; `slow-receivers`: the check, so that a wait takes as long as the thesis's
+    /// "just doubles" needs, and the transport; `none` with barriers to compare with.
     parameter: &'static str,
     value: Option<u64>,
     total_cycles: f64,
@@ -42,6 +43,13 @@ pub(super) fn rows(config: &RobustnessConfig, measured: &TeamMeasured) -> Vec<Ro
                         .map(|at| row(contest, name, Some(value), at)),
                 );
             }
+        }
+        let own = race
+            .optical()
+            .map(|optical| Parameter::Transport.of(optical));
+        for (far, transport) in [(false, own), (true, Some(DOUBLES))] {
+            let slow = measured.of(&contest.slow_receivers(far));
+            rows.extend(slow.map(|at| row(contest, "slow-receivers", transport, at)));
         }
         let others = config.barriers.iter().filter(|name| *name != CHANNEL);
         let others = others.filter_map(|name| race.of(0, config.cores, name));

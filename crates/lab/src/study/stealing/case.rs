@@ -27,6 +27,8 @@ pub(super) struct StealingCase {
     pub(super) tasks: usize,
     /// Cycles of each task; natively, ns.
     pub(super) task_cycles: u64,
+    /// Within a task its worker answers requests so often, in the same unit; else between two.
+    pub(super) answers_every: Option<u64>,
     pub(super) seed: u64,
 }
 
@@ -52,13 +54,19 @@ impl StealingCase {
     fn run<P: Platform>(
         &self,
         place: &Place,
-        ticks: u64,
+        per_unit: f64,
         cpi: f64,
     ) -> anyhow::Result<StealingBooks> {
+        let ticks = |units: u64| (units as f64 * per_unit) as u64;
+        let ticks_of_task = ticks(self.task_cycles);
         let team = StealingTeam {
             case: self,
             place,
-            work: TaskWork { ticks, cpi },
+            work: TaskWork {
+                ticks: ticks_of_task,
+                bout: self.answers_every.map_or(ticks_of_task, ticks).max(1),
+                cpi,
+            },
         };
         with_discipline::<P, _>(&self.discipline, team)?
     }
@@ -75,10 +83,7 @@ impl Trial for StealingCase {
         let chip = machines.build(0, self.cores, &[])?;
         let place = Place::on_chip(&chip, self.cores);
         let cpi = chip.0.core.cpi;
-        let program = || {
-            self.run::<Simulated>(&place, self.task_cycles, cpi)?
-                .outcome(1.0)
-        };
+        let program = || self.run::<Simulated>(&place, 1.0, cpi)?.outcome(1.0);
         let run = Simulation::new(&chip.0).run(program);
         let run = run.map_err(|error| anyhow!("{error}"))?;
         Ok((run.value?, run.statistics.hash))
@@ -87,8 +92,7 @@ impl Trial for StealingCase {
     fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<StealingOutcome> {
         let place = Place::on_host(topology, self.cores, pinned);
         let rate = Native::ticks_per_ns();
-        let ticks = (self.task_cycles as f64 * rate) as u64;
-        self.run::<Native>(&place, ticks, 1.0)?.outcome(1.0 / rate)
+        self.run::<Native>(&place, rate, 1.0)?.outcome(1.0 / rate)
     }
 }
 
@@ -98,7 +102,11 @@ impl fmt::Display for StealingCase {
             f,
             "{}, {} cores, {} tasks of {}, {}",
             self.distribution, self.cores, self.tasks, self.task_cycles, self.discipline
-        )
+        )?;
+        match self.answers_every {
+            Some(units) => write!(f, " that answers every {units}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -106,6 +114,8 @@ impl fmt::Display for StealingCase {
 #[derive(Clone, Copy)]
 struct TaskWork {
     ticks: u64,
+    /// After which requests are answered.
+    bout: u64,
     cpi: f64,
 }
 
@@ -206,8 +216,7 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         let begin = P::now();
         let (mut ran, mut done) = (Vec::new(), begin);
         while let Some(task) = pile.get() {
-            pass_until::<P>(P::now() + self.work.ticks, self.work.cpi);
-            done = P::now();
+            done = self.run(&mut pile);
             ran.push(task.get() as usize - 1);
         }
         let over = P::now();
@@ -218,5 +227,20 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         books.counts = books.counts + pile.counts();
         books.workers -= 1;
         ran.into_iter().for_each(|number| books.runs[number] += 1);
+    }
+
+    /// Runs a task of the worker whose pile this is; when it was done.
+    fn run(&self, pile: &mut D::Deque) -> u64 {
+        let TaskWork { ticks, bout, cpi } = self.work;
+        let begin = P::now();
+        let end = begin + ticks;
+        let mut pause = begin + bout;
+        while pause < end {
+            pass_until::<P>(pause, cpi);
+            pile.process_pending_requests();
+            pause = P::now() + bout;
+        }
+        pass_until::<P>(end, cpi);
+        P::now()
     }
 }

@@ -13,6 +13,13 @@ use serde::Serialize;
 /// The thesis's machine, and its task of 0.12 ms.
 const CORES: usize = 64;
 const CYCLES: u64 = 120_000;
+/// Two disciplines, and the distributions in which the thesis has the first of them ahead.
+pub(super) const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
+pub(super) const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
+/// Times as many tasks, so that the last one of a worker is less than 1% of its own.
+const MANY: usize = 12;
+/// How often a worker answers requests while it runs a task, where it does.
+const ANSWERS: u64 = 100;
 /// Tasks of a run: each is noted.
 const MOST_TASKS: u64 = 1 << 22;
 
@@ -78,8 +85,57 @@ impl StealingConfig {
             discipline: discipline.to_owned(),
             tasks: self.tasks * cores,
             task_cycles,
+            answers_every: None,
             seed: self.setup.seed,
         }
+    }
+
+    /// The disciplines of the thesis, those asked for: their workers are asked for tasks, and
+    /// answer.
+    pub(super) fn offering(&self) -> impl Iterator<Item = &str> {
+        let names = self.disciplines.iter().map(|name| &**name);
+        names.filter(|name| ["offer-mutex", "offer-cas"].contains(name))
+    }
+
+    /// The first of all lengths and sizes, whose workers answer a hundred times in a task, if they
+    /// are asked.
+    pub(super) fn answering(&self, distribution: Distribution, discipline: &str) -> StealingCase {
+        let (cores, task_cycles) = (self.cores[0], self.cycles[0]);
+        let case = self.case(cores, task_cycles, distribution, discipline);
+        let is_asked = self.offering().any(|name| name == discipline);
+        StealingCase {
+            answers_every: is_asked.then_some((task_cycles / ANSWERS).max(1)),
+            ..case
+        }
+    }
+
+    /// The same with so many more tasks that one at the end makes no difference.
+    pub(super) fn with_many(&self, distribution: Distribution, discipline: &str) -> StealingCase {
+        let case = self.answering(distribution, discipline);
+        StealingCase {
+            tasks: MANY * case.tasks,
+            ..case
+        }
+    }
+
+    /// What the thesis found the other way round, if it is measured.
+    fn tried(&self) -> Vec<StealingCase> {
+        let mut cases = Vec::new();
+        for &distribution in &self.distributions {
+            cases.extend((self.offering()).map(|name| self.answering(distribution, name)));
+        }
+        let has = |name: &&str| self.disciplines.iter().any(|one| one == name);
+        let many = (MANY * self.tasks * self.cores[0]) as u64;
+        if OPPOSITE.iter().all(has) && many <= MOST_TASKS {
+            let swapped = self
+                .distributions
+                .iter()
+                .filter(|one| SWAPPED.contains(one));
+            for &distribution in swapped {
+                cases.extend(OPPOSITE.map(|name| self.with_many(distribution, name)));
+            }
+        }
+        cases
     }
 
     /// Cores and lengths of tasks that are measured: one varies at a time.
@@ -98,6 +154,7 @@ impl StealingConfig {
                 cases.extend(names.map(|name| self.case(cores, cycles, distribution, name)));
             }
         }
+        cases.extend(self.tried());
         cases
     }
 }

@@ -58,6 +58,8 @@ impl Question for StealingConfig {
                 .filter(|text| !text.is_empty())
                 .map(Block::Paragraph),
         );
+        blocks.extend(tables::answering(results).map(Block::Table));
+        blocks.extend(prose::why(results).map(Block::Paragraph));
         Ok(Answer {
             title: "Work stealing",
             lead: headline::LEAD,

@@ -21,8 +21,26 @@ impl<'a> StealingResults<'a> {
         distribution: Distribution,
         discipline: &str,
     ) -> Option<&'a Runs<StealingCase>> {
-        let case = self.config.case(cores, cycles, distribution, discipline);
-        self.measured.0.iter().find(|runs| runs.trial == case)
+        self.of(&self.config.case(cores, cycles, distribution, discipline))
+    }
+
+    fn of(self, case: &StealingCase) -> Option<&'a Runs<StealingCase>> {
+        self.measured.0.iter().find(|runs| runs.trial == *case)
+    }
+
+    /// The makespan over the ideal one where workers answer within tasks as well.
+    pub(super) fn answering(self, distribution: Distribution, discipline: &str) -> Option<f64> {
+        self.over_ideal(&self.config.answering(distribution, discipline))
+    }
+
+    /// The same with many more tasks.
+    pub(super) fn with_many(self, distribution: Distribution, discipline: &str) -> Option<f64> {
+        self.over_ideal(&self.config.with_many(distribution, discipline))
+    }
+
+    fn over_ideal(self, case: &StealingCase) -> Option<f64> {
+        let runs = self.of(case)?;
+        Some(makespan(runs).median / runs.trial.ideal())
     }
 
     /// The makespan over the ideal one.

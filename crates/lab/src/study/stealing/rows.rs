@@ -35,6 +35,8 @@ pub(super) struct StealingRow {
     /// Taken from ports by all workers.
     received: f64,
     runs: usize,
+    /// How often requests are answered within a task, in `unit`; empty: between tasks only.
+    answers_every: Option<u64>,
 }
 
 /// All that was measured.
@@ -62,6 +64,7 @@ pub(super) fn rows(results: StealingResults<'_>) -> Vec<StealingRow> {
             attempts: middle(runs, |run| run.attempts),
             received: middle(runs, |run| run.received),
             runs: runs.outcomes.len(),
+            answers_every: case.answers_every,
         }
     });
     row.collect()

@@ -22,6 +22,29 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     tables.collect()
 }
 
+/// The thesis's disciplines where a worker answers requests within tasks, beside the others as
+/// they are.
+pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
+    let config = results.config;
+    let at = *config.star().first()?;
+    let offering: Vec<&str> = config.offering().collect();
+    if offering.is_empty() {
+        return None;
+    }
+    let (cores, cycles) = at;
+    let unit = config.setup.unit().name();
+    let every = config.answering(config.distributions[0], offering[0]);
+    let every = every.answers_every.unwrap_or(cycles);
+    let caption = format!(
+        "{cores} cores, tasks of {cycles} {unit}, requests answered every {every} {unit} and not \
+         between tasks only: time until all are done over the ideal"
+    );
+    Some(table(results, caption, |distribution, name| {
+        let stretch = results.answering(distribution, name)?;
+        Some((stretch, format!("{stretch:.3}")))
+    }))
+}
+
 /// The counts of the first of them.
 pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     let Some(at) = results.config.star().first().copied() else {

@@ -15,6 +15,8 @@ use std::sync::OnceLock;
 pub(in crate::study) enum Arrivals {
     /// As soon as they have left the episode before.
     Loop,
+    /// When they have computed so many cycles since.
+    After(u64),
     /// All at one time, when the episode before is long over.
     Together,
     /// One after the other, long enough apart for each to be dealt with.
@@ -25,6 +27,7 @@ impl Arrivals {
     pub(in crate::study) fn name(self) -> &'static str {
         match self {
             Self::Loop => "loop",
+            Self::After(_) => "after",
             Self::Together => "together",
             Self::Apart => "apart",
         }
@@ -35,6 +38,7 @@ impl fmt::Display for Arrivals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Loop => "in a loop",
+            Self::After(cycles) => return write!(f, "{cycles} cycles apart in a loop"),
             Self::Together => "together",
             Self::Apart => "apart",
         })
@@ -76,7 +80,7 @@ impl<P: Platform> BarrierLoop<P> {
     fn arrival(&self, begin: u64, episode: usize, rank: usize) -> u64 {
         let period = REST + (REST_OF_EACH + APART) * self.ranks as u64;
         let delay = match self.arrivals {
-            Arrivals::Loop => return 0,
+            Arrivals::Loop | Arrivals::After(_) => return 0,
             Arrivals::Together => 0,
             Arrivals::Apart => APART * rank as u64,
         };
@@ -89,6 +93,9 @@ impl<P: Platform> Spmd for BarrierLoop<P> {
         let begin = *self.begin.get_or_init(P::now);
         for episode in 0..self.episodes {
             pass_until::<P>(self.arrival(begin, episode, rank), self.cpi);
+            if let Arrivals::After(cycles) = self.arrivals {
+                pass_until::<P>(P::now() + cycles, self.cpi);
+            }
             wait();
         }
     }

@@ -95,7 +95,10 @@ impl<'a, C: Contest> Race<'a, C> {
     }
 
     /// From how many cores on, as far as measured, something holds.
-    fn holds_from(self, holds: impl Fn(usize) -> Option<bool>) -> Option<usize> {
+    pub(in crate::study) fn holds_from(
+        self,
+        holds: impl Fn(usize) -> Option<bool>,
+    ) -> Option<usize> {
         let mut from = None;
         for &cores in self.config.cores() {
             match holds(cores) {

@@ -2,8 +2,8 @@
 
 use super::{Attendance, meet, placement};
 use crate::barrier::{
-    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, McsBarrier,
-    SpinSleepBarrier, TournamentBarrier,
+    ChannelBarrier, CombiningBarrier, DisseminationBarrier, FutexBarrier, Glibc2011Barrier,
+    McsBarrier, SenseOnALineBarrier, SpinSleepBarrier, TournamentBarrier,
 };
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, NoHeavyFence, Plain, Relaxed, TornAdd, TornCas, caught,
@@ -102,6 +102,8 @@ fn made_again() {
     check::<McsBarrier<_>>();
     check::<TournamentBarrier<_>>();
     check::<FutexBarrier<_>>();
+    check::<Glibc2011Barrier<_>>();
+    check::<SenseOnALineBarrier<_>>();
     check::<GroupedBarrier<_>>();
     check::<ChosenBarrier<_>>();
 }
@@ -171,6 +173,23 @@ fn futex_that_begins_again() {
         })
     };
     assert!(caught(torn).contains("deadlock"));
+}
+
+#[test]
+fn glibc_2011() {
+    check::<Glibc2011Barrier<_>>(2, 3, Some(2));
+    check::<Glibc2011Barrier<_>>(3, 2, Some(1));
+    assert!(fails::<Deaf, Glibc2011Barrier<_>>(2, 1).contains("deadlock"));
+    assert!(fails::<Relaxed, Glibc2011Barrier<_>>(2, 1).contains("Causality violation"));
+    assert!(fails::<TornAdd, Glibc2011Barrier<_>>(2, 2).contains("deadlock"));
+}
+
+#[test]
+fn sense_on_a_line() {
+    check::<SenseOnALineBarrier<_>>(2, 3, Some(3));
+    check::<SenseOnALineBarrier<_>>(3, 3, Some(2));
+    sleeps!(SenseOnALineBarrier);
+    assert!(fails::<TornAdd, SenseOnALineBarrier<_>>(2, 1).contains("deadlock"));
 }
 
 #[test]

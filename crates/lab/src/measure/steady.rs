@@ -1,0 +1,71 @@
+//! Whether a series has been watched for long enough: by the means of its batches.
+//!
+//! Neighbours in a series of times hang on each other, so that the spread of single values says
+//! too little. Means of long batches hardly do. Eight of them give an interval in which the mean
+//! of the series lies with a probability of 95%: Student's, with seven degrees of freedom. A
+//! series that still drifts has batches that differ, and so a wide one.
+
+/// Batches of a series.
+pub(crate) const BATCHES: usize = 8;
+
+/// Student's t for 95% of both sides, and seven degrees of freedom.
+const STUDENT: f64 = 2.365;
+
+/// Half of the interval in which the mean lies, over the mean: the margin of a series, of which
+/// each batch has as many values; what is left over at its end is not looked at.
+///
+/// `None` for fewer values than batches.
+pub(crate) fn margin(values: &[f64]) -> Option<f64> {
+    let means = batches(values)?;
+    let mean = means.iter().sum::<f64>() / BATCHES as f64;
+    let squares: f64 = means.iter().map(|batch| (batch - mean).powi(2)).sum();
+    let variance = squares / (BATCHES - 1) as f64;
+    Some(STUDENT * (variance / BATCHES as f64).sqrt() / mean)
+}
+
+fn batches(values: &[f64]) -> Option<Vec<f64>> {
+    let each = values.len() / BATCHES;
+    let mean = |batch: &[f64]| batch.iter().sum::<f64>() / each as f64;
+    (each > 0).then(|| values.chunks_exact(each).take(BATCHES).map(mean).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_repeats_itself_has_no_margin() {
+        let times: Vec<f64> = (0..64).map(|at| f64::from(at % 4 + 1)).collect();
+        assert_eq!(margin(&times), Some(0.0));
+        assert_eq!(margin(&times[..BATCHES - 1]), None);
+    }
+
+    #[test]
+    fn what_drifts_has_a_wide_one() {
+        let drifting: Vec<f64> = (0..800).map(|at| 1.0 + f64::from(at) / 8_000.0).collect();
+        assert!(margin(&drifting).unwrap() > 0.02);
+        let mut late = vec![1.0; 800];
+        late[..100].fill(1.3);
+        assert!(margin(&late).unwrap() > 0.05);
+    }
+
+    #[test]
+    fn the_mean_is_mostly_within_the_margin() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut series = || {
+            // Each value is half of the one before it.
+            let mut last = 0.0;
+            let next = |_| {
+                last = 0.5 * last + random.f64() - 0.5;
+                10.0 + last
+            };
+            (0..4_000).map(next).collect::<Vec<f64>>()
+        };
+        let holds = |values: &Vec<f64>| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            (mean - 10.0).abs() <= margin(values).unwrap() * mean
+        };
+        let held = (0..200).filter(|_| holds(&series())).count();
+        assert!((180..=199).contains(&held), "{held} of 200");
+    }
+}

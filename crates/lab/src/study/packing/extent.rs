@@ -1,0 +1,187 @@
+//! How long a program runs, and what of its run counts.
+
+use crate::measure::steady::{BATCHES, margin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The margin of a step's mean time at which it is steady.
+pub(super) const STEADY: f64 = 0.005;
+
+/// How often a run may be doubled, and from how many barriers on it is not.
+const DOUBLINGS: u32 = 5;
+const MOST_BARRIERS: usize = 50_000;
+
+/// After how many steps a program ends: known before, or decided while it runs.
+#[derive(Debug)]
+pub(super) struct Horizon(AtomicUsize);
+
+impl Horizon {
+    pub(super) fn after(steps: usize) -> Arc<Self> {
+        Arc::new(Self(AtomicUsize::new(steps)))
+    }
+
+    pub(super) fn steps(&self) -> usize {
+        // Relaxed: whoever decides has not arrived at the barrier of the step that it makes
+        // the last, so all read the same there.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn end_after(&self, steps: usize) {
+        self.0.store(steps, Ordering::Relaxed);
+    }
+}
+
+/// What of a run counts.
+#[derive(Clone, Debug)]
+pub(super) enum Extent {
+    /// All that comes after so many barriers.
+    Rest { skipped: usize },
+    /// The second half of a run that is doubled until that half is steady; all of a program that
+    /// ends before.
+    Steady(UntilSteady),
+}
+
+/// A run of open length.
+#[derive(Clone, Debug)]
+pub(super) struct UntilSteady {
+    /// Barriers before the first step.
+    pub(super) prelude: usize,
+    /// Barriers of a step.
+    phases: usize,
+    /// Steps after which it is looked at first, and those after which it ends, steady or not.
+    first: usize,
+    most: usize,
+    pub(super) horizon: Arc<Horizon>,
+}
+
+impl UntilSteady {
+    /// A run of equal steps without end, of which at least so many count, and as many are skipped.
+    pub(super) fn endless(counted: usize) -> Self {
+        let first = 2 * counted.next_multiple_of(BATCHES);
+        let longer = |doublings: &u32| first << doublings <= MOST_BARRIERS;
+        let doublings = (1..=DOUBLINGS).take_while(longer).last().unwrap_or(0);
+        Self {
+            prelude: 0,
+            phases: 1,
+            first,
+            most: first << doublings,
+            horizon: Horizon::after(usize::MAX),
+        }
+    }
+
+    /// A program of so many steps, each of so many phases.
+    pub(super) fn program(prelude: usize, phases: usize, steps: usize, counted: usize) -> Self {
+        Self {
+            prelude,
+            phases,
+            first: 2 * counted.next_multiple_of(BATCHES),
+            most: steps,
+            horizon: Horizon::after(steps),
+        }
+    }
+
+    /// The barrier at the end of so many steps.
+    fn barrier(&self, steps: usize) -> usize {
+        self.prelude + steps * self.phases
+    }
+
+    /// Whether this barrier is where a half that counts begins or ends.
+    pub(super) fn is_mark(&self, barrier: usize) -> bool {
+        let steps = barrier.saturating_sub(self.prelude) / self.phases;
+        let mut marks = std::iter::successors(Some(self.first / 2), |mark| Some(mark * 2));
+        let mark = marks.find(|&mark| mark >= steps);
+        mark.is_some_and(|mark| self.barrier(mark) == barrier)
+    }
+
+    /// The half that ends here, if the run may end here: because it is steady, or has become
+    /// too long. Then it ends after the next step, which the other ranks may be in already.
+    pub(super) fn look(&self, passed: &[u64]) -> Option<Half> {
+        let end = passed.len() - 1;
+        let steps = (end - self.prelude) / self.phases;
+        if steps < self.first || steps >= self.horizon.steps() {
+            return None;
+        }
+        let begin = self.barrier(steps / 2);
+        let marks: Vec<u64> = passed[begin..]
+            .iter()
+            .step_by(self.phases)
+            .copied()
+            .collect();
+        let times: Vec<f64> = marks
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as f64)
+            .collect();
+        let margin = margin(&times)?;
+        if margin > STEADY && steps < self.most {
+            return None;
+        }
+        self.horizon.end_after(steps + 1);
+        Some(Half { begin, margin })
+    }
+}
+
+/// What counts of a run that ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Half {
+    /// The barrier at which it begins.
+    pub(super) begin: usize,
+    /// That of a step's time.
+    pub(super) margin: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of a run whose steps take so long; and after how many steps it ends.
+    fn run(extent: &UntilSteady, step: impl Fn(usize) -> u64) -> (Option<Half>, usize) {
+        let mut passed: Vec<u64> = (0..=extent.prelude as u64).collect();
+        for at in 0..extent.horizon.steps() {
+            for _ in 0..extent.phases {
+                passed.push(passed[passed.len() - 1] + step(at));
+                let half = (extent.is_mark(passed.len() - 1)).then(|| extent.look(&passed));
+                if let Some(half) = half.flatten() {
+                    return (Some(half), extent.horizon.steps());
+                }
+            }
+        }
+        (None, extent.horizon.steps())
+    }
+
+    #[test]
+    fn a_steady_run_ends_at_the_first_look() {
+        let half = Half {
+            begin: 1 + 2 * 8,
+            margin: 0.0,
+        };
+        let extent = UntilSteady::program(1, 2, 1_000, 8);
+        assert_eq!(run(&extent, |_| 100), (Some(half), 17));
+    }
+
+    #[test]
+    fn a_run_that_settles_late_is_doubled_until_what_counts_has_settled() {
+        // It settles within the second half of 16 steps, and is settled in that of 32.
+        let half = Half {
+            begin: 16,
+            margin: 0.0,
+        };
+        let late = |at| if at < 12 { 150 } else { 100 };
+        assert_eq!(run(&UntilSteady::endless(8), late), (Some(half), 33));
+    }
+
+    #[test]
+    fn a_run_that_never_settles_ends_and_says_so() {
+        let (half, steps) = run(&UntilSteady::endless(8), |at| 100 + at as u64);
+        assert!(half.unwrap().margin > STEADY, "{half:?}");
+        assert_eq!(steps, (16 << DOUBLINGS) + 1);
+        let (half, _) = run(&UntilSteady::endless(MOST_BARRIERS), |_| 100);
+        assert_eq!(half.unwrap().begin, MOST_BARRIERS);
+    }
+
+    #[test]
+    fn a_program_that_ends_before_is_run_whole() {
+        let extent = UntilSteady::program(2, 3, 100, 8);
+        assert_eq!(run(&extent, |at| 100 + at as u64), (None, 100));
+        assert_eq!(run(&UntilSteady::program(2, 3, 10, 8), |_| 100), (None, 10));
+    }
+}
