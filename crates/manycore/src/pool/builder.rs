@@ -3,6 +3,7 @@
 use super::registry::{PanicHandler, Plan, Registry, STACK_CAPACITY};
 use super::{BuildError, Context, Pool};
 use crate::World;
+use crate::cost::Prices;
 use crate::elastic::Allotment;
 use crate::sleep::Nearest;
 use crate::topology::{Affinity, Topology};
@@ -49,6 +50,7 @@ pub struct Builder<W: World = Native> {
     adopts: bool,
     panic_handler: Option<PanicHandler>,
     allotment: Option<Allotment<W::Platform>>,
+    prices: Option<Prices>,
     sleep: Make<W>,
 }
 
@@ -168,6 +170,7 @@ impl<P: Platform> Builder<P> {
             adopts: false,
             panic_handler: None,
             allotment: None,
+            prices: None,
             sleep: Nearest::new,
         }
     }
@@ -193,6 +196,7 @@ impl<W: World> Builder<W> {
             adopts: self.adopts,
             panic_handler: self.panic_handler.clone(),
             allotment: self.allotment.clone(),
+            prices: self.prices,
             sleep,
         }
     }
@@ -394,6 +398,25 @@ impl<W: World> Builder<W> {
         self
     }
 
+    /// What the machine charges for the steps of a loop, from which `fixed-block` and `sharded`
+    /// without a size pick one. By default the pool measures a claim when it is built, and
+    /// takes the rest from [`Prices::default`].
+    ///
+    /// ```
+    /// use manycore::cost::Prices;
+    ///
+    /// // As `manycore machine` prints them.
+    /// let prices = Prices { handoff_ns: 24.0, crossing_ns: 76.0, ..Prices::default() };
+    /// let pool = manycore::Pool::builder().threads(2).prices(prices).build()?;
+    /// pool.with("fixed-block".parse().unwrap()).parallel_for(0..1_000, |_| ());
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
     /// Makes a pool of one thread for each entry of `cpus`, bound to the CPUs
     /// in it (empty: free), on a machine of so many `cores` in so many core
     /// `groups`. [`threads`](Self::threads) and [`affinity`](Self::affinity)
@@ -457,6 +480,7 @@ impl<W: World> Builder<W> {
             cores,
             spin_budget: self.spin_budget,
             allotment: self.allotment.clone(),
+            prices: self.prices,
         })
         .map_err(memory)?;
         registry.name();
