@@ -33,7 +33,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// Of a model in which nothing is fitted to the cells: to it each of them is new.
+    /// The score of a model in which nothing is fitted to the cells: to it each of them is new.
     pub(super) fn of(model: impl Into<String>, regrets: &[f64]) -> Self {
         let cells = regrets.len();
         let spread = (cells > 0).then(|| Spread::of(regrets));
@@ -49,7 +49,7 @@ impl Score {
         }
     }
 
-    /// Of a model that `fit` fits to the cells and that then picks a `block`.
+    /// The score of a model that `fit` fits to the cells and that then picks a `block`.
     pub(super) fn fitted<M>(
         model: impl Into<String>,
         cells: &[PublishedCell],

@@ -52,7 +52,7 @@ pub(crate) fn printed_comparisons() -> Result<Vec<PrintedComparison>, ModelError
     rows.collect()
 }
 
-/// Of the cells that the comparison has too.
+/// The regrets in those cells that the comparison has too.
 pub(super) fn regrets(cells: &[PublishedCell]) -> Result<Vec<f64>, ModelError> {
     let rows = printed_comparisons()?;
     let mut regrets = Vec::new();
