@@ -115,21 +115,21 @@ mod tests {
         }
     }
 
-    /// The document's pool, 16 threads, 1 KiB read and written: the latency with small blocks over
+    /// The document's pool, 8 threads, 1 KiB read and written: the latency with small blocks over
     /// that with large ones.
     fn small_over_large(preset: &str) -> f64 {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {
             workload: Workload {
                 task: Task::Folded,
-                n: 1024,
+                n: 2048,
                 read: 1024,
                 write: 1024,
                 comp: 1024,
             },
-            threads: 16,
+            threads: 8,
         };
-        let [small, large] = ["document=4", "document=64"].map(|policy| {
+        let [small, large] = ["document=2", "document=16"].map(|policy| {
             let policy = policy.parse().unwrap();
             run::simulate(&chip, cell, policy, None, 1, 1)
                 .unwrap()
@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn a_claim_costs_all_threads_where_they_are_in_several_groups() {
-        // Printed: 1.51 on the 3970X, 0.73 to 0.89 on a socket of the Gold 5225R, whose 16 threads are
-        // near each other. The looks at the counter's line make the difference.
+        // Printed: 1.28 on the 3970X, 1.01 to 1.05 on a socket of the Gold 5225R, whose 8 threads
+        // are near each other. Without the looks the 3970X has 1.02.
         let [far, near] = ["tr3970x", "gold5225r"].map(small_over_large);
-        assert!(far > 1.2, "{far}");
-        assert!(near < 1.1, "{near}");
+        assert!(far > 1.15, "{far}");
+        assert!(near < 1.05, "{near}");
     }
 }
