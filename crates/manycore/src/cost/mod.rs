@@ -8,7 +8,8 @@
 //! let two_sockets = Machine::new(48, 2);
 //! let task = Task::new(800.0);
 //! // A counter that crosses sockets is worth fewer, longer blocks.
-//! assert!(cost::best_block(&two_sockets, &task, 4096) > cost::best_block(&one_socket, &task, 4096));
+//! let block = |machine| cost::balanced_block(machine, &task, 4096);
+//! assert!(block(&two_sockets) > 1.2 * block(&one_socket));
 //! ```
 //!
 //! Times are in nanoseconds. Every function is total: no threads count as one,
