@@ -112,7 +112,7 @@ pub(crate) enum ModelCommand {
     /// Fit our model's prices to measured latencies, and the document's form to its table
     Fit(ModelArgs),
     /// Print the block that each model picks for each configuration
-    Predict(ModelArgs),
+    Predict(PredictArgs),
     /// Print what each model's blocks cost on measured cells
     Eval(ModelArgs),
 }
@@ -123,12 +123,22 @@ pub(crate) struct ModelArgs {
     /// for predict, block_size, latency_clocks [default: the document's latencies]
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) data: Option<PathBuf>,
-    /// The prices of our model: fit writes this file, the others read it [default: those fitted
-    /// to the document's latencies]
+    /// The prices of our model: fit writes this file, the others read it [default: those of the
+    /// document's machines, measured on their presets]
     #[arg(long, value_name = "FILE.json")]
     pub(crate) params: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Measure the prices now, as `machine` does, and predict for that machine whatever the table
+    /// names: native, a simulated machine's preset, or FILE.toml
+    #[arg(long, value_name = "WORLD", conflicts_with = "params")]
+    pub(crate) on: Option<String>,
 }
 
 /// What every command that measures takes.

@@ -2,7 +2,10 @@
 
 use crate::cli::{ModelArgs, ModelCommand};
 use crate::failure::bad_input;
+use crate::machine;
+use crate::measure::progress::Spinner;
 use crate::model::{self, ModelError, ModelOptions};
+use crate::world::World;
 
 pub(crate) fn run(command: &ModelCommand) -> anyhow::Result<()> {
     match command {
@@ -11,8 +14,15 @@ pub(crate) fn run(command: &ModelCommand) -> anyhow::Result<()> {
             super::show(&report, args.format)
         }
         ModelCommand::Predict(args) => {
-            let report = model::predict(&options(args)).map_err(refused)?;
-            super::show(&report, args.format)
+            let mut options = options(&args.model);
+            if let Some(on) = &args.on {
+                let (world, _) = World::new(on, &[], &[])?;
+                let spinner = Spinner::new("machine");
+                let prices = machine::prices(&world, &mut |what| spinner.show(what))?;
+                options.measured = Some((on.clone(), prices));
+            }
+            let report = model::predict(&options).map_err(refused)?;
+            super::show(&report, args.model.format)
         }
         ModelCommand::Eval(args) => {
             let report = model::eval(&options(args)).map_err(refused)?;
@@ -25,6 +35,7 @@ fn options(args: &ModelArgs) -> ModelOptions {
     ModelOptions {
         data: args.data.clone(),
         params: args.params.clone(),
+        measured: None,
     }
 }
 

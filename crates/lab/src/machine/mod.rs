@@ -9,6 +9,7 @@ mod distance;
 pub(crate) mod figure;
 mod host;
 mod launch;
+mod prices;
 mod processor;
 pub(crate) mod simulated;
 mod summary;
@@ -17,8 +18,11 @@ mod text;
 mod wake;
 
 pub(crate) use host::cpu_model;
+pub(crate) use prices::{INSTRUCTIONS_A_BYTE, MachinePrices};
 pub(crate) use processor::Processor;
 
+use crate::failure::bad_input;
+use crate::world::World;
 use atomics::{AtomicCost, CounterOperation};
 use distance::DistanceCost;
 use host::TopologyData;
@@ -73,6 +77,8 @@ pub(crate) struct MachineReport {
     pub(crate) launches: Vec<LaunchCost>,
     pub(crate) wake: Option<WakeCost>,
     pub(crate) costs: MeasuredCosts,
+    /// What the cost model takes of all this; missing if some of it was not measured.
+    pub(crate) prices: Option<MachinePrices>,
     /// What could not be measured, and why.
     pub(crate) notes: Vec<String>,
 }
@@ -151,7 +157,7 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
         _ => Ok(None),
     });
 
-    MachineReport {
+    let mut report = MachineReport {
         world: "native",
         machine: cpu_model(),
         usable_cpus: topology.usable().len(),
@@ -163,8 +169,37 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
         distances,
         launches,
         wake,
+        prices: None,
         notes: probe.notes,
-    }
+    };
+    report.prices = MachinePrices::of_host(&report);
+    report
+}
+
+/// The prices of this host or of a simulated machine, measured now.
+pub(crate) fn prices(
+    world: &World,
+    progress: &mut dyn FnMut(&str),
+) -> anyhow::Result<MachinePrices> {
+    let (prices, name) = match world {
+        World::Native => {
+            let options = MachineOptions {
+                threads: vec![2],
+                ..MachineOptions::quick()
+            };
+            (measure(&options, progress).prices, cpu_model())
+        }
+        World::Simulated(config) => {
+            let report = simulated::measure(config, &[1, 2], progress)?;
+            (report.prices, config.name.clone())
+        }
+    };
+    prices.ok_or_else(|| {
+        bad_input(format!(
+            "{name}: its prices cannot be measured; expected two CPUs or more, and threads that \
+             can be pinned to them"
+        ))
+    })
 }
 
 /// What the measurements have in common.

@@ -1,10 +1,10 @@
 //! The report as text: the picture, then tables.
 
-use super::MachineReport;
 use super::atomics::CounterOperation;
 use super::distance;
 use super::launch::Before;
 use super::summary::Summary;
+use super::{MachinePrices, MachineReport};
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt;
 
@@ -24,6 +24,7 @@ impl fmt::Display for MachineReport {
         self.write_distances(f)?;
         self.write_launches(f)?;
         self.write_wake(f)?;
+        prices(f, self.prices.as_ref())?;
         self.notes
             .iter()
             .try_for_each(|note| writeln!(f, "Note: {note}."))
@@ -133,6 +134,19 @@ impl MachineReport {
         ]);
         section(f, "Waking a thread (futex)", &table)
     }
+}
+
+/// What the cost model takes of a report.
+pub(super) fn prices(f: &mut fmt::Formatter<'_>, prices: Option<&MachinePrices>) -> fmt::Result {
+    let Some(prices) = prices else {
+        return Ok(());
+    };
+    let mut table = table(&["price", "ns"]);
+    for (name, ns) in prices.named() {
+        let name = name.strip_suffix("_ns").unwrap_or(name);
+        table.add_row([name.to_owned(), format!("{ns:.2}")]);
+    }
+    section(f, "Prices for the cost model of the block size", &table)
 }
 
 pub(super) fn table(columns: &[&str]) -> Table {

@@ -1,14 +1,13 @@
 //! One point of the grid: a unit task, its loop, and the threads that run it.
 
 use manycore_research::cost::published::Features;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The iterations of the document's loops. It does not say; its tables do, see
-/// `data/README.md`.
+/// The iterations of a loop of the document's if a table does not say; see `data/README.md`.
 pub(super) const ITERATIONS: usize = 4096;
 
 /// What a model predicts a block for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Configuration {
     pub(crate) machine: String,
     pub(crate) core_groups: usize,

@@ -1,12 +1,14 @@
 //! `manycore model eval`: what each model's blocks cost on measured cells.
 
+use super::baselines;
 use super::data::PublishedCell;
 use super::error::ModelError;
+use super::fitting;
 use super::form::{self, Preference};
-use super::parameters::Parameters;
+use super::prices::{PriceList, data_factor, rounded};
 use super::taskflow;
 use super::text;
-use super::validation;
+use super::validation::{Part, leave_out};
 use crate::measure::statistics::Spread;
 use manycore_research::cost::published::Weights;
 use serde::Serialize;
@@ -14,8 +16,6 @@ use std::fmt;
 
 /// The constant blocks to compare with.
 const CONSTANTS: u32 = 11;
-/// Fewer cells than this are too few to fit to all but one of them.
-const ENOUGH_TO_LEAVE_OUT: usize = 10;
 
 /// A model's regrets over the cells that it says something about.
 #[derive(Clone, Debug, Serialize)]
@@ -26,21 +26,67 @@ pub(crate) struct Score {
     pub(crate) median_regret: Option<f64>,
     pub(crate) p90_regret: Option<f64>,
     pub(crate) max_regret: Option<f64>,
+    /// Mean and median where the model has not seen the cell's configuration, and where it has
+    /// not seen its machine; missing where nothing would be left to fit to.
+    pub(crate) without_configuration: Option<[f64; 2]>,
+    pub(crate) without_machine: Option<[f64; 2]>,
 }
 
 impl Score {
+    /// The score of a model in which nothing is fitted to the cells: to it each of them is new.
     pub(super) fn of(model: impl Into<String>, regrets: &[f64]) -> Self {
         let cells = regrets.len();
         let spread = (cells > 0).then(|| Spread::of(regrets));
         Self {
             model: model.into(),
             cells,
-            mean_regret: spread.map(|_| regrets.iter().sum::<f64>() / cells as f64),
+            mean_regret: spread.map(|_| mean(regrets)),
             median_regret: spread.map(|spread| spread.median),
             p90_regret: spread.map(|spread| spread.p90),
             max_regret: regrets.iter().copied().reduce(f64::max),
+            without_configuration: middle(regrets),
+            without_machine: middle(regrets),
         }
     }
+
+    /// The score of a model that `fit` fits to the cells and that then picks a `block`.
+    pub(super) fn fitted<M>(
+        model: impl Into<String>,
+        cells: &[PublishedCell],
+        fit: impl Fn(&[&PublishedCell]) -> M,
+        block: impl Fn(&M, &PublishedCell) -> f64,
+    ) -> Self {
+        let all = fit(&cells.iter().collect::<Vec<_>>());
+        let seen = cells.iter().map(|cell| cell.regret(block(&all, cell)));
+        let unseen = |part| middle(&leave_out(cells, part, &fit, &block)?);
+        Self {
+            without_configuration: unseen(Part::Configuration),
+            without_machine: unseen(Part::Machine),
+            ..Self::of(model, &seen.collect::<Vec<_>>())
+        }
+    }
+}
+
+fn mean(regrets: &[f64]) -> f64 {
+    regrets.iter().sum::<f64>() / regrets.len() as f64
+}
+
+/// Mean and median, of some.
+fn middle(regrets: &[f64]) -> Option<[f64; 2]> {
+    (!regrets.is_empty()).then(|| [mean(regrets), Spread::of(regrets).median])
+}
+
+/// Ours, with the exponent of the data fitted to the cells.
+pub(super) fn ours(prices: &PriceList, cells: &[PublishedCell]) -> Score {
+    Score::fitted(
+        "ours",
+        cells,
+        |cells| fitting::data_exponent(prices, cells),
+        |&exponent, cell| {
+            let block = prices.balance(&cell.at) * data_factor(&cell.at, exponent);
+            rounded(block, cell.at.n) as f64
+        },
+    )
 }
 
 /// One score a model; as JSON, a list of them.
@@ -51,18 +97,22 @@ pub(crate) struct EvalReport {
 }
 
 impl EvalReport {
-    pub(super) fn new(cells: &[PublishedCell], ours: &Parameters) -> Result<Self, ModelError> {
+    pub(super) fn new(cells: &[PublishedCell], prices: &PriceList) -> Result<Self, ModelError> {
         let regrets = |block: &dyn Fn(&PublishedCell) -> f64| -> Vec<f64> {
             cells.iter().map(|cell| cell.regret(block(cell))).collect()
         };
-        let formula = |weights: &Weights| {
-            regrets(&|cell| {
-                let value = weights.value(&cell.at.features());
-                // Beyond a pole the formula means nothing; NaN becomes 1.
-                value.max(1.0).min(cell.at.n as f64)
-            })
+        let formula = |weights: &Weights, cell: &PublishedCell| {
+            let value = weights.value(&cell.at.features());
+            // Beyond a pole the formula means nothing; NaN becomes 1.
+            value.max(1.0).min(cell.at.n as f64)
         };
-        let mut scores = vec![Score::of("published", &formula(&Weights::PUBLISHED))];
+        let published = regrets(&|cell| formula(&Weights::PUBLISHED, cell));
+        let refitted = form::refit(&Preference::all()?);
+        let mut scores = vec![
+            Score::of("published", &published),
+            Score::of("refitted", &regrets(&|cell| formula(&refitted, cell))),
+            Score::fitted("refitted-here", cells, form::refit_to_cells, formula),
+        ];
         for block in (0..CONSTANTS).map(|shift| 1_usize << shift) {
             let measured = cells.iter().filter_map(|cell| {
                 let found = cell.measured.iter().find(|&&(at, _)| at == block);
@@ -71,36 +121,60 @@ impl EvalReport {
             let measured: Vec<f64> = measured.collect();
             scores.push(Score::of(format!("constant-{block}"), &measured));
         }
-        scores.push(Score::of("taskflow-guided", &taskflow::regrets(cells)?));
-        let refitted = form::refit(&Preference::all()?);
-        scores.push(Score::of("refitted", &formula(&refitted)));
-        scores.push(Score::of(
-            "ours",
-            &regrets(&|cell| ours.block(&cell.at) as f64),
+        scores.push(Score::fitted(
+            "constant-fitted",
+            cells,
+            baselines::constant,
+            |&block, _| block,
         ));
-        if cells.len() >= ENOUGH_TO_LEAVE_OUT {
-            let unseen = validation::by_cell(cells)?.unwrap_or_default();
-            scores.push(Score::of("ours-cross-validated", &unseen));
-        }
+        scores.push(Score::fitted(
+            "one-duration",
+            cells,
+            |cells| baselines::duration(prices, cells),
+            |&ns, cell| baselines::block_lasting(prices, ns, cell),
+        ));
+        scores.push(Score::of("taskflow-guided", &taskflow::regrets(cells)?));
+        let priced = regrets(&|cell| rounded(prices.balance(&cell.at), cell.at.n) as f64);
+        scores.push(Score::of("prices-alone", &priced));
+        let shipped = regrets(&|cell| prices.block(&cell.at) as f64);
+        scores.push(Score::of("ours-shipped", &shipped));
+        scores.push(ours(prices, cells));
         Ok(Self { scores })
     }
 }
 
 impl fmt::Display for EvalReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = text::table(["model", "cells", "mean", "median", "p90", "worst"]);
+        let percent = |regret: Option<f64>| regret.map_or("-".into(), text::percent);
+        let mut table = text::table([
+            "model",
+            "cells",
+            "mean",
+            "median",
+            "p90",
+            "worst",
+            "without its\nconfiguration",
+            "without its\nmachine",
+        ]);
         for score in &self.scores {
-            let row = [
+            let unseen = [score.without_configuration, score.without_machine];
+            let unseen = unseen.map(|both| match both {
+                Some([mean, median]) => {
+                    format!("{} {}", text::percent(mean), text::percent(median))
+                }
+                None => "-".into(),
+            });
+            let seen = [
                 score.mean_regret,
                 score.median_regret,
                 score.p90_regret,
                 score.max_regret,
             ];
-            let row = row.map(|regret| regret.map_or("-".into(), text::percent));
             table.add_row(
                 [score.model.clone(), score.cells.to_string()]
                     .into_iter()
-                    .chain(row),
+                    .chain(seen.map(percent))
+                    .chain(unseen),
             );
         }
         writeln!(
@@ -111,10 +185,20 @@ impl fmt::Display for EvalReport {
         writeln!(
             f,
             "A block that was not measured counts as the measured one nearest by ratio.\n\
+             The last two columns have mean and median of models that were fitted without the \
+             cell's configuration,\n\
+             or without its machine; a model in which nothing is fitted to these cells has the \
+             same there.\n\
+             published: the document's formula; refitted: its form, fitted anew to its own table \
+             of preferred blocks;\n\
+             refitted-here: its form, fitted to the best blocks of these cells.\n\
+             constant-fitted, one-duration: the constant, and the time a block lasts, that are \
+             best for the cells fitted to.\n\
              taskflow-guided: Taskflow's latency in the document's comparison, where its table has \
              the cell.\n\
-             ours: with prices fitted before; ours-cross-validated: fitted to this file without \
-             the cell."
+             prices-alone: the balance of prices that `manycore machine` measures; ours: times a \
+             power of the bytes,\n\
+             whose exponent is fitted; ours-shipped: the exponent that the program carries."
         )
     }
 }

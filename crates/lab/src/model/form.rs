@@ -3,6 +3,7 @@
 //! `B = (alpha G + delta0) / (beta T,R,W,C + delta1)` has a weight too many:
 //! all may be scaled together. `delta1` keeps the printed value.
 
+use super::data::PublishedCell;
 use super::error::ModelError;
 use super::least_squares::minimise;
 use super::shipped;
@@ -11,8 +12,6 @@ use manycore_research::cost::published::{Features, Weights};
 /// A row of the table that the document's model was trained towards.
 pub(super) struct Preference {
     pub(super) features: Features,
-    pub(super) read: u64,
-    pub(super) write: u64,
     pub(super) preferred: f64,
     pub(super) inferred: f64,
 }
@@ -32,17 +31,14 @@ impl Preference {
         ])?;
         let rows = sheet.rows().map(|row| {
             let number = |column| row.parse(column, "a number", |n: &f64| n.is_finite());
-            let (read, write) = (number("log2_unit_read")?, number("log2_unit_write")?);
             Ok(Self {
                 features: Features {
                     core_groups: number("core_groups_x100")?,
                     threads: number("threads")?,
-                    read,
-                    write,
+                    read: number("log2_unit_read")?,
+                    write: number("log2_unit_write")?,
                     compute: number("log1024_unit_comp")?,
                 },
-                read: read.exp2() as u64,
-                write: write.exp2() as u64,
                 preferred: number("preferred_block")?,
                 inferred: number("inferred_block")?,
             })
@@ -71,9 +67,29 @@ pub(super) const STARTS: u64 = 8;
 /// The weights with the least loss that the search finds from the printed ones
 /// and from around them.
 pub(super) fn refit(rows: &[Preference]) -> Weights {
+    refit_from(STARTS, rows)
+}
+
+/// The weights with the least loss towards the best blocks of `cells`.
+pub(super) fn refit_to_cells(cells: &[&PublishedCell]) -> Weights {
+    let rows = cells.iter().map(|cell| {
+        let best = cell.best();
+        let preferred = cell.measured.iter().find(|&&(_, latency)| latency <= best);
+        let preferred = preferred.map_or(1.0, |&(block, _)| block as f64);
+        Preference {
+            features: cell.at.features(),
+            preferred,
+            inferred: preferred,
+        }
+    });
+    // From the printed weights alone: this is done for every part that is left out.
+    refit_from(1, &rows.collect::<Vec<_>>())
+}
+
+fn refit_from(starts: u64, rows: &[Preference]) -> Weights {
     let mut best = Weights::PUBLISHED;
     let mut random = fastrand::Rng::with_seed(1);
-    for start in 0..STARTS {
+    for start in 0..starts {
         // In units of the printed weights.
         let mut factors = [1.0; 6];
         if start > 0 {

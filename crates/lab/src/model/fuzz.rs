@@ -1,7 +1,7 @@
 //! Tables and prices that something has damaged, for [`crate::fuzz`].
 
 use super::data::Source;
-use super::parameters::Parameters;
+use super::prices::PriceList;
 use super::{EvalReport, FitReport, PredictReport, shipped};
 use crate::fuzz::harness::{change, input};
 use fastrand::Rng;
@@ -23,7 +23,7 @@ pub(crate) fn table(rng: &mut Rng) -> &'static str {
     input(text.clone());
     let source = Source::shipped("f.csv", &text);
     if let Ok(configurations) = source.configurations() {
-        let prices = Parameters::shipped();
+        let prices = PriceList::shipped();
         for at in &configurations {
             let block = prices.block(at);
             assert!((1..=at.n).contains(&block), "{at:?}: {block}");
@@ -36,13 +36,11 @@ pub(crate) fn table(rng: &mut Rng) -> &'static str {
             if rng.u32(..FITTED) > 0 {
                 return "tables read";
             }
-            let prices = Parameters::shipped();
+            let prices = PriceList::shipped();
             let configurations = source.configurations().unwrap();
             FitReport::new(&cells).unwrap().to_string();
             EvalReport::new(&cells, &prices).unwrap().to_string();
-            PredictReport::new(configurations, &prices)
-                .unwrap()
-                .to_string();
+            PredictReport::new(configurations, &prices).to_string();
             "tables fitted to"
         }
         Err(error) => {
@@ -54,12 +52,12 @@ pub(crate) fn table(rng: &mut Rng) -> &'static str {
 
 /// The shipped prices, with a few changes.
 pub(crate) fn parameters(rng: &mut Rng) -> &'static str {
-    let mut text = shipped::PARAMETERS.to_owned();
+    let mut text = shipped::PRICES.to_owned();
     for _ in 0..rng.usize(1..=4) {
-        change(rng, &mut text, shipped::PARAMETERS);
+        change(rng, &mut text, shipped::PRICES);
     }
     input(text.clone());
-    match Parameters::parse(&text) {
+    match PriceList::parse(&text) {
         Ok(prices) => {
             for at in shipped::latency().configurations().unwrap().iter().take(5) {
                 let block = prices.block(at);

@@ -3,6 +3,7 @@
 //! The models themselves are [`manycore::cost`]; here is what they are fitted
 //! to and judged by. README.md tells what the data says.
 
+mod baselines;
 mod configuration;
 mod data;
 mod error;
@@ -13,9 +14,11 @@ mod form;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod least_squares;
-mod parameters;
 mod predict;
+mod prices;
 mod shipped;
+#[cfg(test)]
+mod steps;
 mod taskflow;
 mod text;
 mod validation;
@@ -23,14 +26,17 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use configuration::Configuration;
 pub(crate) use data::PublishedCell;
 pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;
-pub(crate) use predict::PredictReport;
+pub(crate) use predict::{Choices, PredictReport};
+pub(crate) use prices::PriceList;
+pub(crate) use taskflow::{PrintedComparison, printed_comparisons};
 
+use crate::machine::MachinePrices;
 use data::Source;
-use parameters::Parameters;
 use std::path::{Path, PathBuf};
 
 /// What `fit`, `predict` and `eval` take.
@@ -38,9 +44,12 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ModelOptions {
     /// The CSV file; the document's latencies if none.
     pub(crate) data: Option<PathBuf>,
-    /// `fit` writes the prices of `ours` here, the others read them; those
-    /// fitted to the document's latencies if none.
+    /// `fit` writes the prices of `ours` here, the others read them; those of the document's
+    /// machines if none.
     pub(crate) params: Option<PathBuf>,
+    /// The prices of a machine that was measured now, for `predict`: they take the place of all
+    /// others.
+    pub(crate) measured: Option<(String, MachinePrices)>,
 }
 
 impl ModelOptions {
@@ -51,10 +60,11 @@ impl ModelOptions {
         }
     }
 
-    fn parameters(&self) -> Result<Parameters, ModelError> {
-        match &self.params {
-            Some(path) => Parameters::load(path),
-            None => Ok(Parameters::shipped()),
+    fn prices(&self) -> Result<PriceList, ModelError> {
+        match (&self.measured, &self.params) {
+            (Some((name, prices)), _) => Ok(PriceList::of_one(name, *prices)),
+            (None, Some(path)) => PriceList::load(path),
+            (None, None) => Ok(PriceList::shipped()),
         }
     }
 }
@@ -71,19 +81,18 @@ pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCe
 pub(crate) fn fit(options: &ModelOptions) -> Result<FitReport, ModelError> {
     let report = FitReport::new(&options.source()?.cells()?)?;
     if let Some(path) = &options.params {
-        report.parameters.save(path)?;
+        report.prices.save(path)?;
     }
     Ok(report)
 }
 
 /// `manycore model predict`.
 pub(crate) fn predict(options: &ModelOptions) -> Result<PredictReport, ModelError> {
-    let parameters = options.parameters()?;
-    PredictReport::new(options.source()?.configurations()?, &parameters)
+    let configurations = options.source()?.configurations()?;
+    Ok(PredictReport::new(configurations, &options.prices()?))
 }
 
 /// `manycore model eval`.
 pub(crate) fn eval(options: &ModelOptions) -> Result<EvalReport, ModelError> {
-    let parameters = options.parameters()?;
-    EvalReport::new(&options.source()?.cells()?, &parameters)
+    EvalReport::new(&options.source()?.cells()?, &options.prices()?)
 }

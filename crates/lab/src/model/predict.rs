@@ -1,22 +1,50 @@
 //! `manycore model predict`: the block that each model picks.
 
 use super::configuration::Configuration;
-use super::error::ModelError;
 use super::form::{self, Preference};
-use super::parameters::Parameters;
+use super::prices::{PriceList, rounded};
 use super::text;
 use manycore_research::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
+use std::sync::LazyLock;
+
+/// The document's form, fitted anew to its own table.
+static REFITTED: LazyLock<Weights> = LazyLock::new(|| {
+    let rows = Preference::all().expect("the shipped table is checked by a test");
+    form::refit(&rows)
+});
+
+/// The blocks that the models pick for a configuration.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Choices {
+    pub(crate) published: usize,
+    pub(crate) refitted: usize,
+    /// What our pool's `fixed-block` picks, which is told prices and the time of an iteration.
+    pub(crate) prices_alone: usize,
+    pub(crate) ours: usize,
+}
+
+impl PriceList {
+    /// What each model picks.
+    pub(crate) fn choices(&self, at: &Configuration) -> Choices {
+        let features = at.features();
+        Choices {
+            published: Weights::PUBLISHED.block(&features, at.n),
+            refitted: REFITTED.block(&features, at.n),
+            prices_alone: rounded(self.balance(at), at.n),
+            ours: self.block(at),
+        }
+    }
+}
 
 /// The blocks for one configuration.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Prediction {
     #[serde(flatten)]
     pub(crate) at: Configuration,
-    pub(crate) published: usize,
-    pub(crate) refitted: usize,
-    pub(crate) ours: usize,
+    #[serde(flatten)]
+    pub(crate) choices: Choices,
     /// What `ours` expects of its block.
     pub(crate) ours_latency_ns: f64,
 }
@@ -29,22 +57,18 @@ pub(crate) struct PredictReport {
 }
 
 impl PredictReport {
-    pub(super) fn new(all: Vec<Configuration>, ours: &Parameters) -> Result<Self, ModelError> {
-        let refitted = form::refit(&Preference::all()?);
+    pub(super) fn new(all: Vec<Configuration>, prices: &PriceList) -> Self {
         let predictions = all.into_iter().map(|at| {
-            let features = at.features();
-            let block = ours.block(&at);
+            let choices = prices.choices(&at);
             Prediction {
-                published: Weights::PUBLISHED.block(&features, at.n),
-                refitted: refitted.block(&features, at.n),
-                ours: block,
-                ours_latency_ns: ours.latency(&at, block),
+                ours_latency_ns: prices.latency(&at, choices.ours),
+                choices,
                 at,
             }
         });
-        Ok(Self {
+        Self {
             predictions: predictions.collect(),
-        })
+        }
     }
 }
 
@@ -60,13 +84,20 @@ impl fmt::Display for PredictReport {
             "n",
             "published",
             "refitted",
+            "prices\nalone",
             "ours",
             "expected",
         ]);
         for row in &self.predictions {
-            let at = &row.at;
+            let (at, choices) = (&row.at, &row.choices);
             let numbers = [at.unit_read, at.unit_write, at.unit_comp].map(|n| n.to_string());
-            let blocks = [at.n, row.published, row.refitted, row.ours].map(|n| n.to_string());
+            let blocks = [
+                at.n,
+                choices.published,
+                choices.refitted,
+                choices.prices_alone,
+                choices.ours,
+            ];
             let head = [
                 at.machine.clone(),
                 at.core_groups.to_string(),
@@ -76,7 +107,7 @@ impl fmt::Display for PredictReport {
             table.add_row(
                 head.into_iter()
                     .chain(numbers)
-                    .chain(blocks)
+                    .chain(blocks.map(|n| n.to_string()))
                     .chain([latency]),
             );
         }

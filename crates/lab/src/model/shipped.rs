@@ -26,5 +26,5 @@ pub(super) fn taskflow() -> Source {
     )
 }
 
-/// What fitting `ours` to [`latency`] gave.
-pub(super) const PARAMETERS: &str = include_str!("../../data/ours.json");
+/// What `ours` predicts with.
+pub(super) const PRICES: &str = include_str!("../../data/ours.json");

@@ -2,9 +2,11 @@
 
 use super::configuration::{Configuration, ITERATIONS};
 use super::eval::Score;
-use super::parameters::Parameters;
+use super::prices::PriceList;
 use super::*;
-use manycore::cost::{self, Machine, Task};
+use crate::machine;
+use crate::world::World;
+use manycore::cost::{self, Machine, Prices, Task};
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -35,49 +37,60 @@ fn at_64_threads(read: u64, write: u64) -> Configuration {
 }
 
 #[test]
-fn the_shipped_prices_are_what_the_shipped_latencies_give() {
-    let (fitted, shipped) = (&FIT.parameters, Parameters::shipped());
-    assert!(fitted.byte_ns.keys().eq(shipped.byte_ns.keys()));
-    let prices = |p: &Parameters| {
-        let mut all = vec![p.claim_ns, p.handoff_ns, p.crossing_ns, p.wake_ns];
-        all.extend(p.byte_ns.values());
-        all
-    };
-    // The runtime carries the prices rounded to two digits.
-    let carried = Machine::new(2, 2);
-    let rounded = [
-        carried.claim_ns,
-        carried.handoff_ns,
-        carried.crossing_ns,
-        carried.wake_ns,
-    ];
-    for ((fitted, shipped), rounded) in prices(fitted)
-        .iter()
-        .zip(prices(&shipped))
-        .zip(rounded.map(Some).into_iter().chain([None; 2]))
-    {
-        assert!((fitted / shipped - 1.0).abs() < 1e-3, "{fitted} {shipped}");
-        assert!(rounded.is_none_or(|rounded| (rounded / shipped - 1.0).abs() < 0.01));
+fn the_shipped_exponent_is_what_the_shipped_latencies_give() {
+    assert_eq!(FIT.prices, PriceList::shipped());
+}
+
+#[test]
+fn the_shipped_prices_are_what_the_presets_charge() {
+    let shipped = PriceList::shipped();
+    for (name, preset) in [
+        ("W-3225R", "w3225r"),
+        ("Gold 5225R", "gold5225r"),
+        ("AMD 3970X", "tr3970x"),
+    ] {
+        let (world, _) = World::new(preset, &[], &[]).unwrap();
+        let measured = machine::prices(&world, &mut |_| ()).unwrap();
+        for ((price, measured), (_, shipped)) in measured
+            .named()
+            .into_iter()
+            .zip(shipped.machines[name].named())
+        {
+            // What threads share on a stack lies elsewhere in another build.
+            assert!(
+                (measured / shipped - 1.0).abs() < 0.1,
+                "{name}, {price}: {measured}, shipped: {shipped}"
+            );
+        }
     }
 }
 
 #[test]
 fn regrets_on_the_documents_cells() {
     let report = &*EVAL;
+    assert_eq!(score(report, "published").cells, 45);
     let near = |model, expected: f64| (mean(report, model) - expected).abs() < 0.0005;
-    assert!(near("published", 0.0437));
-    assert!(near("constant-16", 0.0286));
-    // Better than the document's formula, its refit, and every constant,
-    // without having seen the cell.
-    assert!(mean(report, "ours") < 0.027);
-    assert!(mean(report, "ours-cross-validated") < 0.027);
-    assert_eq!(score(report, "taskflow-guided").cells, 6);
+    assert!(near("published", 0.0780));
+    assert!(near("constant-32", 0.0915));
+    assert_eq!(score(report, "taskflow-guided").cells, 8);
+    // The targets: 5% on all cells, 8% without the cell's configuration, 10%
+    // without its machine.
+    let ours = score(report, "ours");
+    assert!(mean(report, "ours") < 0.05);
+    assert!(ours.without_configuration.unwrap()[0] < 0.08);
+    assert!(ours.without_machine.unwrap()[0] < 0.10);
+    // Better than everything else, also where it has not seen the cell.
     let others = report
         .scores
         .iter()
         .filter(|score| !score.model.starts_with("ours"));
     for other in others {
-        assert!(other.mean_regret.unwrap() > 0.027, "{}", other.model);
+        let unseen = other.without_configuration.unwrap()[0];
+        assert!(
+            unseen > ours.without_configuration.unwrap()[0],
+            "{}: {unseen}",
+            other.model
+        );
     }
 }
 
@@ -85,14 +98,18 @@ fn regrets_on_the_documents_cells() {
 fn the_models_by_name() {
     let json = serde_json::to_value(&*EVAL).unwrap();
     let rows = json.as_array().unwrap();
-    let mut names = vec!["published".to_owned()];
+    let mut names = ["published", "refitted", "refitted-here"]
+        .map(String::from)
+        .to_vec();
     names.extend((0..11).map(|shift| format!("constant-{}", 1 << shift)));
     names.extend(
         [
+            "constant-fitted",
+            "one-duration",
             "taskflow-guided",
-            "refitted",
+            "prices-alone",
+            "ours-shipped",
             "ours",
-            "ours-cross-validated",
         ]
         .map(String::from),
     );
@@ -126,20 +143,19 @@ fn the_file_that_is_judged_is_not_fitted_to() {
     fs::write(&path, text).unwrap();
     let options = ModelOptions {
         data: Some(path),
-        params: None,
+        ..ModelOptions::default()
     };
     let report = eval(&options).unwrap();
-    assert!((mean(&report, "ours") - (1984.0 / 976.0 - 1.0)).abs() < 0.1);
+    assert!((mean(&report, "ours-shipped") - (1984.0 / 976.0 - 1.0)).abs() < 0.1);
     assert_eq!(mean(&report, "constant-1024"), 0.0);
     // What cannot be said is left out, not made up.
     assert_eq!(score(&report, "constant-2").cells, 0);
     assert_eq!(score(&report, "constant-2").mean_regret, None);
     assert_eq!(score(&report, "taskflow-guided").cells, 0);
-    assert!(
-        report
-            .scores
-            .iter()
-            .all(|score| score.model != "ours-cross-validated")
+    let ours = score(&report, "ours");
+    assert_eq!(
+        (ours.without_configuration, ours.without_machine),
+        (None, None)
     );
 }
 
@@ -148,23 +164,24 @@ fn prices_survive_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("prices.json");
     let options = ModelOptions {
-        data: None,
         params: Some(path.clone()),
+        ..ModelOptions::default()
     };
-    FIT.parameters.save(&path).unwrap();
-    assert_eq!(Parameters::load(&path).unwrap(), FIT.parameters);
+    FIT.prices.save(&path).unwrap();
+    assert_eq!(PriceList::load(&path).unwrap(), FIT.prices);
     assert!(!predict(&options).unwrap().predictions.is_empty());
 
     for (text, complaint) in [
         ("{", "EOF while parsing"),
-        (r#"{"claim_ns":1}"#, "missing field `handoff_ns`"),
+        (r#"{"data_exponent":1}"#, "missing field `machines`"),
         (
-            r#"{"claim_ns":-1,"handoff_ns":1,"crossing_ns":1,"wake_ns":1,"byte_ns":{"m":1}}"#,
-            "`claim_ns` is -1; expected a number above 0",
+            r#"{"data_exponent":1,"machines":{"m":{"claim_ns":-1,"handoff_ns":1,"crossing_ns":1,
+            "launch_ns":1,"wake_ns":1,"byte_ns":1}}}"#,
+            "`claim_ns` of `m` is -1; expected a number above 0",
         ),
         (
-            r#"{"claim_ns":1,"handoff_ns":1,"crossing_ns":1,"wake_ns":1,"byte_ns":{}}"#,
-            "`byte_ns` is empty",
+            r#"{"data_exponent":1,"machines":{}}"#,
+            "`machines` is empty",
         ),
     ] {
         fs::write(&path, text).unwrap();
@@ -175,7 +192,7 @@ fn prices_survive_a_file() {
         );
     }
 
-    let nowhere = FIT.parameters.save(Path::new("/nowhere/prices.json"));
+    let nowhere = FIT.prices.save(Path::new("/nowhere/prices.json"));
     let error = nowhere.unwrap_err().to_string();
     assert!(
         error.starts_with("cannot write /nowhere/prices.json"),
@@ -186,7 +203,7 @@ fn prices_survive_a_file() {
 #[test]
 fn every_report_has_a_text() {
     assert!(FIT.to_string().contains("gives 26 of the 27 blocks"));
-    assert!(EVAL.to_string().contains("ours-cross-validated"));
+    assert!(EVAL.to_string().contains("prices-alone"));
     let predicted = predict(&ModelOptions::default()).unwrap();
     assert!(predicted.to_string().contains("Gold 5225R"));
 }
@@ -195,7 +212,7 @@ fn every_report_has_a_text() {
 /// machine, 64 threads on 32 cores.
 #[test]
 fn the_third_machines_latencies_are_about_right() {
-    let ours = Parameters::shipped();
+    let ours = PriceList::shipped();
     let mut logs = Vec::new();
     for (read, write, block, measured) in [
         (64, 1024, 13, 269_600.0),
@@ -220,14 +237,39 @@ fn the_third_machines_latencies_are_about_right() {
 
 #[test]
 fn the_configuration_reaches_the_model() {
-    let ours = Parameters::shipped();
+    let ours = PriceList::shipped();
     let at = at_64_threads(1024, 1024);
-    let between = (ours.byte_ns["W-3225R"] * ours.byte_ns["Gold 5225R"]).sqrt();
+    let prices = ours.machines["AMD 3970X"];
     let machine = Machine {
         threads: 64,
         outside: 7.0 / 8.0,
-        ..ours.machine(&at)
+        prices: Prices {
+            launch_ns: prices.wake_ns,
+            ..prices.of_pool()
+        },
     };
-    let expected = cost::best_block(&machine, &Task::new(1024.0 * between), ITERATIONS);
-    assert_eq!(ours.block(&at), expected);
+    let task = Task::new(1024.0 * prices.byte_ns);
+    assert_eq!(
+        ours.balance(&at),
+        cost::balanced_block(&machine, &task, ITERATIONS)
+    );
+    // 1 KiB an iteration needs no correction; 4 KiB more written count as half.
+    assert_eq!(ours.value(&at), ours.balance(&at));
+    let larger = at_64_threads(1024, 1024 + 4096);
+    let factor = ours.value(&larger) / ours.balance(&larger);
+    assert!((factor - 3.0_f64.powf(-ours.data_exponent)).abs() < 1e-12);
+}
+
+#[test]
+fn an_unknown_machine_has_the_means_of_the_known_ones() {
+    let ours = PriceList::shipped();
+    let on = |machine: &str| Configuration {
+        machine: machine.into(),
+        ..at_64_threads(1024, 1024)
+    };
+    let logs = ours.machines.values().map(|prices| prices.byte_ns.ln());
+    let mean = (logs.sum::<f64>() / 3.0).exp() * 1024.0;
+    assert!((ours.task(&on("another")).iteration_ns / mean - 1.0).abs() < 1e-12);
+    let one = PriceList::of_one("mine", ours.machines["W-3225R"]);
+    assert_eq!(one.task(&on("another")), ours.task(&on("W-3225R")));
 }

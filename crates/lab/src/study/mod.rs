@@ -5,6 +5,7 @@ mod barrier;
 pub(crate) mod block_size;
 mod chip;
 mod graph;
+mod models;
 mod packing;
 mod robustness;
 pub(crate) mod settings;
@@ -31,8 +32,9 @@ use std::path::PathBuf;
 const MOST_THREADS: usize = 1024;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 8] = [
+pub(crate) const STUDIES: [&dyn Study; 9] = [
     block_size::STUDY,
+    models::STUDY,
     sleep::STUDY,
     barrier::STUDY,
     streamcluster::STUDY,

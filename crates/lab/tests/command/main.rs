@@ -8,6 +8,7 @@ mod graph;
 mod limits;
 mod machine;
 mod model;
+mod models;
 mod packing;
 #[cfg(unix)]
 mod provenance;

@@ -16,7 +16,7 @@ fn eval_prints_a_list_of_scores() {
         .iter()
         .map(|score| score["model"].as_str().unwrap())
         .collect();
-    for name in ["published", "constant-16", "ours"] {
+    for name in ["published", "constant-32", "ours"] {
         assert!(names.contains(&name), "{names:?}");
     }
     for key in [

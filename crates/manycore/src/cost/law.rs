@@ -6,14 +6,14 @@
 //! latency(B) = max(W + e B t, B t) + N/B c
 //!
 //! W   the work, shared by threads that arrive one after the other:
-//!     the least over k <= T of  N t / k + wake (k - 1) / 2
+//!     the least over k <= T of  N t / k + launch (k - 1) / 2
 //! e   the part of a block for which the others wait for the last:
 //!     (T - 1) / (T + 1) / 2  +  spread sqrt(2 ln T)
-//! c   claim / T  +  handoff (T - 1) / T  +  crossing outside
+//! c   claim / T  +  (T - 1) / T (handoff (1 - outside) + crossing outside)
 //! ```
 //!
-//! * **W.** The k-th thread comes k wake-ups late, so k threads have lost
-//!   `wake k (k - 1) / 2` between them. A loop shorter than all wake-ups is over
+//! * **W.** The k-th thread comes k launches late, so k threads have lost
+//!   `launch k (k - 1) / 2` between them. A loop shorter than all launches is over
 //!   before the last thread is there: hence the least over k.
 //! * **e.** When the counter runs out, each thread is somewhere in its last
 //!   block. T such places, uniform in the block: the mean is 1/2, the last of T
@@ -23,6 +23,8 @@
 //! * **B t.** Whatever the others do, one thread runs a whole block.
 //! * **c.** Threads pay for their own instructions in parallel, but the counter
 //!   is one line in one place at a time: what its moves take, everybody waits.
+//!   One claim in T finds the line where its own thread left it. The others
+//!   find it with a thread of the same core group or of another.
 //!
 //! The last block is not rounded up to, nor the blocks to whole rounds of all
 //! threads: threads that start at different times keep no rounds, and the
@@ -49,16 +51,18 @@ impl Law {
         let iterations = n as f64;
         let iteration = sane(task.iteration_ns);
         let others = (threads - 1.0) / threads;
+        let prices = &machine.prices;
+        let (handoff, crossing) = (sane(prices.handoff_ns), sane(prices.crossing_ns));
+        let outside = sane(machine.outside).min(1.0);
+        let moved = handoff + (crossing - handoff).max(0.0) * outside;
         Self {
             iterations,
             iteration,
-            shared_work: shared(iterations * iteration, threads, sane(machine.wake_ns)),
+            shared_work: shared(iterations * iteration, threads, sane(prices.launch_ns)),
             end_wait: iteration
                 * ((threads - 1.0) / (threads + 1.0) / 2.0
                     + sane(task.spread) * (2.0 * threads.ln()).sqrt()),
-            claim: sane(machine.claim_ns) / threads
-                + sane(machine.handoff_ns) * others
-                + sane(machine.crossing_ns) * sane(machine.outside).min(1.0),
+            claim: sane(prices.claim_ns) / threads + moved * others,
         }
     }
 
@@ -91,11 +95,11 @@ impl Law {
     }
 }
 
-/// `work` on threads that arrive `wake` apart.
-fn shared(work: f64, threads: f64, wake: f64) -> f64 {
-    let worth_waking = (2.0 * work / wake.max(f64::MIN_POSITIVE)).sqrt();
-    let team = worth_waking.clamp(1.0, threads);
-    work / team + wake * (team - 1.0) / 2.0
+/// `work` on threads that arrive `launch` apart.
+fn shared(work: f64, threads: f64, launch: f64) -> f64 {
+    let worth_launching = (2.0 * work / launch.max(f64::MIN_POSITIVE)).sqrt();
+    let team = worth_launching.clamp(1.0, threads);
+    work / team + launch * (team - 1.0) / 2.0
 }
 
 /// Predicts the latency of `n` iterations in blocks of `block`, in ns.
@@ -147,7 +151,7 @@ pub fn balanced_block(machine: &Machine, task: &Task, n: usize) -> f64 {
 /// use manycore::cost::{Machine, Task, best_block};
 ///
 /// let machine = Machine::new(8, 1);
-/// assert_eq!(best_block(&machine, &Task::new(500.0), 4096), 16);
+/// assert_eq!(best_block(&machine, &Task::new(500.0), 4096), 32);
 /// assert_eq!(best_block(&machine, &Task::new(500_000.0), 4096), 1);
 /// ```
 #[must_use]
@@ -168,6 +172,7 @@ pub fn best_block(machine: &Machine, task: &Task, n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::Prices;
     use proptest::prelude::*;
 
     fn machines() -> impl Strategy<Value = Machine> {
@@ -180,13 +185,15 @@ mod tests {
             0.0..1e5,
         )
             .prop_map(
-                |(threads, outside, claim_ns, handoff_ns, crossing_ns, wake_ns)| Machine {
+                |(threads, outside, claim_ns, handoff_ns, crossing_ns, launch_ns)| Machine {
                     threads,
                     outside,
-                    claim_ns,
-                    handoff_ns,
-                    crossing_ns,
-                    wake_ns,
+                    prices: Prices {
+                        claim_ns,
+                        handoff_ns,
+                        crossing_ns,
+                        launch_ns,
+                    },
                 },
             )
     }
@@ -238,9 +245,9 @@ mod tests {
         ) {
             let mut dearer = machine;
             match which {
-                0 => dearer.claim_ns *= factor,
-                1 => dearer.handoff_ns *= factor,
-                2 => dearer.crossing_ns *= factor,
+                0 => dearer.prices.claim_ns *= factor,
+                1 => dearer.prices.handoff_ns *= factor,
+                2 => dearer.prices.crossing_ns *= factor,
                 _ => dearer.outside = (dearer.outside * factor).min(1.0),
             }
             prop_assert!(best_block(&dearer, &task, n) >= best_block(&machine, &task, n));
@@ -258,8 +265,9 @@ mod tests {
         fn any_input_gives_a_number(
             threads: usize, prices: [f64; 5], iteration_ns: f64, spread: f64, n: usize, block: usize,
         ) {
-            let [outside, claim_ns, handoff_ns, crossing_ns, wake_ns] = prices;
-            let machine = Machine { threads, outside, claim_ns, handoff_ns, crossing_ns, wake_ns };
+            let [outside, claim_ns, handoff_ns, crossing_ns, launch_ns] = prices;
+            let prices = Prices { claim_ns, handoff_ns, crossing_ns, launch_ns };
+            let machine = Machine { threads, outside, prices };
             let task = Task { iteration_ns, spread };
             prop_assert!(latency(&machine, &task, n, block).is_finite());
             prop_assert!((1..=n.max(1)).contains(&best_block(&machine, &task, n)));
@@ -280,10 +288,12 @@ mod tests {
             let machine = Machine {
                 threads: 0,
                 outside: value,
-                claim_ns: value,
-                handoff_ns: value,
-                crossing_ns: value,
-                wake_ns: value,
+                prices: Prices {
+                    claim_ns: value,
+                    handoff_ns: value,
+                    crossing_ns: value,
+                    launch_ns: value,
+                },
             };
             let task = Task {
                 iteration_ns: value,
@@ -303,18 +313,44 @@ mod tests {
     }
 
     #[test]
+    fn a_crossing_costs_the_share_of_claims_that_cross() {
+        let prices = Prices {
+            claim_ns: 0.0,
+            handoff_ns: 40.0,
+            crossing_ns: 100.0,
+            launch_ns: 0.0,
+        };
+        let claim = |outside, prices| {
+            let machine = Machine {
+                threads: 2,
+                outside,
+                prices,
+            };
+            Law::new(&machine, &Task::new(1.0), 1).claim
+        };
+        // Every second claim finds the line at home.
+        assert_eq!(claim(0.0, prices), 20.0);
+        assert_eq!(claim(0.5, prices), 35.0);
+        let odd = Prices {
+            crossing_ns: 0.0,
+            ..prices
+        };
+        assert_eq!(claim(0.5, odd), 20.0);
+    }
+
+    #[test]
     fn one_thread_takes_everything_at_once() {
         let (machine, task) = (Machine::new(1, 1), Task::new(100.0));
         assert_eq!(best_block(&machine, &task, 1_000), 1_000);
         assert_eq!(
             latency(&machine, &task, 1_000, 1_000),
-            100_000.0 + machine.claim_ns
+            100_000.0 + machine.prices.claim_ns
         );
     }
 
     #[test]
-    fn a_loop_shorter_than_its_wake_ups_needs_few_threads() {
-        // 10 us of work and wake-ups 5 us apart: two threads, not all.
+    fn a_loop_shorter_than_its_launches_needs_few_threads() {
+        // 10 us of work and launches 5 us apart: two threads, not all.
         assert_eq!(shared(10_000.0, 64.0, 5_000.0), 7_500.0);
         assert_eq!(shared(10_000.0, 64.0, 0.0), 10_000.0 / 64.0);
         assert_eq!(shared(0.0, 64.0, 5_000.0), 0.0);

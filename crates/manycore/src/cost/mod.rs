@@ -8,7 +8,8 @@
 //! let two_sockets = Machine::new(48, 2);
 //! let task = Task::new(800.0);
 //! // A counter that crosses sockets is worth fewer, longer blocks.
-//! assert!(cost::best_block(&two_sockets, &task, 4096) > cost::best_block(&one_socket, &task, 4096));
+//! let block = |machine| cost::balanced_block(machine, &task, 4096);
+//! assert!(block(&two_sockets) > 1.2 * block(&one_socket));
 //! ```
 //!
 //! Times are in nanoseconds. Every function is total: no threads count as one,
@@ -25,7 +26,7 @@
 //! The formula with trained weights that *Influence of atomic FAA on ParallelFor* (R. Shuai,
 //! 2021) prints is in `manycore-research`, to compare with.
 //!
-//! Where the shipped prices come from, and how well all this predicts:
+//! How well all this predicts what others have measured:
 //! `crates/lab/src/model/README.md`.
 
 mod claim_time;
@@ -34,13 +35,53 @@ mod law;
 pub use claim_time::claim_time;
 pub use law::{balanced_block, best_block, latency};
 
+/// What a machine charges for the steps of a loop. `manycore machine`, the laboratory's
+/// command, measures all of them.
+///
+/// ```
+/// use manycore::cost::Prices;
+///
+/// // Measured here, the rest as on most machines.
+/// let prices = Prices { handoff_ns: 24.0, ..Prices::default() };
+/// assert!(prices.crossing_ns > prices.handoff_ns);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prices {
+    /// What a claim takes its thread when nobody else wants the counter: the
+    /// fetch-and-add and the loop around it.
+    pub claim_ns: f64,
+    /// A fetch-and-add on a line that another core of the same core group has written.
+    pub handoff_ns: f64,
+    /// The same if that core is in another group. Never taken as less than the hand-off.
+    pub crossing_ns: f64,
+    /// How much later each thread arrives than the one before.
+    pub launch_ns: f64,
+}
+
+impl Default for Prices {
+    /// What machines charge on which nobody has measured: one of 2 to 4 GHz, whose
+    /// workers are awake when the loop comes.
+    fn default() -> Self {
+        Self::TYPICAL
+    }
+}
+
+impl Prices {
+    const TYPICAL: Self = Self {
+        claim_ns: 10.0,
+        handoff_ns: 60.0,
+        crossing_ns: 140.0,
+        launch_ns: 400.0,
+    };
+}
+
 /// The team that runs a loop and what its machine charges.
 ///
 /// ```
-/// use manycore::cost::Machine;
+/// use manycore::cost::{Machine, Prices};
 ///
-/// // Prices measured elsewhere, the rest as shipped.
-/// let machine = Machine { claim_ns: 20.0, wake_ns: 400.0, ..Machine::new(2, 1) };
+/// let prices = Prices { claim_ns: 20.0, ..Prices::default() };
+/// let machine = Machine { prices, ..Machine::new(2, 1) };
 /// assert_eq!(machine.threads, 2);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,22 +90,13 @@ pub struct Machine {
     pub threads: usize,
     /// The share of them outside the launching thread's core group.
     pub outside: f64,
-    /// What a claim takes its thread when nobody else wants the counter: the
-    /// fetch-and-add and the loop around it.
-    pub claim_ns: f64,
-    /// How long the counter's line is withheld from everybody else when it
-    /// moves between two threads of one core group.
-    pub handoff_ns: f64,
-    /// The same between two core groups, and what that does to the rest of the
-    /// line.
-    pub crossing_ns: f64,
-    /// How much later each thread arrives than the one before.
-    pub wake_ns: f64,
+    /// What its steps cost.
+    pub prices: Prices,
 }
 
 impl Machine {
-    /// A team spread evenly over `core_groups` groups, at the prices fitted to
-    /// the machines of Shuai's paper (2021).
+    /// A team spread evenly over `core_groups` groups, at the prices of
+    /// [`Prices::default`].
     ///
     /// ```
     /// let machine = manycore::cost::Machine::new(32, 8);
@@ -80,10 +112,7 @@ impl Machine {
         Self {
             threads,
             outside,
-            claim_ns: 62.0,
-            handoff_ns: 7.8,
-            crossing_ns: 450.0,
-            wake_ns: 9_200.0,
+            prices: Prices::TYPICAL,
         }
     }
 }

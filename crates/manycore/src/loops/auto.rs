@@ -11,12 +11,6 @@ use manycore_platform::Platform;
 /// Iterations are run inline, to measure them, until they have taken this long, in
 /// ns: one, two, four.
 const SAMPLE_NS: f32 = 1_000.0;
-/// What a claim's line takes from one core to another, in ns, until somebody
-/// measures it for the pool: two cores of one group, as `manycore machine`
-/// finds on most machines.
-const HANDOFF_NS: f64 = 60.0;
-/// How much later a spinning worker arrives than the caller, in ns.
-const LAUNCH_NS: f64 = 400.0;
 
 /// A block size is looked at again after so many blocks a thread ...
 const ROUND: usize = 64;
@@ -41,11 +35,10 @@ pub(super) fn run<W: World>(
 ) {
     let site = Site::new(body.address(), n);
     let (mut done, mut each) = sample(pool, start, n, body, site);
+    let shared = pool.shared();
     let machine = Machine {
-        claim_ns: pool.shared().claim_ticks() as f64 / f64::from(pool.shared().ticks_per_ns()),
-        handoff_ns: HANDOFF_NS,
-        wake_ns: LAUNCH_NS,
-        ..Machine::new(pool.shared().allowed(), pool.shared().core_groups())
+        prices: shared.prices(),
+        ..Machine::new(shared.allowed(), shared.core_groups())
     };
     let mut blocks = ROUND * pool.shared().threads();
     while done < n {

@@ -206,6 +206,7 @@ impl<W: World> Builder<W> {
             cores,
             spin_budget: self.spin_budget,
             allotment: self.allotment.clone(),
+            prices: self.prices,
         })
         .map_err(memory)?;
         registry.name();

@@ -3,6 +3,7 @@
 use super::registry::{PanicHandler, STACK_CAPACITY};
 use super::threads::OfIndex;
 use crate::World;
+use crate::cost::Prices;
 use crate::elastic::Allotment;
 use crate::sleep::Nearest;
 use crate::topology::Affinity;
@@ -50,6 +51,7 @@ pub struct Builder<W: World = Native> {
     pub(super) adopts: bool,
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) allotment: Option<Allotment<W::Platform>>,
+    pub(super) prices: Option<Prices>,
     pub(super) sleep: Make<W>,
 }
 
@@ -106,6 +108,7 @@ impl<P: Platform> Builder<P> {
             adopts: false,
             panic_handler: None,
             allotment: None,
+            prices: None,
             sleep: Nearest::new,
         }
     }
@@ -136,6 +139,7 @@ impl<W: World> Builder<W> {
             adopts: self.adopts,
             panic_handler: self.panic_handler.clone(),
             allotment: self.allotment.clone(),
+            prices: self.prices,
             sleep,
         }
     }
@@ -437,6 +441,25 @@ impl<W: World> Builder<W> {
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.spin_budget = budget;
+        self
+    }
+
+    /// What the machine charges for the steps of a loop, from which `fixed-block` and `sharded`
+    /// without a size pick one. By default the pool measures a claim when it is built, and
+    /// takes the rest from [`Prices::default`].
+    ///
+    /// ```
+    /// use manycore::cost::Prices;
+    ///
+    /// // As `manycore machine` prints them.
+    /// let prices = Prices { handoff_ns: 24.0, crossing_ns: 76.0, ..Prices::default() };
+    /// let pool = manycore::Pool::builder().threads(2).prices(prices).build()?;
+    /// pool.with("fixed-block".parse().unwrap()).parallel_for(0..1_000, |_| ());
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(prices);
         self
     }
 

@@ -11,6 +11,7 @@ use super::shared::{Shared, is_oversubscribed};
 use super::threads::{ThreadPlan, Threads};
 use super::worker::Worker;
 use crate::World;
+use crate::cost::Prices;
 use crate::elastic::Allotment;
 use crate::sleep::policy::Setup;
 use crate::sleep::{Idle, Sleep};
@@ -71,6 +72,7 @@ pub(super) struct Plan<W: World> {
     pub(super) cores: Cores,
     pub(super) spin_budget: Duration,
     pub(super) allotment: Option<Allotment<W::Platform>>,
+    pub(super) prices: Option<Prices>,
 }
 
 impl<W: World> Registry<W> {
@@ -98,7 +100,7 @@ impl<W: World> Registry<W> {
                 Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), registry.as_ptr())
             });
             Self {
-                shared: Shared::new(threads, plan.cores, idle, plan.allotment),
+                shared: Shared::new(threads, plan.cores, idle, plan.allotment, plan.prices),
                 workers: Roster::new(workers.collect(), MOST_WORKERS),
                 sleep,
                 mail: (0..threads).map(|_| Mailbox::new()).collect(),

@@ -18,7 +18,9 @@ mod thread;
 #[cfg(test)]
 mod bounds;
 
-use latency::{Operation, State};
+pub(super) use latency::{Operation, State};
+
+use super::prices::MachinePrices;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, SimulationError};
 use published::{Compared, Errors};
@@ -45,6 +47,8 @@ pub(crate) struct SimulatedReport {
     pub(crate) handovers: Vec<HandoverCost>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,
+    /// What the cost model takes of all this; missing if some of it was not measured.
+    pub(crate) prices: Option<MachinePrices>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
     pub(crate) contended_errors: Option<Errors>,
@@ -175,7 +179,7 @@ pub(crate) fn measure(
     }
 
     let counted = latencies.iter().filter(|cost| cost.operation.is_counted());
-    Ok(SimulatedReport {
+    let mut report = SimulatedReport {
         world: "simulated",
         preset: name.clone(),
         hash: format!("{:016x}", hash.0),
@@ -191,9 +195,12 @@ pub(crate) fn measure(
         handovers,
         launches,
         wakes,
+        prices: None,
         notes,
         config: config.to_toml(),
-    })
+    };
+    report.prices = MachinePrices::of_simulated(config, &report);
+    Ok(report)
 }
 
 /// One thread a core, at most.

@@ -2,7 +2,7 @@
 
 use super::published::{Compared, Errors};
 use super::{Operation, SimulatedReport};
-use crate::machine::text::{section, table};
+use crate::machine::text::{prices, section, table};
 use std::fmt;
 
 impl fmt::Display for SimulatedReport {
@@ -19,6 +19,7 @@ impl fmt::Display for SimulatedReport {
         self.write_contended(f)?;
         self.write_handovers(f)?;
         self.write_system(f)?;
+        prices(f, self.prices.as_ref())?;
         self.notes
             .iter()
             .try_for_each(|note| writeln!(f, "Note: {note}."))?;

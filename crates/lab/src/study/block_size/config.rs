@@ -46,6 +46,9 @@ pub(super) struct BlockSizeConfig {
     pub(super) threads: Vec<usize>,
     pub(super) tasks: Vec<Task>,
     pub(super) n: usize,
+    /// Whether `n` was asked for.
+    #[serde(skip)]
+    n_asked: bool,
     pub(super) irregular_n: Vec<usize>,
     pub(super) tiny_n: usize,
     pub(super) reads: Vec<u64>,
@@ -130,6 +133,7 @@ impl BlockSizeConfig {
             threads: thread_counts(&request.threads, chip.as_ref())?,
             tasks: only.tasks(tasks.unwrap_or(all_tasks)),
             n: n.unwrap_or(if chip.is_some() { 4096 } else { 1024 }),
+            n_asked: n.is_some(),
             irregular_n: match (set.numbers("irregular-n"), n) {
                 (Some(list), _) => list.into_iter().map(|n| n as usize).collect(),
                 (None, Some(n)) => vec![n],
@@ -215,6 +219,17 @@ impl BlockSizeConfig {
             Task::Opaque => self.opaque_comps.clone(),
             _ => self.folded_comps.clone(),
         }
+    }
+
+    /// The iterations of a unit-task loop: as asked, else those of the table that it is compared
+    /// with.
+    pub(super) fn iterations(&self, read: u64, write: u64) -> usize {
+        let machine = self.chip.as_ref().map(DocumentChip::name_in_tables);
+        let mut tables = self.tables.iter().map(|cell| &cell.at);
+        let table = tables.find(|at| {
+            Some(&*at.machine) == machine && (at.unit_read, at.unit_write) == (read, write)
+        });
+        table.filter(|_| !self.n_asked).map_or(self.n, |at| at.n)
     }
 
     /// Where a unit task stays while its reads and writes vary: for folded

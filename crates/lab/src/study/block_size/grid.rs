@@ -8,7 +8,7 @@ use std::fmt;
 /// What an iteration does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Task {
+pub(in crate::study) enum Task {
     Folded,
     Opaque,
     Triangular,
@@ -76,19 +76,19 @@ impl Class {
 /// A loop without its number of threads. Where the sizes mean nothing they
 /// are 0, except that `comp` is the mean of an irregular loop's additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Workload {
-    pub(super) task: Task,
-    pub(super) n: usize,
-    pub(super) read: usize,
-    pub(super) write: usize,
-    pub(super) comp: u64,
+pub(in crate::study) struct Workload {
+    pub(in crate::study) task: Task,
+    pub(in crate::study) n: usize,
+    pub(in crate::study) read: usize,
+    pub(in crate::study) write: usize,
+    pub(in crate::study) comp: u64,
 }
 
 /// A loop and the threads that run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LoopCell {
-    pub(super) workload: Workload,
-    pub(super) threads: usize,
+pub(in crate::study) struct LoopCell {
+    pub(in crate::study) workload: Workload,
+    pub(in crate::study) threads: usize,
 }
 
 /// A third of a microsecond to a microsecond each: long enough that a claim is
@@ -148,7 +148,7 @@ fn unit_tasks(config: &BlockSizeConfig, task: Task) -> Vec<Workload> {
                 if config.cross || off_axis <= 1 {
                     workloads.push(Workload {
                         task,
-                        n: config.n,
+                        n: config.iterations(read, write),
                         read: read as usize,
                         write: write as usize,
                         comp,

@@ -12,7 +12,7 @@ const LARGEST_BYTES: u64 = 1 << 24;
 pub(super) const KEYS: [Key; 13] = [
     Key::number(
         "n",
-        "iterations of a unit-task loop [1024; simulated: 4096, the document's]",
+        "iterations of a unit-task loop [1024; simulated: the document's, 4096 or 8192]",
         1,
         LARGEST,
     ),

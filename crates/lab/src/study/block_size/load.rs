@@ -1,7 +1,9 @@
 //! The kernels as loops to time and to audit.
 
-use super::grid::{Task, Workload};
+use super::grid::{LoopCell, Task, Workload};
+use super::policy::LoopPolicy;
 use crate::failure::bad_input;
+use anyhow::{anyhow, bail};
 use manycore::{Native, Partitioner, Platform, Pool};
 use manycore_kernels::{
     Fault, Folding, InvalidSize, Irregular, Load, TaskSize, Tiny, UnitTask, audit,
@@ -71,6 +73,28 @@ impl Kernel {
             Self::Tiny(load) => audit::<Native, _>(load, by_pool),
         }
     }
+}
+
+/// Latencies in ns of so many `rounds` of a cell's loop, after one for warmth; every iteration is
+/// seen to run once and to do its work.
+pub(in crate::study) fn time_natively(
+    pool: &Pool,
+    cell: LoopCell,
+    policy: LoopPolicy,
+    rounds: usize,
+    seed: u64,
+) -> anyhow::Result<Vec<f64>> {
+    let LoopPolicy::Ours(partitioner) = policy else {
+        bail!("{cell}: the document's pool is simulated only");
+    };
+    let kernel = Kernel::new(cell.workload, seed)?;
+    kernel
+        .audit(pool, partitioner)
+        .map_err(|fault| anyhow!("{cell}: {partitioner} broke the loop: {fault}"))?;
+    kernel.time(pool, partitioner);
+    Ok((0..rounds)
+        .map(|_| kernel.time(pool, partitioner) * 1e3)
+        .collect())
 }
 
 fn time<L: Load>(load: &L, pool: &Pool, partitioner: Partitioner) -> f64 {

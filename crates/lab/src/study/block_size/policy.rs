@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// A way to run a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoopPolicy {
+pub(in crate::study) enum LoopPolicy {
     /// Our pool with one of its partitioners.
     Ours(Partitioner),
     /// The document's own pool, with this block size; simulated only.

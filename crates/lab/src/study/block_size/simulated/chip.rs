@@ -3,8 +3,8 @@
 use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
-/// A machine of the document: its name there, and the cells of its tables. The
-/// sizes of the 3970X are those of tables that our copy leaves out.
+/// A machine of the document: its name there, the cells of its tables, and the threads of those
+/// that compare the document's model with Taskflow.
 #[derive(Debug)]
 struct InDocument {
     preset: &'static str,
@@ -12,6 +12,7 @@ struct InDocument {
     threads: &'static [usize],
     reads: &'static [u64],
     writes: &'static [u64],
+    compared: usize,
 }
 
 const DOCUMENT: [InDocument; 3] = [
@@ -21,6 +22,7 @@ const DOCUMENT: [InDocument; 3] = [
         threads: &[2, 4, 8],
         reads: &[1024],
         writes: &[1024],
+        compared: 8,
     },
     InDocument {
         preset: "gold5225r",
@@ -28,6 +30,7 @@ const DOCUMENT: [InDocument; 3] = [
         threads: &[4, 8, 16, 24, 36, 48],
         reads: &[1024, 4096],
         writes: &[1024],
+        compared: 24,
     },
     InDocument {
         preset: "tr3970x",
@@ -35,18 +38,19 @@ const DOCUMENT: [InDocument; 3] = [
         threads: &[8, 16, 32],
         reads: &[1024],
         writes: &[1 << 10, 1 << 12, 1 << 14, 1 << 16],
+        compared: 64,
     },
 ];
 
 /// A machine to simulate.
 #[derive(Clone, Debug)]
-pub(in super::super) struct DocumentChip {
+pub(in crate::study) struct DocumentChip {
     pub(super) config: Config,
     document: Option<&'static InDocument>,
 }
 
 impl DocumentChip {
-    pub(in super::super) fn new(config: &Config) -> Self {
+    pub(in crate::study) fn new(config: &Config) -> Self {
         let mut config = config.clone();
         let document = DOCUMENT.iter().find(|known| known.preset == config.name);
         // The cores of the document's machines have two hardware threads each.
@@ -69,7 +73,7 @@ impl DocumentChip {
     }
 
     /// What the document's tables call it.
-    pub(super) fn name_in_tables(&self) -> &str {
+    pub(in crate::study) fn name_in_tables(&self) -> &str {
         self.document.map_or(self.name(), |known| known.name)
     }
 
@@ -83,13 +87,27 @@ impl DocumentChip {
     }
 
     /// Core groups that so many threads touch: they fill one after the other.
-    pub(in super::super) fn groups_of(&self, threads: usize) -> usize {
-        threads.div_ceil(self.cores_in_a_group())
+    pub(in crate::study) fn groups_of(&self, threads: usize) -> usize {
+        threads
+            .div_ceil(self.cores_in_a_group())
+            .min(self.config.groups() as usize)
     }
 
-    /// The first hardware thread of a core.
-    pub(super) fn on_core(&self, core: usize) -> usize {
-        core * self.config.threads_per_core as usize
+    /// Hardware threads of all cores.
+    pub(in crate::study) fn hardware_threads(&self) -> usize {
+        self.config.cores as usize
+    }
+
+    /// The threads of the document's comparison with Taskflow on this machine.
+    pub(in crate::study) fn threads_compared(&self) -> Option<usize> {
+        self.document.map(|known| known.compared)
+    }
+
+    /// Where thread `number` runs: on the first hardware thread of a core until
+    /// every core has one, then on the second.
+    pub(super) fn on_core(&self, number: usize) -> usize {
+        let (cores, each) = (self.cores(), self.config.threads_per_core as usize);
+        number % cores * each + number / cores % each
     }
 
     /// Where the caller of a pool of `threads` runs: on the next core of the
@@ -97,7 +115,7 @@ impl DocumentChip {
     pub(super) fn beside(&self, threads: usize) -> usize {
         match threads.is_multiple_of(self.cores_in_a_group()) {
             false => self.on_core(threads),
-            true => self.on_core(threads) - 1,
+            true => self.on_core(threads - 1) + self.config.threads_per_core as usize - 1,
         }
     }
 
@@ -142,6 +160,18 @@ mod tests {
 
     fn chip(preset: &str) -> DocumentChip {
         DocumentChip::new(&Config::preset(preset).unwrap())
+    }
+
+    #[test]
+    fn threads_fill_the_cores_before_they_share_them() {
+        let amd = chip("tr3970x");
+        assert_eq!(amd.threads_compared(), Some(amd.hardware_threads()));
+        let places: Vec<usize> = (0..64).map(|number| amd.on_core(number)).collect();
+        assert_eq!((places[31], places[32], places[63]), (62, 1, 63));
+        let mut all = places;
+        all.sort_unstable();
+        assert!(all.iter().copied().eq(0..64));
+        assert_eq!((amd.groups_of(32), amd.groups_of(64)), (8, 8));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! one thread after the other, takes part itself, and then waits for each. All
 //! claim blocks from one counter. The counter, N and the block size are
 //! variables of the caller that the threads see by reference, so they share a
-//! cache line: a claim takes it away from everybody who is about to look at N.
+//! cache line: a claim takes it away from everybody who is about to look at N, and from the
+//! tasks, whose sizes are variables of the caller too.
 
 use crate::threads::start_ranks;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
@@ -148,7 +149,7 @@ struct DocumentShared<P: Platform, F> {
     body: F,
 }
 
-impl<P: Platform, F: Fn(usize)> DocumentShared<P, F> {
+impl<P: Platform, F: Fn(usize, &dyn Fn())> DocumentShared<P, F> {
     /// The document's `thread_task`.
     fn thread_task(&self) {
         let Loop { counter, n, block } = &*self.shared_loop;
@@ -161,7 +162,9 @@ impl<P: Platform, F: Fn(usize)> DocumentShared<P, F> {
             let mut iteration = begin;
             while iteration < load(n).min(begin + load(block)) {
                 P::compute(CALL);
-                (self.body)(iteration as usize);
+                (self.body)(iteration as usize, &|| {
+                    load(n);
+                });
                 iteration += 1;
             }
         }
@@ -182,7 +185,7 @@ pub(super) struct DocumentPool<P: Platform, F> {
     threads: Vec<P::Thread>,
 }
 
-impl<P: Platform, F: Fn(usize) + Send + Sync + 'static> DocumentPool<P, F> {
+impl<P: Platform, F: Fn(usize, &dyn Fn()) + Send + Sync + 'static> DocumentPool<P, F> {
     /// One thread for each of `cores`, bound to it; they and the caller will
     /// run `body`.
     pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> anyhow::Result<Self> {

@@ -8,6 +8,7 @@ use crate::study::block_size::load::Kernel;
 use crate::study::block_size::policy::LoopPolicy;
 use crate::threads::start;
 use anyhow::{Context, anyhow, bail};
+use manycore::cost::Prices;
 use manycore::{Builder, Partitioner};
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::Load;
@@ -18,18 +19,20 @@ use std::sync::mpsc;
 
 /// What a simulation found.
 #[derive(Debug, PartialEq)]
-pub(super) struct LoopOutcome {
+pub(in crate::study) struct LoopOutcome {
     /// Cycles of each loop.
-    pub(super) cycles: Vec<f64>,
+    pub(in crate::study) cycles: Vec<f64>,
     /// The simulation's fingerprint.
-    pub(super) hash: u64,
+    pub(in crate::study) hash: u64,
 }
 
-/// Runs the cell's loop once for warmth and then `rounds` times.
-pub(super) fn simulate(
+/// Runs the cell's loop once for warmth and then `rounds` times. Our pool may be `told` what the
+/// machine charges.
+pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,
     policy: LoopPolicy,
+    told: Option<Prices>,
     rounds: usize,
     seed: u64,
 ) -> anyhow::Result<LoopOutcome> {
@@ -42,7 +45,7 @@ pub(super) fn simulate(
         };
         let caller = move || {
             // Fails if nobody wants to know any more.
-            let _ = send.send(loops.run(&chip, policy));
+            let _ = send.send(loops.run(&chip, policy, told));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
         receive.try_recv().context("the caller panicked")?
@@ -68,9 +71,9 @@ enum Body {
 }
 
 impl Body {
-    fn run(&self, index: usize) {
+    fn run(&self, index: usize, look: Option<&dyn Fn()>) {
         match self {
-            Self::Unit(task) => task.run::<Simulated>(),
+            Self::Unit(task) => task.run::<Simulated>(look),
             Self::Kernel(Kernel::UnitTask(load)) => load.run::<Simulated>(index),
             Self::Kernel(Kernel::Irregular(load)) => load.run::<Simulated>(index),
             Self::Kernel(Kernel::Tiny(load)) => load.run::<Simulated>(index),
@@ -91,7 +94,11 @@ impl Loops {
     fn new(chip: &DocumentChip, cell: LoopCell, rounds: usize, seed: u64) -> anyhow::Result<Self> {
         let workload = cell.workload;
         let body = match workload.task.class() {
-            Class::UnitTask => Body::Unit(UnitTask::new(workload, chip.config.cores as usize)),
+            Class::UnitTask => Body::Unit(UnitTask::new(
+                workload,
+                chip.config.core.cpi,
+                chip.config.cores as usize,
+            )),
             Class::Irregular | Class::Tiny => Body::Kernel(Kernel::new(workload, seed)?),
         };
         Ok(Self {
@@ -102,36 +109,52 @@ impl Loops {
         })
     }
 
-    fn iteration(&self, index: usize) {
+    fn iteration(&self, index: usize, look: Option<&dyn Fn()>) {
         self.ran[index].fetch_add(1, Relaxed);
-        self.body.run(index);
+        self.body.run(index, look);
     }
 
     /// Cycles of each loop under `policy`.
-    fn run(self, chip: &DocumentChip, policy: LoopPolicy) -> anyhow::Result<Vec<u64>> {
+    fn run(
+        self,
+        chip: &DocumentChip,
+        policy: LoopPolicy,
+        told: Option<Prices>,
+    ) -> anyhow::Result<Vec<u64>> {
         let (n, threads) = (self.cell.workload.n, self.cell.threads);
         match policy {
             LoopPolicy::Document(block) => {
                 let loops = Arc::new(self);
+                // Within a group the line comes back before the core's window is full.
+                let far = chip.config.groups() > 1;
                 let body = {
                     let loops = Arc::clone(&loops);
-                    move |index| loops.iteration(index)
+                    move |index: usize, look: &dyn Fn()| {
+                        loops.iteration(index, far.then_some(look));
+                    }
                 };
                 let cores = (0..threads).map(|core| chip.on_core(core));
                 let pool = document::DocumentPool::<Simulated, _>::new(cores, body)?;
                 loops.time(|| pool.parallel_for(n, block.get()))
             }
-            LoopPolicy::Ours(partitioner) => self.run_ours(chip, partitioner),
+            LoopPolicy::Ours(partitioner) => self.run_ours(chip, partitioner, told),
         }
     }
 
-    fn run_ours(&self, chip: &DocumentChip, partitioner: Partitioner) -> anyhow::Result<Vec<u64>> {
+    fn run_ours(
+        &self,
+        chip: &DocumentChip,
+        partitioner: Partitioner,
+        told: Option<Prices>,
+    ) -> anyhow::Result<Vec<u64>> {
         let (n, threads) = (self.cell.workload.n, self.cell.threads);
         let cpus = (0..threads).map(|core| vec![chip.on_core(core)]).collect();
         let groups = chip.groups_of(chip.cores());
-        let pool = Builder::<Simulated>::on_platform().build_on(chip.cores(), groups, cpus)?;
+        let builder = Builder::<Simulated>::on_platform();
+        let builder = told.into_iter().fold(builder, Builder::prices);
+        let pool = builder.build_on(chip.cores(), groups, cpus)?;
         self.time(|| {
-            let body = |index| self.iteration(index);
+            let body = |index| self.iteration(index, None);
             pool.with(partitioner).parallel_for(0..n, body);
         })
     }

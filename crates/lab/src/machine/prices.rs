@@ -1,0 +1,173 @@
+//! What the cost model wants to know of a machine.
+
+use super::MachineReport;
+use super::simulated::{Operation, SimulatedReport, State};
+use manycore::cost::Prices;
+use manycore::topology::Distance;
+use manycore_chip::config::Config;
+use manycore_kernels::{Folding, Load, TaskSize, UnitTask};
+use manycore_platform::{Native, Platform};
+use serde::{Deserialize, Serialize};
+
+/// Instructions of the unit task for each byte that it reads: a load, a folded addition, a store,
+/// and three instructions of two loops. As in the native kernel.
+pub(crate) const INSTRUCTIONS_A_BYTE: u64 = 6;
+
+/// Prices in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MachinePrices {
+    /// A fetch-and-add on a line of one's own.
+    pub(crate) claim_ns: f64,
+    /// The same on a line that a core of the same core group has written; natively, from its
+    /// write to the other's seeing it.
+    pub(crate) handoff_ns: f64,
+    /// The same between the two groups farthest from each other; with one group the hand-off.
+    pub(crate) crossing_ns: f64,
+    /// A loop on two threads of our pool, beyond its work: how much later a spinning worker
+    /// arrives than the caller.
+    pub(crate) launch_ns: f64,
+    /// From the call that wakes a sleeping thread to its first instruction.
+    pub(crate) wake_ns: f64,
+    /// The unit task's time for each byte that it reads.
+    pub(crate) byte_ns: f64,
+}
+
+impl MachinePrices {
+    /// Each by its name.
+    pub(crate) fn named(&self) -> [(&'static str, f64); 6] {
+        [
+            ("claim_ns", self.claim_ns),
+            ("handoff_ns", self.handoff_ns),
+            ("crossing_ns", self.crossing_ns),
+            ("launch_ns", self.launch_ns),
+            ("wake_ns", self.wake_ns),
+            ("byte_ns", self.byte_ns),
+        ]
+    }
+
+    /// For our pool, whose workers spin for the next loop.
+    pub(crate) fn of_pool(&self) -> Prices {
+        Prices {
+            claim_ns: self.claim_ns,
+            handoff_ns: self.handoff_ns,
+            crossing_ns: self.crossing_ns,
+            launch_ns: self.launch_ns,
+        }
+    }
+
+    /// Price by price.
+    pub(crate) fn geometric_mean<'a>(all: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let mean = |price: fn(&Self) -> f64| {
+            let logs = all.clone().map(|prices| price(prices).ln());
+            (logs.sum::<f64>() / all.clone().count() as f64).exp()
+        };
+        Self {
+            claim_ns: mean(|prices| prices.claim_ns),
+            handoff_ns: mean(|prices| prices.handoff_ns),
+            crossing_ns: mean(|prices| prices.crossing_ns),
+            launch_ns: mean(|prices| prices.launch_ns),
+            wake_ns: mean(|prices| prices.wake_ns),
+            byte_ns: mean(|prices| prices.byte_ns),
+        }
+    }
+
+    /// This host's, as far as `report` has them all. The tenth percentile of
+    /// handovers counts: one that is interrupted takes a thousand times as long, none is too short.
+    pub(super) fn of_host(report: &MachineReport) -> Option<Self> {
+        let handover = |distances: &[Distance]| {
+            let mut found = report.distances.iter();
+            let found = found.rfind(|cost| distances.contains(&cost.distance));
+            found.map(|cost| cost.handover_ns.p10)
+        };
+        let near = handover(&[Distance::SameGroup]);
+        let far = handover(&[Distance::SamePackage, Distance::OtherPackage]);
+        let handoff_ns = near.or(handover(&[Distance::SmtSibling])).or(far)?;
+        let launch = report.costs.launch_hot_ns.iter().find(|at| at.threads == 2);
+        Some(Self {
+            claim_ns: report.costs.faa_ns?,
+            handoff_ns,
+            crossing_ns: far.unwrap_or(handoff_ns),
+            launch_ns: launch?.ns.max(1.0),
+            wake_ns: report.costs.wake_ns?,
+            byte_ns: byte_here(report.rounds)?,
+        })
+    }
+
+    /// A simulated machine's, of more than one core.
+    pub(super) fn of_simulated(config: &Config, report: &SimulatedReport) -> Option<Self> {
+        let counted = report
+            .contended
+            .iter()
+            .find(|cost| (cost.operation, cost.threads) == (Operation::Faa, 1));
+        // Nearest first.
+        let mut moved = report.latencies.iter().filter(|cost| {
+            (cost.operation, cost.state) == (Operation::Faa, State::M)
+                && cost.distance != "same core"
+        });
+        let ns = |cycles: f64| cycles / config.ghz;
+        let handoff_ns = ns(moved.next()?.cycles.simulated);
+        let launch = report.launches.iter().find(|cost| cost.threads == 2);
+        Some(Self {
+            claim_ns: counted?.ns.simulated,
+            handoff_ns,
+            crossing_ns: moved
+                .next_back()
+                .map_or(handoff_ns, |cost| ns(cost.cycles.simulated)),
+            launch_ns: launch?.ns,
+            wake_ns: report.wakes.first()?.ns,
+            byte_ns: ns(INSTRUCTIONS_A_BYTE as f64 * config.core.cpi),
+        })
+    }
+}
+
+/// The unit task's time for a byte on this host, the median of so many `rounds`.
+fn byte_here(rounds: usize) -> Option<f64> {
+    const ITERATIONS: usize = 64;
+    const BYTES: usize = 1024;
+    let size = TaskSize {
+        read: BYTES,
+        write: BYTES,
+        comp: BYTES as u64,
+    };
+    let task = UnitTask::new(ITERATIONS, size, Folding::Folded, 1).ok()?;
+    let run = || {
+        let start = Native::now();
+        (0..ITERATIONS).for_each(|index| task.run::<Native>(index));
+        Native::ticks_to_ns(Native::now().saturating_sub(start))
+    };
+    run(); // For warmth.
+    let samples: Vec<f64> = (0..rounds).map(|_| run()).collect();
+    let median = super::summary::Summary::of(samples)?.median;
+    Some(median / (ITERATIONS * BYTES) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_prices_is_geometric() {
+        let cheap = MachinePrices {
+            claim_ns: 1.0,
+            handoff_ns: 2.0,
+            crossing_ns: 3.0,
+            launch_ns: 4.0,
+            wake_ns: 5.0,
+            byte_ns: 6.0,
+        };
+        let dear = MachinePrices {
+            claim_ns: 4.0,
+            ..cheap
+        };
+        let mean = MachinePrices::geometric_mean([cheap, dear].iter());
+        assert!((mean.claim_ns - 2.0).abs() < 1e-12);
+        assert!((mean.byte_ns - 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_byte_takes_time() {
+        // Generous: this runs beside other tests, unoptimised.
+        assert!((0.01..10_000.0).contains(&byte_here(3).unwrap()));
+    }
+}

@@ -1,0 +1,80 @@
+//! How many iterations and participants the document's loops had, from the steps of its tables.
+//!
+//! Where blocks are few, latency steps with what the busiest participant gets. A table is read
+//! with N iterations and P participants by list scheduling: each block goes to whoever is free
+//! first. The time of an iteration is fitted; what is left is how far the reading is off.
+
+use super::data::PublishedCell;
+use super::shipped;
+
+/// Smaller blocks show what claims cost.
+const FEWEST: usize = 32;
+
+/// Iterations of the busiest of `participants`.
+fn busiest(n: usize, block: usize, participants: usize) -> f64 {
+    let mut busy = vec![0; participants];
+    let mut left = n;
+    while left > 0 {
+        let next = block.min(left);
+        left -= next;
+        let first = busy.iter_mut().min().unwrap();
+        *first += next;
+    }
+    busy.into_iter().max().unwrap() as f64
+}
+
+/// The root mean square of the logarithm of measured over expected.
+fn off(cell: &PublishedCell, n: usize, participants: usize) -> f64 {
+    let large = cell.measured.iter().filter(|(block, _)| *block >= FEWEST);
+    let logs = large.map(|&(block, latency)| (latency / busiest(n, block, participants)).ln());
+    let logs: Vec<f64> = logs.collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+    (squares / logs.len() as f64).sqrt()
+}
+
+fn cell(machine: &str, threads: usize, write: u64) -> PublishedCell {
+    let cells = shipped::latency().cells().unwrap();
+    let mut found = cells.into_iter().filter(|cell| {
+        let at = &cell.at;
+        at.machine == machine && at.threads == threads && at.unit_write == write
+    });
+    found.next().unwrap()
+}
+
+#[test]
+fn two_threads_and_their_caller_share_4096_iterations() {
+    let cell = cell("W-3225R", 2, 1024);
+    assert!(off(&cell, 4096, 3) < 0.01);
+    for (n, participants) in [(8192, 3), (4096, 2), (4096, 4)] {
+        assert!(off(&cell, n, participants) > 0.05, "{n} {participants}");
+    }
+}
+
+#[test]
+fn the_table_of_1024_to_the_4th_on_the_3970x_had_8192() {
+    for threads in [8, 16, 32] {
+        let cell = cell("AMD 3970X", threads, 1024);
+        assert_eq!(cell.at.n, 8192);
+        let [long, short] = [8192, 4096].map(|n| off(&cell, n, threads + 1));
+        assert!(
+            long < 0.1 && 1.5 * long < short,
+            "{threads}: {long} {short}"
+        );
+    }
+}
+
+#[test]
+fn its_other_tables_had_4096() {
+    for threads in [8, 16] {
+        // 8 threads are 5 participants in all of them, to half a percent.
+        let participants = if threads == 8 { 5 } else { 17 };
+        let cell = cell("AMD 3970X", threads, 4096);
+        assert_eq!(cell.at.n, 4096);
+        let [short, long] = [4096, 8192].map(|n| off(&cell, n, participants));
+        assert!(
+            short < 0.05 && 2.0 * short < long,
+            "{threads}: {short} {long}"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! One loop of the document's unit task under one policy.
+
+use super::policy::ModelPolicy;
+use crate::machine::{self, MachinePrices};
+use crate::model::{Choices, Configuration, PriceList};
+use crate::study::block_size::{DocumentChip, LoopCell, Task, Workload, simulate, time_natively};
+use crate::study::settings::power;
+use crate::study::trial::{Machines, Trial};
+use crate::world::World;
+use manycore::topology::Topology;
+use manycore::{Affinity, Pool};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Loops that count, after one for warmth.
+const ROUNDS: usize = 2;
+/// The same natively, where the median of them is taken.
+const NATIVE_ROUNDS: usize = 5;
+
+/// All that decides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ModelCase {
+    /// What the loop is, and on what.
+    #[serde(flatten)]
+    pub(super) at: Configuration,
+    pub(super) policy: ModelPolicy,
+    pub(super) seed: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ModelOutcome {
+    /// The median of the loops, in ns.
+    pub(super) latency_ns: f64,
+    /// The block, where a model picks it beforehand.
+    pub(super) block: Option<usize>,
+}
+
+impl ModelCase {
+    fn cell(&self) -> LoopCell {
+        LoopCell {
+            workload: Workload {
+                task: Task::Folded,
+                n: self.at.n,
+                read: self.at.unit_read as usize,
+                write: self.at.unit_write as usize,
+                comp: self.at.unit_comp,
+            },
+            threads: self.at.threads,
+        }
+    }
+
+    fn outcome(&self, choices: &Choices, mut latencies_ns: Vec<f64>) -> ModelOutcome {
+        latencies_ns.sort_by(f64::total_cmp);
+        ModelOutcome {
+            latency_ns: latencies_ns[latencies_ns.len() / 2],
+            block: self.policy.block(choices),
+        }
+    }
+}
+
+impl Trial for ModelCase {
+    type Outcome = ModelOutcome;
+
+    fn cores(&self) -> usize {
+        self.at.threads
+    }
+
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(ModelOutcome, u64)> {
+        let config = &machines.0[0].0;
+        let chip = DocumentChip::new(config);
+        let list = PriceList::shipped();
+        let prices = match list.machines.get(&self.at.machine) {
+            Some(prices) => *prices,
+            None => measured(&World::Simulated(Box::new(config.clone())))?,
+        };
+        let choices = PriceList::of_one(&self.at.machine, prices).choices(&self.at);
+        let policy = self.policy.of_loop(&choices);
+        let told = Some(prices.of_pool());
+        let run = simulate(&chip, self.cell(), policy, told, ROUNDS, self.seed)?;
+        let ns = run.cycles.iter().map(|cycles| cycles / config.ghz);
+        Ok((self.outcome(&choices, ns.collect()), run.hash))
+    }
+
+    fn run_here(&self, _: &Topology, pinned: bool) -> anyhow::Result<ModelOutcome> {
+        let prices = measured(&World::Native)?;
+        let choices = PriceList::of_one(&self.at.machine, prices).choices(&self.at);
+        let affinity = match pinned {
+            true => Affinity::Compact,
+            false => Affinity::None,
+        };
+        let pool = Pool::builder()
+            .threads(self.at.threads)
+            .affinity(affinity)
+            .prices(prices.of_pool())
+            .build()?;
+        let policy = self.policy.of_loop(&choices);
+        let ns = time_natively(&pool, self.cell(), policy, NATIVE_ROUNDS, self.seed)?;
+        Ok(self.outcome(&choices, ns))
+    }
+}
+
+/// The prices of the one machine that this process studies, measured once.
+fn measured(world: &World) -> anyhow::Result<MachinePrices> {
+    static PRICES: OnceLock<MachinePrices> = OnceLock::new();
+    match PRICES.get() {
+        Some(prices) => Ok(*prices),
+        None => {
+            let prices = machine::prices(world, &mut |_| ())?;
+            Ok(*PRICES.get_or_init(|| prices))
+        }
+    }
+}
+
+impl fmt::Display for ModelCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = &self.at;
+        let [read, write, comp] = [at.unit_read, at.unit_write, at.unit_comp].map(power);
+        let (threads, policy) = (at.threads, self.policy);
+        write!(f, "{read}/{write}/{comp}, {threads} threads, {policy}")
+    }
+}

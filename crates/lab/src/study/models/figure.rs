@@ -1,0 +1,58 @@
+//! The figure: latency against what varies, a panel a table of the document.
+
+use super::config::Dimension;
+use super::headline;
+use super::results::ModelResults;
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series, Value};
+
+pub(super) fn figure(results: &ModelResults<'_>) -> Figure {
+    Figure {
+        part: String::new(),
+        message: headline::message(results),
+        note: format!(
+            "Latency of one loop on {} threads, by who picks how many iterations a thread takes \
+             at a time ({})",
+            results.config.threads,
+            results.config.setup.place()
+        ),
+        panels: Dimension::ALL
+            .map(|dimension| panel(results, dimension))
+            .into(),
+    }
+}
+
+fn panel(results: &ModelResults<'_>, dimension: Dimension) -> Panel {
+    let config = results.config;
+    let series = config.policies.iter().map(|&policy| {
+        let point = |value: u64| {
+            let latency = results.latency(&config.at(dimension, value), policy)?;
+            Some(Point {
+                x: value as f64,
+                y: Value {
+                    at: latency.median / 1e3,
+                    low: latency.p10 / 1e3,
+                    high: latency.p90 / 1e3,
+                },
+            })
+        };
+        let points = config.values(dimension).into_iter().filter_map(point);
+        Series::measured(policy.name(), points.collect())
+    });
+    let (title, quantity, unit) = match dimension {
+        Dimension::Read => ("Bytes read", "read by an iteration", "bytes"),
+        Dimension::Write => ("Bytes written", "written by an iteration", "bytes"),
+        Dimension::Comp => (
+            "Additions, which a compiler folds",
+            "additions of an iteration",
+            "",
+        ),
+    };
+    Panel {
+        title: title.into(),
+        content: Content::Lines {
+            x: Axis::logarithmic(quantity, unit),
+            y: Axis::logarithmic("latency", "us"),
+            series: series.collect(),
+        },
+    }
+}

@@ -1,0 +1,99 @@
+//! What was measured, in medians, and what the document prints.
+
+use super::case::ModelCase;
+use super::config::{Dimension, ModelsConfig};
+use super::policy::ModelPolicy;
+use super::printed::Printed;
+use crate::measure::statistics::{Spread, geometric_mean, median};
+use crate::model::{Configuration, ModelError};
+use crate::study::trial::{MeasuredTrials, Runs};
+
+/// The study's numbers, to be asked.
+pub(super) struct ModelResults<'a> {
+    pub(super) config: &'a ModelsConfig,
+    pub(super) measured: &'a MeasuredTrials<ModelCase>,
+    pub(super) printed: Printed,
+}
+
+impl<'a> ModelResults<'a> {
+    pub(super) fn new(
+        config: &'a ModelsConfig,
+        measured: &'a MeasuredTrials<ModelCase>,
+    ) -> Result<Self, ModelError> {
+        Ok(Self {
+            config,
+            measured,
+            printed: Printed::new()?,
+        })
+    }
+
+    fn runs(&self, at: &Configuration, policy: ModelPolicy) -> Option<&Runs<ModelCase>> {
+        let case = self.config.case(at.clone(), policy);
+        self.measured.0.iter().find(|runs| runs.trial == case)
+    }
+
+    /// A policy's latency in ns.
+    pub(super) fn latency(&self, at: &Configuration, policy: ModelPolicy) -> Option<Spread> {
+        Some(latency(self.runs(at, policy)?))
+    }
+
+    /// The block that a model picked beforehand.
+    pub(super) fn block(&self, at: &Configuration, policy: ModelPolicy) -> Option<usize> {
+        self.runs(at, policy)?.outcomes.first()?.block
+    }
+
+    /// The policies of our pool; the document's is another pool.
+    pub(super) fn ours(&self) -> impl Iterator<Item = ModelPolicy> + Clone {
+        let all = self.config.policies.iter().copied();
+        all.filter(|&policy| policy != ModelPolicy::Document)
+    }
+
+    /// The least latency of our pool's policies in a loop.
+    pub(super) fn best(&self, at: &Configuration) -> Option<f64> {
+        let all = self.ours().filter_map(|policy| self.latency(at, policy));
+        all.map(|spread| spread.median).reduce(f64::min)
+    }
+
+    /// A policy's latency over the best policy's in each loop.
+    pub(super) fn ratios(&self, policy: ModelPolicy) -> Vec<f64> {
+        let loops = self.config.loops();
+        let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);
+        loops.iter().filter_map(ratio).collect()
+    }
+
+    /// Geometric means, over the rows that the document prints of these loops, of its Taskflow
+    /// over its cost model: as printed, and as measured here.
+    pub(super) fn taskflow_over_model(&self) -> Option<[f64; 2]> {
+        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        for dimension in Dimension::ALL {
+            for value in self.config.values(dimension) {
+                let at = self.config.at(dimension, value);
+                let here = |policy| Some(self.latency(&at, policy)?.median);
+                let pair = here(ModelPolicy::TaskflowRule).zip(here(ModelPolicy::Published));
+                if let (Some(row), Some((taskflow, model))) =
+                    (self.printed.of(dimension, &at), pair)
+                {
+                    theirs.push(row.taskflow_ns / row.cost_model_ns);
+                    ours.push(taskflow / model);
+                }
+            }
+        }
+        (!theirs.is_empty()).then(|| [geometric_mean(theirs), geometric_mean(ours)])
+    }
+}
+
+/// The latency of all runs of a case.
+pub(super) fn latency(runs: &Runs<ModelCase>) -> Spread {
+    let all: Vec<f64> = runs.outcomes.iter().map(|run| run.latency_ns).collect();
+    Spread::of(&all)
+}
+
+/// Mean, median and the most of ratios.
+pub(super) fn middle(ratios: &[f64]) -> Option<[f64; 3]> {
+    let most = ratios.iter().copied().reduce(f64::max)?;
+    Some([
+        geometric_mean(ratios.iter().copied()),
+        median(ratios.iter().copied()),
+        most,
+    ])
+}

@@ -1,0 +1,86 @@
+//! `manycore study models`, on loops so small that a test can wait.
+
+use crate::Bench;
+
+const SMALL: [&str; 10] = [
+    "study",
+    "models",
+    "--threads",
+    "2",
+    "--set",
+    "n=64",
+    "--set",
+    "sizes=64,256",
+    "--format",
+    "csv",
+];
+
+/// The rows of a run, which has `policies` in each of seven loops.
+fn rows(bench: &Bench, more: &[&str], policies: usize) -> Vec<csv::StringRecord> {
+    let csv = bench.run(&[&SMALL[..], more].concat()).ok().out();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    assert_eq!(
+        (&header[8], &header[9], &header[10]),
+        ("policy", "block_size", "latency_ns")
+    );
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    // Two sizes read, two written, and two computations of the middle.
+    assert_eq!(rows.len(), 6 * policies);
+    for row in &rows {
+        assert!(row[10].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        let told = ["document", "published", "refitted", "ours"].contains(&&row[8]);
+        assert_eq!(told, !row[9].is_empty(), "{row:?}");
+    }
+    rows
+}
+
+#[test]
+fn every_model_runs_on_a_simulated_machine_and_the_same_again() {
+    let on = ["--on", "w3225r"];
+    let first = rows(&Bench::new(), &on, 7);
+    assert_eq!(first, rows(&Bench::new(), &on, 7));
+    let block = |policy: &str, read: &str| {
+        let found = first
+            .iter()
+            .find(|row| (&row[8], &row[4]) == (policy, read));
+        found.unwrap()[9].parse::<usize>().unwrap()
+    };
+    // Both formulas say that smaller tasks want larger blocks.
+    assert!(block("published", "64") > block("published", "256"));
+    assert!(block("ours", "64") >= block("ours", "256"));
+}
+
+#[test]
+fn natively_all_policies_are_ours() {
+    let rows = rows(&Bench::new(), &["--set", "runs=1"], 6);
+    assert!(
+        rows.iter()
+            .all(|row| &row[0] == "native" && &row[8] != "document")
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let bench = Bench::new();
+    let refused = |args: &[&str], parts: &[&str]| {
+        bench
+            .run(&[&["study", "models"], args].concat())
+            .refused(parts);
+    };
+    refused(&["--only", "guess"], &["--only", "guess", "adaptive"]);
+    refused(&["--threads", "2,4"], &["--threads", "expected one"]);
+    refused(&["--cores", "2"], &["--cores", "--threads"]);
+    refused(
+        &["--on", "w3225r", "--threads", "17"],
+        &["--threads 17", "16"],
+    );
+    refused(
+        &["--on", "tr3970x", "--threads", "64", "--only", "document"],
+        &["document"],
+    );
+    refused(
+        &["--set", "sizes=1048576", "--set", "n=16777216"],
+        &["--set sizes"],
+    );
+}
