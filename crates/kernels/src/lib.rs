@@ -21,7 +21,7 @@
 //! | program | what it asks of a scheduler |
 //! |---|---|
 //! | [`fork::MergeSort`], [`fork::QuickSort`] | recursion over halves, even and uneven; much memory |
-//! | [`fork::FrogJump`] | a search over a very uneven tree |
+//! | [`fork::FrogJump`] | a search in rounds, with a set that all mark |
 //! | [`fork::Life`] | a hundred short loops one after the other |
 //! | [`fork::NBody`] | ten long loops; in its reduce form, loops within them |
 //! | [`fork::Tsp`] | a search whose branches share a bound |

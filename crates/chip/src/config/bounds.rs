@@ -44,6 +44,7 @@ const BOUNDS: &[Bound] = &[
     ("line", 8.0, 4096.0),
     // Time is kept in 1024ths of a cycle an instruction: nothing may take none.
     ("core.cpi", 0.01, 1000.0),
+    ("core.shared-cpi", 0.01, 1000.0),
     ("core.spin-period", 1.0, ACCESS),
     ("l1.size", 1.0, CACHE),
     ("l1.ways", 1.0, WAYS),
@@ -103,6 +104,9 @@ const BOUNDS: &[Bound] = &[
     ("os.balance-busy", 1.0, 1024.0),
     ("os.hot", 0.0, PERIOD),
     ("os.timer-slack", 0.0, PERIOD),
+    ("os.governor.slowest", 0.001, 1.0),
+    ("os.governor.period", TICK, PERIOD),
+    ("os.governor.half-life", TICK, PERIOD),
 ];
 
 /// The keys of what is no number.

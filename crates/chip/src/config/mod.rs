@@ -40,7 +40,7 @@ pub use memory::{
     SharedCache, Slices, Writes,
 };
 pub use network::{Contention, Distance, Network, Optical};
-pub use os::Os;
+pub use os::{Governor, Os};
 pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SOSP13, preset_names};
 
 /// A simulated machine: everything that decides a simulation beside the
@@ -54,8 +54,8 @@ pub struct Config {
     pub title: String,
     /// Hardware threads; each runs one software thread at a time.
     pub cores: u32,
-    /// Hardware threads that share an L1 and an L2. They do not compete for
-    /// the pipeline.
+    /// Hardware threads that share an L1 and an L2, and the pipeline if
+    /// [`Core::shared_cpi`] says so.
     pub threads_per_core: u32,
     /// Consecutive hardware threads that share a last-level cache, or are one
     /// node of the network between groups.
@@ -118,6 +118,9 @@ impl Config {
 pub struct Core {
     /// Cycles an instruction of `compute` takes.
     pub cpi: f64,
+    /// Cycles that it takes while another hardware thread of the core runs too;
+    /// without a value they do not compete for the pipeline.
+    pub shared_cpi: Option<f64>,
     /// Cycles from one look at a word to the next in a spin loop, the spin
     /// hint (`pause`) included.
     pub spin_period: u64,

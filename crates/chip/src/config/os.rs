@@ -50,4 +50,19 @@ pub struct Os {
     pub hot: u64,
     /// Spread of timer interrupts: a timed sleep ends up to this late.
     pub timer_slack: u64,
+    /// Without one all cores run at the clock's frequency.
+    pub governor: Option<Governor>,
+}
+
+/// Sets each core's frequency by how busy the core was, as Linux's `schedutil`
+/// does: to 1.25 times the load, a mean that halves when the core idles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Governor {
+    /// The lowest frequency, relative to the clock's, which is the highest.
+    pub slowest: f64,
+    /// Cycles between two changes.
+    pub period: u64,
+    /// Cycles of idleness that halve the load.
+    pub half_life: u64,
 }

@@ -6,6 +6,11 @@ const PRESETS: &[(&str, &str)] = &[
     ("w3225r", include_str!("../../presets/w3225r.toml")),
     ("gold5225r", include_str!("../../presets/gold5225r.toml")),
     ("dahu", include_str!("../../presets/dahu.toml")),
+    ("dahu-smt", include_str!("../../presets/dahu-smt.toml")),
+    (
+        "dahu-governed",
+        include_str!("../../presets/dahu-governed.toml"),
+    ),
     ("tr3970x", include_str!("../../presets/tr3970x.toml")),
     ("e5-2640x2", include_str!("../../presets/e5-2640x2.toml")),
     (

@@ -61,6 +61,17 @@ impl Config {
             self.group_cores,
             &format!("a multiple of threads-per-core = {}", self.threads_per_core),
         )?;
+        if let Some(shared) = self.core.shared_cpi {
+            expect(
+                self.threads_per_core > 1 && shared >= self.core.cpi,
+                "core.shared-cpi",
+                shared,
+                &format!(
+                    "at least core.cpi = {}, with threads-per-core above 1",
+                    self.core.cpi
+                ),
+            )?;
+        }
         expect(
             self.line.is_power_of_two(),
             "line",

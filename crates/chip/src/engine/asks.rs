@@ -156,6 +156,10 @@ impl Engine {
     /// The kernel is entered for `cycles`.
     pub(crate) fn kernel(&mut self, core: u32, activity: Activity, cycles: u64) {
         let port = &mut self.ports[core as usize];
+        let cycles = match &mut self.pace {
+            None => cycles,
+            Some(pace) => pace.slowed(port, cycles),
+        };
         let from = port.clock;
         port.pass_until(activity, from + cycles);
         let to = port.clock;
@@ -283,10 +287,17 @@ impl Engine {
     /// the run's limit.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
-        let cycles = match instructions.checked_mul(self.cpi_1024) {
+        let cpi = match &mut self.pace {
+            None => self.cpi_1024,
+            Some(pace) => {
+                let siblings = self.config.threads_per_core;
+                pace.cpi(&self.ports, core, siblings, self.cpi_1024)
+            }
+        };
+        let cycles = match instructions.checked_mul(cpi) {
             Some(product) => product.div_ceil(1024),
             None => {
-                let cycles = u128::from(instructions) * u128::from(self.cpi_1024);
+                let cycles = u128::from(instructions) * u128::from(cpi);
                 cycles.div_ceil(1024).min(LONGEST.into()) as u64
             }
         };

@@ -30,6 +30,7 @@ mod hash;
 mod kernel;
 mod message;
 mod outcome;
+mod pace;
 mod port;
 mod spin;
 mod thread;
@@ -48,6 +49,7 @@ use crate::network::{self, Optical};
 use crate::os::{FutexTable, Scheduler, ThreadId};
 use agenda::{Agenda, Event, Next};
 use hash::EventHash;
+use pace::Pace;
 use port::Mode;
 use thread::{State, Thread};
 
@@ -76,6 +78,8 @@ pub(crate) struct Engine {
     write_through: bool,
     /// Cycles an instruction, in 1024ths.
     cpi_1024: u64,
+    /// What makes cores slower than that.
+    pace: Option<Pace>,
     defect: Option<String>,
 }
 
@@ -117,6 +121,7 @@ impl Engine {
             events: 0,
             write_through: config.coherence.writes == Writes::Through,
             cpi_1024: (config.core.cpi * 1024.0).round() as u64,
+            pace: Pace::new(config),
             defect: None,
             addresses,
             memory,

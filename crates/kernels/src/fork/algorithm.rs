@@ -21,10 +21,11 @@ pub enum Algorithm {
     /// [`MergeSort`](super::MergeSort) of 488,281 numbers, chunks of 32 Ki
     /// sorted and 64 Ki merged by one thread.
     MergeSort,
-    /// [`QuickSort`](super::QuickSort) of 488,281 numbers, down to one.
+    /// [`QuickSort`](super::QuickSort) of 488,281 numbers, 5,120 of them by one
+    /// thread.
     QuickSort,
-    /// [`FrogJump`](super::FrogJump) with ten million visits. The document's
-    /// program ran ten times as long.
+    /// [`FrogJump`](super::FrogJump) at a pace of 2,000 in eight lanes, 3,000
+    /// places at a time.
     FrogJump,
     /// [`Life`](super::Life) on a board of 200 times 200 for 100 generations.
     Life,
@@ -149,9 +150,13 @@ impl Algorithm {
                 let kernel = MergeSort::new(488_281 / part, 32_768 / part, 65_536 / part, seed);
                 Prepared::MergeSort(kernel)
             }
-            Self::QuickSort => Prepared::QuickSort(QuickSort::new(pick(488_281, 15_258), 1, seed)),
+            Self::QuickSort => {
+                let part = pick(1, 32);
+                Prepared::QuickSort(QuickSort::new(488_281 / part, 5120 / part, seed))
+            }
             Self::FrogJump => {
-                Prepared::FrogJump(FrogJump::new(pick(10_000_000, 300_000) as u64, 14, seed))
+                let kernel = FrogJump::new(pick(2000, 400) as u32, 8, pick(3000, 50), seed);
+                Prepared::FrogJump(kernel)
             }
             Self::Life => Prepared::Life(Life::new(pick(200, 64), pick(100, 50), seed)),
             Self::NBodyIterator => Prepared::NBody(NBody::new(

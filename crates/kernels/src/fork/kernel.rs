@@ -11,7 +11,7 @@ use std::fmt::Display;
 /// use manycore_kernels::fork::{Kernel, QuickSort, Serial};
 /// use manycore_platform::Native;
 ///
-/// let mut kernel = QuickSort::new(1000, 1, 42);
+/// let mut kernel = QuickSort::new(1000, 10, 42);
 /// kernel.run(&Serial::<Native>::default());
 /// kernel.verify().unwrap();
 /// kernel.reset(); // the numbers are back in disorder

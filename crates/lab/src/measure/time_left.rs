@@ -1,9 +1,9 @@
 //! How long a measurement still takes, as far as that can be known.
 //!
-//! What a cell costs is not known before it is measured. It may cost what the
-//! others did, or grow with its threads or cores (its weight). The truth is
-//! mostly between the two, so both are computed, and if they differ both are
-//! told.
+//! A cell costs what those of the same weight (its threads or cores) cost that
+//! are done. If there is none it may cost what an average cell did, or grow with
+//! its weight. The truth is mostly between the two, so both are computed, and if
+//! they differ both are told.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,19 +13,12 @@ use std::time::Duration;
 pub(crate) struct TimeLeft {
     /// How many are measured side by side.
     lanes: f64,
-    all: Sum,
-    done: Sum,
-    /// What the cells that are done took, each by itself.
-    seconds: f64,
+    /// The weights of cells that are not done.
+    left: Vec<f64>,
+    /// The weights of those that are, and the seconds that each took.
+    done: Vec<(f64, f64)>,
     /// What is to be spent in any case.
     allotted: f64,
-}
-
-/// Cells and their weights.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    cells: f64,
-    weight: f64,
 }
 
 /// From the least that is to be expected to the most, in seconds.
@@ -38,23 +31,20 @@ pub(crate) struct Range {
 impl TimeLeft {
     /// For cells of these weights, `lanes` of them at a time.
     pub(crate) fn new(weights: impl IntoIterator<Item = f64>, lanes: usize) -> Self {
-        let mut all = Sum::default();
-        for weight in weights {
-            all.add(weight);
-        }
         Self {
             lanes: lanes as f64,
-            all,
-            done: Sum::default(),
-            seconds: 0.0,
+            left: weights.into_iter().collect(),
+            done: Vec::new(),
             allotted: 0.0,
         }
     }
 
     /// A cell is done: now, or by an earlier process.
     pub(crate) fn done(&mut self, weight: f64, seconds: f64) {
-        self.done.add(weight);
-        self.seconds += seconds;
+        if let Some(at) = self.left.iter().position(|&left| left == weight) {
+            self.left.swap_remove(at);
+        }
+        self.done.push((weight, seconds));
     }
 
     /// So much is spent on the cells that are left, if they can use it.
@@ -64,36 +54,48 @@ impl TimeLeft {
 
     /// The part of the work that is done, if `inside` cells more are.
     pub(crate) fn part(&self, inside: f64) -> f64 {
-        ((self.done.cells + inside) / self.all.cells.max(1.0)).min(1.0)
+        let all = self.done.len() + self.left.len();
+        ((self.done.len() as f64 + inside) / all.max(1) as f64).min(1.0)
     }
 
     /// The time left, if `inside` cells more are done; `None` while nothing is
     /// known.
     pub(crate) fn range(&self, inside: f64) -> Option<Range> {
-        if self.done.cells == 0.0 && self.allotted == 0.0 {
+        if self.done.is_empty() && self.allotted == 0.0 {
             return None;
         }
-        let of = |all: f64, done: f64| match done > 0.0 {
-            true => (all - done).max(0.0) * self.seconds / done,
-            false => 0.0,
-        };
-        let by_cells = of(self.all.cells, self.done.cells);
-        let by_weight = of(self.all.weight, self.done.weight);
+        let (mut least, mut most) = (0.0, 0.0);
+        for &weight in &self.left {
+            let [by_cells, by_weight] = self.guesses(weight);
+            least += by_cells.min(by_weight);
+            most += by_cells.max(by_weight);
+        }
         // The cells under way are as far as an average one.
-        let cells = (self.all.cells - self.done.cells).max(1.0);
-        let rest = 1.0 - (inside / cells).min(1.0);
+        let rest = 1.0 - (inside / self.left.len().max(1) as f64).min(1.0);
         let seconds = |guess: f64| (guess * rest / self.lanes).max(self.allotted);
         Some(Range {
-            least: seconds(by_cells.min(by_weight)),
-            most: seconds(by_cells.max(by_weight)),
+            least: seconds(least),
+            most: seconds(most),
         })
     }
-}
 
-impl Sum {
-    fn add(&mut self, weight: f64) {
-        self.cells += 1.0;
-        self.weight += weight;
+    /// The seconds that a cell takes if all cost the same, and if they grow with
+    /// their weight.
+    fn guesses(&self, weight: f64) -> [f64; 2] {
+        let mean = |of: &dyn Fn(&&(f64, f64)) -> bool, by: &dyn Fn(f64) -> f64| {
+            let (mut seconds, mut count) = (0.0, 0.0);
+            for &(weight, took) in self.done.iter().filter(of) {
+                seconds += took;
+                count += by(weight);
+            }
+            (count > 0.0).then(|| seconds / count)
+        };
+        if let Some(seconds) = mean(&|done| done.0 == weight, &|_| 1.0) {
+            return [seconds; 2];
+        }
+        let by_cells = mean(&|_| true, &|_| 1.0).unwrap_or(0.0);
+        let by_weight = mean(&|_| true, &|weight| weight).unwrap_or(0.0);
+        [by_cells, by_weight * weight]
     }
 }
 
@@ -151,6 +153,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn cells_of_a_known_weight_cost_what_they_did() {
+        let mut left = TimeLeft::new([1.0, 32.0, 1.0, 32.0], 1);
+        left.done(1.0, 60.0);
+        assert_eq!(left.range(0.0).unwrap().to_string(), "3 min to 65 min left");
+        left.done(32.0, 120.0);
+        assert_eq!(left.range(0.0).unwrap().to_string(), "about 3 min left");
     }
 
     #[test]

@@ -14,6 +14,11 @@ impl Chip {
         (self.0.cores / self.0.threads_per_core) as usize
     }
 
+    /// Threads that run at once.
+    pub(in crate::study) fn hardware_threads(&self) -> usize {
+        self.0.cores as usize
+    }
+
     pub(in crate::study) fn groups(&self) -> usize {
         (self.0.cores / self.0.group_cores) as usize
     }
@@ -21,6 +26,12 @@ impl Chip {
     /// The first hardware thread of a core.
     pub(in crate::study) fn on_core(&self, core: usize) -> usize {
         core * self.0.threads_per_core as usize
+    }
+
+    /// The hardware thread of one among threads that fill the cores, and then
+    /// their second hardware threads, and so on.
+    pub(in crate::study) fn of_thread(&self, thread: usize) -> usize {
+        self.on_core(thread % self.cores()) + thread / self.cores()
     }
 
     /// The core group of a core.
@@ -67,5 +78,17 @@ impl Chip {
 impl Serialize for Chip {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0.to_toml())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_filled_before_their_second_threads() {
+        let chip = Chip(Config::preset("dahu-smt").unwrap());
+        let places = [0, 1, 31, 32, 63].map(|thread| chip.of_thread(thread));
+        assert_eq!(places, [0, 2, 62, 1, 63]);
     }
 }

@@ -31,6 +31,7 @@ fn linux() -> config::Os {
         balance_busy: 16,
         hot: 500,
         timer_slack: 0,
+        governor: None,
     }
 }
 

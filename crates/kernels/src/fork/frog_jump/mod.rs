@@ -1,218 +1,223 @@
-//! A frog crosses a pond: a search over a tree whose branches differ greatly.
+//! A frog crosses a pond: a search for one way, side by side and in turns.
 //!
-//! The document names a program FrogJump and does not say what it does; this one
-//! is ours. The frog sits on the first place of a row of stones and water and
-//! has just jumped one place far. Each jump is as far as the one before, or one
-//! place less or more, and ends on a stone. In how many ways can the frog come
-//! exactly to the last stone, and in how few jumps? The search tries every jump
-//! and remembers nothing, so its tree grows exponentially with the pond; slow
-//! frogs have the large subtrees.
+//! The program of Fontena's experiment, after its description: the search of
+//! `github.com/jeandiegof/benches-rs` in words. Each jump is as far as the one
+//! before, or one place less or more, and ends on a stone. A place is a stone and
+//! the pace at which the frog came. A search goes in depth from a stack of
+//! places and marks each place it finds, so that no place is searched twice. In
+//! a round, the last 30 places of the stack are searched side by side, each by
+//! a frog that stops after so many places; what the frogs have left is the new
+//! top of the stack. So there is as much parallelism as the stack is deep, and
+//! all frogs wait at the end of each round.
 
 mod pond;
+mod seen;
 
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 use pond::Pond;
+use seen::{Seen, Stones};
 
-/// Instructions a place visited by the search.
-const VISIT: u64 = 78;
+/// Instructions a place that a frog looks around from, but for the tables'.
+const PLACE: u64 = 100;
 
-/// All ways of a frog across a pond.
+/// Places searched side by side.
+const FROGS: usize = 30;
+
+/// A frog's way across a pond, if there is one.
 ///
 /// ```
 /// use manycore_kernels::fork::{FrogJump, Kernel, Serial};
 /// use manycore_platform::Native;
 ///
-/// let mut kernel = FrogJump::new(10_000, 8, 42);
+/// let mut kernel = FrogJump::new(100, 4, 50, 42);
 /// kernel.run(&Serial::<Native>::default());
 /// kernel.verify().unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct FrogJump {
     pond: Pond,
-    within: usize,
-    answer: Option<Crossings>,
+    /// Places that can be reached, and whether the end is among them.
+    places: usize,
+    has_way: bool,
+    patience: usize,
+    crossed: Option<bool>,
 }
 
 impl FrogJump {
-    /// A pond from `seed`, the shortest in which the search visits `visits`
-    /// places or more. The search is sequential from where at most `within`
-    /// places are left: with 14, for some 70 visits on average.
+    /// A pond from `seed` for frogs that jump `pace` places, in so many `lanes`
+    /// (at least 1, at most `pace`); a frog searches `patience` places at a time.
     ///
     /// ```
     /// use manycore_kernels::fork::{FrogJump, Kernel, Wrong};
-    /// assert_eq!(FrogJump::new(100, 0, 1).verify(), Err(Wrong::NotRun));
+    /// assert_eq!(FrogJump::new(100, 4, 50, 1).verify(), Err(Wrong::NotRun));
     /// ```
     #[must_use]
-    pub fn new(visits: u64, within: usize, seed: u64) -> Self {
+    pub fn new(pace: u32, lanes: u32, patience: usize, seed: u64) -> Self {
+        let pace = pace.max(1);
+        Self::across(Pond::new(pace, lanes.clamp(1, pace), seed), patience)
+    }
+
+    fn across(pond: Pond, patience: usize) -> Self {
+        let (places, has_way) = pond.reachable();
         Self {
-            pond: Pond::with_visits(visits, seed),
-            within,
-            answer: None,
+            pond,
+            places,
+            has_way,
+            patience: patience.max(1),
+            crossed: None,
+        }
+    }
+
+    fn search<P: Platform>(&self) -> Search<P> {
+        Search {
+            stones: Stones::new::<P>(&self.pond.stones),
+            seen: Seen::new(self.places),
+            end: self.pond.end(),
         }
     }
 }
 
 impl Kernel for FrogJump {
     fn reset(&mut self) {
-        self.answer = None;
+        self.crossed = None;
     }
 
     fn run<F: Fork>(&mut self, fork: &F) {
-        self.answer = Some(search(fork, &self.pond, self.within, Frog::START));
+        let search = self.search::<F::Platform>();
+        let mut stack = vec![Place::START];
+        let mut crossed = false;
+        while !crossed && !stack.is_empty() {
+            let top = stack.split_off(stack.len().saturating_sub(FROGS));
+            // One begins with the last place, as one thread would.
+            let from = |frog| search.from(top[top.len() - 1 - frog], self.patience);
+            let left = fork.map_reduce(0..top.len(), &from, Left::default(), &Left::above);
+            stack.extend(left.places);
+            crossed = left.crossed;
+        }
+        self.crossed = Some(crossed);
     }
 
     fn sequential<P: Platform>(&mut self) {
-        self.answer = Some(search_alone::<P>(&self.pond, Frog::START));
+        let left = self.search::<P>().from(Place::START, usize::MAX);
+        self.crossed = Some(left.crossed);
     }
 
     fn verify(&self) -> Result<(), Wrong> {
-        let found = self.answer.ok_or(Wrong::NotRun)?;
-        let right = self.pond.crossings();
-        Wrong::unless_equal("the number of crossings", found.ways, right.ways)?;
-        Wrong::unless_equal("the least number of jumps", found.jumps, right.jumps)
+        let crossed = self.crossed.ok_or(Wrong::NotRun)?;
+        Wrong::unless_equal("whether the frog crosses", crossed, self.has_way)
     }
 }
 
-/// Ways that lead to the last stone, and the jumps of the shortest.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Crossings {
-    ways: u64,
-    /// `u32::MAX` if there is no way.
-    jumps: u32,
+/// A stone, and how far the jump was that ended on it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    stone: u32,
+    pace: u32,
 }
 
-impl Crossings {
-    const NONE: Self = Self {
-        ways: 0,
-        jumps: u32::MAX,
-    };
+impl Place {
+    const START: Self = Self { stone: 0, pace: 0 };
 
-    fn and(self, other: Self) -> Self {
-        Self {
-            ways: self.ways + other.ways,
-            jumps: self.jumps.min(other.jumps),
+    fn jumps(self) -> impl Iterator<Item = Self> {
+        let paces = self.pace.saturating_sub(1)..=self.pace + 1;
+        paces.map(move |pace| Self {
+            stone: self.stone + pace,
+            pace,
+        })
+    }
+
+    fn key(self) -> u64 {
+        u64::from(self.stone) << 32 | u64::from(self.pace)
+    }
+}
+
+/// What a frog, or several, left of a search.
+#[derive(Clone, Debug, Default)]
+struct Left {
+    places: Vec<Place>,
+    crossed: bool,
+}
+
+impl Left {
+    /// The places of this one above those of `below`.
+    fn above(self, mut below: Self) -> Self {
+        below.places.extend(self.places);
+        below.crossed |= self.crossed;
+        below
+    }
+}
+
+/// What all frogs share.
+struct Search<P: Platform> {
+    stones: Stones,
+    seen: Seen<P>,
+    end: u32,
+}
+
+impl<P: Platform> Search<P> {
+    /// Searches `patience` places at most, in depth.
+    fn from(&self, place: Place, patience: usize) -> Left {
+        let mut places = vec![place];
+        for _ in 0..patience {
+            let Some(place) = places.pop() else { break };
+            P::compute(PLACE);
+            if place.stone == self.end {
+                let crossed = true;
+                return Left { places, crossed };
+            }
+            let new =
+                |next: &Place| self.stones.has::<P>(next.stone) && self.seen.insert(next.key());
+            places.extend(place.jumps().filter(new));
+        }
+        Left {
+            places,
+            crossed: false,
         }
     }
 }
 
-#[derive(Clone, Copy)]
-struct Frog {
-    place: usize,
-    /// How far the last jump was.
-    speed: usize,
-    jumps: u32,
-}
-
-impl Frog {
-    const START: Self = Self {
-        place: 0,
-        speed: 1,
-        jumps: 0,
-    };
-
-    /// After a jump `change - 1` places farther than the last one, if that is a
-    /// jump and ends on a stone.
-    fn jump(self, pond: &Pond, change: usize) -> Option<Self> {
-        let speed = self.speed + change - 1;
-        let place = self.place + speed;
-        (speed > 0 && pond.stones.get(place) == Some(&true)).then_some(Self {
-            place,
-            speed,
-            jumps: self.jumps + 1,
-        })
-    }
-
-    /// Has it crossed? Then this is one way.
-    fn crossed(self, pond: &Pond) -> Option<Crossings> {
-        (self.place == pond.last()).then_some(Crossings {
-            ways: 1,
-            jumps: self.jumps,
-        })
-    }
-}
-
-fn search<F: Fork>(fork: &F, pond: &Pond, within: usize, frog: Frog) -> Crossings {
-    if pond.last() - frog.place <= within {
-        return search_alone::<F::Platform>(pond, frog);
-    }
-    F::Platform::compute(VISIT);
-    let after = |change| match frog.jump(pond, change) {
-        Some(frog) => search(fork, pond, within, frog),
-        None => Crossings::NONE,
-    };
-    let (far, (same, near)) = fork.join(|| after(2), || fork.join(|| after(1), || after(0)));
-    far.and(same).and(near)
-}
-
-fn search_alone<P: Platform>(pond: &Pond, frog: Frog) -> Crossings {
-    P::read(&pond.stones[frog.place..]);
-    visit::<P>(pond, frog)
-}
-
-fn visit<P: Platform>(pond: &Pond, frog: Frog) -> Crossings {
-    P::compute(VISIT);
-    if let Some(crossing) = frog.crossed(pond) {
-        return crossing;
-    }
-    (0..3)
-        .filter_map(|change| frog.jump(pond, change))
-        .map(|frog| visit::<P>(pond, frog))
-        .fold(Crossings::NONE, Crossings::and)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::counted::Counted;
     use super::super::testing::check;
     use super::*;
     use manycore_platform::Native;
 
     #[test]
-    fn every_schedule_finds_all_crossings() {
-        for (visits, within, seed) in [
-            (0, 0, 0),
-            (1, 0, 1),
-            (2, 0, 2),
-            (100, 3, 3),
-            (20_000, 10, 4),
+    fn every_schedule_crosses() {
+        for (pace, lanes, patience, seed) in [
+            (0, 0, 0, 0),
+            (1, 1, 1, 1),
+            (2, 5, 1, 2),
+            (60, 3, 7, 3),
+            (120, 4, 50, 4),
         ] {
-            check(&mut FrogJump::new(visits, within, seed));
+            check(&mut FrogJump::new(pace, lanes, patience, seed));
         }
     }
 
+    /// Without the stones before the end all that can be reached is searched, in
+    /// vain.
     #[test]
-    fn a_pond_without_water() {
-        // From speed 1 over three places: 1+1+1, 1+2, 2+1.
-        let pond = Pond {
-            stones: vec![true; 4],
-        };
-        let three = Crossings { ways: 3, jumps: 2 };
-        assert_eq!(search_alone::<Native>(&pond, Frog::START), three);
-        assert_eq!(pond.crossings(), three);
+    fn where_there_is_no_way_none_is_found() {
+        let mut pond = Pond::new(60, 3, 1);
+        let end = pond.end();
+        pond.stones
+            .retain(|&stone| stone == end || stone + 200 < end);
+        let mut kernel = FrogJump::across(pond, 5);
+        assert!(!kernel.has_way);
+        check(&mut kernel);
+        assert_eq!(kernel.crossed, Some(false));
+        let search = kernel.search::<Native>();
+        search.from(Place::START, usize::MAX);
+        assert_eq!(search.seen.len(), kernel.places);
     }
 
     #[test]
-    fn the_search_is_as_large_as_asked_for() {
-        for seed in 0..5 {
-            let kernel = FrogJump::new(50_000, 0, seed);
-            visit::<Counted>(&kernel.pond, Frog::START);
-            let visits = Counted::take() / VISIT;
-            assert!((50_000..150_000).contains(&visits), "{visits}");
-        }
-    }
-
-    #[test]
-    fn wrong_counts_are_caught() {
-        let mut kernel = FrogJump::new(1000, 5, 1);
+    fn a_wrong_answer_is_caught() {
+        let mut kernel = FrogJump::new(60, 3, 7, 1);
         kernel.sequential::<Native>();
-        let right = kernel.answer.unwrap();
-        for (ways, jumps) in [(1, 0), (0, 1)] {
-            kernel.answer = Some(Crossings {
-                ways: right.ways + ways,
-                jumps: right.jumps + jumps,
-            });
-            assert!(kernel.verify().is_err());
-        }
+        kernel.crossed = kernel.crossed.map(|crossed| !crossed);
+        assert!(kernel.verify().is_err());
     }
 }

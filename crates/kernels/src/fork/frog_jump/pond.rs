@@ -1,93 +1,134 @@
-//! The pond, and the frog's ways across it without a search.
+//! The pond: a long line of water, and where stones are in it.
+//!
+//! All stones at which the frog arrives are `pace` apart, in a few lanes. It
+//! gets up to that pace on a run of its own; then a mover, one place a jump
+//! faster, opens one lane after the other beside the first. At last each lane
+//! ends in a diamond of stones, in which the frog may vary its pace, so that
+//! there are very many ways, while the lanes that have not ended go on. Only
+//! the diamond of the last lane reaches the end of the pond.
 
-use super::Crossings;
+use std::collections::BTreeSet;
 
-/// Stones and water; the first and the last place are stones.
+/// Stones by where they are, ascending. The first is at 0.
 #[derive(Clone, Debug)]
 pub(super) struct Pond {
-    pub(super) stones: Vec<bool>,
+    pub(super) stones: Vec<u32>,
 }
 
 impl Pond {
-    /// Out of four places that follow a stone, how many are stones. After water
-    /// there is always a stone: of three places a frog may jump to, one is.
-    const STONES_IN_FOUR: u32 = 3;
-
-    pub(super) fn last(&self) -> usize {
-        self.stones.len() - 1
-    }
-
-    pub(super) fn with_visits(visits: u64, seed: u64) -> Self {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut pond = Self { stones: vec![true] };
-        let mut table = PondTable::new();
-        let mut visited: u64 = 1;
-        // More would overflow, and nobody could wait for them.
-        let visits = visits.min(1 << 60);
-        while visited < visits {
-            let dry = !pond.stones[pond.last()] || random.u32(0..4) < Self::STONES_IN_FOUR;
-            pond.stones.push(dry);
-            visited = visited.saturating_add(table.advance(&pond).ways);
+    /// A pond for frogs that jump `pace` places, with so many `lanes`; `seed`
+    /// decides the order in which the lanes end.
+    pub(super) fn new(pace: u32, lanes: u32, seed: u64) -> Self {
+        let apart = pace / lanes;
+        let mut stones: Vec<u32> = (0..=pace).map(|jumps| jumps * (jumps + 1) / 2).collect();
+        let run_up = stones[pace as usize];
+        // The mover is where a lane opens whenever it has gained a lane's
+        // distance.
+        let opened = (lanes - 1) * apart;
+        for jump in 0..=opened {
+            stones.push(run_up + (jump + 1) * (pace + 1));
         }
-        // Places after the last that was visited are none.
-        while !pond.stones[pond.last()] {
-            pond.stones.pop();
+        let lane = |number: u32| run_up + pace + number * apart;
+        for number in 0..lanes {
+            let from = number * apart..=opened + 1;
+            stones.extend(from.map(|jump| lane(number) + jump * pace));
         }
-        pond
-    }
 
-    /// The answer, by going through the places once.
-    pub(super) fn crossings(&self) -> Crossings {
-        let mut table = PondTable::new();
-        let mut pond = Self { stones: vec![true] };
-        let mut last = Crossings { ways: 1, jumps: 0 };
-        for &stone in &self.stones[1..] {
-            pond.stones.push(stone);
-            last = table.advance(&pond);
-        }
-        last
-    }
-}
-
-/// In how many ways, and how few jumps, a place is reached at each speed.
-struct PondTable {
-    reached: Vec<Vec<Crossings>>,
-}
-
-impl PondTable {
-    fn new() -> Self {
-        let start = Crossings { ways: 1, jumps: 0 };
-        Self {
-            reached: vec![vec![Crossings::NONE, start]],
-        }
-    }
-
-    fn at(&self, place: usize, speed: usize) -> Crossings {
-        let reached = &self.reached[place];
-        reached.get(speed).copied().unwrap_or(Crossings::NONE)
-    }
-
-    /// Adds the last place of `pond`; returns all that reaches it.
-    fn advance(&mut self, pond: &Pond) -> Crossings {
-        let place = pond.last();
-        let mut reached = vec![Crossings::NONE; place + 1];
-        if pond.stones[place] {
-            for (speed, reached) in reached.iter_mut().enumerate().skip(1) {
-                let from = place - speed;
-                let before = (self.at(from, speed - 1))
-                    .and(self.at(from, speed))
-                    .and(self.at(from, speed + 1));
-                *reached = Crossings {
-                    ways: before.ways,
-                    jumps: before.jumps.saturating_add(1),
-                };
+        for (round, ending) in (0..).zip(order(lanes, seed)) {
+            let at = |number: u32| lane(number) + (opened + 1 + round * apart) * pace;
+            stones.extend(diamond(at(ending), pace, apart.saturating_sub(3) / 2));
+            let going_on = order(lanes, seed).into_iter().skip(round as usize + 1);
+            for number in going_on {
+                stones.extend((0..=apart).map(|jump| at(number) + jump * pace));
             }
         }
-        let all = reached
-            .iter()
-            .copied()
-            .fold(Crossings::NONE, Crossings::and);
-        self.reached.push(reached);
-        all
+        stones.sort_unstable();
+        stones.dedup();
+        Self { stones }
+    }
+
+    /// Where the frog wants to be.
+    pub(super) fn end(&self) -> u32 {
+        self.stones[self.stones.len() - 1]
+    }
+
+    /// All places that can be reached, by going over the stones once: how many
+    /// there are, and whether one of them is at the end.
+    pub(super) fn reachable(&self) -> (usize, bool) {
+        let mut paces: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); self.stones.len()];
+        paces[0].insert(0);
+        let (mut count, mut last) = (0, false);
+        for (index, &stone) in self.stones.iter().enumerate() {
+            let mut here = std::mem::take(&mut paces[index]);
+            // A frog may slow down until it stays where it is.
+            if here.contains(&1) {
+                here.insert(0);
+            }
+            for &pace in &here {
+                for next in (pace.saturating_sub(1)..=pace + 1).filter(|&next| next > 0) {
+                    if let Ok(at) = self.stones.binary_search(&(stone + next)) {
+                        paces[at].insert(next);
+                    }
+                }
+            }
+            count += here.len();
+            last = !here.is_empty();
+        }
+        (count, last)
+    }
+}
+
+/// In which order lanes end: by lot, but the middle one last.
+fn order(lanes: u32, seed: u64) -> Vec<u32> {
+    let middle = lanes / 2;
+    let mut order: Vec<u32> = (0..lanes).filter(|&lane| lane != middle).collect();
+    fastrand::Rng::with_seed(seed).shuffle(&mut order);
+    order.push(middle);
+    order
+}
+
+/// Rows of stones behind `from`, a jump of `pace` apart, which grow for
+/// `growing` rows and one more, and then shrink to a single stone.
+fn diamond(from: u32, pace: u32, growing: u32) -> impl Iterator<Item = u32> {
+    let last = 2 * growing + 1;
+    (0..=last).flat_map(move |row| {
+        let centre = from + (row + 1) * pace;
+        let half = (row + 1).min(last - row);
+        centre - half..=centre + half
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diamond_grows_and_shrinks() {
+        let rows: Vec<u32> = diamond(0, 10, 1).collect();
+        let expected = [9, 10, 11, 18, 19, 20, 21, 22, 29, 30, 31, 40];
+        assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn lanes_open_where_the_mover_is() {
+        let pond = Pond::new(20, 4, 1);
+        let run_up = 210;
+        assert_eq!(pond.stones[20], run_up);
+        for lane in 1..4 {
+            // The mover and the first stone of the lane are neighbours.
+            let jump = lane * 5;
+            let mover = run_up + (jump + 1) * 21;
+            for stone in [mover - 1, mover] {
+                assert!(pond.stones.binary_search(&stone).is_ok(), "{stone}");
+            }
+        }
+    }
+
+    /// Counts of the original's input of this size (`trap(2000, 8)`), which
+    /// depend on the order of lanes by less than a thousandth.
+    #[test]
+    fn the_documents_pond_is_as_large_as_its_own() {
+        let pond = Pond::new(2000, 8, 1);
+        assert_eq!((pond.stones.len(), pond.end()), (265_768, 9_502_000));
     }
 }

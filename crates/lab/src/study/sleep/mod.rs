@@ -72,16 +72,20 @@ impl Question for SleepConfig {
         let speedups = figure::speedups(&place, self, measured);
         figures.extend(speedups.and_then(|figure| Captioned::new(figure, prose::SPEEDUPS)));
         let mut summary = prose::summary(self, measured);
-        let mut blocks: Vec<Block> = [
-            prose::what(self, measured).as_str(),
-            prose::BASELINES,
-            prose::PUBLISHED,
-        ]
-        .map(|text| Block::Paragraph(text.into()))
-        .into();
+        let published_text = match self.is_documents() {
+            true => prose::PUBLISHED,
+            false => prose::SMALLER,
+        };
+        let texts = [
+            prose::what(self, measured),
+            prose::BASELINES.into(),
+            published_text.into(),
+        ];
+        let mut blocks: Vec<Block> = texts.map(Block::Paragraph).into();
         let mut more = Vec::new();
         if self.chip.is_some() {
-            blocks.push(Block::Paragraph(prose::JUDGED.into()));
+            let texts = [prose::JUDGED, prose::PADDING];
+            blocks.extend(texts.map(|text| Block::Paragraph(text.into())));
             more.push(("lines.csv", csv::text(&line_rows)?));
         } else {
             let cpus = Topology::detect().usable().len();

@@ -108,8 +108,9 @@ impl PolicyVisitor<Native> for OnHost {
     }
 }
 
-/// A pool of a simulated machine's threads, each bound to a core: they fill one
-/// core group after the other.
+/// A pool of a simulated machine's threads, each bound to a hardware thread:
+/// they fill one core group after the other, one thread a core, and then the
+/// second hardware threads.
 pub(super) fn simulated(
     policy: &Policy,
     chip: &Chip,
@@ -133,11 +134,11 @@ impl PolicyVisitor<Simulated> for OnChip<'_> {
     fn visit<W: World<Platform = Simulated>>(self, make: Make<W>) -> Self::Output {
         let chip = self.chip;
         let cpus = (0..self.threads)
-            .map(|core| vec![chip.on_core(core)])
+            .map(|thread| vec![chip.of_thread(thread)])
             .collect();
         let builder = Builder::<Simulated>::on_platform().in_world::<W>(make);
         Ok(Box::new(builder.build_on(
-            chip.cores(),
+            chip.hardware_threads(),
             chip.groups(),
             cpus,
         )?))

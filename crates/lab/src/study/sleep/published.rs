@@ -45,6 +45,23 @@ impl Published {
         Some(Delta::new(times(branch(&policy.name)?)?, times("master")?))
     }
 
+    /// How much faster a policy was on so many threads than the fastest of all
+    /// branches on one.
+    pub(super) fn speedup(
+        &self,
+        algorithm: Algorithm,
+        policy: &Policy,
+        threads: usize,
+    ) -> Option<f64> {
+        let algorithm = name_of(algorithm)?;
+        let single = self.0.iter().filter(|time| time.algorithm == algorithm);
+        let single = single.filter(|time| time.threads == 1);
+        let fastest = single
+            .map(|time| time.wall_us_median)
+            .min_by(f64::total_cmp)?;
+        Some(fastest / self.time(algorithm, branch(&policy.name)?, threads)?)
+    }
+
     fn time(&self, algorithm: &str, policy: &str, threads: usize) -> Option<f64> {
         let mut all = self.0.iter();
         let found = all.find(|time| {
@@ -59,6 +76,8 @@ fn name_of(algorithm: Algorithm) -> Option<&'static str> {
     match algorithm {
         Algorithm::Life => Some("Life - parallel iterators generation"),
         Algorithm::NBodyIterator => Some("NBody parallel iterator"),
+        Algorithm::NBodyReduce => Some("NBody parallel reduce"),
+        Algorithm::Tsp => Some("Travelling Salesman Problem"),
         Algorithm::MergeSort => Some("MergeSort"),
         Algorithm::QuickSort => Some("QuickSort"),
         Algorithm::FrogJump => Some("FrogJump"),
@@ -106,10 +125,20 @@ mod tests {
             (Algorithm::MergeSort, "nojec-padded", -16.8),
             (Algorithm::QuickSort, "nojec-sleepers", 3.6),
             (Algorithm::FrogJump, "packed", 0.0),
+            (Algorithm::NBodyReduce, "nojec-sleepers-padded", -36.2),
+            (Algorithm::Tsp, "nojec-sleepers-padded", 1.9),
         ] {
             let found = percent(delta(algorithm, policy).time);
             assert_eq!(found, expected, "{algorithm}, {policy}");
         }
+        let packed = Policy {
+            name: "packed".into(),
+            mode: Mode::Sound,
+        };
+        let speedup = published
+            .speedup(Algorithm::QuickSort, &packed, 32)
+            .unwrap();
+        assert!((speedup - 6.58).abs() < 0.01, "{speedup}");
         // The 17% of MergeSort are there on one thread already.
         let own = delta(Algorithm::MergeSort, "nojec-padded").own;
         assert!((-0.08..0.0).contains(&own), "{own}");

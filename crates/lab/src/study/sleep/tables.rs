@@ -36,10 +36,8 @@ fn of_algorithm(
         .policies
         .iter()
         .any(|policy| policy.mode == Mode::AsPublished);
-    let beside = config
-        .policies
-        .iter()
-        .any(|policy| published.delta(algorithm, policy, threads).is_some());
+    let is_published = |policy: &Policy| published.delta(algorithm, policy, threads).is_some();
+    let beside = config.is_documents() && config.policies.iter().any(is_published);
     let unit = config.unit();
     let mut header = vec![
         "policy".to_owned(),
@@ -50,7 +48,7 @@ fn of_algorithm(
         "to packed,\nown".into(),
     ];
     if beside {
-        header.extend(["2022,\ntime".into(), "2022,\nown".into()]);
+        header.extend(["2022,\nspeedup", "2022,\ntime", "2022,\nown"].map(str::to_owned));
     }
     header.extend(["CPU time".into(), "sleeps".into(), "wake-ups".into()]);
     if lossy {
@@ -70,6 +68,9 @@ fn of_algorithm(
         ];
         row.extend(deltas(speedup::delta(measured, algorithm, policy, threads)));
         if beside {
+            let speedup = published.speedup(algorithm, policy, threads);
+            let speedup = speedup.map_or("-".into(), |speedup| format!("{speedup:.2}"));
+            row.push(Cell::new(speedup));
             row.extend(deltas(published.delta(algorithm, policy, threads)));
         }
         row.extend(counts(unit, samples, lossy));
@@ -209,11 +210,12 @@ mod tests {
     use crate::world::World;
     use manycore_chip::config::Config as Machine;
 
-    fn config(only: &[&str]) -> SleepConfig {
+    fn config(only: &[&str], size: &str) -> SleepConfig {
+        let size = [format!("size={size}")];
         let machine = Machine::preset("dahu").unwrap();
         SleepConfig::new(&Request {
             world: World::Simulated(Box::new(machine)),
-            settings: Settings::default(),
+            settings: Settings::parse(&size, &super::super::keys::KEYS).unwrap(),
             threads: vec![32.try_into().unwrap()],
             cores: Vec::new(),
             only: only.iter().map(|&name| name.to_owned()).collect(),
@@ -238,7 +240,8 @@ mod tests {
 
     #[test]
     fn both_baselines_and_the_document_stand_side_by_side() {
-        let config = config(&["life", "packed", "split-padded", "nojec-sleepers-padded"]);
+        let only = ["life", "packed", "split-padded", "nojec-sleepers-padded"];
+        let config = config(&only, "document");
         let measured = synthetic::measured(&[
             ("packed", 1, 1000.0),
             ("split-padded", 1, 1100.0),
@@ -249,8 +252,12 @@ mod tests {
         let tables = by_algorithm(&config, &published, &measured);
         assert_eq!(tables.len(), 1);
         let words = row(&tables[0], "split-padded");
-        let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% +3.0% +2.3% 2560 3 2 │";
+        let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% 4.36 +3.0% +2.3% 2560 3 2 │";
         assert_eq!(words.join(" "), expected);
+        // Of other inputs nothing was published.
+        let quick = by_algorithm(&self::config(&only, "quick"), &published, &measured);
+        let words = row(&quick[0], "split-padded");
+        assert_eq!(words[6..9], ["-27.3%", "2560", "3"]);
         // One that did not run has no row.
         assert!(!tables[0].to_text().contains("nojec"));
 

@@ -177,7 +177,8 @@ impl<Q: Question> Plan for Experiment<Q> {
         }
         let csv = csv::text(&answer.rows)?;
         let mut columns = json!({ "csv": columns::units(&csv)? });
-        for (ending, table) in &answer.extra.more {
+        let tables = answer.extra.more.iter();
+        for (ending, table) in tables.filter(|(ending, _)| ending.ends_with("csv")) {
             columns[*ending] = columns::units(table)?.into();
         }
         meta["columns"] = columns;

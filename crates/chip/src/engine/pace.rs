@@ -1,0 +1,178 @@
+//! Cores that are slower than their clock: those whose frequency a governor
+//! has lowered, and those whose pipeline another hardware thread uses too.
+//!
+//! Time stays in cycles of the machine's one clock. A slow core takes more of
+//! them for its instructions and for the kernel's work; caches, network and
+//! memory keep their pace. Most machines have no such cores, and ask for nothing
+//! here.
+
+use super::port::{Mode, Port};
+use crate::account::Activity;
+use crate::config::{Config, Governor};
+
+/// Loads and factors are in 1024ths.
+const ONE: u64 = 1024;
+/// A core's frequency is so much above what its load would need, so that a load
+/// that grows is seen to grow (Linux: `map_util_freq`, 1.25).
+const HEADROOM: (u64, u64) = (5, 4);
+
+/// What makes cores slow.
+pub(super) struct Pace {
+    /// Cycles an instruction, in 1024ths, beside a sibling that runs.
+    shared_cpi: Option<u64>,
+    governed: Option<Governed>,
+}
+
+struct Governed {
+    governor: Governor,
+    /// What a period leaves of a load, in 2^-32.
+    kept: u64,
+    cores: Vec<Load>,
+}
+
+/// A core's load, as of the last look.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    at: u64,
+    /// Cycles in which the core was not idle, until then.
+    busy: u64,
+    /// The decaying mean, in 1024ths of 1024ths.
+    mean: u64,
+}
+
+impl Pace {
+    /// Nothing, for a machine whose cores are all as fast as their clock.
+    pub(super) fn new(config: &Config) -> Option<Self> {
+        let shared_cpi = config.core.shared_cpi;
+        let governed = config.os.governor.clone().map(|governor| {
+            let half_lives = governor.period as f64 / governor.half_life as f64;
+            Governed {
+                // Rounded to less than hosts' libraries differ by.
+                kept: ((0.5_f64.powf(half_lives) * f64::from(1 << 24)).round() as u64) << 8,
+                cores: vec![Load::default(); config.cores as usize],
+                governor,
+            }
+        });
+        (shared_cpi.is_some() || governed.is_some()).then(|| Self {
+            shared_cpi: shared_cpi.map(|cpi| (cpi * 1024.0).round() as u64),
+            governed,
+        })
+    }
+
+    /// Cycles an instruction of the core at `at` among `ports`, in 1024ths, if
+    /// that is `alone` for a core that is fast and alone.
+    pub(super) fn cpi(&mut self, ports: &[Port], core: u32, siblings: u32, alone: u64) -> u64 {
+        let first = core - core % siblings;
+        let mut others = (first..first + siblings).filter(|&sibling| sibling != core);
+        let is_shared = others.any(|sibling| ports[sibling as usize].mode == Mode::Running);
+        let cpi = match self.shared_cpi {
+            Some(shared) if is_shared => shared,
+            _ => alone,
+        };
+        self.slowed(&ports[core as usize], cpi)
+    }
+
+    /// What so many cycles of the clock's are at the core's frequency.
+    pub(super) fn slowed(&mut self, port: &Port, cycles: u64) -> u64 {
+        let Some(governed) = &mut self.governed else {
+            return cycles;
+        };
+        let frequency = governed.frequency(port);
+        (u128::from(cycles) * u128::from(ONE) / u128::from(frequency)) as u64
+    }
+}
+
+impl Governed {
+    /// Relative to the clock, in 1024ths.
+    fn frequency(&mut self, port: &Port) -> u64 {
+        let load = &mut self.cores[port.core as usize];
+        let periods = port.clock.saturating_sub(load.at) / self.governor.period;
+        if periods > 0 {
+            // What a computation has been charged for may have been taken back.
+            let busy = (port.clock - port.spent[Activity::Idle]).max(load.busy);
+            let passed = u128::from(port.clock - load.at);
+            let share = u128::from(busy - load.busy) * u128::from(ONE * ONE) / passed;
+            let share = (share as u64).min(ONE * ONE);
+            // From the mean to the share, a part of the way each period.
+            let kept = power(self.kept, periods);
+            let left = |part: u64| (part * kept) >> 32;
+            load.mean = share - left(share) + left(load.mean);
+            (load.at, load.busy) = (port.clock, busy);
+        }
+        let wanted = load.mean / ONE * HEADROOM.0 / HEADROOM.1;
+        let slowest = (self.governor.slowest * ONE as f64) as u64;
+        wanted.clamp(slowest.max(1), ONE)
+    }
+}
+
+/// A part in 2^-32 to a power.
+fn power(part: u64, exponent: u64) -> u64 {
+    let times = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 32) as u64;
+    let (mut product, mut square, mut left) = (1 << 32, part, exponent);
+    while left > 0 {
+        if left % 2 == 1 {
+            product = times(product, square);
+        }
+        square = times(square, square);
+        left /= 2;
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A core that is busy and idle by turns: its frequencies.
+    fn course(turns: &[(u64, bool)]) -> Vec<u64> {
+        let mut config = Config::preset("dahu").unwrap();
+        config
+            .set("os.governor={ slowest = 0.5, period = 10_000, half-life = 100_000 }")
+            .unwrap();
+        let mut pace = Pace::new(&config).unwrap();
+        let mut port = Port::new(0, 0);
+        let mut course = Vec::new();
+        for &(cycles, busy) in turns {
+            let activity = if busy {
+                Activity::Compute
+            } else {
+                Activity::Idle
+            };
+            port.pass(activity, cycles);
+            course.push(1_024_000 / pace.slowed(&port, 1000));
+        }
+        course
+    }
+
+    #[test]
+    fn a_busy_core_gets_faster_and_an_idle_one_slower() {
+        let half_life = 100_000;
+        // At half the load 5/8 of the frequency; at 3/4 nearly all of it.
+        let found = course(&[(half_life, true), (half_life, true), (half_life, true)]);
+        for (found, expected) in found.iter().zip([640, 960, 1024]) {
+            assert!(found.abs_diff(expected) < 12, "{found}, not {expected}");
+        }
+        let found = course(&[
+            (20 * half_life, true),
+            (half_life, false),
+            (half_life, false),
+        ]);
+        for (found, expected) in found.iter().zip([1024, 640, 512]) {
+            assert!(found.abs_diff(expected) < 12, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_long_time_is_one_look() {
+        assert_eq!(course(&[(1 << 60, false), (1 << 40, true)]), [512, 1024]);
+    }
+
+    #[test]
+    fn machines_without_either_ask_for_nothing() {
+        for name in crate::config::preset_names() {
+            let config = Config::preset(name).unwrap();
+            let is_slow = config.core.shared_cpi.is_some() || config.os.governor.is_some();
+            assert_eq!(Pace::new(&config).is_some(), is_slow, "{name}");
+        }
+    }
+}
