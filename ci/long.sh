@@ -11,6 +11,8 @@
 #   fuzz       a million damaged inputs
 #   platforms  other processors and systems
 #   rayon      rayon's own tests on crates/rayon-core
+#   programs   programs over rayon's interface, on both cores: that their results are right
+#   dependents tests and times of packages that use rayon, on crates/rayon-core
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
 #   deny       licences, advisories and sources of dependencies (cargo install cargo-deny)
@@ -19,7 +21,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
-all=(model miri tsan fuzz platforms rayon semver deny)
+all=(model miri tsan fuzz platforms rayon programs dependents semver deny)
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
 last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
@@ -55,6 +57,8 @@ run() {
     fuzz) ci/fuzz.sh ;;
     platforms) ci/platforms.sh ;;
     rayon) ci/rayon.sh ;;
+    programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
+    dependents) ci/rayon-dependents.sh ;;
     # Crates that are not published are left out by the tool.
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
     deny)
