@@ -79,7 +79,7 @@ STUDIES = {
     "packing": Study(
         "packing", "intervals", 12,
         ["benchmark", "class", "threads", "cores", "mode", "settings"],
-        lambda row: number(row, "program"),
+        lambda row: number(row, "program_time"),
         lambda row: column(row, "steady") != "false",
     ),
 }

@@ -13,6 +13,8 @@
 #   platforms  other processors and systems
 #   rayon      rayon's own tests on crates/rayon-core
 #   peers      every peer runs every index once
+#   programs   programs over rayon's interface, on both cores: that their results are right
+#   dependents tests and times of packages that use rayon, on crates/rayon-core
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
 #   page       the report in a real browser (apt-get install chromium fonts-liberation)
@@ -22,7 +24,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
-all=(model miri tsan fuzz doubled platforms rayon peers page semver deny)
+all=(
+    model miri tsan fuzz doubled platforms rayon peers programs dependents page semver deny
+)
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
 last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
@@ -62,6 +66,8 @@ run() {
     platforms) ci/platforms.sh ;;
     rayon) ci/rayon.sh ;;
     peers) ci/peers.sh ;;
+    programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
+    dependents) ci/rayon-dependents.sh ;;
     # Crates that are not published are left out by the tool.
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
     page) ci/page.sh ;;

@@ -8,28 +8,31 @@ use serde_json::{Map, Value};
 ///
 /// Latencies that depend on the world are in the unit that the row's own column
 /// `unit` says.
-const UNITS: [(&str, &str); 9] = [
+const UNITS: [(&str, &str); 11] = [
     (
         "text",
         "algorithm app arrivals barrier benchmark class discipline distribution input line \
-         machine mode output_hash parameter partitioner policy program settings task unit \
+         machine mode output_hash parameter partitioner policy program settings steady task unit \
          verified world",
     ),
     (
         "count",
         "attempts barriers block_size core_groups edge_factor episodes found lines messages n \
-         reads_missed received recovered runs sleeps steals tasks threads transfers wakeups \
+         reads_missed received recovered runs skipped sleeps steals tasks threads transfers wakeups \
          writes",
     ),
     ("count, or counts one after the other", "cores"),
     ("ratio", "ratio_tr speedup speedup_own"),
     (
         "column unit",
-        "cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle io \
-         latency_median latency_p10 latency_p90 makespan makespan_p10 makespan_p90 over system \
+        "answers_every cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
+         io latency_median latency_p10 latency_p90 makespan makespan_p10 makespan_p90 over prelude \
+         program_time system \
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
     ),
     ("cycles", "value"),
+    ("percent", "margin"),
+    ("ns", "latency_ns latency_p10_ns latency_p90_ns"),
     ("binary logarithm of a count", "scale"),
     ("bytes an iteration", "unit_read unit_write"),
     ("additions an iteration", "unit_comp"),

@@ -95,7 +95,7 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
     let csv = run(&Bench::new(), args).ok().out();
     let of = |name: &str| column(&csv, name);
     let [benchmark, class] = ["benchmark", "class"].map(of);
-    let numbers = ["prelude", "interval", "program", "barriers", "skipped"].map(of);
+    let numbers = ["prelude", "interval", "program_time", "barriers", "skipped"].map(of);
     let (margin, steady) = (of("margin"), of("steady"));
     let rows = records(&csv);
     let all = |name: &'static str| {

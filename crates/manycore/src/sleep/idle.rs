@@ -182,16 +182,18 @@ impl<P: Platform> Idle<P> {
         self.spin_budget > 0 && self.seated.is_none_or(|seated| worker <= seated)
     }
 
-    /// How long `worker` spins before it sleeps.
+    /// Whether threads outnumber cores: who spins may keep the one that it waits for from
+    /// running, and yields instead.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.seated.is_some()
+    }
+
+    /// How long `worker` looks on before it sleeps.
     pub(super) fn spin(&self, worker: usize, after: After, watches: bool) -> u64 {
-        if !self.spins(worker) {
-            return 0;
-        }
         match after {
-            // After jobs more jobs are likely; but where threads outnumber cores, who
-            // spins may keep the one that it waits for from running.
-            After::Looking if self.seated.is_some() => 0,
+            // After jobs more jobs are likely.
             After::Looking => self.spin_budget,
+            _ if !self.spins(worker) => 0,
             After::Sleeping if !watches => self.spin_budget,
             After::Sleeping | After::Helping => self.gaps.spin(self.spin_budget),
         }

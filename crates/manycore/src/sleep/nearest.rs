@@ -188,6 +188,13 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
         }
         idle.woken = None;
+        if now < idle.until && idle.after == After::Looking && self.idle.is_crowded() {
+            P::yield_now();
+            if self.idle.events.seen() != seen {
+                idle.came(Woken::Spinning);
+            }
+            return false;
+        }
         if now < idle.until {
             let slice = (now + idle.slice).min(idle.until);
             #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) struct PackingRow {
     /// Before the first step; the mean between two barriers; the whole program, as long as it is.
     prelude: f64,
     interval: f64,
-    program: f64,
+    program_time: f64,
     /// The program's time under thread reduction on as many cores over this.
     ratio_tr: Option<f64>,
     /// Time of the cores that the program was given, together.
@@ -69,7 +69,7 @@ pub(super) fn rows(results: PackingResults<'_>) -> Vec<PackingRow> {
             time_p90: ms(spread.p90),
             prelude: ms(prelude_ns(runs)),
             interval: ms(interval_ns(runs)),
-            program: ms(program_ns(runs)),
+            program_time: ms(program_ns(runs)),
             ratio_tr: results.against_reduction(case),
             user: ms(account.user),
             system: ms(account.system),

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Packages from crates.io that use rayon, unmodified, on crates/rayon-core: their own tests, and
+# then work of theirs side by side with the original (peers/drop-in/dependents).
+#
+#   ci/rayon-dependents.sh                    all
+#   ci/rayon-dependents.sh blake3 ndarray     the tests of these
+#
+# Cargo fetches the packages. Nothing of theirs is stored here: they are copied into the target
+# folder and run there. RAYON_NUM_THREADS is 4 unless set, so that jobs are stolen on any machine.
+# polars-core takes 10 minutes of two cores to build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+all=(blake3 ndarray exr polars-core)
+asked=("$@")
+[ $# -gt 0 ] || asked=("${all[@]}")
+ours=$PWD/crates/rayon-core
+root=$PWD
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+work=$target/rayon-dependents
+mkdir -p "$work/packages"
+export RAYON_NUM_THREADS=${RAYON_NUM_THREADS:-4}
+# Lines of strangers' code are of no use here, and exr asks for link-time optimization.
+export CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_LTO=off
+
+# What is tested of package $1, as arguments of cargo.
+tests_of() {
+    case $1 in
+    blake3) echo "--features rayon,mmap" ;;
+    # Its documentation's examples are the tests of parallel loops that the package has.
+    ndarray) echo "--features rayon" ;;
+    # Its folder of images is not in the package: the other tests of files need it.
+    exr) echo "--lib" ;;
+    polars-core) echo "--lib" ;;
+    *) echo "rayon-dependents: expected any of ${all[*]}; found $1" >&2; exit 2 ;;
+    esac
+}
+
+# The packages and their versions are those that the programs of ours are built with.
+metadata=$(cargo metadata --quiet --locked --format-version 1 --manifest-path peers/drop-in/Cargo.toml)
+for package in "${asked[@]}"; do
+    arguments=$(tests_of "$package")
+    source=$(python3 -c 'import json, os, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["name"] == sys.argv[1]:
+        print(os.path.dirname(package["manifest_path"]))' "$package" <<<"$metadata")
+    echo "rayon-dependents: $(basename "$source") $arguments"
+    copy=$work/packages/$package
+    rm -rf "$copy"
+    cp -r "$source" "$copy"
+    # Locks that came with a package may name an older rayon-core, which is not replaced.
+    rm -f "$copy/Cargo.lock"
+    (
+        cd "$copy"
+        # Not to be taken for a part of a workspace around the target folder.
+        printf '\n[workspace]\n' >>Cargo.toml
+        patch=(--config "patch.crates-io.rayon-core.path=\"$ours\"")
+        # shellcheck disable=SC2086
+        cargo "${patch[@]}" tree --quiet --features "$(grep -q '^rayon = ' Cargo.toml && echo rayon)" \
+            -i rayon-core --depth 0 | grep -qF "$ours"
+        # shellcheck disable=SC2086
+        CARGO_TARGET_DIR=$work/tests cargo "${patch[@]}" test --quiet $arguments
+    )
+done
+[ $# -gt 0 ] || CARGO_TARGET_DIR=$target "$root/ci/rayon-bench.sh" --dependents --out out/rayon-dependents.csv

@@ -1,0 +1,10 @@
+//! Small programs over rayon's interface. Each is run on rayon-core, and on
+//! manycore in its place; `ci/rayon-bench.sh` does both in turn.
+
+mod program;
+mod programs;
+mod runner;
+
+pub use program::Program;
+pub use programs::all;
+pub use runner::main_with;
