@@ -6,6 +6,7 @@ use super::launch::Before;
 use super::simulated::SimulatedReport;
 use super::summary::Summary;
 use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Value};
+use crate::report::words;
 
 /// Rows in the order of the machine's report; what could not be measured has none.
 pub(crate) fn native(report: &MachineReport) -> Figure {
@@ -72,10 +73,10 @@ fn on_threads(what: &str, threads: usize) -> String {
 fn figure(rows: Vec<(String, Value)>, place: &str) -> Figure {
     let message = match (rows.first(), rows.last()) {
         (Some((least, cost)), Some((most, other))) => format!(
-            "It takes {} to {most}, and {} to {least}: {:.0} times as long",
+            "It takes {} to {most}, and {} to {least}: {} times as long",
             time(other.at),
             time(cost.at),
-            other.at / cost.at
+            words::count((other.at / cost.at).round() as u64)
         ),
         _ => "What the machine charges".into(),
     };
