@@ -76,12 +76,17 @@ def nanoseconds(binary, name, threads):
     return int(run.stdout)
 
 times = {(name, n): [] for n in threads for name in names}
-for number in range(rounds):
-    for name, n in times:
-        # Who comes first changes, so that what grows or shrinks with time favours nobody.
-        order = [original, ours] if number % 2 == 0 else [ours, original]
-        took = {binary: nanoseconds(binary, name, n) for binary in order}
-        times[name, n].append((took[original], took[ours]))
+with open(out, "w", newline="") as file:
+    writer = csv.writer(file)
+    writer.writerow(["program", "threads", "round", "original_ns", "ours_ns"])
+    for number in range(rounds):
+        for name, n in times:
+            # Who comes first changes, so that what grows or shrinks with time favours nobody.
+            order = [original, ours] if number % 2 == 0 else [ours, original]
+            took = {binary: nanoseconds(binary, name, n) for binary in order}
+            pair = took[original], took[ours]
+            times[name, n].append(pair)
+            writer.writerow([name, n, number, *pair])
 
 def ratios(pairs):
     sorted_ratios = sorted(mine / theirs for theirs, mine in pairs)
@@ -99,11 +104,4 @@ def mean(cells):
 means = ("%.3f" % mean([(name, n) for name in names]) for n in threads)
 print("geometric mean".ljust(26), *(cell.ljust(18) for cell in means))
 print("geometric mean of all".ljust(26), "%.3f" % mean(times))
-
-with open(out, "w", newline="") as file:
-    writer = csv.writer(file)
-    writer.writerow(["program", "threads", "round", "original_ns", "ours_ns"])
-    for (name, n), pairs in times.items():
-        for number, pair in enumerate(pairs):
-            writer.writerow([name, n, number, *pair])
 PYTHON
