@@ -3,7 +3,7 @@
 use super::closed_form::ideal;
 use super::load::{Kind, Load};
 use super::mode::Mode;
-use super::results::{PackingResults, account};
+use super::results::{PackingResults, program_account};
 use crate::report::words::{list, more_or_less};
 
 /// The title of the figure of ratios.
@@ -42,7 +42,7 @@ pub(super) fn breakdown(results: PackingResults<'_>, threads: usize, cores: usiz
     let config = results.config;
     let idle = |mode: &Mode| {
         let shares = config.programs(config.kinds[0]).into_iter().map(|load| {
-            let account = account(results.of(&config.case(load, threads, cores, *mode))?);
+            let account = program_account(results.of(&config.case(load, threads, cores, *mode))?);
             Some(account.idle / account.parts().iter().sum::<f64>())
         });
         let shares: Vec<f64> = shares.collect::<Option<_>>()?;
