@@ -131,7 +131,12 @@ mod tests {
             kernel.run(&Serial::<Counted>::default());
             let parallel = Counted::take();
             let ratio = parallel as f64 / sequential as f64;
-            assert!((0.95..1.1).contains(&ratio), "{algorithm}: {ratio}");
+            // Thirty frogs look at places that one, which goes in depth, never comes to.
+            let most = match algorithm {
+                Algorithm::FrogJump => 1.2,
+                _ => 1.1,
+            };
+            assert!((0.95..most).contains(&ratio), "{algorithm}: {ratio}");
             let pure = [Algorithm::Fibonacci, Algorithm::JoinRecursively];
             assert_eq!(touches, !pure.contains(&algorithm), "{algorithm}");
             assert_eq!(BYTES.take() > 0, touches, "{algorithm}");

@@ -43,7 +43,7 @@ pub(super) const JUDGED: &str = "Nothing in the machine was fitted to these time
      2022 had -3% to +2%. FrogJump and QuickSort were other programs than the document's then, with \
      other speedups; they have been the document's since its sources were read. QuickSort cannot be \
      faster than its pivots let it: with the document's input the longest way through the \
-     partitions is 6.14 times shorter than all of them. A core of the simulated machine waits for \
+     partitions is 5.84 times shorter than all of them. A core of the simulated machine waits for \
      each line that another core has written, where a real one fetches ahead, which costs it more.";
 
 /// Beside simulated numbers: the result that differs most.
