@@ -8,7 +8,6 @@ const SIDE: usize = 512;
 
 pub fn programs() -> Vec<Program> {
     let numbers = || Array2::from_shape_fn((SIDE, SIDE), |(y, x)| (y * SIDE + x) as f64);
-    let wave = |x: f64| (x * 1e-3).sin().abs().sqrt();
     let (a, b) = (numbers(), numbers());
     let expected_zip = &a * &b + &a;
     let expected_rows: Array1<f64> = a.rows().into_iter().map(|row| row.sum()).collect();
@@ -36,4 +35,8 @@ pub fn programs() -> Vec<Program> {
             expected_rows,
         ),
     ]
+}
+
+fn wave(x: f64) -> f64 {
+    (x * 1e-3).sin().abs().sqrt()
 }
