@@ -15,7 +15,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Whose measurements a journal holds: its first line.
+/// The build and the host that measured: a journal's first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Measurer {
     build: String,

@@ -65,7 +65,7 @@ pub(crate) struct Axis {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// Whose colour it has, if not its own.
+    /// The name that lends it a colour, if it has none of its own.
     pub(crate) like: Option<String>,
     pub(crate) part: Part,
 }
@@ -168,7 +168,7 @@ impl Series {
         }
     }
 
-    /// Whose colour and marker it has.
+    /// The name that decides its colour and marker.
     pub(super) fn looks_like(&self) -> &str {
         self.like.as_deref().unwrap_or(&self.name)
     }

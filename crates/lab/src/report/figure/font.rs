@@ -1,7 +1,7 @@
 //! How wide text is in Helvetica, and in all fonts made to take its place (Arial, Liberation
 //! Sans, Nimbus Sans): the widths that Adobe publishes for its standard fonts.
 
-/// Of the printable ASCII characters from the space on, in thousandths of the size.
+/// The widths of the printable ASCII characters from the space on, in thousandths of the size.
 const REGULAR: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
     556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // to ?

@@ -12,7 +12,7 @@ use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use manycore::Partitioner;
 
-/// Whose fixed blocks a panel shows.
+/// The pool whose fixed blocks a panel shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhosePool {
     Ours,
