@@ -22,14 +22,17 @@ pub(crate) enum Fault {
     NoReserve,
     /// Nobody takes place 0 while no caller does.
     EmptyCallerSlot,
+    /// Where threads outnumber cores, the sentry never gets up.
+    SleepySentry,
 }
 
 /// All of them.
-pub(super) const ALL: [Fault; 4] = [
+pub(super) const ALL: [Fault; 5] = [
     Fault::DeafNap,
     Fault::SerialForEver,
     Fault::NoReserve,
     Fault::EmptyCallerSlot,
+    Fault::SleepySentry,
 ];
 
 thread_local! {

@@ -5,7 +5,8 @@
 //! the end. So the property has a clock in it, and is checked where the clock is exact: on
 //! the simulated machine, with random programs that mix loops of all lengths, joins, scopes,
 //! spawned jobs, broadcasts and installed calls, from one to four callers, with gaps, bursts
-//! and rhythms, in pools of 2 to 64 threads.
+//! and rhythms, in pools of 2 to 64 threads; and again, one in four, in pools that know of
+//! half as many cores as they have threads.
 //!
 //! # The property
 //!
@@ -85,18 +86,31 @@ fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
     };
     let verdict = verdict::longest(&outcome.log, end);
     let bounded = mixture != Mixture::Skewed || BLOCKS_ARE_GIVEN_UP;
-    let late = verdict.late(program.threads).filter(|_| bounded);
+    let late = verdict
+        .late(program.threads, program.cores)
+        .filter(|_| bounded);
     (
         late.or_else(|| verdict::broken_places(&outcome.log)),
         verdict,
     )
 }
 
+/// The programs of a seed.
+fn programs(seed: u64) -> impl Iterator<Item = (Mixture, Program)> {
+    let (mixture, program) = random::program(seed);
+    // Four and the number of mixtures have no common divisor: each mixture has its turn.
+    let crowded = (seed % 4 == 1).then(|| program.clone().crowded());
+    let programs = std::iter::once(program).chain(crowded);
+    programs.map(move |program| (mixture, program))
+}
+
 /// The first program of `seeds` that fails, and why.
-fn first_failure(seeds: std::ops::Range<u64>) -> Option<(u64, Mixture, String)> {
-    seeds.into_iter().find_map(|seed| {
-        let (mixture, program) = random::program(seed);
-        check(mixture, &program).0.map(|why| (seed, mixture, why))
+fn first_failure(mut seeds: std::ops::Range<u64>) -> Option<(u64, Mixture, String)> {
+    seeds.find_map(|seed| {
+        let mut failures = programs(seed).filter_map(|(mixture, program)| {
+            check(mixture, &program).0.map(|why| (seed, mixture, why))
+        });
+        failures.next()
     })
 }
 
@@ -109,10 +123,9 @@ fn number(name: &str) -> Option<u64> {
     }
 }
 
-/// A failure as a reader needs it: the program of `seed` that is as small as can be.
-fn report(seed: u64, why: &str) -> String {
-    let (mixture, program) = random::program(seed);
-    let smallest = shrink::smallest(&program, |program| check(mixture, program).0.is_some());
+/// A failure as a reader needs it: the program of `seed` that fails, as small as can be.
+fn report(seed: u64, mixture: Mixture, program: &Program, why: &str) -> String {
+    let smallest = shrink::smallest(program, |program| check(mixture, program).0.is_some());
     let less = check(mixture, &smallest).0.unwrap_or_default();
     format!(
         "MANYCORE_SEED={seed}, {mixture:?}: {why}\nand of a smaller program: {less}\n{smallest:?}"
@@ -123,30 +136,33 @@ fn report(seed: u64, why: &str) -> String {
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn nothing_is_left_lying_while_a_place_is_idle() {
     if let Some(seed) = number("MANYCORE_SEED") {
-        let (mixture, program) = random::program(seed);
-        println!("{mixture:?}: {program:?}");
-        let (why, verdict) = check(mixture, &program);
-        println!("{verdict}");
-        if let Some(why) = why {
-            panic!("{}", report(seed, &why));
+        for (mixture, program) in programs(seed) {
+            println!("{mixture:?}: {program:?}");
+            let (why, verdict) = check(mixture, &program);
+            println!("{verdict}");
+            if let Some(why) = why {
+                panic!("{}", report(seed, mixture, &program, &why));
+            }
         }
         return;
     }
     let seeds = SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1);
     let (mut table, mut failed) = (Table::default(), Vec::new());
-    for seed in 0..seeds {
-        let (mixture, program) = random::program(seed);
+    for (seed, (mixture, program)) in
+        (0..seeds).flat_map(|seed| programs(seed).map(move |program| (seed, program)))
+    {
         let (why, verdict) = check(mixture, &program);
         table.add(mixture, &program, &verdict);
         if let Some(why) = why {
             println!("seed {seed}, {mixture:?}: {why}");
-            failed.push((seed, why));
+            failed.push((seed, mixture, program, why));
         }
     }
     println!("{table}");
-    if let Some((seed, why)) = failed.first() {
+    if let Some((seed, mixture, program, why)) = failed.first() {
         let count = failed.len();
-        panic!("{count} of {seeds} programs fail\n{}", report(*seed, why));
+        let report = report(*seed, *mixture, program, why);
+        panic!("{count} programs of {seeds} seeds fail\n{report}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A pool on a machine, and the threads from outside that call it.
 #[derive(Clone)]
 pub(super) struct Program {
-    /// Cores of the machine.
+    /// Cores that the pool knows of.
     pub(super) cores: usize,
     /// Threads of the pool.
     pub(super) threads: usize,
@@ -111,6 +111,19 @@ impl Work {
             Self::Ragged(most) => (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) % (most + 1),
             Self::Steps(_) => 0,
         }
+    }
+}
+
+impl Program {
+    /// The same in a pool that knows of half as many cores as it has threads.
+    pub(super) fn crowded(self) -> Self {
+        let cores = (self.threads / 2).max(1);
+        Self { cores, ..self }
+    }
+
+    /// Whether threads outnumber cores.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.threads > self.cores
     }
 }
 

@@ -24,20 +24,25 @@ const SEARCH: u64 = 10_000;
 /// Starting a thread, until it is known to the system.
 const START: u64 = 38_000;
 
-/// For how long, in a pool of so many threads, a place may be idle while one and the same
-/// item is to be had and nobody who was idle begins anything.
+/// In a pool with more threads than cores something may be left to those who are awake, whose
+/// jobs block: for 10 ms and two naps of the sentry (`sleep/crowd.rs`).
+const LEFT: u64 = 14 * 2_500_000;
+
+/// For how long, in a pool of so many threads that knows of so many cores, a place may be idle
+/// while one and the same item is to be had and nobody who was idle begins anything.
 ///
 /// Two wake-ups in a row: whoever is called may be one who waits and gives its place away,
 /// or who finds a job and calls for the vacant caller slot; then the heir wakes, or is started.
-pub(super) fn until_one_comes(threads: usize) -> u64 {
+pub(super) fn until_one_comes(threads: usize, cores: usize) -> u64 {
     let doublings = u64::from(threads.next_power_of_two().ilog2());
-    WAKE_UP + TOO_SHORT + START + BLOCK + SEARCH * doublings
+    let left = if threads > cores { LEFT } else { 0 };
+    WAKE_UP + TOO_SHORT + START + BLOCK + SEARCH * doublings + left
 }
 
 /// For how long a place may be idle while one and the same item is to be had, whoever comes
 /// meanwhile: they are woken one after the other.
-pub(super) fn until_all_came(threads: usize) -> u64 {
-    threads as u64 * until_one_comes(threads)
+pub(super) fn until_all_came(threads: usize, cores: usize) -> u64 {
+    threads as u64 * until_one_comes(threads, cores)
 }
 
 /// Whether a place is idle while its thread waits inside of a job: for a stolen half, the

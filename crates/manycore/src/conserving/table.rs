@@ -7,13 +7,13 @@ use super::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Cores, and what none of the programs on them exceeded.
+/// By mixture, and whether threads outnumber cores: cores, and what none of the programs on them exceeded.
 #[derive(Default)]
-pub(super) struct Table(BTreeMap<Mixture, BTreeMap<usize, (u64, u64)>>);
+pub(super) struct Table(BTreeMap<(Mixture, bool), BTreeMap<usize, (u64, u64)>>);
 
 impl Table {
     pub(super) fn add(&mut self, mixture: Mixture, program: &Program, verdict: &Verdict) {
-        let row = self.0.entry(mixture).or_default();
+        let row = self.0.entry((mixture, program.is_crowded())).or_default();
         let (one, all) = row.entry(program.cores).or_default();
         *one = (*one).max(verdict.none_came.map_or(0, |idle| idle.cycles));
         *all = (*all).max(verdict.not_all_came.map_or(0, |idle| idle.cycles));
@@ -37,10 +37,15 @@ impl fmt::Display for Table {
             .try_for_each(|cores| write!(f, "{cores:>16}"))?;
         write!(f, "\n{:<16}", "bound, n = cores")?;
         for &cores in &cores {
-            thousands(f, until_one_comes(cores), until_all_came(cores))?;
+            thousands(
+                f,
+                until_one_comes(cores, cores),
+                until_all_came(cores, cores),
+            )?;
         }
-        for (mixture, row) in &self.0 {
-            write!(f, "\n{:<16}", format!("{mixture:?}"))?;
+        for ((mixture, is_crowded), row) in &self.0 {
+            let threads = if *is_crowded { ", n > c" } else { "" };
+            write!(f, "\n{:<16}", format!("{mixture:?}{threads}"))?;
             for cores in &cores {
                 let (one, all) = row.get(cores).copied().unwrap_or_default();
                 thousands(f, one, all)?;

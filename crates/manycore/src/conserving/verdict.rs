@@ -30,13 +30,13 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// What a pool of so many threads should not have been idle for.
-    pub(super) fn late(&self, threads: usize) -> Option<String> {
+    /// What a pool of so many threads on so many cores should not have been idle for.
+    pub(super) fn late(&self, threads: usize, cores: usize) -> Option<String> {
         let longer = |idle: &Option<IdleSpan>, bound| idle.filter(|idle| idle.cycles > bound);
-        if let Some(idle) = longer(&self.none_came, until_one_comes(threads)) {
+        if let Some(idle) = longer(&self.none_came, until_one_comes(threads, cores)) {
             return Some(format!("{idle}, and nobody came"));
         }
-        let idle = longer(&self.not_all_came, until_all_came(threads))?;
+        let idle = longer(&self.not_all_came, until_all_came(threads, cores))?;
         Some(format!("{idle}, though others came"))
     }
 }
@@ -247,7 +247,7 @@ mod tests {
         let busy = [(1, 0, END), (2, 0, 500_000), (2, 510_000, END)];
         let verdict = judge(&busy, |log| job(log, None, 100, 900_000));
         assert_eq!(cycles(&verdict), (10_000, 10_000));
-        assert_eq!(verdict.late(THREADS), None);
+        assert_eq!(verdict.late(THREADS, THREADS), None);
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
         let busy = [(1, 0, END), (2, 0, 500_000)];
         let verdict = judge(&busy, |log| job(log, None, 100_000, 4_500_000));
         assert_eq!(cycles(&verdict), (4_000_000, 4_000_000));
-        let late = verdict.late(THREADS).unwrap();
+        let late = verdict.late(THREADS, THREADS).unwrap();
         assert!(
             late.contains("place 2 was idle for 4000000 cycles from 500000"),
             "{late}"
@@ -267,14 +267,14 @@ mod tests {
     /// PlaceLog 1 comes to something again and again, place 2 never.
     #[test]
     fn others_that_come_count_until_all_should_have_come() {
-        let step = until_one_comes(THREADS) - 1_000;
+        let step = until_one_comes(THREADS, THREADS) - 1_000;
         let busy: Vec<_> = (1..40).map(|i| (1, i * step - 10_000, i * step)).collect();
         let verdict = judge(&busy, |log| job(log, None, 0, 2 * step));
         assert_eq!(cycles(&verdict), (step, 2 * step));
-        assert_eq!(verdict.late(THREADS), None);
-        let until = until_all_came(THREADS) + 1;
+        assert_eq!(verdict.late(THREADS, THREADS), None);
+        let until = until_all_came(THREADS, THREADS) + 1;
         let verdict = judge(&busy, |log| job(log, None, 0, until));
-        let late = verdict.late(THREADS).unwrap();
+        let late = verdict.late(THREADS, THREADS).unwrap();
         assert!(late.contains("though others came"), "{late}");
     }
 

@@ -86,6 +86,11 @@ impl<P: Platform> CallerSlot<P> {
         self.0.load(Ordering::Acquire)
     }
 
+    /// Whether nobody has place 0: a hint, so relaxed.
+    pub(super) fn is_free(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & (CALLER | HELD) == 0
+    }
+
     /// Whether a thread is to be found for the caller slot: a hint, so relaxed.
     #[inline]
     pub(crate) fn is_vacant(&self) -> bool {

@@ -10,6 +10,9 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
 
+/// Looks in a spin of `Shared::told_spin`.
+const SLICES: u64 = 10;
+
 /// What this thread is doing for a pool, kept in the platform's thread slot
 /// and on the thread's own stack.
 pub(crate) struct Context<P: Platform> {
@@ -142,11 +145,27 @@ impl<P: Platform> Context<P> {
 
     /// Blocks until `told` of what this thread, which is no worker of `pool`, has handed
     /// in there. If it is a worker of other pools, they may need its places meanwhile.
+    ///
+    /// First it looks for a while whether the call is over: it spins if there `is_room`, a core
+    /// that nobody in the pool needs; else it yields its core between two looks, unless other
+    /// callers wait as well, who could keep it from running for long.
     #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, told: &Parker<P>) {
+    pub(super) fn block_on(pool: &Shared<P>, told: &Parker<P>, is_room: impl Fn() -> bool) {
         let asleep = Parker::<P>::ASLEEP;
-        if told.spin(asleep, P::now() + pool.told_spin()) != asleep {
-            return;
+        let (mut now, slice) = (P::now(), pool.told_spin() / SLICES);
+        let until = now + pool.told_spin();
+        while now < until {
+            if is_room() {
+                told.spin(asleep, now + slice);
+            } else if pool.idle().waiting_callers() < 2 {
+                P::yield_now();
+            } else {
+                break;
+            }
+            if told.state() != asleep {
+                return;
+            }
+            now = P::now();
         }
         pool.check_wait();
         if Self::slot().is_none() {

@@ -144,8 +144,10 @@ impl<W: World> Registry<W> {
                 tell.tell(Parker::<W::Platform>::AWAKE);
             })
         };
+        self.shared().idle().caller_waits();
         self.post_root(job);
-        Context::block_on(self.shared(), &told);
+        Context::block_on(self.shared(), &told, || self.has_spare_core());
+        self.shared().idle().caller_runs();
     }
 
     /// As `inside`, when the caller slot is taken.

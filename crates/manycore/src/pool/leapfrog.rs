@@ -141,9 +141,6 @@ impl<W: World> Worker<W> {
                 // worker may: pass it on, once.
                 sleep.wake_any(self.place(), 1);
             }
-            if shared.is_oversubscribed() {
-                W::Platform::yield_now();
-            }
             slept = sleep.no_work_found(self.place(), &mut idle, latch, &scan);
         }
         self.found(idle);

@@ -241,6 +241,13 @@ impl<W: World> Registry<W> {
         self.shared.idle().events.post();
     }
 
+    /// Whether fewer workers are awake than there are cores, as seen a moment ago.
+    pub(super) fn has_spare_core(&self) -> bool {
+        let asleep =
+            self.sleep.sleepers() as usize + usize::from(self.shared.caller_slot().is_free());
+        self.shared.threads() < self.shared.cores() + asleep
+    }
+
     /// Whether there are jobs that nobody has begun, as seen a moment ago.
     pub(super) fn has_jobs(&self) -> bool {
         let holds = |worker: &Worker<W>| !worker.stack().is_empty() || !worker.spawned().is_empty();

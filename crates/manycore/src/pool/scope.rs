@@ -228,7 +228,9 @@ impl<'scope, W: World> Scope<'scope, W> {
                 worker.wait_in_scope(&self.latch, group);
                 worker.group().set(outer.unwrap_or(std::ptr::null()));
             }
-            (None, Some(told)) => Context::block_on(registry.shared(), told),
+            (None, Some(told)) => {
+                Context::block_on(registry.shared(), told, || registry.has_spare_core())
+            }
             (None, None) => unreachable!("a scope has somebody who waits for it"),
         }
         // Acquire pairs with the release in `run`: the payload is there.

@@ -5,7 +5,7 @@ use super::queue::{Group, Job};
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;
-use crate::sleep::policy::Scan;
+use crate::sleep::policy::{Left, Scan};
 use crate::steal::{Claim, Thief};
 
 /// A job somebody may run.
@@ -189,6 +189,22 @@ impl<W: World> Worker<W> {
     }
 }
 
+impl<W: World> Look<'_, W> {
+    /// Whether this worker must see to something itself; of loops, to those that were posted
+    /// after the event count was `before`.
+    fn wants_it_after(&self, before: u32) -> bool {
+        let (worker, registry) = (self.worker, self.worker.registry());
+        let (shared, place) = (registry.shared(), worker.place());
+        let is_idle = self.waits == Waits::Idle;
+        let posted = before != shared.idle().events.seen();
+        (is_idle && (worker.must_stand_aside() || worker.overstays()))
+            || (posted && shared.invites_rank(place))
+            || registry.places().is_awaited()
+            || !registry.mail()[place].is_empty()
+            || (shared.is_terminating() && registry.mail_is_left())
+    }
+}
+
 impl<W: World> Registry<W> {
     /// Whether the pool ends, with mail that is everybody's.
     fn mail_is_left(&self) -> bool {
@@ -205,6 +221,23 @@ impl<W: World> Scan for Look<'_, W> {
             || !registry.mail()[worker.place()].is_empty()
             || worker.overstays()
             || (registry.shared().is_terminating() && registry.mail_is_left())
+    }
+
+    fn wants_it(&self) -> bool {
+        self.wants_it_after(self.seen())
+    }
+
+    fn look_again(&self) -> Left {
+        // Before the look: a post after this is seen by the next one.
+        let before = self.seen();
+        self.worker.note_posts();
+        if self.wants_it_after(before) {
+            Left::ForIt
+        } else if self.worker.registry().has_jobs() {
+            Left::Jobs
+        } else {
+            Left::Nothing
+        }
     }
 
     fn anything(&self) -> bool {

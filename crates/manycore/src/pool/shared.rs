@@ -18,6 +18,7 @@ const TOLD_SPIN: Duration = Duration::from_micros(10);
 /// What the workers and the callers of a pool share.
 pub(crate) struct Shared<P: Platform> {
     threads: usize,
+    cores: usize,
     core_groups: usize,
     oversubscribed: bool,
     ticks_per_ns: f32,
@@ -49,13 +50,14 @@ impl<P: Platform> Shared<P> {
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
         // Where threads wait for a core, they are late for no other reason.
         let (patience, told_spin) = if oversubscribed {
-            (50 * places::PATIENCE, Duration::ZERO)
+            (50 * places::PATIENCE, TOLD_SPIN)
         } else {
             (places::PATIENCE, TOLD_SPIN)
         };
         let (claim_ticks, ticks_per_ns) = (measure_claim::<P>(), P::ticks_per_ns() as f32);
         Self {
             threads,
+            cores: cores.cores,
             core_groups: cores.groups,
             oversubscribed,
             ticks_per_ns,
@@ -93,6 +95,11 @@ impl<P: Platform> Shared<P> {
     #[inline]
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// The cores that the threads have.
+    pub(super) fn cores(&self) -> usize {
+        self.cores
     }
 
     /// The core groups that the threads are in.

@@ -13,6 +13,8 @@ pub struct Idle<P: Platform> {
     pub(crate) events: EventCount<P>,
     gaps: CachePadded<Gaps<P>>,
     costs: CachePadded<Costs<P>>,
+    /// Callers from outside that wait for the end of their calls, or do not run again yet.
+    callers: CachePadded<P::AtomicU32>,
     /// The longest a worker spins for the next loop, in ticks.
     spin_budget: u64,
     /// Where threads outnumber cores, the workers that find a core beside the
@@ -101,6 +103,7 @@ impl<P: Platform> Idle<P> {
                 missed: P::AtomicU64::new(0),
                 in_vain: P::AtomicU32::new(0),
             }),
+            callers: CachePadded::new(P::AtomicU32::new(0)),
             spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
             seated,
         }
@@ -177,15 +180,30 @@ impl<P: Platform> Idle<P> {
         self.costs.woken_at.store(P::now(), Ordering::Relaxed);
     }
 
+    /// A caller from outside waits from here on.
+    pub(crate) fn caller_waits(&self) {
+        // Relaxed: a hint to those who look for work, who may have the core that it needs.
+        self.callers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It runs again.
+    pub(crate) fn caller_runs(&self) {
+        self.callers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Callers from outside that wait, or do not run again yet.
+    pub(crate) fn waiting_callers(&self) -> u32 {
+        self.callers.load(Ordering::Relaxed)
+    }
+
     /// Whether `worker` may spin for a loop.
     fn spins(&self, worker: usize) -> bool {
         self.spin_budget > 0 && self.seated.is_none_or(|seated| worker <= seated)
     }
 
-    /// Whether threads outnumber cores: who spins may keep the one that it waits for from
-    /// running, and yields instead.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.seated.is_some()
+    /// Where threads outnumber cores, how many of those there are.
+    pub(super) fn scarce_cores(&self) -> Option<usize> {
+        self.seated.map(|seated| seated + 1)
     }
 
     /// How long `worker` looks on before it sleeps.

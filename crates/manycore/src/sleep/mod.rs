@@ -2,6 +2,9 @@
 //! `README.md` beside this file argues the protocol.
 
 mod beds;
+mod crowd;
+#[cfg(test)]
+mod crowd_checked;
 #[cfg(test)]
 mod expecting_checked;
 mod gaps;
@@ -23,5 +26,5 @@ pub use policy::{Sleep, Tally};
 pub mod parts {
     pub use super::idle::{Idle, Woken};
     pub use super::latch::Latch;
-    pub use super::policy::{Scan, Setup};
+    pub use super::policy::{Left, Scan, Setup};
 }

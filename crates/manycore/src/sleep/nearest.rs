@@ -3,8 +3,9 @@
 
 use super::Latch;
 use super::beds::{Beds, CALLED};
+use super::crowd::{Crowd, Next, Watch};
 use super::idle::{After, Idle, Woken};
-use super::policy::{Scan, Setup, Sleep, Tally};
+use super::policy::{Left, Scan, Setup, Sleep, Tally};
 use crate::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub struct Nearest<P: Platform> {
     callable: CachePadded<P::AtomicU32>,
     beds: Beds<P>,
     idle: Arc<Idle<P>>,
+    /// If threads outnumber cores.
+    crowd: Option<Crowd<P>>,
     first_slice: u64,
     longest_slice: u64,
 }
@@ -67,6 +70,34 @@ pub struct Looking {
     unfenced: bool,
 }
 
+/// How a sleep ended.
+#[derive(Clone, Copy)]
+struct Slept {
+    /// Whether there was one: the last look found nothing.
+    blocked: bool,
+    /// What the worker was roused for; `Parker::ASLEEP`: it got up by itself.
+    reason: u32,
+}
+
+impl Slept {
+    /// For a job.
+    fn was_called(self) -> bool {
+        self.reason == CALLED
+    }
+}
+
+/// Sleepers of both kinds, of the word `callable`.
+fn sleepers(word: u32) -> u32 {
+    let both = word & SLEEPERS;
+    both / FREE + both % FREE
+}
+
+/// Places whose workers sleep, or that have none. One that is being woken does not sleep.
+fn absent(word: u32) -> u32 {
+    let (vacant, waking) = (word & VACANT != 0, word & WAKING != 0);
+    (sleepers(word) + u32::from(vacant)).saturating_sub(u32::from(waking))
+}
+
 impl<P: Platform> std::fmt::Debug for Nearest<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Nearest").finish_non_exhaustive()
@@ -82,9 +113,19 @@ impl<P: Platform> Nearest<P> {
             callable: CachePadded::new(P::AtomicU32::new(fenced)),
             beds: Beds::new(setup.groups),
             idle: Arc::clone(setup.idle),
+            crowd: (setup.idle.scarce_cores()).map(|cores| Crowd::new(setup.groups.len(), cores)),
             first_slice: P::duration_to_ticks(FIRST_SLICE),
             longest_slice: P::duration_to_ticks(LONGEST_SLICE),
         }
+    }
+}
+
+#[cfg(test)]
+impl<P: Platform> Nearest<P> {
+    /// With a sentry that is [impatient](Crowd::impatient).
+    pub(super) fn impatient(mut self) -> Self {
+        self.crowd = self.crowd.map(Crowd::impatient);
+        self
     }
 }
 
@@ -95,6 +136,9 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
     fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         self.beds.name();
+        if let Some(crowd) = &self.crowd {
+            crowd.name();
+        }
     }
 
     #[inline(always)]
@@ -136,8 +180,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
 
     fn sleepers(&self) -> u32 {
         // Relaxed: a hint.
-        let word = self.callable.load(Ordering::Relaxed) & SLEEPERS;
-        word / FREE + word % FREE
+        sleepers(self.callable.load(Ordering::Relaxed))
     }
 
     fn wake_any(&self, near: usize, count: u32) {
@@ -186,9 +229,15 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         let now = P::now();
         if idle.until == 0 {
             idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
+            if scan.is_free() && !idle.called && self.is_overfull() {
+                // Others, who have work, need the core.
+                idle.until = now;
+            }
         }
         idle.woken = None;
-        if now < idle.until && idle.after == After::Looking && self.idle.is_crowded() {
+        let yields = self.is_overfull() || self.idle.waiting_callers() > 0;
+        if now < idle.until && idle.after == After::Looking && yields {
+            // Somebody else needs the core, or will in a moment.
             P::yield_now();
             if self.idle.events.seen() != seen {
                 idle.came(Woken::Spinning);
@@ -202,6 +251,8 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             idle.slice = (2 * idle.slice).min(self.longest_slice);
             if self.look_out(seen, slice, latch, scan) {
                 idle.came(Woken::Spinning);
+                // What was posted may soon be made of more.
+                idle.slice = self.first_slice;
             }
             return false;
         }
@@ -210,7 +261,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         let nap = |idle: &mut Looking, alarm: u64| {
             let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
             let time = Duration::from_nanos(ns as u64);
-            let (_, called) = self.sleep(worker, latch, scan, Some(time));
+            let called = self.sleep(worker, latch, scan, Some(time)).was_called();
             idle.called |= called;
             idle.unfenced |= called;
             if self.idle.events.seen() != seen {
@@ -242,7 +293,11 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             idle.vigil = Some(vigil.grace);
             return false;
         }
-        let (slept, called) = self.sleep(worker, latch, scan, None);
+        let sleep = match &self.crowd {
+            Some(crowd) => self.sleep_in(crowd, worker, latch, scan),
+            None => self.sleep(worker, latch, scan, None),
+        };
+        let called = sleep.was_called();
         self.idle.learn_wake();
         *idle = Looking {
             after: After::Sleeping,
@@ -251,7 +306,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             unfenced: called,
             ..self.start_looking(worker)
         };
-        slept
+        sleep.blocked
     }
 
     fn woken(idle: &Looking) -> Option<Woken> {
@@ -321,6 +376,10 @@ impl<P: Platform> Nearest<P> {
         if word & SLEEPERS == 0 {
             return word & VACANT != 0;
         }
+        let is_left = |crowd: &Crowd<P>| crowd.is_full(absent(word)) && crowd.is_watched();
+        if self.crowd.as_ref().is_some_and(is_left) {
+            return false;
+        }
         // WAKING first, so that of many posters one does the work. Relaxed: the
         // word's own history decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
@@ -347,8 +406,94 @@ impl<P: Platform> Nearest<P> {
         false
     }
 
-    /// Sleeps until roused; whether it did, and whether it was called for a job.
-    /// For `time` at most, if given.
+    /// Sleeps as a free worker of a `crowd` does: until it is called and there is a core for it,
+    /// or, while it keeps watch, until it finds one. As [`sleep`](Self::sleep).
+    fn sleep_in(
+        &self,
+        crowd: &Crowd<P>,
+        worker: usize,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+    ) -> Slept {
+        let mut watch = None;
+        let mut is_weary = false;
+        loop {
+            if watch.is_none() && !is_weary {
+                watch = crowd.keep_watch();
+            }
+            is_weary = false;
+            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(Watch::nap));
+            let roused = sleep.reason == Parker::<P>::AWAKE || latch.is_set();
+            if !sleep.blocked || roused || (sleep.was_called() && !self.is_overfull()) {
+                return self.get_up(crowd, watch, sleep);
+            }
+            let left = scan.look_again();
+            if left == Left::ForIt {
+                return self.get_up(crowd, watch, sleep);
+            }
+            if sleep.was_called() {
+                // There is no core for it: it was called to keep watch.
+                continue;
+            }
+            let Some(mut kept) = watch.take() else {
+                continue;
+            };
+            match kept.after_nap::<P>(left == Left::Jobs) {
+                Next::Up => return self.get_up(crowd, Some(kept), sleep),
+                Next::Nap => watch = Some(kept),
+                Next::Sleep => {
+                    crowd.leave(kept);
+                    is_weary = true;
+                }
+            }
+        }
+    }
+
+    /// A worker of a `crowd` gets up, and keeps watch no longer if it did. What others have left
+    /// to it, it is called for: it looks, and calls the next.
+    fn get_up(&self, crowd: &Crowd<P>, watch: Option<Watch>, sleep: Slept) -> Slept {
+        let Some(watch) = watch else {
+            return sleep;
+        };
+        crowd.leave(watch);
+        Slept {
+            reason: CALLED,
+            ..sleep
+        }
+    }
+
+    /// Whether more workers are awake than there are cores.
+    fn is_overfull(&self) -> bool {
+        // Relaxed: a decision about time.
+        let overfull =
+            |crowd: &Crowd<P>| crowd.is_overfull(absent(self.callable.load(Ordering::Relaxed)));
+        self.crowd.as_ref().is_some_and(overfull)
+    }
+
+    /// Whether `worker`, in bed by now, may leave what it has seen there to others: each core has
+    /// a worker that is awake, and somebody keeps watch.
+    fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
+        let Some(crowd) = &self.crowd else {
+            return false;
+        };
+        if scan.wants_it() {
+            return false;
+        }
+        let word = self.callable.load(Ordering::Relaxed);
+        if !scan.is_free() && !crowd.is_full(absent(word)) {
+            // It waits, and what it has seen is not for it: somebody else has its core.
+            let nobody = word & SLEEPERS < FREE || self.call(worker);
+            if nobody {
+                return false;
+            }
+        }
+        // What it has seen before the sentry's being there: a sentry that leaves after
+        // that sees it, too.
+        P::heavy_fence();
+        crowd.is_full(absent(self.callable.load(Ordering::Relaxed))) && crowd.is_watched()
+    }
+
+    /// Sleeps until roused, for `time` at most, if given.
     ///
     /// The worker lies down, is counted, fences, and looks once more: see the
     /// README.
@@ -358,24 +503,28 @@ impl<P: Platform> Nearest<P> {
         latch: &Latch<P>,
         scan: &dyn Scan,
         time: Option<Duration>,
-    ) -> (bool, bool) {
+    ) -> Slept {
+        let mut sleep = Slept {
+            blocked: false,
+            reason: Parker::<P>::AWAKE,
+        };
         if latch.is_set() {
-            return (false, false);
+            return sleep;
         }
         let parker = self.beds.parker(worker);
         let free = scan.is_free();
         parker.lie_down();
         if !latch.announce_sleep() {
-            let called = parker.rise() == CALLED;
-            return (false, called);
+            sleep.reason = parker.rise();
+            return sleep;
         }
         let kind = if free { FREE } else { WAITER };
         self.beds.mark(worker, free);
         // Release pairs with `call`; ordered before the look by the fence.
         self.callable.fetch_add(kind, Ordering::Release);
         P::heavy_fence();
-        let sleeps = !scan.anything();
-        if sleeps {
+        sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
+        if sleep.blocked {
             match time {
                 Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
                 None => {
@@ -383,15 +532,15 @@ impl<P: Platform> Nearest<P> {
                 }
             }
         }
-        let called = parker.rise() == CALLED;
+        sleep.reason = parker.rise();
         self.beds.unmark(worker, free);
         // Whoever was called looks for work next, so nobody is on the way any
         // more. Relaxed: see `unfenced` for the order of this and that look.
         self.callable.fetch_sub(kind, Ordering::Relaxed);
-        if called {
+        if sleep.was_called() {
             self.callable.fetch_and(!WAKING, Ordering::Relaxed);
         }
         latch.withdraw();
-        (sleeps, called)
+        sleep
     }
 }

@@ -18,6 +18,15 @@ fn policy<P: Platform>(workers: usize) -> Nearest<P> {
     })
 }
 
+/// As `policy`, on so many `cores` that some workers find none.
+fn crowded<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
+    Nearest::new(&Setup {
+        groups: &vec![0; workers],
+        idle: &Arc::new(Idle::new(Duration::ZERO, Some(cores - 1))),
+    })
+    .impatient()
+}
+
 /// Jobs, one place each, as the stacks of their posters would hold them.
 pub(super) struct Jobs<P: Platform>(Vec<P::AtomicU32>);
 
@@ -54,6 +63,10 @@ impl<P: Platform> Scan for LookAtJobs<'_, P> {
             .is_some_and(|jobs| jobs.0.iter().any(|job| job.load(Ordering::Acquire) == 1))
     }
 
+    fn wants_it(&self) -> bool {
+        false
+    }
+
     fn seen(&self) -> u32 {
         0
     }
@@ -78,7 +91,11 @@ pub(super) fn work<P: Platform>(policy: &Nearest<P>, me: usize, jobs: &Jobs<P>, 
 /// Each of `posters` posts `each` jobs, one after the other; as many others run
 /// as many. Loom reports a worker that sleeps though there is a job for it.
 fn all_jobs_run<P: Platform>(posters: usize, each: usize, sleepers: usize) {
-    let (policy, jobs) = (policy::<P>(posters + sleepers), Jobs::none(posters * each));
+    all_jobs_run_by::<P>(policy(posters + sleepers), posters, each, sleepers);
+}
+
+fn all_jobs_run_by<P: Platform>(policy: Nearest<P>, posters: usize, each: usize, sleepers: usize) {
+    let jobs = Jobs::none(posters * each);
     let share = posters * each / sleepers;
     team::<P>(posters + sleepers, |rank| {
         if rank >= posters {
@@ -107,6 +124,27 @@ fn two_jobs_for_one_sleeper() {
 #[test]
 fn two_jobs_for_two_sleepers() {
     loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));
+}
+
+/// The poster, which is awake, has the only core, and does not look for jobs any more: it is
+/// the sentry that comes for them.
+fn left_to_one_that_blocks<P: Platform>(each: usize, sleepers: usize) {
+    all_jobs_run_by::<P>(crowded(1 + sleepers, 1), 1, each, sleepers);
+}
+
+#[test]
+fn no_job_is_left_to_one_that_blocks() {
+    loom_model(Some(3), || left_to_one_that_blocks::<Loom>(1, 1));
+    loom_model(Some(2), || {
+        left_to_one_that_blocks::<Faulty<Loom, Fenced>>(1, 1);
+    });
+    loom_model(Some(2), || left_to_one_that_blocks::<Loom>(2, 1));
+}
+
+/// The first sentry finds work, and calls the next.
+#[test]
+fn no_jobs_are_left_to_one_that_blocks() {
+    loom_model(Some(1), || left_to_one_that_blocks::<Loom>(2, 2));
 }
 
 #[test]

@@ -31,6 +31,17 @@ pub struct Setup<'a, P: Platform> {
     pub idle: &'a Arc<Idle<P>>,
 }
 
+/// What a worker finds that looks once more after a nap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// Jobs that nobody has begun.
+    Jobs,
+    /// Something that [this worker](Scan::wants_it) must see to.
+    ForIt,
+}
+
 /// What a worker that is about to sleep may still look at.
 pub trait Scan {
     /// Whether something waits that did not come from a worker's own deque:
@@ -40,6 +51,21 @@ pub trait Scan {
     /// Whether anything waits at all: as [`injected`](Self::injected), or a job
     /// on any worker's deque.
     fn anything(&self) -> bool;
+
+    /// Whether something waits that this worker must see to though others are awake: its own
+    /// mail, a loop that was posted since the last search, the pool's end, a thread that wants its place.
+    /// Unless said otherwise it leaves nothing to others.
+    fn wants_it(&self) -> bool {
+        true
+    }
+
+    /// Notes the event count again, after a nap, and looks what has been left meanwhile.
+    fn look_again(&self) -> Left {
+        match self.anything() {
+            true => Left::Jobs,
+            false => Left::Nothing,
+        }
+    }
 
     /// The event count before the last search: if it has moved on, something
     /// was posted since.

@@ -16,6 +16,7 @@ mod after_a_spawn;
 mod at_once;
 mod both_closures;
 mod circles;
+mod crowd;
 mod ends;
 #[cfg(unix)]
 mod handler;

@@ -1,0 +1,71 @@
+//! The end of a watch under loom: a job that was left to the sentry is seen by it.
+
+use super::crowd::Crowd;
+use manycore_check::{Fault, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// A poster leaves its job to the sentry, or a worker in bed that has seen the job does; the
+/// sentry ends its watch and looks once more.
+fn what_is_left_is_seen<P: Platform>(is_seen_in_bed: bool) {
+    let crowd = Crowd::<P>::new(3, 1);
+    let watch = crowd.keep_watch().expect("nobody else does");
+    let (job, left, found) = (word::<P>(), word::<P>(), word::<P>());
+    let watch = std::sync::Mutex::new(Some(watch));
+    team::<P>(2 + usize::from(is_seen_in_bed), |rank| match rank {
+        0 => {
+            let watch = watch.lock().expect("nobody panics").take();
+            crowd.leave(watch.expect("one sentry"));
+            // Relaxed, as all here: the fences are what is checked.
+            found.store(job.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        1 => {
+            job.store(1, Ordering::Relaxed);
+            P::untested_light_fence();
+            if !is_seen_in_bed && crowd.is_watched() {
+                left.store(1, Ordering::Relaxed);
+            }
+        }
+        _ => {
+            let seen = job.load(Ordering::Relaxed) == 1;
+            P::heavy_fence();
+            if seen && crowd.is_watched() {
+                left.store(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let (left, found) = (left.load(Ordering::Relaxed), found.load(Ordering::Relaxed));
+    assert!(left <= found, "left to nobody");
+}
+
+fn word<P: Platform>() -> P::AtomicU32 {
+    P::AtomicU32::new(0)
+}
+
+#[test]
+fn what_a_poster_leaves_is_seen() {
+    loom_model(None, || what_is_left_is_seen::<Loom>(false));
+}
+
+#[test]
+fn what_a_worker_in_bed_leaves_is_seen() {
+    loom_model(None, || what_is_left_is_seen::<Loom>(true));
+}
+
+#[test]
+fn each_missing_fence_is_caught() {
+    fn fails<F: Fault>(is_seen_in_bed: bool) {
+        let why = caught(|| {
+            loom_model(None, move || {
+                what_is_left_is_seen::<Faulty<Loom, F>>(is_seen_in_bed);
+            });
+        });
+        assert!(
+            why.contains("left to nobody"),
+            "{}: {why}",
+            std::any::type_name::<F>()
+        );
+    }
+    fails::<NoFence>(false);
+    fails::<NoHeavyFence>(false);
+    fails::<NoHeavyFence>(true);
+}
