@@ -1,6 +1,6 @@
 //! What parallel iterators are collected into.
 
-use super::{ParallelIterator, consume};
+use super::{ParallelIterator, blocks};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::mem::MaybeUninit;
@@ -47,7 +47,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             left.extend(unsafe { items.block(range) });
             left
         };
-        let some = consume::extended(items.indices(), extend, |mut left, mut right| {
+        let some = blocks::extended(items.indices(), extend, |mut left, mut right| {
             left.append(&mut right);
             left
         });
@@ -60,7 +60,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
     all.reserve_exact(indices);
     let slots = Slots(all.spare_capacity_mut().as_mut_ptr());
     let slots = &slots;
-    consume::ranges(indices, |range: Range<usize>| {
+    blocks::ranges(indices, |range: Range<usize>| {
         // SAFETY: within the capacity, and this block's alone.
         let places =
             unsafe { std::slice::from_raw_parts_mut(slots.0.add(range.start), range.len()) };
@@ -114,7 +114,7 @@ macro_rules! texts {
                     left
                 };
                 let join = |left: String, right: String| left + &right;
-                consume::extended(items.indices(), extend, join).unwrap_or_default()
+                blocks::extended(items.indices(), extend, join).unwrap_or_default()
             }
         }
     )*};
