@@ -41,6 +41,7 @@ for core in original ours; do
     mkdir -p "$copy"
     cp -r peers/drop-in/. "$copy"
     rm -rf "$copy/target"
+    sed -i "s#\.\./\.\./crates#$PWD/crates#" "$copy/Cargo.toml"
     flags=()
     [ $core = original ] || flags=("${patch[@]}")
     (
