@@ -119,8 +119,11 @@ pub trait ParallelIterator: Sized + Sync {
             let stop = over.load(Relaxed);
             // SAFETY: a loop gives out each index once.
             let block = unsafe { self.block(range) };
+            if stop {
+                return None;
+            }
             let mut good = None;
-            for item in block.take_while(|_| !stop) {
+            for item in block {
                 let flow = match good.take() {
                     None => item.branch(),
                     Some(left) => both(left, item),

@@ -1,6 +1,7 @@
 //! Parallel work of packages that use rayon, one at a time; see [`manycore_drop_in::main_with`].
 
 mod arrays;
+#[cfg(feature = "polars")]
 mod frames;
 mod hashes;
 mod images;
@@ -21,6 +22,7 @@ const KINDS: &[Kind] = &[
         names: &["exr_write", "exr_read"],
         set_up: images::programs,
     },
+    #[cfg(feature = "polars")]
     Kind {
         names: &["polars_sort", "polars_sort_descending", "polars_group"],
         set_up: frames::programs,
