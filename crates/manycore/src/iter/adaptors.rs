@@ -10,6 +10,7 @@ macro_rules! blocks {
     ($item:ty, $exact:expr, |$self:ident, $base:ident| $block:expr) => {
         type Item = $item;
         const EXACT: bool = $exact;
+        const IN_PARTS: bool = I::IN_PARTS;
 
         fn indices(&self) -> usize {
             self.base.indices()

@@ -66,17 +66,32 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             unsafe { std::slice::from_raw_parts_mut(slots.0.add(range.start), range.len()) };
         // SAFETY: a loop gives out each index once.
         let items = unsafe { items.block(range.clone()) };
-        let written = places
-            .iter_mut()
-            .zip(items)
-            .fold(0, |written, (place, item)| {
-                place.write(item);
-                written + 1
-            });
+        let written = match I::IN_PARTS {
+            true => written_by_items(places, items),
+            false => written_by_places(places, items),
+        };
         assert_eq!(written, range.len(), "a block has an item for each index");
     });
     // SAFETY: each block has written its places, or else panicked.
     unsafe { all.set_len(before + indices) };
+}
+
+/// Writes `items` to `places`; how many there were. One loop that counts once, which is vectorised.
+fn written_by_places<T>(places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) -> usize {
+    let pairs = places.iter_mut().zip(items);
+    pairs.fold(0, |written, (place, item)| {
+        place.write(item);
+        written + 1
+    })
+}
+
+/// The same by the items' own loop, which looks at each of them whether there is a place.
+fn written_by_items<T>(places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) -> usize {
+    let mut free = places.iter_mut();
+    items.fold(0, |written, item| {
+        free.next().expect("a place for each item").write(item);
+        written + 1
+    })
 }
 
 /// Collections that take their items one by one: in order, on one thread, from vectors that were

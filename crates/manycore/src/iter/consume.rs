@@ -36,6 +36,11 @@ pub trait ParallelIterator: Sized + Sync {
     #[doc(hidden)]
     const EXACT: bool;
 
+    /// Whether a block's iterator asks at each `next` which part it is in, so that its own loop,
+    /// `fold`, is the faster one.
+    #[doc(hidden)]
+    const IN_PARTS: bool = false;
+
     /// How many indices there are.
     #[doc(hidden)]
     fn indices(&self) -> usize;

@@ -115,6 +115,7 @@ where
 {
     type Item = A::Item;
     const EXACT: bool = A::EXACT && B::EXACT;
+    const IN_PARTS: bool = true;
 
     fn indices(&self) -> usize {
         let both = self.first.indices().checked_add(self.second.indices());
