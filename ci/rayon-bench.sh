@@ -4,21 +4,22 @@
 # 90th percentile of the rounds' ratios; geometric means; and all times as CSV.
 #
 #   ci/rayon-bench.sh [--rounds N] [--time MS] [--threads N,...] [--only PATTERN] [--out FILE]
-#                     [--dependents]
+#                     [--dependents [--without-polars]]
 #
 #   --rounds      rounds, 7 unless told
 #   --time        how long a program runs each time, 40 ms unless told
 #   --threads     1,2,4,8 unless told
 #   --only        programs whose name matches this regular expression
 #   --out         the CSV, out/rayon-bench.csv unless told
-#   --dependents  the programs of peers/drop-in/dependents instead
+#   --dependents  the programs of peers/drop-in/dependents instead; --without-polars leaves out
+#                 those over polars-core, which takes 10 minutes to build for each core
 #
 # Each core has a copy of the workspace, since the patch changes the lock file. Both are built in
 # one folder: what does not depend on rayon is built once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=7 time=40 threads=1,2,4,8 only=. out=out/rayon-bench.csv
-package=manycore-drop-in binary=drop-in
+package=manycore-drop-in binary=drop-in features=()
 while [ $# -gt 0 ]; do
     case $1 in
     --rounds | --time | --threads | --only | --out)
@@ -27,6 +28,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --dependents) package=manycore-drop-in-dependents binary=dependents ;;
+    --without-polars) features=(--no-default-features) ;;
     *) echo "rayon-bench: expected an option that the script's head lists; found $1" >&2; exit 2 ;;
     esac
     shift
@@ -41,14 +43,15 @@ for core in original ours; do
     mkdir -p "$copy"
     cp -r peers/drop-in/. "$copy"
     rm -rf "$copy/target"
+    sed -i "s#\.\./\.\./crates#$PWD/crates#" "$copy/Cargo.toml"
     flags=()
     [ $core = original ] || flags=("${patch[@]}")
     (
         cd "$copy"
         export CARGO_TARGET_DIR=$target/built
-        cargo "${flags[@]}" build --release --quiet -p $package --bin $binary
+        cargo "${flags[@]}" build --release --quiet -p $package --bin $binary "${features[@]}"
         # Without this line the original could be measured twice: cargo only warns.
-        linked=$(cargo "${flags[@]}" tree -p $package --quiet -i rayon-core --depth 0)
+        linked=$(cargo "${flags[@]}" tree -p $package "${features[@]}" --quiet -i rayon-core --depth 0)
         case $core:$linked in
         ours:*crates/rayon-core* | original:*v1.13.0) ;;
         *) echo "rayon-bench: $core links $linked" >&2; exit 1 ;;

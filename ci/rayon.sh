@@ -3,7 +3,8 @@
 # rayon-core patched by crates/rayon-core; and rayon-core's own tests, against that crate.
 #
 #   ci/rayon.sh             all, with the default number of threads, 1 and 8; and that each test of
-#                           what rayon's users asked for fails on the original
+#                           what rayon's users asked for fails on the original; and rayon and
+#                           manycore in one program, with either core
 #   ci/rayon.sh --quick     rayon-core's tests, with the default number of threads
 #
 # Cargo fetches the packages. Nothing of theirs is stored here: they are copied into the target
@@ -21,7 +22,7 @@ case ${1-} in
 esac
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR=$target/rayon
-ours=$PWD/crates/rayon-core
+root=$PWD ours=$PWD/crates/rayon-core
 work=$target/rayon/packages
 mkdir -p "$work"
 
@@ -142,3 +143,12 @@ cargo test --quiet -- --list | sed -n 's/: test$//p' | while read -r name; do
     fi
     echo "rayon: $name fails on the original"
 done
+
+# rayon and manycore, which call each other; the copy's lock file is changed by the patch.
+together=$work/together
+rm -rf "$together"
+cp -r "$root/peers/drop-in" "$together"
+sed -i "s#\.\./\.\./crates#$root/crates#" "$together/Cargo.toml"
+cd "$together"
+cargo test --quiet --test together
+MANYCORE_TEST_CORE_IS_OURS=1 cargo "${patch[@]}" test --quiet --test together

@@ -206,3 +206,66 @@ fn free_loops_use_the_pool_that_the_thread_is_in() {
         });
     });
 }
+
+/// Calls of every kind by several threads, and one that ends the pool's threads again and again.
+#[test]
+fn its_threads_end_beside_calls() {
+    in_children("its_threads_end_beside_calls", &[Some("3")], || {
+        let sum = AtomicUsize::new(0);
+        let callers = AtomicUsize::new(3);
+        thread::scope(|scope| {
+            for caller in 0..3 {
+                let (sum, callers) = (&sum, &callers);
+                scope.spawn(move || {
+                    let add = || _ = sum.fetch_add(1, SeqCst);
+                    for round in 0..200 {
+                        match (caller + round) % 5 {
+                            0 => drop(manycore::join(add, add)),
+                            1 => manycore::scope(|s| (0..2).for_each(|_| s.spawn(|_| add()))),
+                            2 => manycore::in_place_scope(|s| {
+                                (0..2).for_each(|_| s.spawn(|_| add()));
+                            }),
+                            3 => manycore::parallel_for(0..2, |_| add()),
+                            _ => {
+                                _ = manycore::broadcast(|c| {
+                                    if c.index() < 2 {
+                                        add()
+                                    }
+                                })
+                            }
+                        }
+                    }
+                    callers.fetch_sub(1, SeqCst);
+                });
+            }
+            let mut ended = 0;
+            while callers.load(SeqCst) > 0 {
+                ended += usize::from(Pool::end_global());
+                thread::sleep(Duration::from_micros(300));
+            }
+            assert!(ended > 0);
+        });
+        assert_eq!(sum.into_inner(), 3 * 200 * 2);
+    });
+}
+
+/// A detached job that is running is waited for; what is spawned later starts the threads again.
+#[test]
+fn the_end_of_its_threads_waits_for_jobs() {
+    in_children(
+        "the_end_of_its_threads_waits_for_jobs",
+        &[Some("2")],
+        || {
+            static RAN: AtomicUsize = AtomicUsize::new(0);
+            for round in 1..=3 {
+                manycore::spawn(|| {
+                    thread::sleep(Duration::from_millis(20));
+                    RAN.fetch_add(1, SeqCst);
+                });
+                assert!(Pool::end_global());
+                assert_eq!(RAN.load(SeqCst), round);
+            }
+            assert!(!manycore::scope(|_| Pool::end_global()), "from inside");
+        },
+    );
+}

@@ -34,6 +34,26 @@ fn prepare() {
     }
 }
 
+/// Ends the threads of the global pool, if there are any, and waits until they have ended: before
+/// a `fork`, before the library is unloaded, before leaks are looked for. The next call starts them
+/// afresh. rayon's core has no such function.
+///
+/// It waits until nothing runs in the pool and nobody is in a call of it. A call that comes
+/// meanwhile is done by the threads before they end, or starts them again afterwards. `false`: the
+/// threads are there still, since this is called from inside of the pool, or since the pool has a
+/// spawn handler or uses the thread that has built it. The thread that looks after the cores of
+/// [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
+///
+/// ```
+/// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
+/// assert!(rayon_core::end_global_threads());
+/// assert_eq!(rayon_core::join(|| 3, || 4), (3, 4));
+/// ```
+#[must_use = "the threads may be there still"]
+pub fn end_global_threads() -> bool {
+    Pool::end_global()
+}
+
 /// How many threads the current pool has, or the global one.
 ///
 /// ```

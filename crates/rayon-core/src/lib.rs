@@ -29,8 +29,8 @@ pub use builder::ThreadPoolBuilder;
 pub use compatibility::{Configuration, initialize};
 pub use error::ThreadPoolBuildError;
 pub use global::{
-    broadcast, current_num_threads, in_place_scope, in_place_scope_fifo, join, join_context, scope,
-    scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+    broadcast, current_num_threads, end_global_threads, in_place_scope, in_place_scope_fifo, join,
+    join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
 };
 pub use manycore::{
     BroadcastContext, FnContext, Probe, Scope, ScopeFifo, Yield, current_thread_has_pending_tasks,

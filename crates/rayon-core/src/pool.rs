@@ -57,6 +57,13 @@ impl ThreadPool {
         self.pool.probe()
     }
 
+    /// Ends the pool's threads, and waits until they have ended; the pool goes on, and its next
+    /// call starts them afresh. As [`end_global_threads`](crate::end_global_threads), of this pool.
+    #[must_use = "the threads may be there still"]
+    pub fn end_threads(&self) -> bool {
+        self.pool.end_threads()
+    }
+
     /// Runs `op` on a thread of the pool, and waits for it.
     ///
     /// # Panics

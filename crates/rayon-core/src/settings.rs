@@ -13,6 +13,7 @@ pub(crate) struct Settings {
     callers: bool,
     reserve: bool,
     scopes_alone: bool,
+    lazy: bool,
 }
 
 impl Settings {
@@ -41,6 +42,7 @@ impl Settings {
             callers: switch("MANYCORE_CALLERS", false),
             reserve: switch("MANYCORE_RESERVE", true),
             scopes_alone: switch("MANYCORE_SCOPES_ALONE", false),
+            lazy: switch("MANYCORE_LAZY", false),
         }
     }
 
@@ -51,6 +53,7 @@ impl Settings {
             .dedicated(!self.callers)
             .reserve(self.reserve && !in_place)
             .scopes_help_outer(!self.scopes_alone)
+            .lazy(self.lazy)
     }
 }
 
@@ -92,6 +95,12 @@ pub trait ThreadPoolBuilderExt: Sized {
     /// around an inner scope meets no job of the outer one.
     #[must_use]
     fn scopes_alone(self, alone: bool) -> Self;
+
+    /// Whether the pool starts its threads with the first work for them, and not when it is
+    /// built; variable `MANYCORE_LAZY`, `0` by default, as rayon has it. Start handlers run then.
+    /// Pools with a spawn handler start at once.
+    #[must_use]
+    fn lazy(self, lazy: bool) -> Self;
 }
 
 impl<S> ThreadPoolBuilderExt for ThreadPoolBuilder<S> {
@@ -117,6 +126,11 @@ impl<S> ThreadPoolBuilderExt for ThreadPoolBuilder<S> {
 
     fn scopes_alone(mut self, alone: bool) -> Self {
         self.settings.scopes_alone = alone;
+        self
+    }
+
+    fn lazy(mut self, lazy: bool) -> Self {
+        self.settings.lazy = lazy;
         self
     }
 }

@@ -152,30 +152,93 @@ fn a_child_of_fork_has_a_pool() {
     assert_eq!(status, 0);
 }
 
+/// Runs test `name` as `inside` in a process of its own, with `variable` set to 1.
+#[cfg(target_os = "linux")]
+fn in_its_own_process(name: &str, variable: &str, inside: impl FnOnce()) {
+    const INSIDE: &str = "MANYCORE_TEST_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        return inside();
+    }
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(variable, "1")
+        .env(INSIDE, "1")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{errors}");
+}
+
+/// The threads of this process.
+#[cfg(target_os = "linux")]
+fn threads_here() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+/// rayon#576, rust#64752: a program that makes a pool, and has nothing for it, pays no thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pool_starts_its_threads_when_it_has_work() {
+    in_its_own_process(
+        "a_pool_starts_its_threads_when_it_has_work",
+        "MANYCORE_LAZY",
+        || {
+            let before = threads_here();
+            let builder = ThreadPoolBuilder::new().num_threads(7);
+            let pool = builder.build().unwrap();
+            assert_eq!((pool.current_num_threads(), threads_here()), (7, before));
+            assert!(
+                pool.broadcast(|context| context.index())
+                    .into_iter()
+                    .eq(0..7)
+            );
+            assert_eq!(threads_here(), before + 7);
+        },
+    );
+}
+
+/// What the original does, which has no such function; ours shadows it in the test below.
+#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the original's")]
+fn end_global_threads() -> bool {
+    false
+}
+
+/// rayon#688, #959, #483: no thread is left when the program says so, and the pool goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_global_pool_ends_and_begins_again() {
+    #[allow(unused_imports, reason = "the original has nothing of this name")]
+    use rayon_core::*;
+    in_its_own_process("the_global_pool_ends_and_begins_again", "UNUSED", || {
+        let before = threads_here();
+        for _ in 0..3 {
+            let ran = broadcast(|_| ()).len();
+            assert_eq!(threads_here(), before + ran);
+            assert!(end_global_threads());
+            assert_eq!(threads_here(), before);
+        }
+    });
+}
+
 /// rayon#319, and every container whose share of the machine changes: a pool that was made on
 /// two cores and has one left runs one thread.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pool_follows_the_cores_that_are_left() {
-    const INSIDE: &str = "MANYCORE_TEST_FOLLOWS";
     if thread::available_parallelism().unwrap().get() < 2 {
         return println!("skipped: one core");
     }
-    if std::env::var_os(INSIDE).is_none() {
-        // Another process: its mask is its own.
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "a_pool_follows_the_cores_that_are_left",
-                "--nocapture",
-            ])
-            .env("MANYCORE_FOLLOW", "1")
-            .env(INSIDE, "1")
-            .output()
-            .unwrap();
-        let errors = String::from_utf8_lossy(&child.stderr);
-        return assert!(child.status.success(), "{errors}");
-    }
+    // Another process: its mask is its own.
+    in_its_own_process(
+        "a_pool_follows_the_cores_that_are_left",
+        "MANYCORE_FOLLOW",
+        follows,
+    );
+}
+
+#[cfg(target_os = "linux")]
+fn follows() {
     /// The most of `jobs` that ran at once.
     fn most_at_once(jobs: usize) -> usize {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,12 +1,18 @@
 //! The programs under criterion: `cargo bench -- NAME`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use std::cell::OnceCell;
 
 fn programs(criterion: &mut Criterion) {
-    for program in manycore_drop_in::all() {
-        criterion.bench_function(&program.name, |bencher| {
-            bencher.iter_custom(|runs| (0..runs).map(|_| program.run()).sum());
-        });
+    for kind in manycore_drop_in::KINDS {
+        for &name in kind.names {
+            // Called if it is asked for, and more than once.
+            let program = OnceCell::new();
+            criterion.bench_function(name, |bencher| {
+                let program = program.get_or_init(|| kind.program(name).expect("one of its own"));
+                bencher.iter_custom(|runs| (0..runs).map(|_| program.run()).sum());
+            });
+        }
     }
 }
 

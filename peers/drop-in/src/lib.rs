@@ -5,6 +5,6 @@ mod program;
 mod programs;
 mod runner;
 
-pub use program::Program;
-pub use programs::all;
+pub use program::{Kind, Program};
+pub use programs::KINDS;
 pub use runner::main_with;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    manycore_drop_in::main_with(&manycore_drop_in::all())
+    manycore_drop_in::main_with(manycore_drop_in::KINDS)
 }

@@ -62,3 +62,28 @@ impl Program {
         }
     }
 }
+
+/// Programs that are set up together: their inputs and what is expected of them are made when one
+/// of them is run.
+pub struct Kind {
+    /// The names of what `set_up` makes, in order.
+    pub names: &'static [&'static str],
+    pub set_up: fn() -> Vec<Program>,
+}
+
+impl Kind {
+    /// The program `name`, if it is of this kind.
+    ///
+    /// # Panics
+    ///
+    /// If the kind names a program that it does not make.
+    pub fn program(&self, name: &str) -> Option<Program> {
+        let at = self.names.iter().position(|other| *other == name)?;
+        let program = (self.set_up)().swap_remove(at);
+        assert_eq!(
+            program.name, name,
+            "the kinds' names are of an older version"
+        );
+        Some(program)
+    }
+}

@@ -53,7 +53,7 @@ macro_rules! programs {
             use $($prelude)*;
             use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-            pub const ALL: [Program; 12] = [
+            pub const ALL: [Program; 19] = [
                 ("blur", blur),
                 ("n-body", n_body),
                 ("sort, stable", sort),
@@ -66,6 +66,13 @@ macro_rules! programs {
                 ("a burst of 64 x 3 us", burst),
                 ("sum", sum),
                 ("any, in the middle", any),
+                ("first, in the middle", position),
+                ("backwards, zip", backwards),
+                ("differences by skip", differences),
+                ("each third", thirds),
+                ("chain, collect", chain),
+                ("a sum that may fail", try_sum),
+                ("bridge of 512 x 3 us", bridge),
             ];
 
             fn blur(input: &Input) -> u64 {
@@ -185,6 +192,45 @@ macro_rules! programs {
             fn any(input: &Input) -> u64 {
                 let middle = input.numbers[500_000];
                 u64::from(input.numbers.par_iter().any(|x| *x == middle))
+            }
+
+            fn position(input: &Input) -> u64 {
+                let middle = input.numbers[500_000];
+                input.numbers.par_iter().position_first(|x| *x == middle).unwrap() as u64
+            }
+
+            fn backwards(input: &Input) -> u64 {
+                let both = input.numbers.par_iter().rev().zip(&input.numbers);
+                both.map(|(back, x)| (back ^ x) & 0xFFFF).sum()
+            }
+
+            fn differences(input: &Input) -> u64 {
+                let both = input.numbers.par_iter().skip(1).zip(&input.numbers);
+                let all: Vec<u64> = both.map(|(next, x)| next.abs_diff(*x)).collect();
+                black_box(all)[700_000]
+            }
+
+            fn thirds(input: &Input) -> u64 {
+                let thirds = (0..input.numbers.len()).into_par_iter().step_by(3);
+                thirds.map(|i| input.numbers[i] & 0xFFFF).sum()
+            }
+
+            fn chain(input: &Input) -> u64 {
+                let (left, right) = input.numbers.split_at(300_000);
+                let both = right.par_iter().chain(left).map(|x| x ^ 7);
+                black_box(both.collect::<Vec<u64>>())[800_000]
+            }
+
+            fn try_sum(input: &Input) -> u64 {
+                let some = input.numbers.par_iter().map(|x| Some(x & 0xFFFF));
+                some.try_reduce(|| 0, |a, b| a.checked_add(b)).unwrap()
+            }
+
+            fn bridge(input: &Input) -> u64 {
+                let work = |x: &u64| (0..10_000).fold(*x, |x, k| black_box(x ^ k));
+                // Of no known length.
+                let some = input.numbers.iter().take(512).filter(|_| true);
+                some.par_bridge().map(work).sum()
             }
         }
     };

@@ -1,7 +1,7 @@
 //! What makes one parallel iterator of another: each is the standard library's adaptor, applied
 //! to every block.
 
-use super::{IndexedParallelIterator, ParallelIterator, consume};
+use super::{IndexedParallelIterator, ParallelIterator, blocks};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ macro_rules! blocks {
     ($item:ty, $exact:expr, |$self:ident, $base:ident| $block:expr) => {
         type Item = $item;
         const EXACT: bool = $exact;
+        const IN_PARTS: bool = I::IN_PARTS;
 
         fn indices(&self) -> usize {
             self.base.indices()
@@ -24,11 +25,21 @@ macro_rules! blocks {
     };
 }
 
-/// The end of an indexed adaptor is its base's.
-macro_rules! cut {
-    () => {
-        fn cut(&mut self, indices: usize) {
+/// The same of an indexed adaptor, whose ends are its base's.
+macro_rules! ordered {
+    (|$self:ident, $base:ident| $block:expr) => {
+        fn cut(&mut self, indices: Range<usize>) {
             self.base.cut(indices);
+        }
+
+        unsafe fn ordered(
+            &self,
+            block: Range<usize>,
+        ) -> impl DoubleEndedIterator<Item = Self::Item> + ExactSizeIterator {
+            let $self = self;
+            // SAFETY: the caller's promise.
+            let $base = unsafe { self.base.ordered(block) };
+            $block
         }
     };
 }
@@ -49,7 +60,7 @@ where
     I: IndexedParallelIterator,
     F: Fn(I::Item) -> R + Sync,
 {
-    cut!();
+    ordered!(|me, base| base.map(&me.map));
 }
 
 /// See [`ParallelIterator::filter`].
@@ -92,6 +103,17 @@ where
     blocks!(R::Item, false, |me, base| base.flat_map(&me.map));
 }
 
+/// See [`ParallelIterator::flatten`].
+#[derive(Clone, Debug)]
+pub struct Flatten<I> {
+    pub(super) base: I,
+}
+
+impl<I: ParallelIterator<Item: IntoIterator<Item: Send>>> ParallelIterator for Flatten<I> {
+    blocks!(<I::Item as IntoIterator>::Item, false, |_me, base| base
+        .flatten());
+}
+
 /// See [`ParallelIterator::inspect`].
 #[derive(Clone, Debug)]
 pub struct Inspect<I, F> {
@@ -108,7 +130,7 @@ where
     I: IndexedParallelIterator,
     F: Fn(&I::Item) + Sync,
 {
-    cut!();
+    ordered!(|me, base| base.inspect(&me.look));
 }
 
 /// See [`ParallelIterator::copied`].
@@ -128,7 +150,7 @@ impl<'data, T: Copy + Send + Sync + 'data, I> IndexedParallelIterator for Copied
 where
     I: IndexedParallelIterator<Item = &'data T>,
 {
-    cut!();
+    ordered!(|_me, base| base.copied());
 }
 
 /// See [`ParallelIterator::cloned`].
@@ -148,7 +170,7 @@ impl<'data, T: Clone + Send + Sync + 'data, I> IndexedParallelIterator for Clone
 where
     I: IndexedParallelIterator<Item = &'data T>,
 {
-    cut!();
+    ordered!(|_me, base| base.cloned());
 }
 
 /// See [`ParallelIterator::fold`].
@@ -175,7 +197,7 @@ where
             // SAFETY: a loop gives out each index once.
             unsafe { self.base.block(range) }.fold(left, &self.fold)
         };
-        consume::extended(self.indices(), extend, reduce)
+        blocks::extended(self.indices(), extend, reduce)
     }
 }
 
@@ -203,22 +225,30 @@ impl<T> Drop for Lent<'_, T> {
     }
 }
 
+impl<I, T, D: Fn() -> T, F> MapInit<I, T, D, F> {
+    /// What maps the items of one block.
+    fn of_block<Item, R>(&self) -> impl FnMut(Item) -> R
+    where
+        F: Fn(&mut T, Item) -> R,
+    {
+        let spare = (self.spare.lock().unwrap_or_else(PoisonError::into_inner)).pop();
+        let mut lent = Lent {
+            state: Some(spare.unwrap_or_else(&self.init)),
+            spare: &self.spare,
+        };
+        move |item| {
+            let state = lent.state.as_mut().expect("taken when it is dropped");
+            (self.map)(state, item)
+        }
+    }
+}
+
 impl<I: ParallelIterator, T: Send, R: Send, D, F> ParallelIterator for MapInit<I, T, D, F>
 where
     D: Fn() -> T + Sync,
     F: Fn(&mut T, I::Item) -> R + Sync,
 {
-    blocks!(R, I::EXACT, |me, base| {
-        let spare = (me.spare.lock().unwrap_or_else(PoisonError::into_inner)).pop();
-        let mut lent = Lent {
-            state: Some(spare.unwrap_or_else(&me.init)),
-            spare: &me.spare,
-        };
-        base.map(move |item| {
-            let state = lent.state.as_mut().expect("taken when it is dropped");
-            (me.map)(state, item)
-        })
-    });
+    blocks!(R, I::EXACT, |me, base| base.map(me.of_block()));
 }
 
 impl<I, T: Send, R: Send, D, F> IndexedParallelIterator for MapInit<I, T, D, F>
@@ -227,13 +257,42 @@ where
     D: Fn() -> T + Sync,
     F: Fn(&mut T, I::Item) -> R + Sync,
 {
-    cut!();
+    ordered!(|me, base| base.map(me.of_block()));
+}
+
+/// See [`ParallelIterator::update`].
+#[derive(Clone, Debug)]
+pub struct Update<I, F> {
+    pub(super) base: I,
+    pub(super) change: F,
+}
+
+/// `item`, after `change` has changed it.
+fn changed<T>(change: impl Fn(&mut T)) -> impl FnMut(T) -> T {
+    move |mut item| {
+        change(&mut item);
+        item
+    }
+}
+
+impl<I: ParallelIterator, F: Fn(&mut I::Item) + Sync> ParallelIterator for Update<I, F> {
+    blocks!(I::Item, I::EXACT, |me, base| base.map(changed(&me.change)));
+}
+
+impl<I, F> IndexedParallelIterator for Update<I, F>
+where
+    I: IndexedParallelIterator,
+    F: Fn(&mut I::Item) + Sync,
+{
+    ordered!(|me, base| base.map(changed(&me.change)));
 }
 
 /// See [`IndexedParallelIterator::enumerate`].
 #[derive(Clone, Debug)]
 pub struct Enumerate<I> {
     pub(super) base: I,
+    /// The number of the first item.
+    pub(super) first: usize,
 }
 
 impl<I: IndexedParallelIterator> ParallelIterator for Enumerate<I> {
@@ -246,12 +305,24 @@ impl<I: IndexedParallelIterator> ParallelIterator for Enumerate<I> {
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = (usize, I::Item)> {
         // SAFETY: the caller's promise.
-        block.clone().zip(unsafe { self.base.block(block) })
+        unsafe { self.ordered(block) }
     }
 }
 
 impl<I: IndexedParallelIterator> IndexedParallelIterator for Enumerate<I> {
-    cut!();
+    fn cut(&mut self, indices: Range<usize>) {
+        self.first += indices.start;
+        self.base.cut(indices);
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = (usize, I::Item)> + ExactSizeIterator {
+        let numbers = self.first + block.start..self.first + block.end;
+        // SAFETY: the caller's promise.
+        numbers.zip(unsafe { self.base.ordered(block) })
+    }
 }
 
 /// See [`IndexedParallelIterator::zip`]. Both have as many indices.
@@ -270,15 +341,24 @@ impl<A: IndexedParallelIterator, B: IndexedParallelIterator> ParallelIterator fo
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = (A::Item, B::Item)> {
-        // SAFETY: the caller's promise, for both.
-        let (base, other) = unsafe { (self.base.block(block.clone()), self.other.block(block)) };
-        base.zip(other)
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
     }
 }
 
 impl<A: IndexedParallelIterator, B: IndexedParallelIterator> IndexedParallelIterator for Zip<A, B> {
-    fn cut(&mut self, indices: usize) {
-        self.base.cut(indices);
+    fn cut(&mut self, indices: Range<usize>) {
+        self.base.cut(indices.clone());
         self.other.cut(indices);
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = (A::Item, B::Item)> + ExactSizeIterator {
+        // SAFETY: the caller's promise, for both.
+        let (base, other) =
+            unsafe { (self.base.ordered(block.clone()), self.other.ordered(block)) };
+        base.zip(other)
     }
 }

@@ -1,6 +1,6 @@
 //! What parallel iterators are collected into.
 
-use super::{ParallelIterator, consume};
+use super::{ParallelIterator, blocks};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::mem::MaybeUninit;
@@ -47,7 +47,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             left.extend(unsafe { items.block(range) });
             left
         };
-        let some = consume::extended(items.indices(), extend, |mut left, mut right| {
+        let some = blocks::extended(items.indices(), extend, |mut left, mut right| {
             left.append(&mut right);
             left
         });
@@ -60,23 +60,38 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
     all.reserve_exact(indices);
     let slots = Slots(all.spare_capacity_mut().as_mut_ptr());
     let slots = &slots;
-    consume::ranges(indices, |range: Range<usize>| {
+    blocks::ranges(indices, |range: Range<usize>| {
         // SAFETY: within the capacity, and this block's alone.
         let places =
             unsafe { std::slice::from_raw_parts_mut(slots.0.add(range.start), range.len()) };
         // SAFETY: a loop gives out each index once.
         let items = unsafe { items.block(range.clone()) };
-        let written = places
-            .iter_mut()
-            .zip(items)
-            .fold(0, |written, (place, item)| {
-                place.write(item);
-                written + 1
-            });
+        let written = match I::IN_PARTS {
+            true => written_by_items(places, items),
+            false => written_by_places(places, items),
+        };
         assert_eq!(written, range.len(), "a block has an item for each index");
     });
     // SAFETY: each block has written its places, or else panicked.
     unsafe { all.set_len(before + indices) };
+}
+
+/// Writes `items` to `places`; how many there were. One loop that counts once, which is vectorised.
+fn written_by_places<T>(places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) -> usize {
+    let pairs = places.iter_mut().zip(items);
+    pairs.fold(0, |written, (place, item)| {
+        place.write(item);
+        written + 1
+    })
+}
+
+/// The same by the items' own loop, which looks at each of them whether there is a place.
+fn written_by_items<T>(places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) -> usize {
+    let mut free = places.iter_mut();
+    items.fold(0, |written, item| {
+        free.next().expect("a place for each item").write(item);
+        written + 1
+    })
 }
 
 /// Collections that take their items one by one: in order, on one thread, from vectors that were
@@ -114,7 +129,7 @@ macro_rules! texts {
                     left
                 };
                 let join = |left: String, right: String| left + &right;
-                consume::extended(items.indices(), extend, join).unwrap_or_default()
+                blocks::extended(items.indices(), extend, join).unwrap_or_default()
             }
         }
     )*};

@@ -1,51 +1,17 @@
-//! The traits: what every parallel iterator can do.
+//! What every parallel iterator can do.
 
 use super::adaptors::{
-    Cloned, Copied, Enumerate, Filter, FilterMap, FlatMap, Fold, Inspect, Map, MapInit, Zip,
+    Cloned, Copied, Filter, FilterMap, FlatMap, Flatten, Fold, Inspect, Map, MapInit, Update,
 };
+use super::blocks::{any_of, first_of, ranges, reduced};
+use super::order::Chain;
+use super::tried::Tried;
 use super::{FromParallelIterator, IntoParallelIterator};
-use crate::loops::Loop;
-use crate::partition::Partitioner;
-use crate::pool::registry_here;
-use manycore_platform::Native;
 use std::cmp::Ordering;
 use std::iter::{Product, Sum};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
-
-/// The loop of the pool that this thread is part of, or of the global one.
-fn adaptive<'a>() -> Loop<'a, Native> {
-    Loop::new(registry_here(), Partitioner::Adaptive)
-}
-
-/// Runs `of_range` on all of `indices`, in blocks.
-pub(super) fn ranges(indices: usize, of_range: impl Fn(Range<usize>) + Sync) {
-    adaptive().parallel_for_blocks(0..indices, of_range);
-}
-
-/// What `of_range` makes of each block of `indices`, and `reduce` of neighbours; `None` if there is
-/// no index.
-pub(super) fn reduced<R: Send>(
-    indices: usize,
-    of_range: impl Fn(Range<usize>) -> R + Sync,
-    reduce: impl Fn(R, R) -> R + Sync,
-) -> Option<R> {
-    let extend = |left, range| match left {
-        Some(left) => reduce(left, of_range(range)),
-        None => of_range(range),
-    };
-    extended(indices, extend, &reduce)
-}
-
-/// As [`reduced`]; `extend` has what came of the blocks to the left, if it was on this thread.
-pub(super) fn extended<R: Send>(
-    indices: usize,
-    extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
-    reduce: impl Fn(R, R) -> R,
-) -> Option<R> {
-    adaptive().reduce_blocks(0..indices, extend, reduce)
-}
 
 /// An iterator whose items several threads take, in blocks.
 ///
@@ -69,6 +35,11 @@ pub trait ParallelIterator: Sized + Sync {
     /// Whether a block has as many items as indices, and they are known by these.
     #[doc(hidden)]
     const EXACT: bool;
+
+    /// Whether a block's iterator asks at each `next` which part it is in, so that its own loop,
+    /// `fold`, is the faster one.
+    #[doc(hidden)]
+    const IN_PARTS: bool = false;
 
     /// How many indices there are.
     #[doc(hidden)]
@@ -105,12 +76,8 @@ pub trait ParallelIterator: Sized + Sync {
         self.map_init(init, f).for_each(|()| ());
     }
 
-    /// Calls `f` with each item until one is an error, which is returned; others may have been
-    /// called with later items by then.
-    ///
-    /// # Errors
-    ///
-    /// The first that was seen.
+    /// Calls `f` with each item until one is an error, or `None`, which is returned; others may have
+    /// been called with later items by then.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -118,15 +85,76 @@ pub trait ParallelIterator: Sized + Sync {
     /// let small = |i: u8| if i < 5 { Ok(()) } else { Err(i) };
     /// assert_eq!((0..5).into_par_iter().try_for_each(small), Ok(()));
     /// assert!((0..9).into_par_iter().try_for_each(small).is_err());
+    /// assert_eq!((0..9).into_par_iter().try_for_each(|i| (i < 5).then_some(())), None);
     /// ```
-    fn try_for_each<E: Send>(
+    fn try_for_each<R: Tried<Output = ()> + Send>(self, f: impl Fn(Self::Item) -> R + Sync) -> R {
+        let bad = any_of(&self, |item| match f(item).branch() {
+            ControlFlow::Continue(()) => None,
+            ControlFlow::Break(bad) => Some(bad),
+        });
+        bad.unwrap_or_else(|| R::good(()))
+    }
+
+    /// What `reduce` makes of what is good in neighbouring items, until one is left or one is bad: an
+    /// error, or `None`. `reduce` is associative.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let add = |a: u8, b: u8| a.checked_add(b);
+    /// let sum = |n: u8| (0..n).into_par_iter().map(Some).try_reduce(|| 0, add);
+    /// assert_eq!((sum(5), sum(100)), (Some(10), None));
+    /// ```
+    fn try_reduce<T: Send>(
         self,
-        f: impl Fn(Self::Item) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
-        match self.find_map_any(|item| f(item).err()) {
-            None => Ok(()),
-            Some(error) => Err(error),
-        }
+        identity: impl Fn() -> T + Sync,
+        reduce: impl Fn(T, T) -> Self::Item + Sync,
+    ) -> Self::Item
+    where
+        Self::Item: Tried<Output = T>,
+    {
+        // Whether one was bad.
+        let over = AtomicBool::new(false);
+        let both = |left: T, right: Self::Item| match right.branch() {
+            ControlFlow::Continue(right) => reduce(left, right).branch(),
+            ControlFlow::Break(bad) => ControlFlow::Break(bad),
+        };
+        let of_range = |range| {
+            // Relaxed: who misses it goes on for longer, and what is good does not count any more.
+            let stop = over.load(Relaxed);
+            // SAFETY: a loop gives out each index once.
+            let block = unsafe { self.block(range) };
+            if stop {
+                return None;
+            }
+            let mut good = None;
+            for item in block {
+                let flow = match good.take() {
+                    None => item.branch(),
+                    Some(left) => both(left, item),
+                };
+                match flow {
+                    ControlFlow::Continue(next) => good = Some(next),
+                    ControlFlow::Break(bad) => {
+                        over.store(true, Relaxed);
+                        return Some(bad);
+                    }
+                }
+            }
+            good.map(Self::Item::good)
+        };
+        let either = |left: Option<Self::Item>, right: Option<Self::Item>| match (left, right) {
+            (Some(left), Some(right)) => match left.branch() {
+                ControlFlow::Continue(left) => Some(match both(left, right) {
+                    ControlFlow::Continue(good) => Self::Item::good(good),
+                    ControlFlow::Break(bad) => bad,
+                }),
+                ControlFlow::Break(bad) => Some(bad),
+            },
+            (left, right) => left.or(right),
+        };
+        let all = reduced(self.indices(), of_range, either).flatten();
+        all.unwrap_or_else(|| Self::Item::good(identity()))
     }
 
     /// Each item, mapped.
@@ -202,9 +230,52 @@ pub trait ParallelIterator: Sized + Sync {
         self.flat_map(map)
     }
 
+    /// The items of each item, which one thread goes through.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let all: Vec<u8> = vec![vec![1, 2], vec![], vec![3]].into_par_iter().flatten().collect();
+    /// assert_eq!(all, [1, 2, 3]);
+    /// ```
+    fn flatten(self) -> Flatten<Self>
+    where
+        Self::Item: IntoIterator<Item: Send>,
+    {
+        Flatten { base: self }
+    }
+
     /// Each item, after `look` has seen it.
     fn inspect<F: Fn(&Self::Item) + Sync>(self, look: F) -> Inspect<Self, F> {
         Inspect { base: self, look }
+    }
+
+    /// Each item, after `change` has changed it.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let longer: Vec<String> =
+    ///     ["a", "b"].par_iter().map(|text| text.to_string()).update(|text| text.push('!')).collect();
+    /// assert_eq!(longer, ["a!", "b!"]);
+    /// ```
+    fn update<F: Fn(&mut Self::Item) + Sync>(self, change: F) -> Update<Self, F> {
+        Update { base: self, change }
+    }
+
+    /// The items, and then those of `after`.
+    ///
+    /// ```
+    /// use manycore::prelude::*;
+    ///
+    /// let all: Vec<u8> = (0..3_u8).into_par_iter().chain([7, 8]).collect();
+    /// assert_eq!(all, [0, 1, 2, 7, 8]);
+    /// ```
+    fn chain<C: IntoParallelIterator<Item = Self::Item>>(self, after: C) -> Chain<Self, C::Iter> {
+        Chain {
+            first: self,
+            second: after.into_par_iter(),
+        }
     }
 
     /// Each item that a reference points to, copied.
@@ -397,27 +468,7 @@ pub trait ParallelIterator: Sized + Sync {
 
     /// What `map` gives of an item, whichever it first gives something of.
     fn find_map_any<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
-        let (over, found) = (AtomicBool::new(false), Mutex::new(None));
-        ranges(self.indices(), |range| {
-            // SAFETY: a loop gives out each index once.
-            let mut items = unsafe { self.block(range) };
-            // Relaxed: who misses it searches for longer.
-            if over.load(Relaxed) {
-                return;
-            }
-            if let Some(result) = items.find_map(&map) {
-                over.store(true, Relaxed);
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                // The result of another thread is not dropped under the lock.
-                let later = match *found {
-                    None => found.replace(result),
-                    Some(_) => Some(result),
-                };
-                drop(found);
-                drop(later);
-            }
-        });
-        found.into_inner().unwrap_or_else(PoisonError::into_inner)
+        any_of(&self, map)
     }
 
     /// The first item that `holds` says yes to.
@@ -428,7 +479,12 @@ pub trait ParallelIterator: Sized + Sync {
     /// assert_eq!((0..1_000).into_par_iter().find_first(|i| i % 7 == 6), Some(6));
     /// ```
     fn find_first(self, holds: impl Fn(&Self::Item) -> bool + Sync) -> Option<Self::Item> {
-        self.filter(holds).reduce_with(|first, _| first)
+        self.find_map_first(|item| holds(&item).then_some(item))
+    }
+
+    /// What `map` gives of the first item of which it gives something.
+    fn find_map_first<R: Send>(self, map: impl Fn(Self::Item) -> Option<R> + Sync) -> Option<R> {
+        first_of(&self, map)
     }
 
     /// All items, in order.
@@ -487,75 +543,5 @@ pub trait ParallelIterator: Sized + Sync {
         FromB: Default + Extend<B> + Send,
     {
         self.collect::<Vec<_>>().into_iter().unzip()
-    }
-}
-
-/// A parallel iterator whose items have numbers.
-///
-/// ```
-/// use manycore::prelude::*;
-///
-/// let (a, b) = ([1, 2, 3], [10, 20, 30]);
-/// let sums: Vec<i32> = a.par_iter().zip(&b).map(|(a, b)| a + b).collect();
-/// assert_eq!(sums, [11, 22, 33]);
-/// ```
-pub trait IndexedParallelIterator: ParallelIterator {
-    /// Leaves the first `indices`, which are no more than there are.
-    #[doc(hidden)]
-    fn cut(&mut self, indices: usize);
-
-    /// How many items there are.
-    fn len(&self) -> usize {
-        self.indices()
-    }
-
-    /// Whether there is no item.
-    fn is_empty(&self) -> bool {
-        self.indices() == 0
-    }
-
-    /// Each item with its number, from 0.
-    fn enumerate(self) -> Enumerate<Self> {
-        Enumerate { base: self }
-    }
-
-    /// Pairs of the items with the same number in both; as many as the shorter one has.
-    fn zip<Z: IntoParallelIterator<Iter: IndexedParallelIterator>>(
-        mut self,
-        other: Z,
-    ) -> Zip<Self, Z::Iter> {
-        let mut other = other.into_par_iter();
-        let indices = self.indices().min(other.indices());
-        self.cut(indices);
-        other.cut(indices);
-        Zip { base: self, other }
-    }
-
-    /// The first `items` items, or all, if they are fewer.
-    #[must_use]
-    fn take(mut self, items: usize) -> Self {
-        let indices = self.indices().min(items);
-        self.cut(indices);
-        self
-    }
-
-    /// The number of an item that `holds` says yes to, whichever is found.
-    fn position_any(self, holds: impl Fn(Self::Item) -> bool + Sync) -> Option<usize> {
-        let numbered = self.enumerate();
-        numbered.find_map_any(|(index, item)| holds(item).then_some(index))
-    }
-
-    /// The items in place of those of `target`, whose memory is used again.
-    ///
-    /// ```
-    /// use manycore::prelude::*;
-    ///
-    /// let mut squares = Vec::new();
-    /// (0..3).into_par_iter().map(|i| i * i).collect_into_vec(&mut squares);
-    /// assert_eq!(squares, [0, 1, 4]);
-    /// ```
-    fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
-        target.clear();
-        super::collect::into_vec(self, target);
     }
 }

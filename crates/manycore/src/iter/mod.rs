@@ -20,28 +20,41 @@
 //! Items are in order wherever order can be seen: in what is collected, in `reduce` and `fold`,
 //! and in which of several equal items is the least, the largest or the first.
 //!
+//! An ordinary iterator that cannot be divided is shared item by item
+//! ([`par_bridge`](ParallelBridge::par_bridge)), in no order.
+//!
 //! # What is not here
 //!
-//! Adaptors that need to see their neighbours (`step_by`, `rev`, `skip`, `interleave`), iterators
-//! that cannot be divided (`par_bridge`), and producers of your own. A program that needs those
-//! takes rayon itself, over this pool: `crates/rayon-core`.
+//! Adaptors that are rarely asked for (`interleave`, `intersperse`, `panic_fuse`, `par_split`), hints
+//! about lengths (`with_min_len`: blocks are chosen by time), and producers of your own. A program
+//! that needs those takes rayon itself, over this pool: `crates/rayon-core`.
 
 mod adaptors;
+mod blocks;
+mod bridge;
 mod collect;
 mod consume;
+mod indexed;
+mod order;
 mod range;
 mod slice;
 mod sort;
+mod tried;
 mod vec;
 
 pub use adaptors::{
-    Cloned, Copied, Enumerate, Filter, FilterMap, FlatMap, Fold, Inspect, Map, MapInit, Zip,
+    Cloned, Copied, Enumerate, Filter, FilterMap, FlatMap, Flatten, Fold, Inspect, Map, MapInit,
+    Update, Zip,
 };
+pub use bridge::{Bridge, ParallelBridge};
 pub use collect::FromParallelIterator;
-pub use consume::{IndexedParallelIterator, ParallelIterator};
+pub use consume::ParallelIterator;
+pub use indexed::IndexedParallelIterator;
+pub use order::{Chain, Rev, StepBy};
 pub use range::{Integer, RangeIter};
 pub use slice::{Chunks, ChunksMut, ParallelSlice, SliceIter, SliceIterMut, Windows};
 pub use sort::ParallelSliceMut;
+pub use tried::Tried;
 pub use vec::VecIter;
 
 /// What becomes a parallel iterator: ranges of integers, slices, vectors, maps and sets.

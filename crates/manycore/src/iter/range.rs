@@ -54,16 +54,71 @@ impl<T: Integer> ParallelIterator for RangeIter<T> {
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = T> {
-        let start = self.start;
-        block.map(move |index| start.forward(index))
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
     }
 }
 
 impl<T: Integer> IndexedParallelIterator for RangeIter<T> {
-    fn cut(&mut self, indices: usize) {
-        self.len = indices;
+    fn cut(&mut self, indices: Range<usize>) {
+        if !indices.is_empty() {
+            self.start = self.start.forward(indices.start);
+        }
+        self.len = indices.len();
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator {
+        Integers {
+            start: self.start,
+            indices: block,
+        }
     }
 }
+
+/// The integers of a block. As a map of the indices, but that steps over many are one step.
+struct Integers<T> {
+    start: T,
+    indices: Range<usize>,
+}
+
+impl<T: Integer> Iterator for Integers<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.indices.next().map(|index| self.start.forward(index))
+    }
+
+    #[inline]
+    fn nth(&mut self, steps: usize) -> Option<T> {
+        self.indices
+            .nth(steps)
+            .map(|index| self.start.forward(index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.indices.size_hint()
+    }
+}
+
+impl<T: Integer> DoubleEndedIterator for Integers<T> {
+    #[inline]
+    fn next_back(&mut self) -> Option<T> {
+        let index = self.indices.next_back();
+        index.map(|index| self.start.forward(index))
+    }
+
+    #[inline]
+    fn nth_back(&mut self, steps: usize) -> Option<T> {
+        let index = self.indices.nth_back(steps);
+        index.map(|index| self.start.forward(index))
+    }
+}
+
+impl<T: Integer> ExactSizeIterator for Integers<T> {}
 
 /// Its `into_par_iter` panics if the range has more integers than a `usize` can count.
 impl<T: Integer> IntoParallelIterator for Range<T> {

@@ -17,13 +17,21 @@ impl<'data, T: Sync> ParallelIterator for SliceIter<'data, T> {
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data T> {
-        self.0[block].iter()
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
     }
 }
 
-impl<T: Sync> IndexedParallelIterator for SliceIter<'_, T> {
-    fn cut(&mut self, indices: usize) {
-        self.0 = &self.0[..indices];
+impl<'data, T: Sync> IndexedParallelIterator for SliceIter<'data, T> {
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = &'data T> + ExactSizeIterator {
+        self.0[block].iter()
+    }
+
+    fn cut(&mut self, indices: Range<usize>) {
+        self.0 = &self.0[indices];
     }
 }
 
@@ -59,6 +67,14 @@ impl<'data, T> Parts<'data, T> {
         }
     }
 
+    /// Leaves the items of `range`.
+    fn cut(&mut self, range: Range<usize>) {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the slice.
+        self.items = unsafe { self.items.add(range.start) };
+        self.len = range.len();
+    }
+
     /// The items of `range`.
     ///
     /// # Safety
@@ -85,13 +101,21 @@ impl<'data, T: Send> ParallelIterator for SliceIterMut<'data, T> {
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data mut T> {
         // SAFETY: the caller's promise.
-        unsafe { self.0.part(block) }.iter_mut()
+        unsafe { self.ordered(block) }
     }
 }
 
-impl<T: Send> IndexedParallelIterator for SliceIterMut<'_, T> {
-    fn cut(&mut self, indices: usize) {
-        self.0.len = indices;
+impl<'data, T: Send> IndexedParallelIterator for SliceIterMut<'data, T> {
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = &'data mut T> + ExactSizeIterator {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.part(block) }.iter_mut()
+    }
+
+    fn cut(&mut self, indices: Range<usize>) {
+        self.0.cut(indices);
     }
 }
 
@@ -127,13 +151,21 @@ impl<'data, T: Sync> ParallelIterator for Chunks<'data, T> {
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data [T]> {
-        self.items[of_chunks(block, self.size, self.items.len())].chunks(self.size)
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
     }
 }
 
-impl<T: Sync> IndexedParallelIterator for Chunks<'_, T> {
-    fn cut(&mut self, indices: usize) {
-        self.items = &self.items[of_chunks(0..indices, self.size, self.items.len())];
+impl<'data, T: Sync> IndexedParallelIterator for Chunks<'data, T> {
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = &'data [T]> + ExactSizeIterator {
+        self.items[of_chunks(block, self.size, self.items.len())].chunks(self.size)
+    }
+
+    fn cut(&mut self, indices: Range<usize>) {
+        self.items = &self.items[of_chunks(indices, self.size, self.items.len())];
     }
 }
 
@@ -153,15 +185,24 @@ impl<'data, T: Send> ParallelIterator for ChunksMut<'data, T> {
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data mut [T]> {
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
+    }
+}
+
+impl<'data, T: Send> IndexedParallelIterator for ChunksMut<'data, T> {
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = &'data mut [T]> + ExactSizeIterator {
         let items = of_chunks(block, self.size, self.items.len);
         // SAFETY: disjoint blocks of chunks have disjoint items.
         unsafe { self.items.part(items) }.chunks_mut(self.size)
     }
-}
 
-impl<T: Send> IndexedParallelIterator for ChunksMut<'_, T> {
-    fn cut(&mut self, indices: usize) {
-        self.items.len = of_chunks(0..indices, self.size, self.items.len).end;
+    fn cut(&mut self, indices: Range<usize>) {
+        let items = of_chunks(indices, self.size, self.items.len);
+        self.items.cut(items);
     }
 }
 
@@ -190,18 +231,25 @@ impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data [T]> {
-        let (items, size) = (self.items, self.size);
-        block.map(move |index| &items[index..index + size])
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
     }
 }
 
-impl<T: Sync> IndexedParallelIterator for Windows<'_, T> {
-    fn cut(&mut self, indices: usize) {
-        let items = match indices {
-            0 => 0,
-            windows => windows + self.size - 1,
+impl<'data, T: Sync> IndexedParallelIterator for Windows<'data, T> {
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = &'data [T]> + ExactSizeIterator {
+        let (items, size) = (self.items, self.size);
+        block.map(move |index| &items[index..index + size])
+    }
+
+    fn cut(&mut self, indices: Range<usize>) {
+        self.items = match indices.is_empty() {
+            true => &[],
+            false => &self.items[indices.start..indices.end + self.size - 1],
         };
-        self.items = &self.items[..items];
     }
 }
 

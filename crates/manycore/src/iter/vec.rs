@@ -3,7 +3,6 @@
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use super::{SliceIter, SliceIterMut};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
-use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -12,11 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// If a closure panics, the items that no thread has come to are leaked.
 #[derive(Debug)]
 pub struct VecIter<T> {
-    /// Its items are handed out, and are not the vector's any more.
-    items: ManuallyDrop<Vec<T>>,
-    /// The first of them: what is handed out is written to, when it is dropped.
+    /// The memory; it has no items as far as it knows.
+    _memory: Vec<T>,
+    /// The first of the items in it: what is handed out is written to, when it is dropped.
     first: *mut T,
-    /// How many have been.
+    len: usize,
+    /// How many have been handed out.
     given: AtomicUsize,
 }
 
@@ -25,16 +25,47 @@ unsafe impl<T: Send> Sync for VecIter<T> {}
 // SAFETY: it owns its items, and `first` points to them.
 unsafe impl<T: Send> Send for VecIter<T> {}
 
+impl<T> VecIter<T> {
+    /// Drops the items of `range`, which are nobody's any more.
+    fn discard(&mut self, range: Range<usize>) {
+        // SAFETY: within the vector, says the caller.
+        let first = unsafe { self.first.add(range.start) };
+        // SAFETY: as above; there, and dropped once.
+        unsafe { std::ptr::slice_from_raw_parts_mut(first, range.len()).drop_in_place() };
+    }
+}
+
 impl<T: Send> ParallelIterator for VecIter<T> {
     type Item = T;
     const EXACT: bool = true;
 
     fn indices(&self) -> usize {
-        self.items.len()
+        self.len
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = T> {
-        assert!(block.start <= block.end && block.end <= self.items.len());
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
+    }
+}
+
+impl<T: Send> IndexedParallelIterator for VecIter<T> {
+    fn cut(&mut self, indices: Range<usize>) {
+        assert!(indices.start <= indices.end && indices.end <= self.len);
+        let len = std::mem::replace(&mut self.len, 0);
+        // If a destructor panics the rest is leaked.
+        self.discard(indices.end..len);
+        self.discard(0..indices.start);
+        // SAFETY: within the vector, or at its end.
+        self.first = unsafe { self.first.add(indices.start) };
+        self.len = indices.len();
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator {
+        assert!(block.start <= block.end && block.end <= self.len);
         // Relaxed: read by the owner, once all threads have left the loop.
         self.given.fetch_add(block.len(), Relaxed);
         Taken {
@@ -45,21 +76,12 @@ impl<T: Send> ParallelIterator for VecIter<T> {
     }
 }
 
-impl<T: Send> IndexedParallelIterator for VecIter<T> {
-    fn cut(&mut self, indices: usize) {
-        self.items.truncate(indices);
-    }
-}
-
 impl<T> Drop for VecIter<T> {
     fn drop(&mut self) {
-        if *self.given.get_mut() > 0 {
-            // Handed out, all of them or, after a panic, some: which ones nobody has noted.
-            // SAFETY: no more than there are, and who has them drops them.
-            unsafe { self.items.set_len(0) };
+        // If some were handed out it was all of them or, after a panic, which ones nobody has noted.
+        if *self.given.get_mut() == 0 {
+            self.discard(0..self.len);
         }
-        // SAFETY: this is its end.
-        unsafe { ManuallyDrop::drop(&mut self.items) };
     }
 }
 
@@ -90,6 +112,17 @@ impl<T> Iterator for Taken<T> {
     }
 }
 
+impl<T> DoubleEndedIterator for Taken<T> {
+    #[inline]
+    fn next_back(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: the last of the items, which is this one's, and is read once.
+        Some(unsafe { self.next.add(self.left).read() })
+    }
+}
+
+impl<T> ExactSizeIterator for Taken<T> {}
+
 impl<T> Drop for Taken<T> {
     fn drop(&mut self) {
         let rest = std::ptr::slice_from_raw_parts_mut(self.next, self.left);
@@ -103,10 +136,14 @@ impl<T: Send> IntoParallelIterator for Vec<T> {
     type Item = T;
 
     fn into_par_iter(self) -> VecIter<T> {
-        let mut items = ManuallyDrop::new(self);
+        let mut memory = self;
+        let len = memory.len();
+        // SAFETY: none is too many for no vector; its items are this iterator's from here on.
+        unsafe { memory.set_len(0) };
         VecIter {
-            first: items.as_mut_ptr(),
-            items,
+            first: memory.as_mut_ptr(),
+            len,
+            _memory: memory,
             given: AtomicUsize::new(0),
         }
     }

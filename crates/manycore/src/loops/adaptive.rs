@@ -405,7 +405,7 @@ impl<W: World> Registry<W> {
     fn all_asleep(&self) -> bool {
         let asleep =
             self.sleepers() as usize + usize::from(self.shared().caller_slot().is_vacant());
-        asleep >= self.shared().threads() - 1
+        asleep >= self.shared().threads() - 1 || self.is_lacking()
     }
 }
 

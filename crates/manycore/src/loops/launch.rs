@@ -280,7 +280,7 @@ impl<W: World> Registry<W> {
 
     /// Whether somebody sleeps, or is to be found, who could help with a loop.
     fn has_sleepers(&self) -> bool {
-        self.sleepers() > 0 || self.shared().caller_slot().is_vacant()
+        self.sleepers() > 0 || self.is_vacant()
     }
 
     /// Whether a loop is posted without waking anybody, since it is believed to be over
@@ -292,6 +292,12 @@ impl<W: World> Registry<W> {
         }
     }
 
+    /// Whether a thread can be had that is not at work: for the caller slot, or one that was
+    /// not started yet.
+    fn is_vacant(&self) -> bool {
+        self.shared().caller_slot().is_vacant() || self.is_lacking()
+    }
+
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
     /// for a vacant place.
     fn call_helpers(&self, rank: usize, helpers: usize) {
@@ -299,7 +305,7 @@ impl<W: World> Registry<W> {
         if asleep {
             self.wake(rank, 1);
         }
-        if self.shared().caller_slot().is_vacant() && (helpers > 1 || !asleep) {
+        if self.is_vacant() && (helpers > 1 || !asleep) {
             self.fill_caller_slot();
         }
     }

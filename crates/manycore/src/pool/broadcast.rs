@@ -123,6 +123,9 @@ impl<W: World> Registry<W> {
 
     /// Sends the n-th job to whoever has the n-th place.
     pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
+        if self.is_lacking() {
+            self.need_threads();
+        }
         for (place, job) in jobs.enumerate() {
             self.mail()[place].push(job);
         }

@@ -1,5 +1,6 @@
 //! How a described pool is made.
 
+use super::crew::Crew;
 use super::registry::{Plan, Registry};
 use super::threads::{Making, ThreadPlan, ThreadStart};
 use super::{BuildError, Builder, Context, Pool};
@@ -184,6 +185,8 @@ impl<W: World> Builder<W> {
         let memory = |source| BuildError::Memory { threads, source };
         // Before the pool notes its generation: a fork from here on is seen.
         W::Platform::watch_forks().map_err(memory)?;
+        // Place 0 is the caller's, unless a thread of the pool's own has it.
+        let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
             sleep: self.sleep,
             groups: of_threads,
@@ -200,6 +203,7 @@ impl<W: World> Builder<W> {
                 reserve: self.reserve && making.maker.is_none(),
             },
             cpus: cpus.clone(),
+            crew: Crew::new(first, making.maker.is_none() && !self.adopts),
             adopted: self.adopts,
             keeps_caller_slot: self.keeps_caller_slot(),
             scopes_help_outer: self.scopes_help_outer,
@@ -213,7 +217,6 @@ impl<W: World> Builder<W> {
         // Dropped on an error below, which ends the workers made so far.
         let pool = Pool { registry };
         let registry = &*pool.registry;
-        let mut first = 1;
         if self.adopts || self.keeps_caller_slot() {
             let entered = registry.shared().caller_slot().take();
             debug_assert!(entered, "nobody knows of the pool yet");
@@ -222,10 +225,12 @@ impl<W: World> Builder<W> {
             // The thread keeps its worker to its end, and the registry with it.
             std::mem::forget(Arc::clone(&pool.registry));
             Context::of_worker(registry.worker(0)).adopt();
-        } else if self.keeps_caller_slot() {
-            first = 0;
         }
-        match registry.make_threads(first, making) {
+        let lazy = self.lazy && making.maker.is_none() && registry.tells_of_vacancies();
+        if lazy || threads == 1 && first == 1 && !self.adopts {
+            registry.begin_absent();
+        }
+        match registry.make_threads(lazy, making) {
             Ok(()) => Ok(pool),
             Err((rank, source)) => Err(BuildError::Spawn {
                 rank,

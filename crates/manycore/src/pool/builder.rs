@@ -49,6 +49,7 @@ pub struct Builder<W: World = Native> {
     pub(super) stack_capacity: u32,
     pub(super) dedicated: bool,
     pub(super) adopts: bool,
+    pub(super) lazy: bool,
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) allotment: Option<Allotment<W::Platform>>,
     pub(super) prices: Option<Prices>,
@@ -106,6 +107,7 @@ impl<P: Platform> Builder<P> {
             stack_capacity: STACK_CAPACITY,
             dedicated: false,
             adopts: false,
+            lazy: false,
             panic_handler: None,
             allotment: None,
             prices: None,
@@ -137,6 +139,7 @@ impl<W: World> Builder<W> {
             stack_capacity: self.stack_capacity,
             dedicated: self.dedicated,
             adopts: self.adopts,
+            lazy: self.lazy,
             panic_handler: self.panic_handler.clone(),
             allotment: self.allotment.clone(),
             prices: self.prices,
@@ -199,6 +202,27 @@ impl<W: World> Builder<W> {
     #[must_use]
     pub fn adopt_current_thread(mut self, adopt: bool) -> Self {
         self.adopts = adopt;
+        self
+    }
+
+    /// Whether the pool starts its threads when there is something for them to do, and not when it
+    /// is built: with the first half of a `join`, job or call that another thread could take, or
+    /// the first loop that is worth sharing. By default it starts them when it is built, and
+    /// whatever they are asked for first begins sooner.
+    ///
+    /// A thread that the system refuses then is the panic of who calls for a job that only the
+    /// pool's threads can do; else the caller does the work itself. Pools whose threads
+    /// [others make](Self::build_with) start when they are built.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(64).lazy(true).build()?;
+    /// assert_eq!(pool.threads(), 64); // of which none is there
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2)); // now they are
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn lazy(mut self, lazy: bool) -> Self {
+        self.lazy = lazy;
         self
     }
 

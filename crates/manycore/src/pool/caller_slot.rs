@@ -176,10 +176,7 @@ impl<W: World> Registry<W> {
     /// one, or since this process is a child of `fork`.
     pub(super) fn one_root_more(&self) {
         self.shared().check_fork();
-        if self.mail().len() == 1 && !self.is_adopted() {
-            self.have_a_thread();
-        }
-        self.count_root();
+        self.count_root_for_threads();
         self.need_caller_slot();
     }
 
@@ -198,7 +195,7 @@ impl<W: World> Registry<W> {
                 } else if slot.change(0, VACANT) {
                     // No caller was there, and no root was at work: no worker has pushed a job
                     // without seeing this, so that it takes no fence here.
-                    return !self.sleep().set_vacant(true);
+                    return !self.set_vacant(true);
                 }
             }
         });
@@ -216,7 +213,7 @@ impl<W: World> Registry<W> {
             // Under the lock a root that was posted since is seen, or its `need_caller_slot`
             // comes later.
             if !self.has_roots() && self.shared().caller_slot().change(VACANT, 0) {
-                self.sleep().set_vacant(false);
+                self.set_vacant(false);
             }
         });
         // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
@@ -230,17 +227,21 @@ impl<W: World> Registry<W> {
         }
     }
 
-    /// Finds a thread for the vacant caller slot.
+    /// Finds a thread for the vacant caller slot, and starts those that are lacking.
     #[cold]
     pub(crate) fn fill_caller_slot(&self) {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::EmptyCallerSlot) {
             return;
         }
+        if self.crew().is_lacking() {
+            // If the system refuses them, the poster does by itself what it has posted.
+            let _ = self.start_threads();
+        }
         let filled = self.places().with(|places| {
             let filled = self.shared().caller_slot().change(VACANT, HELD);
             if filled {
-                self.sleep().set_vacant(false);
+                self.set_vacant(false);
             }
             filled.then(|| places.heir())
         });
@@ -267,7 +268,7 @@ impl<W: World> Registry<W> {
                 };
                 if slot.change(word, next) {
                     if word == VACANT {
-                        self.sleep().set_vacant(false);
+                        self.set_vacant(false);
                     }
                     return (next == HELD).then(|| places.heir());
                 }
@@ -319,7 +320,7 @@ impl<W: World> Registry<W> {
         } else if vacant {
             // Against pushes and posts that have not seen the vacancy: theirs are seen
             // below.
-            let told = self.sleep().set_vacant(true);
+            let told = self.set_vacant(true);
             W::Platform::heavy_fence();
             if !told || self.has_jobs() || self.shared().invites_rank(0) {
                 self.fill_caller_slot();

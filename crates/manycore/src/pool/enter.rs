@@ -82,7 +82,7 @@ impl<W: World> Registry<W> {
         } else if self.shared().caller_slot().take() {
             self.enter_as_caller(|worker| op(Some(worker)))
         } else {
-            op(None)
+            self.visit(|| op(None))
         }
     }
 

@@ -109,6 +109,23 @@ impl Pool<Native> {
         }
     }
 
+    /// Ends the threads of the global pool, if there are any: as [`end_threads`](Self::end_threads).
+    /// The next call starts them afresh; the pool is as it was described.
+    ///
+    /// ```
+    /// use manycore::Pool;
+    ///
+    /// assert!(Pool::end_global()); // there is none
+    /// assert_eq!(manycore::join(|| 1, || 2), (1, 2));
+    /// assert!(Pool::end_global());
+    /// assert_eq!(manycore::join(|| 3, || 4), (3, 4));
+    /// ```
+    #[must_use = "the threads may be there still"]
+    pub fn end_global() -> bool {
+        let pool = Era::of_this_process().pool.get();
+        pool.is_none_or(Self::end_threads)
+    }
+
     /// The global pool, made by `make` if there is none, and whether it was.
     #[inline]
     pub(crate) fn global_or_made<E>(

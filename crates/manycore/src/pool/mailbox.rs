@@ -84,6 +84,12 @@ impl<P: Platform> Mailbox<P> {
         self.absent.store(true, Ordering::Relaxed);
     }
 
+    /// The pool, which has ended, goes on.
+    pub(super) fn come_back(&self) {
+        // Relaxed: published with the threads that are started.
+        self.absent.store(false, Ordering::Relaxed);
+    }
+
     /// As `take_first`, for another worker that has seen that the pool ends.
     pub(super) fn take_left(&self) -> Option<Job> {
         self.is_left().then(|| self.take_first())?

@@ -9,6 +9,7 @@ mod caller_slot;
 #[cfg(test)]
 mod checked;
 mod context;
+mod crew;
 mod enter;
 mod error;
 mod fork;
@@ -160,6 +161,33 @@ impl<W: World> Pool<W> {
         } else {
             registry.terminate(registry.is_adopted());
         }
+    }
+
+    /// Ends the pool's threads, and waits until they have ended; the pool goes on. Its next call
+    /// that another thread could take part in starts them afresh, as in a
+    /// [lazy](Builder::lazy) pool: before a `fork`, before the library is unloaded, before threads
+    /// and memory are counted.
+    ///
+    /// It waits for a moment at which nothing runs in the pool, and nobody is in a call of it. It
+    /// stops no call: one that comes meanwhile is done by the threads before they end, or waits for
+    /// the end and starts them again. So there may be threads when this returns, if others use the
+    /// pool.
+    ///
+    /// `false`: it has ended nothing, since the current thread is in a call or a job of the pool,
+    /// or since the pool could not start its threads again: it has adopted a thread, or was
+    /// [built](Builder::build_with) on threads of its user's.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// assert!(pool.end_threads()); // here the process has none of the pool's
+    /// assert_eq!(pool.join(|| 3, || 4), (3, 4));
+    /// assert!(!pool.install(|| pool.end_threads()));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use = "the threads may be there still"]
+    pub fn end_threads(&self) -> bool {
+        self.registry.end_threads()
     }
 
     pub(crate) fn registry(&self) -> &Registry<W> {

@@ -41,6 +41,7 @@
 //! from the loop until the thread has left it (`Ranks::bar`).
 
 use super::caller_slot::{CALLER, HELD, NEEDED, VACANT};
+use super::crew::State;
 use super::registry::Registry;
 use super::threads::Maker;
 use super::worker::Worker;
@@ -50,6 +51,7 @@ use crate::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::time::Duration;
 
 /// How long a thread that waits keeps its place beside others' jobs: some times what it
@@ -94,6 +96,10 @@ pub(super) struct Lists {
     free: Vec<usize>,
     /// The pool ends: nobody sits down on the bench any more.
     closed: bool,
+    /// Which threads there are.
+    crew: State,
+    /// Threads in scopes of the pool that are no workers.
+    pub(super) visits: usize,
 }
 
 impl Lists {
@@ -133,6 +139,24 @@ impl Lists {
         self.closed
     }
 
+    /// Which threads there are.
+    pub(super) fn crew(&self) -> State {
+        self.crew
+    }
+
+    pub(super) fn set_crew(&mut self, crew: State) {
+        self.crew = crew;
+    }
+
+    /// The pool has ended and goes on: nobody is here, and the threads of `spare` are started
+    /// for places when it comes to that.
+    pub(super) fn reopen(&mut self, spare: Range<usize>) {
+        debug_assert!(self.bench.is_empty() && self.returning.is_empty());
+        self.spare = spare.collect();
+        self.free.clear();
+        self.closed = false;
+    }
+
     /// `place` is for whoever wants to return.
     pub(super) fn set_free(&mut self, place: usize) {
         self.free.push(place);
@@ -148,6 +172,8 @@ impl<P: Platform> Places<P> {
                 spare: Vec::new(),
                 free: Vec::new(),
                 closed: false,
+                crew: State::Present,
+                visits: 0,
             }),
             returning: P::AtomicU32::new(0),
         }
@@ -236,9 +262,9 @@ impl<W: World> Registry<W> {
     }
 
     /// Sees to it that a pool whose callers are its only threads has one of its own.
-    pub(super) fn have_a_thread(&self) {
+    pub(super) fn have_a_thread(&self) -> io::Result<()> {
         if !self.threads().are_none() {
-            return;
+            return Ok(());
         }
         let place = self.places().with(|_| {
             let slot = self.shared().caller_slot();
@@ -246,12 +272,10 @@ impl<W: World> Registry<W> {
         });
         // If it is taken by a caller, the thread begins on the bench.
         let started = self.start_thread(place.then_some(0));
-        if let Err(error) = started {
-            if place {
-                self.lose_place(0);
-            }
-            panic!("cannot start a thread for jobs that nobody waits for: {error}");
+        if started.is_err() && place {
+            self.lose_place(0);
         }
+        started
     }
 
     /// Nobody can be had for `place`, which this thread gives up: it is the caller slot's
@@ -313,7 +337,7 @@ impl<W: World> Registry<W> {
                     // The caller slot is empty: nobody there would come.
                     0 | VACANT if !first && slot.change(word, HELD) => {
                         if word == VACANT {
-                            self.sleep().set_vacant(false);
+                            self.set_vacant(false);
                         }
                         return Listed::Placed(0);
                     }
@@ -321,7 +345,7 @@ impl<W: World> Registry<W> {
                     // Filled below, by the call for somebody.
                     VACANT => break,
                     0 if slot.change(0, VACANT) => {
-                        self.sleep().set_vacant(true);
+                        self.set_vacant(true);
                         break;
                     }
                     0 => {}

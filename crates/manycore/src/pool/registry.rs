@@ -2,6 +2,7 @@
 
 use super::Cores;
 use super::context::Context;
+use super::crew::Crew;
 use super::gate::MOST_WORKERS;
 use super::mailbox::Mailbox;
 use super::places::Places;
@@ -48,6 +49,7 @@ pub(crate) struct Registry<W: World> {
     panic_handler: Option<PanicHandler>,
     stack_capacity: u32,
     threads: Threads<W::Platform>,
+    crew: Crew<W::Platform>,
     /// Whether an adopted thread has the caller slot, for good.
     adopted: bool,
     /// Whether a thread of the pool's own has it, for good.
@@ -66,6 +68,7 @@ pub(super) struct Plan<W: World> {
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
+    pub(super) crew: Crew<W::Platform>,
     pub(super) adopted: bool,
     pub(super) keeps_caller_slot: bool,
     pub(super) scopes_help_outer: bool,
@@ -110,6 +113,7 @@ impl<W: World> Registry<W> {
                 panic_handler: plan.panic_handler,
                 stack_capacity: plan.stack_capacity,
                 threads: Threads::new(plan.threads, plan.cpus),
+                crew: plan.crew,
                 adopted: plan.adopted,
                 keeps_caller_slot: plan.keeps_caller_slot,
                 scopes_help_outer: plan.scopes_help_outer,
@@ -194,6 +198,11 @@ impl<W: World> Registry<W> {
         &self.threads
     }
 
+    /// What is known of them as a whole.
+    pub(super) fn crew(&self) -> &Crew<W::Platform> {
+        &self.crew
+    }
+
     /// Whether an adopted thread has the caller slot, for good.
     pub(super) fn is_adopted(&self) -> bool {
         self.adopted
@@ -257,6 +266,12 @@ impl<W: World> Registry<W> {
     /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
     /// thread that takes no part in it.
     pub(super) fn terminate(&self, deserted: bool) {
+        self.start_no_more();
+        self.end(deserted);
+    }
+
+    /// As `terminate`, with all threads there are.
+    pub(super) fn end(&self, deserted: bool) {
         if deserted {
             self.mail[0].desert();
         }

@@ -192,6 +192,12 @@ impl<P: Platform> Shared<P> {
         self.terminating.store(true, Ordering::Release);
     }
 
+    /// The pool, whose threads have all ended, goes on. Relaxed: published with the threads that
+    /// are started, and with the caller slot.
+    pub(super) fn go_on(&self) {
+        self.terminating.store(false, Ordering::Relaxed);
+    }
+
     /// What a helper looks at between blocks.
     #[inline]
     pub(crate) fn allotment(&self) -> Option<&Allotment<P>> {

@@ -159,12 +159,14 @@ impl<P: Platform> Threads<P> {
 }
 
 impl<W: World> Registry<W> {
-    /// Makes the threads of the places from `first` on; if it cannot, the place, and why.
+    /// Makes the threads of the places, or only their names if they are to be started `later`; if
+    /// it cannot, the place, and why.
     pub(super) fn make_threads(
         &self,
-        first: usize,
+        later: bool,
         mut making: Making<'_, '_>,
     ) -> Result<(), (usize, io::Error)> {
+        let first = self.crew().first();
         for place in 0..self.mail().len() {
             // Asked one by one: if it panics, the threads before it have been started. The name
             // is also that of the threads that work in the place later.
@@ -177,7 +179,7 @@ impl<W: World> Registry<W> {
                 };
                 self.threads().names.with(names);
             }
-            if place >= first {
+            if place >= first && !later {
                 let started = self.start_worker(place, place, making.maker());
                 started.map_err(|error| (place, error))?;
             }

@@ -160,8 +160,8 @@ impl Groups {
     }
 }
 
-pub(super) fn read(tree: Tree) -> GroupLimits {
-    let groups = Groups::find(tree);
+/// What `groups` leave now.
+pub(super) fn limits(groups: &Groups, tree: Tree) -> GroupLimits {
     GroupLimits {
         quota: groups.quota(tree).map(|quota| quota.cpus),
         cpuset: groups.cpuset(tree),

@@ -20,6 +20,7 @@ mod cgroup;
 mod cpulist;
 mod cpuset;
 mod display;
+mod known;
 mod order;
 mod sysfs;
 
@@ -148,9 +149,10 @@ impl Topology {
     /// [`available_parallelism`](std::thread::available_parallelism) CPUs.
     ///
     /// The affinity mask is the calling thread's, the one that threads it
-    /// spawns inherit: call it before pinning the caller. It opens about 15
-    /// small files for every CPU, which takes some 0.1 ms: call it once, when a
-    /// pool is built, not once a loop.
+    /// spawns inherit: call it before pinning the caller. The first time it opens
+    /// about 15 small files for every CPU, which takes some 0.1 ms; later only those
+    /// that say which CPUs are online and what the control groups leave: call it
+    /// once, when a pool is built, not once a loop.
     ///
     /// ```
     /// use manycore::topology::Topology;
@@ -158,7 +160,14 @@ impl Topology {
     /// assert!(!Topology::detect().usable().is_empty());
     /// ```
     pub fn detect() -> Self {
-        Self::read(Path::new("/"), affinity_mask())
+        let tree = Tree(Path::new("/"));
+        let mask = affinity_mask().or_else(|| sysfs::allowed(tree));
+        let known = known::this_machine();
+        let limits = cgroup::limits(&known.groups, tree);
+        match &known.facts {
+            Some(facts) => assemble::assemble(facts, mask, limits),
+            None => assemble::assemble(&equal_cpus(mask.as_ref()), mask, limits),
+        }
     }
 
     /// Reads the machine that a copy of its files describes: a directory with
@@ -175,13 +184,9 @@ impl Topology {
     /// assert_eq!(machine.core_groups().len(), 1);
     /// ```
     pub fn from_root(root: impl AsRef<Path>) -> Self {
-        Self::read(root.as_ref(), None)
-    }
-
-    fn read(root: &Path, mask: Option<CpuSet>) -> Self {
-        let tree = Tree(root);
-        let mask = mask.or_else(|| sysfs::allowed(tree));
-        let limits = cgroup::read(tree);
+        let tree = Tree(root.as_ref());
+        let mask = sysfs::allowed(tree);
+        let limits = cgroup::limits(&cgroup::Groups::find(tree), tree);
         let facts = sysfs::read(tree).unwrap_or_else(|| equal_cpus(mask.as_ref()));
         assemble::assemble(&facts, mask, limits)
     }

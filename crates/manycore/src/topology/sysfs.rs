@@ -26,6 +26,9 @@ impl Tree<'_> {
     }
 }
 
+/// The file that lists the CPUs that are online.
+pub(super) const ONLINE: &str = "sys/devices/system/cpu/online";
+
 /// What the system says about one CPU.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
@@ -48,7 +51,7 @@ pub(super) struct CacheFacts {
 /// The facts of every online CPU, in the order of their numbers; `None` if the system does not even say which
 /// CPUs are online.
 pub(super) fn read(tree: Tree) -> Option<Vec<(usize, Facts)>> {
-    let online = tree.cpus("sys/devices/system/cpu/online")?;
+    let online = tree.cpus(ONLINE)?;
     let nodes = nodes(tree);
     let facts = online.iter().map(|cpu| {
         let dir = format!("sys/devices/system/cpu/cpu{cpu}");

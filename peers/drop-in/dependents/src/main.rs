@@ -1,18 +1,34 @@
 //! Parallel work of packages that use rayon, one at a time; see [`manycore_drop_in::main_with`].
 
 mod arrays;
+#[cfg(feature = "polars")]
 mod frames;
 mod hashes;
 mod images;
 
+use manycore_drop_in::Kind;
 use std::process::ExitCode;
 
+const KINDS: &[Kind] = &[
+    Kind {
+        names: &["blake3_64k", "blake3_8m"],
+        set_up: hashes::programs,
+    },
+    Kind {
+        names: &["ndarray_map", "ndarray_zip", "ndarray_rows"],
+        set_up: arrays::programs,
+    },
+    Kind {
+        names: &["exr_write", "exr_read"],
+        set_up: images::programs,
+    },
+    #[cfg(feature = "polars")]
+    Kind {
+        names: &["polars_sort", "polars_sort_descending", "polars_group"],
+        set_up: frames::programs,
+    },
+];
+
 fn main() -> ExitCode {
-    let programs = [
-        hashes::programs(),
-        arrays::programs(),
-        images::programs(),
-        frames::programs(),
-    ];
-    manycore_drop_in::main_with(&programs.into_iter().flatten().collect::<Vec<_>>())
+    manycore_drop_in::main_with(KINDS)
 }

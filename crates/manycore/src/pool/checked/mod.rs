@@ -7,6 +7,7 @@
 
 mod adopted;
 mod board;
+mod crew;
 mod following;
 mod fork;
 mod gate;

@@ -1,0 +1,210 @@
+//! Adaptors that give items other numbers: backwards, with gaps, one after the other.
+
+use super::{IndexedParallelIterator, ParallelIterator};
+use std::ops::Range;
+
+/// See [`IndexedParallelIterator::rev`].
+#[derive(Clone, Debug)]
+pub struct Rev<I> {
+    pub(super) base: I,
+}
+
+/// `range` of so many indices, counted from the other end.
+fn mirrored(range: Range<usize>, indices: usize) -> Range<usize> {
+    indices - range.end..indices - range.start
+}
+
+impl<I: IndexedParallelIterator> ParallelIterator for Rev<I> {
+    type Item = I::Item;
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.base.indices()
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = I::Item> {
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
+    }
+}
+
+impl<I: IndexedParallelIterator> IndexedParallelIterator for Rev<I> {
+    fn cut(&mut self, indices: Range<usize>) {
+        let indices = mirrored(indices, self.base.indices());
+        self.base.cut(indices);
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = I::Item> + ExactSizeIterator {
+        let block = mirrored(block, self.base.indices());
+        // SAFETY: the caller's promise: each index has one that mirrors it.
+        unsafe { self.base.ordered(block) }.rev()
+    }
+}
+
+/// See [`IndexedParallelIterator::step_by`].
+#[derive(Clone, Debug)]
+pub struct StepBy<I> {
+    pub(super) base: I,
+    pub(super) step: usize,
+}
+
+impl<I: IndexedParallelIterator> StepBy<I> {
+    /// The base's indices of `range`, with the gaps behind each.
+    fn with_gaps(&self, range: Range<usize>) -> Range<usize> {
+        let end = |index: usize| index.saturating_mul(self.step).min(self.base.indices());
+        end(range.start)..end(range.end)
+    }
+}
+
+impl<I: IndexedParallelIterator> ParallelIterator for StepBy<I> {
+    type Item = I::Item;
+    const EXACT: bool = true;
+
+    fn indices(&self) -> usize {
+        self.base.indices().div_ceil(self.step)
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = I::Item> {
+        // SAFETY: the caller's promise.
+        unsafe { self.ordered(block) }
+    }
+}
+
+impl<I: IndexedParallelIterator> IndexedParallelIterator for StepBy<I> {
+    fn cut(&mut self, indices: Range<usize>) {
+        let indices = self.with_gaps(indices);
+        self.base.cut(indices);
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = I::Item> + ExactSizeIterator {
+        // SAFETY: the caller's promise: disjoint blocks are disjoint with their gaps.
+        unsafe { self.base.ordered(self.with_gaps(block)) }.step_by(self.step)
+    }
+}
+
+/// See [`ParallelIterator::chain`].
+#[derive(Clone, Debug)]
+pub struct Chain<A, B> {
+    pub(super) first: A,
+    pub(super) second: B,
+}
+
+impl<A: ParallelIterator, B: ParallelIterator> Chain<A, B> {
+    /// The indices of `range` in the first and in the second part.
+    fn divided(&self, range: Range<usize>) -> (Range<usize>, Range<usize>) {
+        let middle = self.first.indices();
+        let of_first = |index: usize| index.min(middle);
+        let of_second = |index: usize| index.saturating_sub(middle);
+        (
+            of_first(range.start)..of_first(range.end),
+            of_second(range.start)..of_second(range.end),
+        )
+    }
+}
+
+impl<A, B> ParallelIterator for Chain<A, B>
+where
+    A: ParallelIterator,
+    B: ParallelIterator<Item = A::Item>,
+{
+    type Item = A::Item;
+    const EXACT: bool = A::EXACT && B::EXACT;
+    const IN_PARTS: bool = true;
+
+    fn indices(&self) -> usize {
+        let both = self.first.indices().checked_add(self.second.indices());
+        both.expect("a chain of at most usize::MAX items")
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = A::Item> {
+        let (first, second) = self.divided(block);
+        Parts {
+            // SAFETY: the caller's promise, for both.
+            first: (!first.is_empty()).then(|| unsafe { self.first.block(first) }),
+            // SAFETY: as above.
+            second: (!second.is_empty()).then(|| unsafe { self.second.block(second) }),
+        }
+    }
+}
+
+impl<A, B> IndexedParallelIterator for Chain<A, B>
+where
+    A: IndexedParallelIterator,
+    B: IndexedParallelIterator<Item = A::Item>,
+{
+    fn cut(&mut self, indices: Range<usize>) {
+        let (first, second) = self.divided(indices);
+        self.first.cut(first);
+        self.second.cut(second);
+    }
+
+    unsafe fn ordered(
+        &self,
+        block: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = A::Item> + ExactSizeIterator {
+        let (first, second) = self.divided(block);
+        Parts {
+            // SAFETY: the caller's promise, for both.
+            first: (!first.is_empty()).then(|| unsafe { self.first.ordered(first) }),
+            // SAFETY: as above.
+            second: (!second.is_empty()).then(|| unsafe { self.second.ordered(second) }),
+        }
+    }
+}
+
+/// What a block has of both parts: most have something of one only. The standard library's chain
+/// does not know its length.
+struct Parts<A, B> {
+    first: Option<A>,
+    second: Option<B>,
+}
+
+impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Parts<A, B> {
+    type Item = A::Item;
+
+    fn next(&mut self) -> Option<A::Item> {
+        let first = self.first.as_mut().and_then(Iterator::next);
+        first.or_else(|| self.second.as_mut()?.next())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let none = (0, Some(0));
+        let first = self.first.as_ref().map_or(none, Iterator::size_hint);
+        let second = self.second.as_ref().map_or(none, Iterator::size_hint);
+        let most = first.1.zip(second.1).and_then(|(a, b)| a.checked_add(b));
+        (first.0.saturating_add(second.0), most)
+    }
+
+    fn fold<R, F: FnMut(R, A::Item) -> R>(self, start: R, mut fold: F) -> R {
+        let middle = match self.first {
+            Some(first) => first.fold(start, &mut fold),
+            None => start,
+        };
+        match self.second {
+            Some(second) => second.fold(middle, fold),
+            None => middle,
+        }
+    }
+}
+
+impl<A, B> DoubleEndedIterator for Parts<A, B>
+where
+    A: DoubleEndedIterator,
+    B: DoubleEndedIterator<Item = A::Item>,
+{
+    fn next_back(&mut self) -> Option<A::Item> {
+        let second = self
+            .second
+            .as_mut()
+            .and_then(DoubleEndedIterator::next_back);
+        second.or_else(|| self.first.as_mut()?.next_back())
+    }
+}
+
+impl<A: ExactSizeIterator, B: ExactSizeIterator<Item = A::Item>> ExactSizeIterator for Parts<A, B> {}

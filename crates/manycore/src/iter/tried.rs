@@ -1,0 +1,61 @@
+//! Items that are good or bad: `Option` and `Result`.
+
+use std::ops::ControlFlow;
+
+/// What [`try_for_each`](super::ParallelIterator::try_for_each) and
+/// [`try_reduce`](super::ParallelIterator::try_reduce) stop at: `None`, or an error.
+///
+/// ```
+/// use manycore::prelude::*;
+///
+/// let positive = |i: i32| u8::try_from(i).map(drop);
+/// assert!([1, -1].par_iter().copied().try_for_each(positive).is_err());
+/// ```
+pub trait Tried: Sized + sealed::Sealed {
+    /// What is in it if it is good.
+    type Output;
+
+    /// One that is good.
+    #[doc(hidden)]
+    fn good(output: Self::Output) -> Self;
+
+    /// What is in it, or itself, if it is bad.
+    #[doc(hidden)]
+    fn branch(self) -> ControlFlow<Self, Self::Output>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for Option<T> {}
+    impl<T, E> Sealed for Result<T, E> {}
+}
+
+impl<T> Tried for Option<T> {
+    type Output = T;
+
+    fn good(output: T) -> Self {
+        Some(output)
+    }
+
+    fn branch(self) -> ControlFlow<Self, T> {
+        match self {
+            Some(output) => ControlFlow::Continue(output),
+            None => ControlFlow::Break(None),
+        }
+    }
+}
+
+impl<T, E> Tried for Result<T, E> {
+    type Output = T;
+
+    fn good(output: T) -> Self {
+        Ok(output)
+    }
+
+    fn branch(self) -> ControlFlow<Self, T> {
+        match self {
+            Ok(output) => ControlFlow::Continue(output),
+            Err(error) => ControlFlow::Break(Err(error)),
+        }
+    }
+}

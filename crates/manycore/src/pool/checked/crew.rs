@@ -1,0 +1,157 @@
+//! Pools whose threads start late, and end while the pool goes on, under shuttle: calls that race
+//! with both. A call that nobody comes for is a deadlock, which shuttle reports.
+
+use super::fork::{Count, FencedShuttle, dawdle};
+use super::whole::{Meeting, check};
+use crate::Partitioner;
+use crate::pool::{Builder, Pool};
+use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
+use manycore_platform::Platform;
+use std::sync::Arc;
+
+/// A pool that starts its threads late; `dedicated`: all of them are its own.
+fn lazy<P: Platform>(threads: usize, dedicated: bool) -> Pool<P> {
+    let builder = Builder::on_platform().open_joins(64).lazy(true);
+    let builder = builder.dedicated(dedicated);
+    let pool = builder.build_on(threads, 1, vec![vec![]; threads]);
+    pool.expect("a model makes its threads")
+}
+
+/// A call of each kind. If they `meet` another thread must come for it; else nobody may be forgotten.
+fn call<P: Platform>(pool: &Pool<P>, kind: usize, meet: bool) {
+    let (n, calls) = (pool.threads(), Count::default());
+    let expected = match kind {
+        0 => 2,
+        3 => 1,
+        5 => n + 1,
+        _ => n,
+    };
+    let meeting = Meeting::<P>::of(if meet { expected as u32 } else { 0 });
+    let run = || {
+        calls.up();
+        meeting.attend();
+    };
+    match kind {
+        0 => drop(pool.join(run, run)),
+        1 => pool.with(Partitioner::Static).parallel_for(0..n, |_| run()),
+        2 => drop(pool.broadcast(|_| run())),
+        3 => {
+            let (ran, calls) = (Arc::new(Meeting::<P>::of(2)), calls.clone());
+            let met = Arc::clone(&ran);
+            pool.spawn(move || {
+                calls.up();
+                met.attend();
+            });
+            ran.attend();
+        }
+        4 => pool.scope(|scope| (0..n).for_each(|_| scope.spawn(|_| run()))),
+        5 => pool.in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, _| calls.up());
+            scope.spawn(|_| calls.up());
+        }),
+        _ => pool.install(|| (0..n).for_each(|_| calls.up())),
+    }
+    assert_eq!(calls.get(), expected as u32);
+}
+
+const KINDS: usize = 7;
+
+#[test]
+fn the_first_call_of_a_kind_starts_the_threads() {
+    for kind in 0..KINDS {
+        for (threads, dedicated) in [(2, false), (3, false), (2, true)] {
+            if kind == 6 && !dedicated {
+                continue; // nobody is needed, and nobody is started
+            }
+            check(60, move || {
+                call(&lazy::<Shuttle>(threads, dedicated), kind, true)
+            });
+            check(20, move || {
+                call(&lazy::<FencedShuttle>(threads, dedicated), kind, true)
+            });
+        }
+    }
+}
+
+#[test]
+fn a_pool_ends_that_never_started() {
+    for dedicated in [false, true] {
+        shuttle_random(1, move || drop(lazy::<Shuttle>(3, dedicated)));
+        shuttle_random(1, move || {
+            assert!(lazy::<Shuttle>(3, dedicated).end_threads())
+        });
+    }
+}
+
+/// Two callers, and one who ends the threads meanwhile.
+fn calls_while_threads_end<P: Platform>(threads: usize, dedicated: bool, kinds: [usize; 2]) {
+    let pool = lazy::<P>(threads, dedicated);
+    team::<P>(3, |rank| {
+        if rank == 2 {
+            for _ in 0..2 {
+                dawdle::<P>();
+                assert!(pool.end_threads());
+            }
+            return;
+        }
+        for round in 0..2 {
+            call(&pool, kinds[(rank + round) % 2], false);
+        }
+    });
+    assert!(pool.end_threads());
+    assert!(pool.registry.threads().are_none());
+    call(&pool, kinds[0], true);
+}
+
+/// Schedules that are random only: PCT lets a thread that looks again and again starve the others.
+#[test]
+fn calls_race_with_the_end_of_the_threads() {
+    for first in 0..KINDS {
+        for second in 0..=first {
+            for (threads, dedicated) in [(2, false), (2, true), (3, false)] {
+                let kinds = [first, second];
+                shuttle_random(60, move || {
+                    calls_while_threads_end::<Shuttle>(threads, dedicated, kinds);
+                });
+                shuttle_random(20, move || {
+                    calls_while_threads_end::<FencedShuttle>(threads, dedicated, kinds);
+                });
+            }
+        }
+    }
+}
+
+/// A pool of one thread, which it starts for jobs that nobody waits for, and others after that.
+#[test]
+fn a_pool_of_one_ends_its_thread() {
+    shuttle_random(300, || {
+        let pool = lazy::<Shuttle>(1, false);
+        team::<Shuttle>(2, |rank| {
+            for _ in 0..2 {
+                match rank {
+                    0 => call(&pool, 3, false),
+                    _ => assert!(pool.end_threads()),
+                }
+            }
+        });
+    });
+}
+
+/// Who is in the pool cannot end its threads; an adopted thread always is.
+#[test]
+fn threads_do_not_end_from_within() {
+    check(20, || {
+        let pool = lazy::<Shuttle>(2, false);
+        assert!(!pool.install(|| pool.end_threads()));
+        let (_, stolen) = pool.join(|| (), || pool.end_threads());
+        assert!(!stolen);
+    });
+}
+
+/// The checks above can fail.
+#[test]
+fn a_faulty_platform_is_caught() {
+    type Deafened = Faulty<Shuttle, Deaf>;
+    let deaf = caught_at_random(|| call(&lazy::<Deafened>(2, false), 0, true));
+    assert!(deaf.contains("deadlock"), "{deaf}");
+}

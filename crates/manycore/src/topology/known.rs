@@ -1,0 +1,44 @@
+//! What is remembered of this machine from one look to the next: a program may build a pool for
+//! each of its calls. The hierarchy of CPUs is read again when others are online, and the places of
+//! the control groups' files when this process is in another group; what is in these files, and
+//! the mask, is read each time.
+
+use super::cgroup::Groups;
+use super::sysfs::{self, Facts, Tree};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// What a look at this machine has found.
+#[derive(Clone)]
+pub(super) struct Known {
+    online: Option<String>,
+    member: Option<String>,
+    /// The facts of every online CPU.
+    pub(super) facts: Option<Arc<Vec<(usize, Facts)>>>,
+    pub(super) groups: Arc<Groups>,
+}
+
+static LAST: Mutex<Option<Known>> = Mutex::new(None);
+
+/// This machine, as it was the last time if nothing says that it has changed.
+pub(super) fn this_machine() -> Known {
+    let tree = Tree(Path::new("/"));
+    let (online, member) = (tree.text(sysfs::ONLINE), tree.text("proc/self/cgroup"));
+    // Not waited for: in a child of `fork` nobody may be there to give it back.
+    let mut last = LAST.try_lock().ok();
+    let known = last.as_deref().and_then(Option::as_ref);
+    let same = |known: &&Known| known.online == online && known.member == member;
+    if let Some(known) = known.filter(same) {
+        return known.clone();
+    }
+    let known = Known {
+        online,
+        member,
+        facts: sysfs::read(tree).map(Arc::new),
+        groups: Arc::new(Groups::find(tree)),
+    };
+    if let Some(last) = &mut last {
+        **last = Some(known.clone());
+    }
+    known
+}
