@@ -57,6 +57,13 @@ fn main() {
             arguments: tbb_arguments(),
         },
         Glue {
+            name: "STEALING_TBB",
+            source: "native/stealing_tbb.cpp",
+            cpp: Some("c++17"),
+            compilers: vec!["g++".into(), "clang++".into()],
+            arguments: tbb_arguments(),
+        },
+        Glue {
             name: "BARRIER_GOMP",
             source: "native/barrier_openmp.c",
             cpp: None,

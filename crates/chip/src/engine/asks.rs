@@ -283,8 +283,9 @@ impl Engine {
         (reply.value, reply.stored)
     }
 
-    /// Private work of so many instructions; whether the core is still within
-    /// the run's limit.
+    /// Private work of so many instructions; whether the core may go on at once.
+    /// If not, others may interrupt the work before it ends: the thread must ask
+    /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
         let cpi = match &mut self.pace {
@@ -301,8 +302,15 @@ impl Engine {
                 cycles.div_ceil(1024).min(LONGEST.into()) as u64
             }
         };
-        self.ports[core as usize].compute(cycles);
-        self.is_within_limit(core)
+        let port = &mut self.ports[core as usize];
+        port.compute(cycles);
+        port.clock <= port.horizon
+    }
+
+    /// Whether `core`, at the end of a computation, must suspend and ask again, so
+    /// that ticks and other threads find it in the middle of the computation.
+    pub(crate) fn others_interrupt(&mut self, core: u32) -> bool {
+        self.others_first(core, self.lookahead)
     }
 
     /// Whether the run may go on where `core` has got to. Code that only

@@ -159,13 +159,13 @@ fn a_deadlock_says_who_waits_on_what() {
     assert!(threads[2].1.ends_with(" on core 5"), "{threads:?}");
 }
 
-/// A step of a program that never ends.
-type Forever = fn(&Word);
+/// A step of a program.
+type Step = fn(&Word);
 
 /// Whatever a program does for ever, it ends at the limit.
 #[test]
 fn a_runaway_ends_at_the_limit() {
-    let forever: [(&str, Forever); 8] = [
+    let forever: [(&str, Step); 8] = [
         ("compute", |_| Simulated::compute(100)),
         ("relax", |_| Simulated::relax()),
         ("load", |word| {
@@ -235,6 +235,48 @@ fn a_core_that_does_not_exist_is_an_error() {
     let run = Simulation::new(&machine("atac-64", &[])).run(program);
     let text = "core 64 of a simulated machine with 64 cores".to_owned();
     assert_eq!(run.unwrap().value, (ErrorKind::InvalidInput, text));
+}
+
+/// A thread that computes for many slices gives up its core when its slice is
+/// over, whatever it does when it has computed.
+#[test]
+fn a_long_computation_is_interrupted_whatever_follows_it() {
+    let follow: [(&str, Step); 8] = [
+        ("the end", |_| ()),
+        ("load", |word| assert_eq!(word.load(SeqCst), 0)),
+        ("fence", |_| Simulated::fence(SeqCst)),
+        ("relax", |_| Simulated::relax()),
+        ("wait", |word| word.wait(0, Some(Duration::from_micros(1)))),
+        ("wake", |word| assert_eq!(word.wake(1), 0)),
+        ("yield", |_| Simulated::yield_now()),
+        ("spawn", |_| Simulated::join(spawn(2, || ()))),
+    ];
+    for preset in ["atac-64", "gold5225r", "niagara-2"] {
+        let machine = machine(preset, &["core.cpi=1"]);
+        let slice = machine.os.latency + machine.os.tick;
+        for (name, step) in follow {
+            let program = move || {
+                let long = spawn(1, move || {
+                    Simulated::compute(20 * slice);
+                    step(&Word::new(0));
+                });
+                Simulated::compute(slice / 2);
+                let start = Simulated::now();
+                Simulated::join(spawn(1, || Simulated::compute(1_000)));
+                let short = Simulated::now() - start;
+                Simulated::join(long);
+                (short, Simulated::now())
+            };
+            let run = Simulation::new(&machine).limit(1 << 40).run(program);
+            let (short, end) = run.unwrap().value;
+            assert!(
+                short < 2 * slice,
+                "{preset}: {name}: {short} of {slice} a slice"
+            );
+            let whole = 20 * slice..21 * slice;
+            assert!(whole.contains(&end), "{preset}: {name}: {end}");
+        }
+    }
 }
 
 /// Each thread makes two, which it joins.

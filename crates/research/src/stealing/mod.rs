@@ -21,6 +21,7 @@ mod chance;
 #[cfg(test)]
 mod checked;
 mod deque;
+mod distribution;
 mod global_queue;
 mod offers;
 mod patience;
@@ -28,6 +29,7 @@ mod random;
 mod ranges;
 mod registry;
 
+pub use distribution::Distribution;
 pub use global_queue::{GlobalDeque, GlobalQueue};
 pub use offers::{OfferCas, OfferDeque, OfferMutex, OfferStealing};
 pub use random::{RandomDeque, RandomStealing};

@@ -200,7 +200,9 @@ unsafe impl Platform for Simulated {
     #[inline]
     fn compute(instructions: u64) {
         if !with_inside(|engine, core| engine.compute(core, instructions)) {
-            in_order();
+            while with(Engine::others_interrupt) {
+                suspend();
+            }
         }
     }
 
@@ -320,9 +322,7 @@ impl Simulated {
     /// A core that the machine does not have.
     pub fn set_affinity(thread: SimulatedThread, cpus: &[usize]) -> io::Result<()> {
         with(Engine::enter_kernel_to_yield);
-        while with(Engine::must_wait) {
-            suspend();
-        }
+        in_order();
         with(|engine, core| {
             let set = engine.set_affinity(core, thread.0, cpus);
             set.map_err(|wrong| no_such_core(wrong, engine.config.cores))

@@ -84,7 +84,7 @@ impl Question for SleepConfig {
         let mut blocks: Vec<Block> = texts.map(Block::Paragraph).into();
         let mut more = Vec::new();
         if self.chip.is_some() {
-            let texts = [prose::JUDGED, prose::PADDING];
+            let texts = [prose::JUDGED, prose::PADDING, prose::QUESTIONS];
             blocks.extend(texts.map(|text| Block::Paragraph(text.into())));
             more.push(("lines.csv", csv::text(&line_rows)?));
         } else {

@@ -1,7 +1,6 @@
 //! One run of the benchmark: independent tasks of one length, and who does them
 //! (Park 2013, section 6.2.1).
 
-use super::distribution::Distribution;
 use crate::study::trial::{Machines, Place, Trial, pass_until};
 use anyhow::{anyhow, bail};
 use manycore::Native;
@@ -9,6 +8,7 @@ use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 use manycore_research::barrier::DisseminationBarrier;
+use manycore_research::stealing::Distribution;
 use manycore_research::stealing::{
     Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
 };

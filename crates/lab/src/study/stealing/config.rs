@@ -1,12 +1,12 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::case::StealingCase;
-use super::distribution::Distribution;
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::settings::{bounded, product};
 use crate::study::trial::Setup;
 use manycore::topology::Topology;
+use manycore_research::stealing::Distribution;
 use manycore_research::stealing::disciplines;
 use serde::Serialize;
 

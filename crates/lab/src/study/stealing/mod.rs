@@ -3,7 +3,6 @@
 
 mod case;
 mod config;
-mod distribution;
 mod figure;
 mod headline;
 mod keys;

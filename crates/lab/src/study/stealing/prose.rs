@@ -1,8 +1,8 @@
 //! What the numbers mean, in words.
 
 use super::config::{OPPOSITE, SWAPPED};
-use super::distribution::Distribution;
 use super::results::StealingResults;
+use manycore_research::stealing::Distribution;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Time until all tasks are done, over that of all tasks divided by the cores: medians, with bars \

@@ -2,9 +2,9 @@
 
 use super::case::{StealingCase, StealingOutcome};
 use super::config::StealingConfig;
-use super::distribution::Distribution;
 use crate::measure::statistics::{Spread, median};
 use crate::study::trial::{MeasuredTrials, Runs};
+use manycore_research::stealing::Distribution;
 
 /// The study's numbers, to be asked.
 #[derive(Clone, Copy)]

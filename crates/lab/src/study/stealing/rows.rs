@@ -1,10 +1,10 @@
 //! The numbers, one observation a row.
 
 use super::config::StealingConfig;
-use super::distribution::Distribution;
 use super::results::{StealingResults, makespan, middle};
 use crate::measure::statistics::median;
 use crate::study::unit::Unit;
+use manycore_research::stealing::Distribution;
 use serde::Serialize;
 
 /// A case: a line of `stealing.csv`.

@@ -1,9 +1,9 @@
 //! The tables: a discipline's time over the ideal, and what it took from others.
 
 use super::case::StealingOutcome;
-use super::distribution::Distribution;
 use super::results::StealingResults;
 use crate::report::table::{Cell, Table};
+use manycore_research::stealing::Distribution;
 
 /// One a number of cores and length of tasks.
 pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {

@@ -5,9 +5,16 @@ use std::fmt;
 use std::str::FromStr;
 
 /// One of the five distributions in Park's thesis.
+///
+/// ```
+/// use manycore_research::stealing::Distribution;
+///
+/// assert_eq!("half".parse(), Ok(Distribution::Half));
+/// assert_eq!(Distribution::Half.shares(8, 4, 1), [4, 4, 0, 0]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Distribution {
+pub enum Distribution {
     /// All on one core.
     TotalSkew,
     /// Evenly on half of the cores.
@@ -21,7 +28,8 @@ pub(super) enum Distribution {
 }
 
 impl Distribution {
-    pub(super) const ALL: [Self; 5] = [
+    /// In the order of the thesis's figure.
+    pub const ALL: [Self; 5] = [
         Self::TotalSkew,
         Self::Half,
         Self::Quarter,
@@ -29,7 +37,9 @@ impl Distribution {
         Self::Random,
     ];
 
-    pub(super) fn name(self) -> &'static str {
+    /// As in `manycore study stealing --set distributions=NAME`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::TotalSkew => "total-skew",
             Self::Half => "half",
@@ -39,8 +49,10 @@ impl Distribution {
         }
     }
 
-    /// How many of `tasks` each core has; all of them together.
-    pub(super) fn shares(self, tasks: usize, cores: usize, seed: u64) -> Vec<usize> {
+    /// How many of `tasks` each core has; all of them together. What is decided by chance
+    /// follows from `seed`.
+    #[must_use]
+    pub fn shares(self, tasks: usize, cores: usize, seed: u64) -> Vec<usize> {
         let mut random = fastrand::Rng::with_seed(seed);
         let loaded = match self {
             Self::TotalSkew => 1,

@@ -1,0 +1,159 @@
+//! Who shares the tasks out: work-stealing runtimes, and the disciplines of `manycore-research`.
+
+use crate::foreign::Tbb;
+use crate::piles::Piles;
+use anyhow::{Result, bail};
+use manycore_platform::Native;
+use manycore_research::stealing::{
+    Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline,
+};
+use manycore_team::barrier::Placement;
+
+/// One row of a table, ready to run: its threads are there.
+pub trait Contestant {
+    /// Fills the piles and runs all tasks.
+    ///
+    /// # Errors
+    ///
+    /// When its threads cannot be had.
+    fn run(&mut self, piles: &Piles) -> Result<()>;
+}
+
+/// The names there are.
+pub fn names() -> Vec<&'static str> {
+    let mut names = vec!["manycore", "rayon", "tbb"];
+    names.extend(disciplines());
+    names
+}
+
+/// Why one cannot be had here.
+pub fn missing(name: &str) -> Option<String> {
+    (name == "tbb").then(Tbb::missing).flatten()
+}
+
+/// The one of that name, with so many threads.
+///
+/// # Errors
+///
+/// When there is none, or it cannot be had.
+pub fn open(name: &str, threads: usize) -> Result<Box<dyn Contestant>> {
+    Ok(match name {
+        "manycore" => Box::new(ManycorePool(
+            manycore::Pool::builder().threads(threads).build()?,
+        )),
+        "rayon" => Box::new(RayonPool(
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()?,
+        )),
+        "tbb" => Box::new(Tbb::open(threads)?),
+        _ => match disciplines().into_iter().find(|&known| known == name) {
+            Some(discipline) => Box::new(ByDiscipline(discipline)),
+            None => bail!(
+                "--peers: there is no peer `{name}`; expected some of {}",
+                names().join(", ")
+            ),
+        },
+    })
+}
+
+/// Each worker spawns its own tasks into a scope of the pool.
+struct ManycorePool(manycore::Pool);
+
+impl Contestant for ManycorePool {
+    fn run(&mut self, piles: &Piles) -> Result<()> {
+        self.0.scope(|scope| {
+            scope.spawn_broadcast(|scope, worker| {
+                piles.fill(worker.index(), |own| {
+                    own.for_each(|number| scope.spawn(move |_| piles.run(number)));
+                });
+            });
+        });
+        Ok(())
+    }
+}
+
+/// The same in rayon.
+struct RayonPool(rayon::ThreadPool);
+
+impl Contestant for RayonPool {
+    fn run(&mut self, piles: &Piles) -> Result<()> {
+        self.0.scope(|scope| {
+            scope.spawn_broadcast(|scope, worker| {
+                piles.fill(worker.index(), |own| {
+                    own.for_each(|number| scope.spawn(move |_| piles.run(number)));
+                });
+            });
+        });
+        Ok(())
+    }
+}
+
+/// A discipline by name, on threads of the standard library.
+struct ByDiscipline(&'static str);
+
+impl Contestant for ByDiscipline {
+    fn run(&mut self, piles: &Piles) -> Result<()> {
+        Ok(with_discipline(self.0, piles)?)
+    }
+}
+
+impl DisciplineVisitor<Native> for &Piles {
+    type Output = ();
+
+    fn visit<D: Discipline<Native>>(self) {
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+        let workers = self.workers();
+        let placement = Placement::flat(workers).on_cores(workers.min(cpus));
+        let discipline = D::new(&placement, 1);
+        std::thread::scope(|scope| {
+            for rank in 0..workers {
+                let discipline = &discipline;
+                scope.spawn(move || {
+                    let mut pile = discipline.deque(rank);
+                    self.fill(rank, |own| {
+                        pile.fill(own.filter_map(|number| Task::new(number as u64 + 1)));
+                    });
+                    while let Some(task) = pile.get() {
+                        self.run(task.get() as usize - 1);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_research::stealing::Distribution;
+
+    #[test]
+    fn every_contestant_runs_each_task_once() {
+        for name in names() {
+            if let Some(why) = missing(name) {
+                println!("skipped: {why}");
+                continue;
+            }
+            let mut contestant = open(name, 3).expect("it is there");
+            for shape in Distribution::ALL {
+                let mut piles = Piles::new(shape, 3, 5, 100);
+                for _ in 0..3 {
+                    contestant.run(&piles).expect("three threads");
+                    let took = piles
+                        .outcome()
+                        .unwrap_or_else(|error| panic!("{name}: {error}"));
+                    assert!(took < 60e9, "{name}, {shape}: {took} ns");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_task_that_nobody_ran_is_told() {
+        let mut piles = Piles::new(Distribution::Even, 1, 2, 1);
+        piles.run(0);
+        let error = piles.outcome().expect_err("one is left");
+        assert_eq!(error.to_string(), "task 1 was run 0 times");
+    }
+}

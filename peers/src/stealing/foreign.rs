@@ -1,0 +1,81 @@
+//! oneTBB's work stealing, behind C: `build.rs` compiles it into a shared object.
+
+use crate::contestants::Contestant;
+use crate::piles::Piles;
+use anyhow::{Context, Result, anyhow};
+use libloading::Library;
+use std::ffi::{c_int, c_void};
+
+type FillFunction = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void);
+type TaskFunction = unsafe extern "C" fn(*mut c_void, c_int);
+type RunFunction = unsafe extern "C" fn(FillFunction, TaskFunction, *mut c_void);
+type PutFunction = unsafe extern "C" fn(*mut c_void, c_int);
+
+/// An arena of oneTBB's. There is one in a process.
+pub struct Tbb {
+    run: RunFunction,
+    put: PutFunction,
+}
+
+impl Tbb {
+    pub fn missing() -> Option<String> {
+        let why = option_env!("PEERS_MISSING_STEALING_TBB").unwrap_or("no reason known");
+        let path = option_env!("PEERS_GLUE_STEALING_TBB");
+        path.is_none()
+            .then(|| format!("oneTBB was not there when this was built ({why}); see setup.sh"))
+    }
+
+    /// # Errors
+    ///
+    /// When it was not there when this was built, or is not there now.
+    pub fn open(workers: usize) -> Result<Self> {
+        let path = option_env!("PEERS_GLUE_STEALING_TBB")
+            .ok_or_else(|| anyhow!(Self::missing().unwrap_or_default()))?;
+        // SAFETY: our own shared object; its and oneTBB's initialisers may run on any thread.
+        let library = unsafe { Library::new(path) }.context("cannot load oneTBB")?;
+        // Its threads outlive the arena: it is never unloaded.
+        let library: &'static Library = Box::leak(Box::new(library));
+        // SAFETY: the types are those of `native/stealing.h`.
+        unsafe {
+            let open = library.get::<unsafe extern "C" fn(c_int)>("stealing_open")?;
+            open(c_int::try_from(workers)?);
+            Ok(Self {
+                run: *library.get::<RunFunction>("stealing_run")?,
+                put: *library.get::<PutFunction>("stealing_put")?,
+            })
+        }
+    }
+}
+
+struct State<'a> {
+    piles: &'a Piles,
+    put: PutFunction,
+}
+
+impl Contestant for Tbb {
+    fn run(&mut self, piles: &Piles) -> Result<()> {
+        let state = State {
+            piles,
+            put: self.put,
+        };
+        // SAFETY: `fill` and `task` only read `state`, of which all parts can be shared, and all
+        // their calls have returned when this does.
+        unsafe { (self.run)(fill, task, (&raw const state).cast_mut().cast()) };
+        Ok(())
+    }
+}
+
+unsafe extern "C" fn fill(state: *mut c_void, rank: c_int, pile: *mut c_void) {
+    // SAFETY: what `run` passed, alive until all have returned; nobody writes it.
+    let state = unsafe { &*state.cast::<State<'_>>() };
+    state.piles.fill(rank.unsigned_abs() as usize, |own| {
+        // SAFETY: this thread's pile, while the run that it belongs to goes on.
+        own.for_each(|number| unsafe { (state.put)(pile, number as c_int) });
+    });
+}
+
+unsafe extern "C" fn task(state: *mut c_void, number: c_int) {
+    // SAFETY: as above.
+    let state = unsafe { &*state.cast::<State<'_>>() };
+    state.piles.run(number.unsigned_abs() as usize);
+}

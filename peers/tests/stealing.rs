@@ -1,0 +1,71 @@
+//! The command as its user runs it: every peer that is here runs every task once, figures come
+//! out whole, and bad input is one line.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn stealing(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stealing"))
+        .args(arguments)
+        .output()
+        .expect("it was just built")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("plain text")
+}
+
+#[test]
+fn every_peer_is_measured_or_said_to_be_missing() {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stealing");
+    let path = out.to_str().expect("plain text");
+    let arguments = [
+        "--rounds",
+        "1",
+        "--threads",
+        "2",
+        "--lengths",
+        "1200",
+        "--out",
+        path,
+    ];
+    let output = stealing(&arguments);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said.contains("half is total-skew on 2 threads"), "{said}");
+
+    let mut reader = csv::Reader::from_path(out.join("stealing.csv")).expect("written");
+    let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
+    let tbb_is_missing = said.contains("skipped: tbb: ");
+    for distribution in ["total-skew", "even", "random"] {
+        for peer in ["manycore", "rayon", "tbb", "random", "ours"] {
+            let found = (rows.iter()).find(|row| (&row[2], &row[3]) == (distribution, peer));
+            let Some(row) = found else {
+                assert!(
+                    peer == "tbb" && tbb_is_missing,
+                    "{peer}, {distribution}:\n{said}"
+                );
+                continue;
+            };
+            // A quarter of the ideal's time would be tasks that nobody ran.
+            let ratio: f64 = row[4].parse().expect("a number");
+            assert!(ratio > 0.25, "{peer}, {distribution}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn bad_input_is_named_and_status_2() {
+    for (arguments, named) in [
+        (["--peers", "cilk"], "`cilk`"),
+        (["--rounds", "0"], "--rounds"),
+        (["--threads", "2,0"], "--threads"),
+        (["--lengths", "0"], "--lengths"),
+        (["--tasks", "0"], "--tasks"),
+    ] {
+        let output = stealing(&arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(named), "{said}");
+    }
+}
