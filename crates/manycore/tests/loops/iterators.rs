@@ -50,6 +50,9 @@ fn adaptors_are_those_of_the_standard_library() {
         let pairs: Vec<_> = items.par_iter().zip(short).zip(0..items.len()).collect();
         let right: Vec<_> = items.iter().zip(short).zip(0..items.len()).collect();
         assert_eq!(pairs, right);
+        let both: Vec<u64> = items.par_iter().chain(short).map(|x| x + 1).collect();
+        let right = items.iter().chain(short).map(|x| x + 1);
+        assert_eq!(both, right.collect::<Vec<_>>());
         let chunks: Vec<_> = items.par_chunks(7).enumerate().collect();
         assert_eq!(chunks, items.chunks(7).enumerate().collect::<Vec<_>>());
         let windows: Vec<_> = items.par_windows(3).take(10).collect();
