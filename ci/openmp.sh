@@ -46,7 +46,8 @@ build() { # benchmark class
     (
         cd "$dir"
         mkdir -p sys && cp "$folder/sys/setparams.c" sys/ && cp -r config .. 2>/dev/null || true
-        [ -f blk_par0.h ] && cp blk_par0.h blk_par.h
+        mkdir -p ../common && cp c_timers.h wtime.h ../common/
+        [ -f blk_par0.h ] && sed 's/=0/=32/' blk_par0.h >blk_par.h
         gcc -w -o setparams sys/setparams.c
         ./setparams "$name" "$class" >/dev/null
         objects=

@@ -42,6 +42,7 @@ impl Bell {
         if self.sleepers.load(SeqCst) != 0 {
             self.wake();
         }
+        crate::carry::notify();
     }
 
     #[cold]
@@ -52,7 +53,10 @@ impl Bell {
 
     /// Returns when the condition holds. It is looked at many times, perhaps by other threads,
     /// and must not depend on who looks.
-    pub(crate) fn wait_until(&self, _context: &Context, condition: &dyn Fn() -> bool) {
+    pub(crate) fn wait_until(&self, context: &Context, condition: &dyn Fn() -> bool) {
+        if let Some(rank) = context.carried.get() {
+            return rank.wait_until(condition);
+        }
         if condition() || spin(condition) {
             return;
         }

@@ -1,5 +1,6 @@
 //! What a thread knows of itself: its team, its number, its task.
 
+use crate::carry::Rank;
 use crate::crew::Hot;
 use crate::share::Share;
 use crate::task::Task;
@@ -67,6 +68,8 @@ pub(crate) struct Context {
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
     /// Number and count in a league of teams.
     pub(crate) league: Cell<(u32, u32)>,
+    /// The rank that this thread is while it is carried.
+    pub(crate) carried: Cell<Option<&'static Rank>>,
     /// The place that it is bound to, if it is.
     pub(crate) place: Cell<Option<u32>>,
     /// [`forks`](crate::crew::forks) when it was looked at last.
@@ -96,6 +99,7 @@ impl Context {
             hot: RefCell::new(vec![]),
             implicit: RefCell::new(vec![]),
             league: Cell::new((0, 1)),
+            carried: Cell::new(None),
             place: Cell::new(None),
             forks: Cell::new(crate::crew::forks()),
             root: (team, task),
@@ -117,6 +121,10 @@ impl Context {
     #[inline]
     pub(crate) fn id(&self) -> u32 {
         self.seat.id.get()
+    }
+
+    pub(crate) fn is_carried(&self) -> bool {
+        self.carried.get().is_some()
     }
 
     /// How deep in regions of its own this thread is.

@@ -16,6 +16,8 @@ use std::sync::{Arc, Once};
 /// A team with its threads.
 pub(crate) struct Hot {
     pub(crate) team: Arc<Team>,
+    /// Whether its members are carried.
+    pub(crate) is_carried: bool,
 }
 
 /// Where a thread of the pool waits.
@@ -23,23 +25,26 @@ struct Dock {
     team: Guarded<Option<(Arc<Team>, u32)>>,
     assigned: AtomicBool,
     bell: Bell,
+    is_carried: bool,
 }
 
-static POOL: Guarded<Vec<Arc<Dock>>> = Guarded::new(vec![]);
+/// Threads that wait, and ranks that do.
+static POOLS: [Guarded<Vec<Arc<Dock>>>; 2] = [Guarded::new(vec![]), Guarded::new(vec![])];
 /// Times that this process is a child of another that used this library.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 impl Hot {
-    /// A team of `size`, with `size - 1` threads that wait for its first region.
-    pub(crate) fn new(size: u32) -> Self {
+    /// A team of `size`, with `size - 1` threads, or ranks, that wait for its first region.
+    pub(crate) fn new(size: u32, is_carried: bool) -> Self {
         let team = Arc::new(Team::new(size));
         for id in 1..size {
-            let dock = POOL.with(Vec::pop).unwrap_or_else(start);
+            let waiting = POOLS[usize::from(is_carried)].with(Vec::pop);
+            let dock = waiting.unwrap_or_else(|| start(is_carried));
             dock.team.with(|slot| *slot = Some((Arc::clone(&team), id)));
             dock.assigned.store(true, SeqCst);
             dock.bell.ring();
         }
-        Self { team }
+        Self { team, is_carried }
     }
 }
 
@@ -48,25 +53,33 @@ impl Drop for Hot {
         self.team.dismissed.store(true, SeqCst);
         self.team.epoch.fetch_add(1, SeqCst);
         self.team.bell.ring_after_rmw();
+        if self.is_carried {
+            crate::carry::release();
+        }
     }
 }
 
-fn start() -> Arc<Dock> {
+fn start(is_carried: bool) -> Arc<Dock> {
     let dock = Arc::new(Dock {
         team: Guarded::new(None),
         assigned: AtomicBool::new(false),
         bell: Bell::new(),
+        is_carried,
     });
     let mine = Arc::clone(&dock);
-    let mut thread = std::thread::Builder::new().name("manycore-omp".into());
-    if let Some(bytes) = stack_size() {
+    spawn("manycore-omp", stack_size(), move || serve(&mine));
+    dock
+}
+
+/// Starts a thread; without one the program cannot go on.
+pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send + 'static) {
+    let mut thread = std::thread::Builder::new().name(name.into());
+    if let Some(bytes) = stack {
         thread = thread.stack_size(bytes);
     }
-    // A panic cannot cross the functions of the program that called in: they abort.
-    if let Err(error) = thread.spawn(move || serve(&mine)) {
+    if let Err(error) = thread.spawn(body) {
         fatal(format_args!("no thread for a team: {error}"));
     }
-    dock
 }
 
 /// What the user said, else the limit of the process as for other threads.
@@ -86,6 +99,9 @@ fn stack_size() -> Option<usize> {
 /// The life of a thread of the pool.
 fn serve(dock: &Arc<Dock>) {
     let context = context();
+    if dock.is_carried {
+        crate::carry::become_rank(context);
+    }
     loop {
         dock.bell
             .wait_until(context, &|| dock.assigned.load(SeqCst));
@@ -95,7 +111,7 @@ fn serve(dock: &Arc<Dock>) {
         }
         // Threads that it led itself are for others now.
         context.hot.borrow_mut().clear();
-        POOL.with(|pool| pool.push(Arc::clone(dock)));
+        POOLS[usize::from(dock.is_carried)].with(|pool| pool.push(Arc::clone(dock)));
     }
 }
 
@@ -110,7 +126,7 @@ pub(crate) fn watch_forks() {
     extern "C" fn child() {
         FORKS.fetch_add(1, SeqCst);
         // SAFETY: the child has one thread yet, and whoever had the lock is not there.
-        unsafe { POOL.break_open() };
+        unsafe { POOLS.iter().for_each(|pool| pool.break_open()) };
     }
     ONCE.call_once(|| {
         // SAFETY: the handler touches atomics only.

@@ -8,6 +8,11 @@
 mod abi;
 mod barrier;
 mod bell;
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_env = "gnu")),
+    path = "carry/absent.rs"
+)]
+mod carry;
 mod context;
 mod crew;
 mod depend;

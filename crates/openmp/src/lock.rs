@@ -5,7 +5,7 @@ use crate::spin::spin;
 use manycore_platform::{Futex, Native, Platform};
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -37,8 +37,14 @@ impl WordLock {
     }
 
     #[cold]
-    fn lock_slowly(&self, _context: &Context) {
+    fn lock_slowly(&self, context: &Context) {
         let free = || self.0.load(Relaxed) == FREE;
+        if let Some(rank) = context.carried.get() {
+            while !self.try_lock() {
+                rank.wait_until(&free);
+            }
+            return;
+        }
         loop {
             if !spin(&free) {
                 break;
@@ -55,10 +61,11 @@ impl WordLock {
 
     #[inline]
     pub(crate) fn unlock(&self) {
-        // Release: for the next owner.
-        if self.0.swap(FREE, Release) == AWAITED {
+        // Sequentially consistent: a carried rank that waits may be asleep with its worker.
+        if self.0.swap(FREE, SeqCst) == AWAITED {
             Futex::wake(&self.0, 1);
         }
+        crate::carry::notify();
     }
 }
 

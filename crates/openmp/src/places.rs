@@ -193,6 +193,9 @@ pub(crate) fn bind(context: &Context, team: &Team) {
     if context.place.replace(Some(place as u32)) == Some(place as u32) {
         return;
     }
+    if context.is_carried() {
+        return; // It moves between workers, which are the system's to place.
+    }
     // SAFETY: an empty set, and CPUs within its size.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

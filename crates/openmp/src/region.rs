@@ -103,15 +103,19 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
 fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
     let mut hot = context.hot.borrow_mut();
     if hot.len() <= depth {
-        hot.resize_with(depth + 1, || Hot::new(1));
+        hot.resize_with(depth + 1, || Hot::new(1, false));
     }
     if hot[depth].team.size != size {
         if size > 1 {
             crate::environment::watch_cores();
         }
         // Its threads go back first, so that the new one has them.
-        hot[depth] = Hot::new(1);
-        hot[depth] = Hot::new(size);
+        hot[depth] = Hot::new(1, false);
+        let is_carried = crate::carry::claim(context, depth, size);
+        hot[depth] = Hot::new(size, is_carried);
+    }
+    if hot[depth].is_carried {
+        crate::carry::lead(context);
     }
     // SAFETY: it stays there until this thread begins another region at this depth, or ends.
     unsafe { &*Arc::as_ptr(&hot[depth].team) }
@@ -160,6 +164,10 @@ pub(crate) fn end(context: &Context) {
     if others > 0 {
         spin::leave(others as usize);
     }
+    let depth = context.depth() - 1;
+    if context.hot.borrow()[depth].is_carried {
+        crate::carry::leave(context);
+    }
     team.finish();
     context.pop_seat();
 }
@@ -177,6 +185,9 @@ pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
 pub(crate) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     let mut task = Arc::new(Task::implicit(crate::environment::settings().icv));
     let mut epoch = 0;
+    if let Some(rank) = context.carried.get() {
+        rank.is_member(id);
+    }
     loop {
         loop {
             team.bell.wait_until(context, &|| {

@@ -400,11 +400,9 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     // What depends on a detached task may not be run here: its event may be fulfilled by a task
     // that this one makes later.
     let free = || {
-        order.depend.is_null()
-            // SAFETY: the compiler's array.
-            || team
-                .tasks
-                .locked(|| unsafe { crate::depend::awaited(current, order.depend).is_empty() })
+        // SAFETY: the compiler's array.
+        let awaited = || unsafe { crate::depend::awaited(current, order.depend) };
+        order.depend.is_null() || team.tasks.locked(awaited).is_empty()
     };
     let detached = !order.event.is_null();
     if !order.deferred || (at_once && !detached && free()) {

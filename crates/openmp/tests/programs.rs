@@ -89,7 +89,8 @@ fn text(output: &Output) -> String {
     )
 }
 
-/// The program of this name, with each number of ranks: as with GCC's library.
+/// The program of this name, with each number of ranks: as with GCC's library and two threads. What
+/// these programs write does not depend on how many there are.
 fn same(name: &str, ranks: &[usize]) {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
@@ -99,9 +100,9 @@ fn same(name: &str, ranks: &[usize]) {
     let program = folder.join(name);
     compile(&source, &program).expect("our programs can be compiled");
     let variables = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
+    let theirs = run(&program, 2, &variables, false);
+    assert!(theirs.status.success(), "GCC's library: {}", text(&theirs));
     for &ranks in ranks {
-        let theirs = run(&program, ranks, &variables, false);
-        assert!(theirs.status.success(), "GCC's library: {}", text(&theirs));
         let ours = run(&program, ranks, &variables, true);
         assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
     }
@@ -157,13 +158,13 @@ fn random_mixtures() {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let (first, count) = match number("MANYCORE_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, 4 * number("MANYCORE_SCHEDULES").unwrap_or(1)),
+        None => (0, 2 * number("MANYCORE_SCHEDULES").unwrap_or(1)),
     };
     for seed in first..first + count {
         let (source, program) = (folder.join("program.c"), folder.join("program"));
         std::fs::write(&source, random::program(seed)).expect("a folder of ours");
         compile(&source, &program).expect("generated programs can be compiled");
-        for ranks in [1, 2, 3, 7, 16] {
+        for ranks in [1, 2, 3, 16] {
             let output = run(&program, ranks, &[], true);
             assert!(
                 output.status.success(),

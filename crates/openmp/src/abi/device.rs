@@ -23,10 +23,43 @@ fn check() {
     }
 }
 
+/// The limit of threads among a target region's arguments; 0: there is none.
+///
+/// They are words up to a 0. The low seven bits of one say for which device it is, 0 for all; the
+/// eighth that its value is the next word, and not its own upper bits; the next eight what it is.
+unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
+    const THREAD_LIMIT: isize = 2 << 8;
+    if arguments.is_null() {
+        return 0;
+    }
+    // SAFETY: the compiler's array, which ends with a 0.
+    unsafe {
+        loop {
+            let word = *arguments;
+            if word == 0 {
+                return 0;
+            }
+            arguments = arguments.add(1);
+            let mut value = word >> 16;
+            if word & 0x80 != 0 {
+                value = *arguments;
+                arguments = arguments.add(1);
+            }
+            if word & 0x7f == 0 && word & 0xff00 == THREAD_LIMIT {
+                return value.clamp(0, i32::MAX as isize) as u32;
+            }
+        }
+    }
+}
+
 /// Runs a target region here, as a thread that is in no region.
-fn run(function: Outlined, data: *mut c_void) {
+fn run(function: Outlined, data: *mut c_void, limit: u32) {
     check();
-    crate::region::as_initial(context(), || {
+    let context = context();
+    crate::region::as_initial(context, || {
+        if limit > 0 {
+            super::teams::change(context, |icv| icv.thread_limit = limit);
+        }
         // SAFETY: compiled code with the data made for it.
         unsafe { function(data) };
     });
@@ -72,18 +105,19 @@ export! {
         _device: c_int, function: Outlined, _unused: *const c_void, _count: usize,
         addresses: *mut c_void, _sizes: *const usize, _kinds: *const u8,
     ) {
-        run(function, addresses);
+        run(function, addresses, 0);
     }
 
     fn GOMP_target_ext(
         _device: c_int, function: Outlined, count: usize, addresses: *mut *mut u8,
         sizes: *const usize, kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
-        _arguments: *mut *mut c_void,
+        arguments: *const isize,
     ) {
         await_dependences(depend);
         // SAFETY: as the compiler made them.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
-        run(function, addresses.cast());
+        // SAFETY: the same.
+        run(function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }
 

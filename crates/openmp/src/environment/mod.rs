@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) display_affinity: bool,
     pub(crate) affinity_format: String,
     pub(crate) target_mandatory: bool,
+    /// `MANYCORE_OMP_CARRY`: whether ranks beyond the cores are carried.
+    pub(crate) carries: bool,
 }
 
 /// The settings; read at the first call, which is when the library is loaded.
@@ -132,6 +134,7 @@ fn read() -> Settings {
             .raw()
             .unwrap_or_else(|| "level %L thread %i affinity %A".into()),
         target_mandatory: parse::target_mandatory(),
+        carries: Variable::new("MANYCORE_OMP_CARRY").truth().unwrap_or(true),
     }
 }
 

@@ -21,7 +21,7 @@ int main(void) {
         #pragma omp cancellation point for
         after++; }
     }
-    bad += ran >= 100000 || ran < 11 || after != 10;
+    bad += ran < 11 || after != 10; // All may run before the tenth's thread goes on.
     int met = 0;
     #pragma omp parallel
     {
