@@ -13,8 +13,8 @@
 //! [`POLITENESS`] among all. So T ranks on C cores take ceil(T/C) intervals, not a time slice of
 //! the system's for each.
 //!
-//! The thread that begins the regions is worker 0 and one of the ranks, which no other worker runs:
-//! it comes back to its own kernel thread. What worker 0 does between ranks is done on the stack of a
+//! The thread that begins the regions is worker 0 and one of the ranks. At the end of a region
+//! only worker 0 runs that rank, so that it comes back to its own kernel thread. What worker 0 does between ranks is done on the stack of a
 //! thread that was made for that.
 //!
 //! # The words
@@ -77,8 +77,8 @@ pub(crate) struct Rank {
     worker: Cell<*const Worker>,
     /// Its number in its team.
     id: AtomicU32,
-    /// Only worker 0 runs it.
-    leads: bool,
+    /// Only worker 0 may run it: it is the leader, at the end of a region.
+    homeward: AtomicBool,
 }
 
 // SAFETY: the cells belong to who has exchanged the state to `RUNNING`.
@@ -153,7 +153,12 @@ pub(crate) fn lead(context: &Context) {
 
 /// The region is over.
 pub(crate) fn leave(context: &Context) {
-    context.carried.set(None);
+    if let Some(rank) = context.carried.take() {
+        // All others have ended the region, so that worker 0 runs none of them.
+        rank.homeward.store(true, Relaxed);
+        rank.wait_once(None);
+        rank.homeward.store(false, Relaxed);
+    }
 }
 
 /// The rank that is the owner's, with worker 0; made at the first call, by the owner.
@@ -166,7 +171,7 @@ fn leader() -> &'static Rank {
         rank.fs.set(switch::fs_base());
         return rank;
     }
-    let rank = Box::leak(Box::new(Rank::new(true)));
+    let rank = Box::leak(Box::new(Rank::new()));
     rank.worker.set(soul());
     HALL.leader.store(rank, Release);
     register(rank);
@@ -198,7 +203,7 @@ fn soul() -> &'static Worker {
 
 /// Makes the calling thread a rank. Returns on a worker.
 pub(crate) fn become_rank(context: &Context) {
-    let rank: &'static Rank = Box::leak(Box::new(Rank::new(false)));
+    let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
     context.carried.set(Some(rank));
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
@@ -255,7 +260,7 @@ fn wake() {
 }
 
 impl Rank {
-    fn new(leads: bool) -> Self {
+    fn new() -> Self {
         Self {
             state: AtomicU32::new(RUNNING),
             stack: UnsafeCell::new(0),
@@ -263,7 +268,7 @@ impl Rank {
             condition: Cell::new(None),
             worker: Cell::new(std::ptr::null()),
             id: AtomicU32::new(0),
-            leads,
+            homeward: AtomicBool::new(false),
         }
     }
 
@@ -281,12 +286,17 @@ impl Rank {
                     condition,
                 )
             };
-            self.condition.set(Some(condition));
-            // SAFETY: the worker executes this rank, and waits where it went here.
-            unsafe {
-                let worker = &*self.worker.get();
-                switch::switch(self.stack.get(), *worker.stack.get(), worker.fs);
-            }
+            self.wait_once(Some(condition));
+        }
+    }
+
+    /// Goes back to its worker, until a worker finds that the condition holds.
+    fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
+        self.condition.set(condition);
+        // SAFETY: the worker executes this rank, and waits where it went here.
+        unsafe {
+            let worker = &*self.worker.get();
+            switch::switch(self.stack.get(), *worker.stack.get(), worker.fs);
         }
         self.condition.set(None);
     }
@@ -309,9 +319,6 @@ impl Worker {
 
     /// Whether a rank is one of this worker's share.
     fn owns(&self, rank: &Rank) -> bool {
-        if rank.leads {
-            return self.index == 0;
-        }
         let size = HALL.size.load(Relaxed).max(1);
         let workers = cores().min(size);
         rank.id.load(Relaxed) as usize * workers / size == self.index
@@ -328,7 +335,7 @@ impl Worker {
             // SAFETY: ranks live for ever.
             let rank = unsafe { &*rank };
             let mine = self.owns(rank);
-            if (!mine && (!all || rank.leads)) || rank.state.load(Relaxed) != WAITING {
+            if !(mine || all) || rank.state.load(Relaxed) != WAITING {
                 continue;
             }
             // Acquire: the stack, and the condition on it.
@@ -339,8 +346,9 @@ impl Worker {
             {
                 continue;
             }
+            let here = self.index == 0 || !rank.homeward.load(Relaxed);
             // SAFETY: the rank waits in the frame where the condition lives.
-            let goes_on = rank.condition.get().is_none_or(|c| unsafe { (*c)() });
+            let goes_on = here && rank.condition.get().is_none_or(|c| unsafe { (*c)() });
             if goes_on {
                 return Some(rank);
             }

@@ -36,7 +36,7 @@ fn ranks() -> impl Iterator<Item = &'static Rank> {
 fn is_contended() -> bool {
     HALL.owned.load(Relaxed)
         && ranks().any(|rank| rank.state.load(Relaxed) == RUNNING)
-        && ranks().any(|rank| !rank.leads && rank.state.load(Relaxed) == WAITING)
+        && ranks().any(|rank| rank.state.load(Relaxed) == WAITING)
 }
 
 /// Looks for stalls. One thread does at a time: when it runs a rank, another begins to look.
