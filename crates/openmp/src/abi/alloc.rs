@@ -1,0 +1,236 @@
+//! Memory by allocator. All memory is the same here: of an allocator's traits the alignment, the
+//! size of its pool and what to do where that is full are heeded.
+
+use super::export;
+use super::teams::change;
+use crate::context::context;
+use crate::report::fatal;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Numbers up to this are allocators that everybody has; others are addresses.
+const PREDEFINED: usize = 8;
+const DEFAULT: usize = 1;
+
+/// One of `omp_alloctrait_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Trait {
+    key: c_int,
+    value: usize,
+}
+
+/// What to do where the pool is full.
+#[derive(Clone, Copy)]
+enum Fallback {
+    Default,
+    Null,
+    Abort,
+    Other(usize),
+}
+
+/// An allocator that the program made.
+struct Allocator {
+    align: usize,
+    most: usize,
+    used: AtomicUsize,
+    fallback: Fallback,
+}
+
+/// Before each block.
+struct Head {
+    /// What the system's allocator gave.
+    base: *mut c_void,
+    /// Bytes from the base.
+    whole: usize,
+    /// Bytes that the program asked for.
+    bytes: usize,
+    allocator: usize,
+}
+
+fn made(allocator: usize) -> Option<&'static Allocator> {
+    // SAFETY: an address that `omp_init_allocator` gave out.
+    (allocator > PREDEFINED).then(|| unsafe { &*(allocator as *const Allocator) })
+}
+
+fn allocate(mut align: usize, bytes: usize, mut allocator: usize, zero: bool) -> *mut c_void {
+    if bytes == 0 {
+        return ptr::null_mut();
+    }
+    if allocator == 0 {
+        allocator = context().task().icv.get().allocator;
+    }
+    let own = made(allocator);
+    align = align
+        .max(own.map_or(1, |own| own.align))
+        .max(align_of::<Head>());
+    let Some(whole) = bytes.checked_add(size_of::<Head>() + align) else {
+        return failed(align, bytes, allocator, zero);
+    };
+    if let Some(own) = own {
+        let before = own.used.fetch_add(whole, Relaxed);
+        if before.checked_add(whole).is_none_or(|used| used > own.most) {
+            own.used.fetch_sub(whole, Relaxed);
+            return failed(align, bytes, allocator, zero);
+        }
+    }
+    // SAFETY: any size.
+    let base = unsafe {
+        if zero {
+            libc::calloc(1, whole)
+        } else {
+            libc::malloc(whole)
+        }
+    };
+    if base.is_null() {
+        if let Some(own) = own {
+            own.used.fetch_sub(whole, Relaxed);
+        }
+        return failed(align, bytes, allocator, zero);
+    }
+    let start = (base as usize + size_of::<Head>()).next_multiple_of(align);
+    // SAFETY: there is room for a head before the block, and for the block.
+    unsafe {
+        (start as *mut Head).sub(1).write(Head {
+            base,
+            whole,
+            bytes,
+            allocator,
+        });
+    }
+    start as *mut c_void
+}
+
+#[cold]
+fn failed(align: usize, bytes: usize, allocator: usize, zero: bool) -> *mut c_void {
+    let fallback = made(allocator).map_or(Fallback::Null, |own| own.fallback);
+    match fallback {
+        Fallback::Default => allocate(align, bytes, DEFAULT, zero),
+        Fallback::Other(other) => allocate(align, bytes, other, zero),
+        Fallback::Null => ptr::null_mut(),
+        Fallback::Abort => fatal(format_args!("an allocator has no room for {bytes} bytes")),
+    }
+}
+
+fn free(block: *mut c_void) {
+    if block.is_null() {
+        return;
+    }
+    // SAFETY: a block that `allocate` gave out.
+    unsafe {
+        let head = block.cast::<Head>().sub(1).read();
+        if let Some(own) = made(head.allocator) {
+            own.used.fetch_sub(head.whole, Relaxed);
+        }
+        libc::free(head.base);
+    }
+}
+
+export! {
+    fn omp_init_allocator(_space: usize, count: c_int, traits: *const Trait) -> usize {
+        let mut own = Allocator {
+            align: 1,
+            most: usize::MAX,
+            used: AtomicUsize::new(0),
+            fallback: Fallback::Default,
+        };
+        let mut other = 0;
+        let mut choice = 11;
+        for index in 0..usize::try_from(count).unwrap_or(0) {
+            // SAFETY: the program's array.
+            let Trait { key, value } = unsafe { *traits.add(index) };
+            // The default of any trait.
+            let is_default = value == usize::MAX;
+            match key {
+                2 if is_default => {}
+                2 if value.is_power_of_two() => own.align = value,
+                2 => return 0,
+                4 if !is_default => own.most = value,
+                5 if !is_default => choice = value,
+                6 => other = value,
+                1..=8 => {}
+                _ => return 0,
+            }
+        }
+        own.fallback = match choice {
+            11 => Fallback::Default,
+            12 => Fallback::Null,
+            13 => Fallback::Abort,
+            14 => Fallback::Other(other),
+            _ => return 0,
+        };
+        Box::into_raw(Box::new(own)) as usize
+    }
+
+    fn omp_destroy_allocator(allocator: usize) {
+        if allocator > PREDEFINED {
+            // SAFETY: made above, and no longer used.
+            drop(unsafe { Box::from_raw(allocator as *mut Allocator) });
+        }
+    }
+
+    fn omp_set_default_allocator(allocator: usize) {
+        let allocator = if allocator == 0 { DEFAULT } else { allocator };
+        change(context(), |icv| icv.allocator = allocator);
+    }
+
+    fn omp_get_default_allocator() -> usize {
+        context().task().icv.get().allocator
+    }
+
+    fn omp_alloc(bytes: usize, allocator: usize) -> *mut c_void {
+        allocate(1, bytes, allocator, false)
+    }
+
+    fn omp_aligned_alloc(align: usize, bytes: usize, allocator: usize) -> *mut c_void {
+        allocate(align, bytes, allocator, false)
+    }
+
+    fn omp_calloc(count: usize, bytes: usize, allocator: usize) -> *mut c_void {
+        allocate(1, count.saturating_mul(bytes), allocator, true)
+    }
+
+    fn omp_aligned_calloc(
+        align: usize, count: usize, bytes: usize, allocator: usize,
+    ) -> *mut c_void {
+        allocate(align, count.saturating_mul(bytes), allocator, true)
+    }
+
+    fn omp_realloc(
+        block: *mut c_void, bytes: usize, allocator: usize, _before: usize,
+    ) -> *mut c_void {
+        if block.is_null() {
+            return allocate(1, bytes, allocator, false);
+        }
+        let new = allocate(1, bytes, allocator, false);
+        if !new.is_null() {
+            // SAFETY: a block that `allocate` gave out, and one of `bytes`.
+            unsafe {
+                let before = (*block.cast::<Head>().sub(1)).bytes;
+                ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), before.min(bytes));
+            }
+        }
+        if bytes == 0 || !new.is_null() {
+            free(block);
+        }
+        new
+    }
+
+    fn omp_free(block: *mut c_void, _allocator: usize) {
+        free(block);
+    }
+
+    fn GOMP_alloc(align: usize, bytes: usize, allocator: usize) -> *mut c_void {
+        let block = allocate(align, bytes, allocator, false);
+        if block.is_null() && bytes > 0 {
+            fatal(format_args!("no memory for {bytes} bytes"));
+        }
+        block
+    }
+
+    fn GOMP_free(block: *mut c_void, _allocator: usize) {
+        free(block);
+    }
+}

@@ -1,0 +1,298 @@
+//! Devices: there is none but the host, where target regions run.
+
+use super::export;
+use crate::context::context;
+use crate::environment::settings;
+use crate::report::fatal;
+use crate::team::Outlined;
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
+
+/// How a variable is mapped: by value.
+const FIRSTPRIVATE: u16 = 12;
+/// What functions say that got a device that is not there.
+const INVALID: c_int = libc::EINVAL;
+/// The host's number, where there are no devices.
+const HOST: c_int = 0;
+
+fn check() {
+    if settings().target_mandatory {
+        fatal(format_args!(
+            "a target region with OMP_TARGET_OFFLOAD=mandatory, and there is no device"
+        ));
+    }
+}
+
+/// The limit of threads among a target region's arguments; 0: there is none.
+///
+/// They are words up to a 0. The low seven bits of one say for which device it is, 0 for all; the
+/// eighth that its value is the next word, and not its own upper bits; the next eight what it is.
+unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
+    const THREAD_LIMIT: isize = 2 << 8;
+    if arguments.is_null() {
+        return 0;
+    }
+    // SAFETY: the compiler's array, which ends with a 0.
+    unsafe {
+        loop {
+            let word = *arguments;
+            if word == 0 {
+                return 0;
+            }
+            arguments = arguments.add(1);
+            let mut value = word >> 16;
+            if word & 0x80 != 0 {
+                value = *arguments;
+                arguments = arguments.add(1);
+            }
+            if word & 0x7f == 0 && word & 0xff00 == THREAD_LIMIT {
+                return value.clamp(0, i32::MAX as isize) as u32;
+            }
+        }
+    }
+}
+
+/// Runs a target region here, as a thread that is in no region.
+fn run(function: Outlined, data: *mut c_void, limit: u32) {
+    check();
+    let context = context();
+    crate::region::as_initial(context, || {
+        if limit > 0 {
+            super::teams::change(context, |icv| icv.thread_limit = limit);
+        }
+        // SAFETY: compiled code with the data made for it.
+        unsafe { function(data) };
+    });
+}
+
+/// Waits for what a device's construct depends on. What it does is then done at once.
+fn await_dependences(depend: *mut *mut c_void) {
+    if !depend.is_null() {
+        // SAFETY: the compiler's array.
+        unsafe { crate::task::wait_for_dependences(context(), depend) };
+    }
+}
+
+/// Copies of the variables that the region has by value, in place of their addresses.
+unsafe fn copy_private(
+    count: usize,
+    addresses: *mut *mut u8,
+    sizes: *const usize,
+    kinds: *const u16,
+) -> Vec<Vec<u128>> {
+    let mut copies = vec![];
+    for index in 0..count {
+        // SAFETY: arrays of the compiler's, as long as it said.
+        unsafe {
+            let kind = *kinds.add(index);
+            if kind & 0xff != FIRSTPRIVATE {
+                continue;
+            }
+            let (size, align) = (*sizes.add(index), 1_usize << (kind >> 8));
+            let mut copy = vec![0_u128; (size + align).div_ceil(16)];
+            let start = copy.as_mut_ptr().cast::<u8>();
+            let start = start.add(start.align_offset(align));
+            ptr::copy_nonoverlapping(*addresses.add(index), start, size);
+            *addresses.add(index) = start;
+            copies.push(copy);
+        }
+    }
+    copies
+}
+
+export! {
+    fn GOMP_target(
+        _device: c_int, function: Outlined, _unused: *const c_void, _count: usize,
+        addresses: *mut c_void, _sizes: *const usize, _kinds: *const u8,
+    ) {
+        run(function, addresses, 0);
+    }
+
+    fn GOMP_target_ext(
+        _device: c_int, function: Outlined, count: usize, addresses: *mut *mut u8,
+        sizes: *const usize, kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
+        arguments: *const isize,
+    ) {
+        await_dependences(depend);
+        // SAFETY: as the compiler made them.
+        let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
+        // SAFETY: the same.
+        run(function, addresses.cast(), unsafe { thread_limit(arguments) });
+        drop(copies);
+    }
+
+    fn GOMP_target_data(
+        _device: c_int, _unused: *const c_void, _count: usize, _addresses: *mut c_void,
+        _sizes: *const usize, _kinds: *const u8,
+    ) {
+        check();
+    }
+
+    fn GOMP_target_data_ext(
+        _device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
+        _kinds: *const u16,
+    ) {
+        check();
+    }
+
+    fn GOMP_target_end_data() {}
+
+    fn GOMP_target_update(
+        _device: c_int, _unused: *const c_void, _count: usize, _addresses: *mut c_void,
+        _sizes: *const usize, _kinds: *const u8,
+    ) {
+        check();
+    }
+
+    fn GOMP_target_update_ext(
+        _device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
+        _kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
+    ) {
+        check();
+        await_dependences(depend);
+    }
+
+    fn GOMP_target_enter_exit_data(
+        _device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
+        _kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
+    ) {
+        check();
+        await_dependences(depend);
+    }
+
+    fn GOMP_offload_register(_host: *const c_void, _kind: c_int, _target: *const c_void) {}
+
+    fn GOMP_offload_register_ver(
+        _version: c_uint, _host: *const c_void, _kind: c_int, _target: *const c_void,
+    ) {
+    }
+
+    fn GOMP_offload_unregister(_host: *const c_void, _kind: c_int, _target: *const c_void) {}
+
+    fn GOMP_offload_unregister_ver(
+        _version: c_uint, _host: *const c_void, _kind: c_int, _target: *const c_void,
+    ) {
+    }
+
+    fn omp_get_num_devices() -> c_int {
+        0
+    }
+
+    fn omp_get_initial_device() -> c_int {
+        HOST
+    }
+
+    fn omp_get_device_num() -> c_int {
+        HOST
+    }
+
+    fn omp_is_initial_device() -> c_int {
+        1
+    }
+
+    fn omp_target_alloc(bytes: usize, device: c_int) -> *mut c_void {
+        if device == HOST {
+            // SAFETY: any size.
+            unsafe { libc::malloc(bytes) }
+        } else {
+            ptr::null_mut()
+        }
+    }
+
+    fn omp_target_free(memory: *mut c_void, device: c_int) {
+        if device == HOST {
+            // SAFETY: of `omp_target_alloc`.
+            unsafe { libc::free(memory) };
+        }
+    }
+
+    fn omp_target_is_present(memory: *const c_void, device: c_int) -> c_int {
+        c_int::from(device == HOST && !memory.is_null())
+    }
+
+    fn omp_target_is_accessible(_memory: *const c_void, _bytes: usize, device: c_int) -> c_int {
+        c_int::from(device == HOST)
+    }
+
+    fn omp_get_mapped_ptr(memory: *const c_void, device: c_int) -> *mut c_void {
+        if device == HOST { memory.cast_mut() } else { ptr::null_mut() }
+    }
+
+    fn omp_target_memcpy(
+        to: *mut u8, from: *const u8, bytes: usize, to_offset: usize, from_offset: usize,
+        to_device: c_int, from_device: c_int,
+    ) -> c_int {
+        if to_device != HOST || from_device != HOST {
+            return INVALID;
+        }
+        // SAFETY: memory of the program's.
+        unsafe { ptr::copy(from.add(from_offset), to.add(to_offset), bytes) };
+        0
+    }
+
+    fn omp_target_memcpy_rect(
+        to: *mut u8, from: *const u8, element: usize, dimensions: c_int, volume: *const usize,
+        to_offsets: *const usize, from_offsets: *const usize,
+        to_sizes: *const usize, from_sizes: *const usize,
+        to_device: c_int, from_device: c_int,
+    ) -> c_int {
+        if to.is_null() && from.is_null() {
+            return c_int::MAX; // How many dimensions are allowed.
+        }
+        if to_device != HOST || from_device != HOST || dimensions < 1 {
+            return INVALID;
+        }
+        let count = dimensions as usize;
+        let slice = |numbers: *const usize| {
+            // SAFETY: a number for each dimension.
+            unsafe { std::slice::from_raw_parts(numbers, count) }
+        };
+        let volume = slice(volume);
+        let end = |offsets: &[usize], sizes: &[usize]| {
+            std::iter::zip(offsets, volume).zip(sizes).all(|((at, n), size)| at + n <= *size)
+        };
+        let to = (to, slice(to_offsets), slice(to_sizes));
+        let from = (from.cast_mut(), slice(from_offsets), slice(from_sizes));
+        if !end(to.1, to.2) || !end(from.1, from.2) {
+            return INVALID;
+        }
+        // SAFETY: within the sizes.
+        unsafe { copy_box(element, volume, to, from) };
+        0
+    }
+
+    fn omp_target_associate_ptr(
+        _host: *const c_void, _device: *const c_void, _bytes: usize, _offset: usize,
+        _number: c_int,
+    ) -> c_int {
+        INVALID
+    }
+
+    fn omp_target_disassociate_ptr(_memory: *const c_void, _device: c_int) -> c_int {
+        INVALID
+    }
+}
+
+/// Memory, where a box begins in it, and its sizes.
+type Side<'a> = (*mut u8, &'a [usize], &'a [usize]);
+
+unsafe fn copy_box(element: usize, volume: &[usize], to: Side<'_>, from: Side<'_>) {
+    let stride = |sizes: &[usize]| sizes[1..].iter().product::<usize>() * element;
+    let (to_stride, from_stride) = (stride(to.2), stride(from.2));
+    // SAFETY: the box is within both sides, by the caller's word.
+    unsafe {
+        let (to_at, from_at) = (
+            to.0.add(to.1[0] * to_stride),
+            from.0.add(from.1[0] * from_stride),
+        );
+        if volume.len() == 1 {
+            ptr::copy(from_at, to_at, volume[0] * element);
+            return;
+        }
+        for row in 0..volume[0] {
+            let to = (to_at.add(row * to_stride), &to.1[1..], &to.2[1..]);
+            let from = (from_at.add(row * from_stride), &from.1[1..], &from.2[1..]);
+            copy_box(element, &volume[1..], to, from);
+        }
+    }
+}

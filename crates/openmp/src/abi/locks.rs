@@ -1,0 +1,151 @@
+//! `omp_lock_t` and `omp_nest_lock_t`.
+
+use super::export;
+use crate::context::context;
+use crate::lock::WordLock;
+use crate::task::Task;
+use std::ffi::{c_int, c_uint};
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicPtr};
+
+/// As GCC's header has it: 16 bytes.
+#[repr(C)]
+pub(super) struct NestLock {
+    lock: WordLock,
+    /// The owner's.
+    count: AtomicI32,
+    /// The task that has the lock.
+    owner: AtomicPtr<Task>,
+}
+
+fn word(lock: *mut WordLock) -> &'static WordLock {
+    // SAFETY: a lock of the program's, of the size that its header says.
+    unsafe { &*lock }
+}
+
+fn nest(lock: *mut NestLock) -> &'static NestLock {
+    // SAFETY: as above.
+    unsafe { &*lock }
+}
+
+impl NestLock {
+    const fn new() -> Self {
+        Self {
+            lock: WordLock::new(),
+            count: AtomicI32::new(0),
+            owner: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// Once more for the task that has it. Relaxed: only that task can see itself there.
+    fn again(&self, task: *const Task) -> Option<c_int> {
+        (self.owner.load(Relaxed).cast_const() == task)
+            .then(|| self.count.fetch_add(1, Relaxed) + 1)
+    }
+
+    fn own(&self, task: *const Task) -> c_int {
+        self.owner.store(task.cast_mut(), Relaxed);
+        self.count.store(1, Relaxed);
+        1
+    }
+}
+
+export! {
+    fn omp_init_lock(lock: *mut WordLock) {
+        // SAFETY: memory for a lock.
+        unsafe { lock.write(WordLock::new()) };
+    }
+
+    fn omp_init_lock_with_hint(lock: *mut WordLock, _hint: c_uint) {
+        omp_init_lock(lock);
+    }
+
+    fn omp_destroy_lock(_lock: *mut WordLock) {}
+
+    fn omp_set_lock(lock: *mut WordLock) {
+        word(lock).lock(context());
+    }
+
+    fn omp_unset_lock(lock: *mut WordLock) {
+        word(lock).unlock();
+    }
+
+    fn omp_test_lock(lock: *mut WordLock) -> c_int {
+        c_int::from(word(lock).try_lock())
+    }
+
+    fn omp_init_nest_lock(lock: *mut NestLock) {
+        // SAFETY: memory for a lock.
+        unsafe { lock.write(NestLock::new()) };
+    }
+
+    fn omp_init_nest_lock_with_hint(lock: *mut NestLock, _hint: c_uint) {
+        omp_init_nest_lock(lock);
+    }
+
+    fn omp_destroy_nest_lock(_lock: *mut NestLock) {}
+
+    fn omp_set_nest_lock(lock: *mut NestLock) {
+        let (context, lock) = (context(), nest(lock));
+        let task = context.seat.task.get();
+        if lock.again(task).is_none() {
+            lock.lock.lock(context);
+            lock.own(task);
+        }
+    }
+
+    fn omp_unset_nest_lock(lock: *mut NestLock) {
+        let lock = nest(lock);
+        if lock.count.fetch_sub(1, Relaxed) == 1 {
+            lock.owner.store(ptr::null_mut(), Relaxed);
+            lock.lock.unlock();
+        }
+    }
+
+    fn omp_test_nest_lock(lock: *mut NestLock) -> c_int {
+        let lock = nest(lock);
+        let task = context().seat.task.get();
+        if let Some(count) = lock.again(task) {
+            return count;
+        }
+        if lock.lock.try_lock() { lock.own(task) } else { 0 }
+    }
+
+    // Fortran's simple lock is one word too, its nested lock the address of one.
+    fn omp_init_lock_(lock: *mut WordLock) { omp_init_lock(lock) }
+    fn omp_init_lock_with_hint_(lock: *mut WordLock, _hint: *const c_int) { omp_init_lock(lock) }
+    fn omp_destroy_lock_(lock: *mut WordLock) { omp_destroy_lock(lock) }
+    fn omp_set_lock_(lock: *mut WordLock) { omp_set_lock(lock) }
+    fn omp_unset_lock_(lock: *mut WordLock) { omp_unset_lock(lock) }
+    fn omp_test_lock_(lock: *mut WordLock) -> c_int { omp_test_lock(lock) }
+
+    fn omp_init_nest_lock_(lock: *mut *mut NestLock) {
+        // SAFETY: room for an address.
+        unsafe { lock.write(Box::into_raw(Box::new(NestLock::new()))) };
+    }
+
+    fn omp_init_nest_lock_with_hint_(lock: *mut *mut NestLock, _hint: *const c_int) {
+        omp_init_nest_lock_(lock);
+    }
+
+    fn omp_destroy_nest_lock_(lock: *mut *mut NestLock) {
+        // SAFETY: made above, and no longer used.
+        drop(unsafe { Box::from_raw(lock.replace(ptr::null_mut())) });
+    }
+
+    fn omp_set_nest_lock_(lock: *mut *mut NestLock) {
+        // SAFETY: made above.
+        omp_set_nest_lock(unsafe { *lock });
+    }
+
+    fn omp_unset_nest_lock_(lock: *mut *mut NestLock) {
+        // SAFETY: made above.
+        omp_unset_nest_lock(unsafe { *lock });
+    }
+
+    fn omp_test_nest_lock_(lock: *mut *mut NestLock) -> c_int {
+        // SAFETY: made above.
+        omp_test_nest_lock(unsafe { *lock })
+    }
+}

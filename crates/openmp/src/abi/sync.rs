@@ -1,0 +1,137 @@
+//! Barriers, singles, critical sections, atomics and cancellation.
+
+use super::export;
+use crate::context::context;
+use crate::environment::settings;
+use crate::lock::WordLock;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering::SeqCst;
+
+static CRITICAL: WordLock = WordLock::new();
+static ATOMIC: WordLock = WordLock::new();
+
+const PARALLEL: c_int = 1;
+const LOOP: c_int = 2;
+const SECTIONS: c_int = 4;
+const TASKGROUP: c_int = 8;
+
+/// Whether `what` is cancelled for the calling task.
+fn is_cancelled(what: c_int) -> bool {
+    let context = context();
+    let team = context.team();
+    if what & (LOOP | SECTIONS) != 0 {
+        return team.are_shares_cancelled();
+    }
+    if what & TASKGROUP != 0 {
+        let group = context.task().group.borrow();
+        if let Some(group) = group.as_ref() {
+            let outer = group.previous.as_ref().filter(|_| group.workshare);
+            if group.is_cancelled() || outer.is_some_and(|outer| outer.is_cancelled()) {
+                return true;
+            }
+        }
+    }
+    team.is_cancelled()
+}
+
+export! {
+    fn GOMP_barrier() {
+        let context = context();
+        context.team().barrier.wait(context, context.team(), false);
+    }
+
+    fn GOMP_barrier_cancel() -> bool {
+        let context = context();
+        context.team().barrier.wait(context, context.team(), true)
+    }
+
+    fn GOMP_single_start() -> bool {
+        let context = context();
+        let number = context.seat.singles.get();
+        context.seat.singles.set(number.wrapping_add(1));
+        let singles = &context.team().singles;
+        singles.load(SeqCst) == number
+            && singles
+                .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
+                .is_ok()
+    }
+
+    fn GOMP_single_copy_start() -> *mut c_void {
+        let context = context();
+        let team = context.team();
+        if team.come(context, |_, _| ()) {
+            return std::ptr::null_mut();
+        }
+        let Some(share) = super::loops::current(context) else {
+            return std::ptr::null_mut();
+        };
+        let copied = || share.copied.load(SeqCst);
+        team.bell.wait_until(context, &|| !copied().is_null());
+        let data = copied();
+        team.leave(context);
+        data.cast()
+    }
+
+    fn GOMP_single_copy_end(data: *mut c_void) {
+        let context = context();
+        let team = context.team();
+        if let Some(share) = super::loops::current(context) {
+            share.copied.store(data.cast(), SeqCst);
+            team.bell.ring();
+        }
+        team.leave(context);
+    }
+
+    fn GOMP_critical_start() {
+        CRITICAL.lock(context());
+    }
+
+    fn GOMP_critical_end() {
+        CRITICAL.unlock();
+    }
+
+    fn GOMP_critical_name_start(name: *mut *mut c_void) {
+        // SAFETY: a word of the compiler's for each name, at first zero.
+        unsafe { &*name.cast::<WordLock>() }.lock(context());
+    }
+
+    fn GOMP_critical_name_end(name: *mut *mut c_void) {
+        // SAFETY: as above.
+        unsafe { &*name.cast::<WordLock>() }.unlock();
+    }
+
+    fn GOMP_atomic_start() {
+        ATOMIC.lock(context());
+    }
+
+    fn GOMP_atomic_end() {
+        ATOMIC.unlock();
+    }
+
+    fn GOMP_cancellation_point(what: c_int) -> bool {
+        settings().cancellation && is_cancelled(what)
+    }
+
+    fn GOMP_cancel(what: c_int, does: bool) -> bool {
+        if !settings().cancellation {
+            return false;
+        }
+        if !does {
+            return is_cancelled(what);
+        }
+        let context = context();
+        if what & (LOOP | SECTIONS) != 0 {
+            context.team().cancel_shares();
+        } else if what & TASKGROUP != 0 {
+            let group = context.task().group.borrow();
+            if let Some(group) = group.as_ref() {
+                let outer = group.previous.as_ref().filter(|_| group.workshare);
+                outer.unwrap_or(group).cancel();
+            }
+        } else {
+            debug_assert_eq!(what & PARALLEL, PARALLEL);
+            context.team().cancel();
+        }
+        true
+    }
+}

@@ -1,0 +1,240 @@
+//! Tasks, loops of tasks, groups and reductions.
+
+use super::export;
+use crate::context::{Context, context};
+use crate::environment::settings;
+use crate::share::Space;
+use crate::task::{self, Order, Task};
+use crate::team::Outlined;
+use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
+use std::ptr;
+
+/// A copy constructor for a task's arguments.
+type Copy = Option<unsafe extern "C" fn(*mut c_void, *const c_void)>;
+
+const FINAL: c_uint = 1 << 1;
+const DEPEND: c_uint = 1 << 3;
+const PRIORITY: c_uint = 1 << 4;
+const UP: c_uint = 1 << 8;
+const GRAINSIZE: c_uint = 1 << 9;
+const IF: c_uint = 1 << 10;
+const NOGROUP: c_uint = 1 << 11;
+const REDUCTION: c_uint = 1 << 12;
+const DETACH: c_uint = 1 << 13;
+const STRICT: c_uint = 1 << 14;
+
+/// A priority that the user allows.
+fn priority(flags: c_uint, wanted: c_int) -> i32 {
+    if flags & PRIORITY == 0 {
+        return 0;
+    }
+    wanted.clamp(0, settings().max_task_priority)
+}
+
+export! {
+    fn GOMP_task(
+        function: Outlined, data: *mut c_void, copy: Copy, size: c_long, align: c_long,
+        deferred: bool, flags: c_uint, depend: *mut *mut c_void, wanted: c_int,
+        event: *mut *const Task,
+    ) {
+        let order = Order {
+            function,
+            data,
+            copy,
+            size: size as usize,
+            align: align as usize,
+            deferred,
+            is_final: flags & FINAL != 0,
+            priority: priority(flags, wanted),
+            depend: if flags & DEPEND == 0 { ptr::null_mut() } else { depend },
+            event: if flags & DETACH == 0 { ptr::null_mut() } else { event },
+        };
+        // SAFETY: as the compiler made it. Arguments that older compilers do not hand over are
+        // looked at only if the flags say that they are there.
+        unsafe { task::make(context(), &order) };
+    }
+
+    fn GOMP_taskwait() {
+        task::wait(context());
+    }
+
+    fn GOMP_taskwait_depend(depend: *mut *mut c_void) {
+        // SAFETY: the compiler's array.
+        unsafe { task::wait_for_dependences(context(), depend) };
+    }
+
+    fn GOMP_taskyield() {}
+
+    fn GOMP_taskgroup_start() {
+        task::begin_group(context(), false);
+    }
+
+    fn GOMP_taskgroup_end() {
+        task::end_group(context());
+    }
+
+    fn GOMP_taskgroup_reduction_register(data: *mut usize) {
+        // SAFETY: the compiler's description.
+        unsafe { crate::reduction::register_group(context(), data, ptr::null()) };
+    }
+
+    fn GOMP_taskgroup_reduction_unregister(data: *mut usize) {
+        // SAFETY: registered before.
+        unsafe { crate::reduction::unregister(data) };
+    }
+
+    fn GOMP_task_reduction_remap(count: usize, originals: usize, pointers: *mut usize) {
+        // SAFETY: the compiler's array.
+        unsafe { crate::reduction::remap(context(), count, originals, pointers) };
+    }
+
+    fn GOMP_workshare_task_reduction_unregister(cancelled: bool) {
+        let context = context();
+        let group = context.task().group.borrow().clone();
+        task::end_group(context);
+        if let Some(group) = group.filter(|_| context.id() == 0) {
+            let data = group.reductions.load(std::sync::atomic::Ordering::SeqCst);
+            // All have come to the end of the share: a barrier is before this.
+            // SAFETY: registered before.
+            unsafe { crate::reduction::unregister(data) };
+        }
+        if !cancelled {
+            context.team().barrier.wait(context, context.team(), false);
+        }
+    }
+
+    fn omp_fulfill_event(event: *const Task) {
+        // SAFETY: a handle that `GOMP_task` gave out, once.
+        unsafe { task::fulfil(event) };
+    }
+
+    fn GOMP_taskloop(
+        function: Outlined, data: *mut c_void, copy: Copy, size: c_long, align: c_long,
+        flags: c_uint, count: c_ulong, wanted: c_int, start: c_long, end: c_long, step: c_long,
+    ) {
+        let space = Space::signed(start, end, step);
+        let it = Taskloop { function, data, copy, size, align, flags, count, wanted, space };
+        it.run(context());
+    }
+
+    fn GOMP_taskloop_ull(
+        function: Outlined, data: *mut c_void, copy: Copy, size: c_long, align: c_long,
+        flags: c_uint, count: c_ulong, wanted: c_int, start: u64, end: u64, step: u64,
+    ) {
+        let space = Space::unsigned(flags & UP != 0, start, end, step);
+        let it = Taskloop { function, data, copy, size, align, flags, count, wanted, space };
+        it.run(context());
+    }
+}
+
+/// A loop whose iterations are divided among tasks.
+struct Taskloop {
+    function: Outlined,
+    data: *mut c_void,
+    copy: Copy,
+    size: c_long,
+    align: c_long,
+    flags: c_uint,
+    /// Tasks, or iterations of one if the flags say so.
+    count: c_ulong,
+    wanted: c_int,
+    space: Space,
+}
+
+/// How many tasks a loop is divided into, and how many iterations they have: the first `more` one
+/// more than `each`, the others `each`, and the last what is left.
+#[derive(Debug, PartialEq, Eq)]
+struct Division {
+    tasks: u64,
+    each: u64,
+    more: u64,
+}
+
+fn divide(flags: c_uint, count: u64, members: u64, trips: u64) -> Division {
+    let tasks = if flags & GRAINSIZE == 0 {
+        if count == 0 { members } else { count }
+    } else if flags & STRICT != 0 {
+        let each = count.max(1);
+        let tasks = trips.div_ceil(each);
+        return Division {
+            tasks,
+            each,
+            more: 0,
+        };
+    } else {
+        trips / count.max(1)
+    };
+    let tasks = tasks.clamp(1, trips);
+    Division {
+        tasks,
+        each: trips / tasks,
+        more: trips % tasks,
+    }
+}
+
+impl Taskloop {
+    fn run(&self, context: &Context) {
+        let grouped = self.flags & NOGROUP == 0;
+        let trips = self.space.trips;
+        if trips == 0 {
+            return;
+        }
+        if grouped {
+            task::begin_group(context, false);
+            if self.flags & REDUCTION != 0 {
+                // SAFETY: behind the bounds the data has the compiler's description.
+                unsafe {
+                    let data = *self.data.cast::<*mut usize>().add(2);
+                    crate::reduction::register_group(context, data, ptr::null());
+                }
+            }
+        }
+        let members = u64::from(context.team().size);
+        let Division { tasks, each, more } = divide(self.flags, self.count, members, trips);
+        let bounds = self.data.cast::<u64>();
+        let mut from = 0;
+        for number in 0..tasks {
+            let to = trips.min(from + each + u64::from(number < more));
+            let (start, end) = self.space.values(from, to);
+            // SAFETY: the data begins with the bounds, which the copy takes over.
+            unsafe {
+                bounds.write(start);
+                bounds.add(1).write(end);
+                task::make(
+                    context,
+                    &Order {
+                        function: self.function,
+                        data: self.data,
+                        copy: self.copy,
+                        size: self.size as usize,
+                        align: self.align as usize,
+                        deferred: self.flags & IF != 0,
+                        is_final: self.flags & FINAL != 0,
+                        priority: priority(self.flags, self.wanted),
+                        depend: ptr::null_mut(),
+                        event: ptr::null_mut(),
+                    },
+                );
+            }
+            from = to;
+        }
+        if grouped {
+            task::end_group(context);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_of_a_loop() {
+        let division = |tasks, each, more| Division { tasks, each, more };
+        assert_eq!(divide(0, 0, 4, 10), division(4, 2, 2));
+        assert_eq!(divide(0, 20, 4, 10), division(10, 1, 0));
+        assert_eq!(divide(GRAINSIZE, 4, 2, 10), division(2, 5, 0));
+        assert_eq!(divide(GRAINSIZE, 40, 2, 10), division(1, 10, 0));
+        assert_eq!(divide(GRAINSIZE | STRICT, 4, 2, 10), division(3, 4, 0));
+    }
+}

@@ -1,0 +1,86 @@
+//! Leagues of teams on the host: one team after another.
+
+use super::export;
+use crate::context::{Context, context};
+use crate::environment::settings;
+use crate::icv::Icv;
+use crate::team::Outlined;
+use std::ffi::{c_uint, c_void};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// `nteams-var` and `teams-thread-limit-var` as programs set them; 0: as the user said.
+pub(super) static NUM_TEAMS: AtomicU32 = AtomicU32::new(0);
+pub(super) static THREAD_LIMIT: AtomicU32 = AtomicU32::new(0);
+
+/// Teams of a league for which nobody said how many.
+const TEAMS: u32 = 3;
+
+pub(super) fn or(set: &AtomicU32, otherwise: u32) -> u32 {
+    match set.load(Relaxed) {
+        0 => otherwise,
+        number => number,
+    }
+}
+
+/// Changes a control variable of the current task.
+pub(super) fn change(context: &Context, change: impl FnOnce(&mut Icv)) {
+    let icv = &context.task().icv;
+    let mut changed = icv.get();
+    change(&mut changed);
+    icv.set(changed);
+}
+
+export! {
+    fn GOMP_teams_reg(
+        function: Outlined, data: *mut c_void, teams: c_uint, limit: c_uint, _flags: c_uint,
+    ) {
+        let context = context();
+        let before = context.task().icv.get();
+        let limit = if limit == 0 { or(&THREAD_LIMIT, settings().teams_thread_limit) } else { limit };
+        if limit > 0 {
+            change(context, |icv| icv.thread_limit = limit);
+        }
+        let teams = match teams {
+            0 => match or(&NUM_TEAMS, settings().num_teams) {
+                0 => TEAMS,
+                number => number,
+            },
+            number => number,
+        };
+        let league = context.league.get();
+        for team in 0..teams {
+            context.league.set((team, teams));
+            // SAFETY: compiled code with the data made for it.
+            unsafe { function(data) };
+        }
+        context.league.set(league);
+        if limit > 0 {
+            change(context, |icv| icv.thread_limit = before.thread_limit);
+        }
+    }
+
+    fn GOMP_teams(_teams: c_uint, limit: c_uint) {
+        if limit > 0 {
+            change(context(), |icv| icv.thread_limit = limit);
+        }
+        context().league.set((0, 1));
+    }
+
+    fn GOMP_teams4(least: c_uint, _most: c_uint, limit: c_uint, first: bool) -> bool {
+        let context = context();
+        if first {
+            if limit > 0 {
+                change(context, |icv| icv.thread_limit = limit);
+            }
+            context.league.set((0, least.max(1)));
+            return true;
+        }
+        let (team, teams) = context.league.get();
+        if team + 1 >= teams {
+            return false;
+        }
+        context.league.set((team + 1, teams));
+        true
+    }
+}

@@ -1,0 +1,99 @@
+//! `OMP_DISPLAY_ENV` and `omp_display_env`.
+
+use super::Settings;
+use crate::icv::{Bind, Kind};
+use crate::report::raw;
+use std::fmt::Write;
+
+fn bind(bind: Bind) -> &'static str {
+    match bind {
+        Bind::False => "FALSE",
+        Bind::True => "TRUE",
+        Bind::Primary => "PRIMARY",
+        Bind::Close => "CLOSE",
+        Bind::Spread => "SPREAD",
+    }
+}
+
+/// Writes what the settings are to standard error, in the form that the specification has.
+pub(crate) fn show(settings: &Settings, verbose: bool) {
+    let mut text = String::from("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n");
+    let mut put = |name: &str, value: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  [host] {name} = '{value}'");
+    };
+    let truth = |it: bool| if it { "TRUE" } else { "FALSE" };
+    let icv = &settings.icv;
+    let list = |numbers: &[u32]| {
+        let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
+        numbers.join(",")
+    };
+    put("OMP_DYNAMIC", truth(icv.dynamic));
+    put("OMP_NESTED", truth(icv.max_active > 1));
+    let threads = if settings.threads.is_empty() {
+        icv.threads.to_string()
+    } else {
+        list(&settings.threads)
+    };
+    put("OMP_NUM_THREADS", &threads);
+    let kind = match icv.schedule.kind {
+        Kind::Static => "STATIC",
+        Kind::Dynamic => "DYNAMIC",
+        Kind::Guided => "GUIDED",
+        Kind::Auto => "AUTO",
+    };
+    let chunk = match icv.schedule.chunk {
+        0 | 1 => String::new(),
+        chunk => format!(",{chunk}"),
+    };
+    put("OMP_SCHEDULE", &format!("{kind}{chunk}"));
+    let binds: Vec<_> = if settings.binds.is_empty() {
+        vec![bind(icv.bind)]
+    } else {
+        settings.binds.iter().copied().map(bind).collect()
+    };
+    put("OMP_PROC_BIND", &binds.join(","));
+    put("OMP_PLACES", &settings.places.to_string());
+    put(
+        "OMP_STACKSIZE",
+        &settings.stack_size.unwrap_or(0).to_string(),
+    );
+    let policy = match settings.active_wait {
+        Some(true) => "ACTIVE",
+        _ => "PASSIVE",
+    };
+    put("OMP_WAIT_POLICY", policy);
+    put("OMP_THREAD_LIMIT", &icv.thread_limit.to_string());
+    put("OMP_MAX_ACTIVE_LEVELS", &icv.max_active.to_string());
+    put("OMP_NUM_TEAMS", &settings.num_teams.to_string());
+    put(
+        "OMP_TEAMS_THREAD_LIMIT",
+        &settings.teams_thread_limit.to_string(),
+    );
+    put("OMP_CANCELLATION", truth(settings.cancellation));
+    put("OMP_DEFAULT_DEVICE", &icv.default_device.to_string());
+    put(
+        "OMP_MAX_TASK_PRIORITY",
+        &settings.max_task_priority.to_string(),
+    );
+    put("OMP_DISPLAY_AFFINITY", truth(settings.display_affinity));
+    put("OMP_AFFINITY_FORMAT", &settings.affinity_format);
+    let offload = if settings.target_mandatory {
+        "MANDATORY"
+    } else {
+        "DEFAULT"
+    };
+    put("OMP_TARGET_OFFLOAD", offload);
+    if verbose {
+        put(
+            "GOMP_SPINCOUNT",
+            &match settings.patience {
+                Some(patience) => format!("{patience:?}"),
+                None => "200µs, 1µs if crowded".into(),
+            },
+        );
+        put("MANYCORE_VERSION", env!("CARGO_PKG_VERSION"));
+    }
+    text.push_str("OPENMP DISPLAY ENVIRONMENT END\n");
+    raw(text.as_bytes());
+}

@@ -1,0 +1,226 @@
+//! Reading one variable. What cannot be read is named on standard error, and ignored.
+
+use crate::icv::{Bind, Kind, Schedule};
+use crate::places::Places;
+use crate::report::line;
+use std::time::Duration;
+
+/// An environment variable of the user's.
+pub(super) struct Variable {
+    name: &'static str,
+    value: Option<String>,
+}
+
+impl Variable {
+    pub(super) fn new(name: &'static str) -> Self {
+        let value = std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Self { name, value }
+    }
+
+    pub(super) fn raw(&self) -> Option<String> {
+        self.value.clone()
+    }
+
+    /// Without blanks around it, in lower case.
+    pub(super) fn text(&self) -> Option<String> {
+        Some(self.value.as_ref()?.trim().to_ascii_lowercase())
+    }
+
+    pub(super) fn complain(&self, expected: &str) {
+        let value = self.value.as_deref().unwrap_or_default();
+        line(format_args!(
+            "{}={value}: expected {expected}; ignored",
+            self.name
+        ));
+    }
+
+    /// What `read` makes of it; else a complaint.
+    pub(super) fn read<T>(
+        &self,
+        expected: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.text()?;
+        let result = read(&text);
+        if result.is_none() {
+            self.complain(expected);
+        }
+        result
+    }
+
+    pub(super) fn truth(&self) -> Option<bool> {
+        self.read("true or false", |text| match text {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        })
+    }
+
+    pub(super) fn number(&self, least: i64, most: i64) -> Option<i64> {
+        let expected = format!("a number from {least} to {most}");
+        self.read(&expected, |text| {
+            text.parse()
+                .ok()
+                .filter(|number| (least..=most).contains(number))
+        })
+    }
+
+    /// Numbers from 1 on, between commas.
+    pub(super) fn positives(&self) -> Option<Vec<u32>> {
+        self.read("numbers from 1 to 2147483647, such as 4 or 4,2", |text| {
+            let number = |part: &str| {
+                part.trim()
+                    .parse()
+                    .ok()
+                    .filter(|n| (1..1 << 31).contains(n))
+            };
+            text.split(',').map(number).collect()
+        })
+    }
+}
+
+/// `OMP_PROC_BIND`: by nesting, and whether anything was said.
+pub(super) fn binds() -> (Vec<Bind>, bool) {
+    let variable = Variable::new("OMP_PROC_BIND");
+    let expected = "true, false, or some of primary, master, close and spread between commas";
+    let binds = variable.read(expected, |text| match text {
+        "true" => Some(vec![Bind::True]),
+        "false" => Some(vec![Bind::False]),
+        _ => text
+            .split(',')
+            .map(|part| match part.trim() {
+                "primary" | "master" => Some(Bind::Primary),
+                "close" => Some(Bind::Close),
+                "spread" => Some(Bind::Spread),
+                _ => None,
+            })
+            .collect(),
+    });
+    let said = binds.is_some();
+    (binds.unwrap_or_default(), said)
+}
+
+pub(super) fn places() -> Option<Places> {
+    Variable::new("OMP_PLACES").read(
+        "threads, cores, sockets, ll_caches or numa_domains, perhaps with a number in brackets, \
+         or places of this machine's CPUs such as {0:4},{4:4} or {0}:4:2",
+        Places::parse,
+    )
+}
+
+/// `OMP_WAIT_POLICY`: whether to wait actively.
+pub(super) fn wait_policy() -> Option<bool> {
+    Variable::new("OMP_WAIT_POLICY").read("active or passive", |text| match text {
+        "active" => Some(true),
+        "passive" => Some(false),
+        _ => None,
+    })
+}
+
+/// `GOMP_SPINCOUNT`: looks, of which one takes some 20 ns.
+pub(super) fn spin_count() -> Option<Duration> {
+    const LOOK: u64 = 20;
+    let expected = "a number, perhaps with k, m or g behind it, or infinite";
+    Variable::new("GOMP_SPINCOUNT").read(expected, |text| {
+        if matches!(text, "infinite" | "infinity") {
+            return Some(Duration::from_secs(10));
+        }
+        let (digits, unit) = match text.as_bytes().last()? {
+            b'k' => (&text[..text.len() - 1], 1_000),
+            b'm' => (&text[..text.len() - 1], 1_000_000),
+            b'g' => (&text[..text.len() - 1], 1_000_000_000),
+            _ => (text, 1),
+        };
+        let looks = digits.trim().parse::<u64>().ok()?.checked_mul(unit)?;
+        Some(Duration::from_nanos(looks.saturating_mul(LOOK)).min(Duration::from_secs(10)))
+    })
+}
+
+/// `OMP_SCHEDULE`: `[modifier:]kind[,chunk]`.
+pub(super) fn schedule() -> Option<Schedule> {
+    let expected = "static, dynamic, guided or auto, perhaps with monotonic: or nonmonotonic: \
+                    before it, and a comma and a chunk from 1 on behind it";
+    Variable::new("OMP_SCHEDULE").read(expected, |text| {
+        let (modifier, rest) = match text.split_once(':') {
+            Some((modifier, rest)) => (Some(modifier.trim()), rest),
+            None => (None, text),
+        };
+        let (kind, chunk) = match rest.split_once(',') {
+            Some((kind, chunk)) => (kind.trim(), Some(chunk.trim().parse::<i32>().ok()?)),
+            None => (rest.trim(), None),
+        };
+        let kind = match kind {
+            "static" => Kind::Static,
+            "dynamic" => Kind::Dynamic,
+            "guided" => Kind::Guided,
+            "auto" => Kind::Auto,
+            _ => return None,
+        };
+        let monotonic = match modifier {
+            None => kind == Kind::Static,
+            Some("monotonic") => true,
+            Some("nonmonotonic") => false,
+            Some(_) => return None,
+        };
+        let chunk = match chunk {
+            Some(chunk) if chunk < 1 => return None,
+            Some(chunk) => chunk,
+            None => i32::from(matches!(kind, Kind::Dynamic | Kind::Guided)),
+        };
+        Some(Schedule {
+            kind,
+            monotonic,
+            chunk,
+        })
+    })
+}
+
+/// `OMP_STACKSIZE`, or what was there before it; in KiB if no unit is named.
+pub(super) fn stack_size() -> Option<usize> {
+    let expected = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
+    ["OMP_STACKSIZE", "GOMP_STACKSIZE"]
+        .into_iter()
+        .find_map(|name| {
+            Variable::new(name).read(expected, |text| {
+                let (digits, shift) = match text.as_bytes().last()? {
+                    b'b' => (&text[..text.len() - 1], 0),
+                    b'k' => (&text[..text.len() - 1], 10),
+                    b'm' => (&text[..text.len() - 1], 20),
+                    b'g' => (&text[..text.len() - 1], 30),
+                    _ => (text, 10),
+                };
+                let bytes = digits
+                    .trim()
+                    .parse::<usize>()
+                    .ok()?
+                    .checked_mul(1 << shift)?;
+                (bytes >= 16 << 10).then_some(bytes)
+            })
+        })
+}
+
+/// `OMP_ALLOCATOR`: one of the predefined ones; traits are for allocators that programs make.
+pub(super) fn allocator() -> Option<usize> {
+    let expected = "one of omp_default_mem_alloc, omp_large_cap_mem_alloc, omp_const_mem_alloc, \
+                    omp_high_bw_mem_alloc, omp_low_lat_mem_alloc, omp_cgroup_mem_alloc, \
+                    omp_pteam_mem_alloc and omp_thread_mem_alloc";
+    Variable::new("OMP_ALLOCATOR").read(expected, |text| {
+        expected
+            .trim_start_matches("one of ")
+            .split([',', ' '])
+            .filter(|word| word.starts_with("omp_"))
+            .position(|name| name == text)
+            .map(|at| at + 1)
+    })
+}
+
+/// `OMP_TARGET_OFFLOAD`: whether it is an error that there is no device.
+pub(super) fn target_mandatory() -> bool {
+    let expected = "mandatory, disabled or default";
+    let policy = Variable::new("OMP_TARGET_OFFLOAD").read(expected, |text| match text {
+        "mandatory" => Some(true),
+        "disabled" | "default" => Some(false),
+        _ => None,
+    });
+    policy.unwrap_or(false)
+}

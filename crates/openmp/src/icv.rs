@@ -1,0 +1,60 @@
+//! OpenMP's internal control variables that a task has of its own.
+
+/// How iterations are given out, in libgomp's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Static = 1,
+    Dynamic = 2,
+    Guided = 3,
+    Auto = 4,
+}
+
+/// Set in a schedule's number where it is to be monotonic. All schedules here are.
+pub(crate) const MONOTONIC: u32 = 0x8000_0000;
+
+/// `run-sched-var`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Schedule {
+    pub(crate) kind: Kind,
+    pub(crate) monotonic: bool,
+    /// 0: as the kind has it.
+    pub(crate) chunk: i32,
+}
+
+impl Kind {
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
+        Some(match number {
+            1 => Self::Static,
+            2 => Self::Dynamic,
+            3 => Self::Guided,
+            4 => Self::Auto,
+            _ => return None,
+        })
+    }
+}
+
+/// Where threads are bound, in the interface's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bind {
+    False = 0,
+    True = 1,
+    Primary = 2,
+    Close = 3,
+    Spread = 4,
+}
+
+/// The most levels of regions that may be active.
+pub(crate) const MOST_LEVELS: u32 = 255;
+
+/// Control variables that are inherited from task to task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Icv {
+    pub(crate) threads: u32,
+    pub(crate) dynamic: bool,
+    pub(crate) max_active: u32,
+    pub(crate) schedule: Schedule,
+    pub(crate) thread_limit: u32,
+    pub(crate) default_device: i32,
+    pub(crate) bind: Bind,
+    pub(crate) allocator: usize,
+}

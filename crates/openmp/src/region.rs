@@ -1,0 +1,239 @@
+//! A parallel region from beginning to end.
+
+use crate::context::Context;
+use crate::crew::Hot;
+use crate::environment::settings;
+use crate::icv::{Bind, Icv};
+use crate::share::{Plan, Share};
+use crate::spin;
+use crate::task::{Group, Task};
+use crate::team::{Outlined, Region, Team};
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What a construct asks for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) function: Outlined,
+    pub(crate) data: *mut c_void,
+    /// `num_threads`; 0: as the control variables say.
+    pub(crate) threads: u32,
+    /// `proc_bind`.
+    pub(crate) bind: Option<Bind>,
+    pub(crate) group: Option<Arc<Group>>,
+    /// The work share with which the region begins.
+    pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
+}
+
+/// How many members a region gets.
+pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
+    let icv = context.task().icv.get();
+    let active = context.team().region().active_level;
+    let size = if wanted == 0 { icv.threads } else { wanted };
+    if size <= 1 || (active >= 1 && active >= icv.max_active) || icv.max_active == 0 {
+        return 1;
+    }
+    let mut most = icv.thread_limit;
+    if most != u32::MAX {
+        // What other regions have is not to be had.
+        most = most.saturating_sub(spin::busy() as u32 - 1).max(1);
+    }
+    if icv.dynamic {
+        let cores = crate::environment::cores() as u32;
+        let free = cores.saturating_sub(spin::busy() as u32 - 1).max(1);
+        most = most.min(free);
+    }
+    size.min(most)
+}
+
+/// Begins a region: the caller is its member 0 now.
+pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
+    context.check_fork();
+    let size = members(context, wanted.threads);
+    let depth = context.depth();
+    let team = team_of(context, depth, size);
+    let (outer, current) = (context.team(), context.task());
+    let mut icv = current.icv.get();
+    let level = outer.region().level;
+    let settings = settings();
+    let next = level as usize + 1;
+    if let Some(&threads) = settings.threads.get(next) {
+        icv.threads = threads;
+    }
+    let bind = match wanted.bind {
+        _ if icv.bind == Bind::False => Bind::False,
+        Some(bind) => bind,
+        None => icv.bind,
+    };
+    if let Some(&bind) = settings.binds.get(next) {
+        icv.bind = bind;
+    }
+    let group = wanted.group.clone();
+    team.prepare(Region {
+        function: Some(wanted.function),
+        data: wanted.data,
+        icv,
+        level: level + 1,
+        active_level: outer.region().active_level + u32::from(size > 1),
+        parent: context.seat.team.get(),
+        parent_id: context.id(),
+        group: group.clone(),
+        league: context.league.get(),
+        place: context.place.get(),
+        bind,
+        in_final: current.is_final,
+        shared: wanted.share.is_some(),
+    });
+    context.push_seat();
+    let task = implicit(context, depth, icv, group, current.is_final);
+    context.seat.sit(team, 0, task);
+    if let Some(make) = wanted.share {
+        // Before the others are let in: they find it made.
+        team.come(context, |plan, _: &Share| make(plan));
+    }
+    if size > 1 {
+        spin::enter(size as usize - 1);
+        crate::places::bind(context, team);
+        team.epoch.fetch_add(1, SeqCst);
+        team.bell.ring_after_rmw();
+    }
+}
+
+/// The team for the next region of this thread.
+fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
+    let mut hot = context.hot.borrow_mut();
+    if hot.len() <= depth {
+        hot.resize_with(depth + 1, || Hot::new(1, false));
+    }
+    if hot[depth].team.size != size {
+        if size > 1 {
+            crate::environment::watch_cores();
+        }
+        // Its threads go back first, so that the new one has them.
+        hot[depth] = Hot::new(1, false);
+        let is_carried = crate::carry::claim(context, depth, size);
+        hot[depth] = Hot::new(size, is_carried);
+    }
+    if hot[depth].is_carried {
+        crate::carry::lead(context);
+    }
+    // SAFETY: it stays there until this thread begins another region at this depth, or ends.
+    unsafe { &*Arc::as_ptr(&hot[depth].team) }
+}
+
+/// The leader's implicit task.
+fn implicit(
+    context: &Context,
+    depth: usize,
+    icv: Icv,
+    group: Option<Arc<Group>>,
+    is_final: bool,
+) -> *const Task {
+    let mut tasks = context.implicit.borrow_mut();
+    if tasks.len() <= depth {
+        tasks.resize_with(depth + 1, || Arc::new(Task::implicit(icv)));
+    }
+    renew(&mut tasks[depth], icv, group, is_final)
+}
+
+/// An implicit task for another region: the same one if nobody else has it.
+fn renew(task: &mut Arc<Task>, icv: Icv, group: Option<Arc<Group>>, is_final: bool) -> *const Task {
+    if Arc::get_mut(task).is_none() {
+        *task = Arc::new(Task::implicit(icv));
+    }
+    if let Some(task) = Arc::get_mut(task) {
+        task.renew(icv, group, is_final);
+    }
+    Arc::as_ptr(task)
+}
+
+/// Ends the region that the caller has begun last.
+pub(crate) fn end(context: &Context) {
+    let team = context.team();
+    team.tasks.forget_edges(context.task());
+    let others = team.size - 1;
+    let over = || team.ended.load(SeqCst) == others && team.tasks.live() == 0;
+    while !over() {
+        if team.tasks.has_ready() {
+            team.run_any_task(context);
+        } else {
+            team.bell
+                .wait_until(context, &|| over() || team.tasks.has_ready());
+        }
+    }
+    if others > 0 {
+        spin::leave(others as usize);
+    }
+    let depth = context.depth() - 1;
+    if context.hot.borrow()[depth].is_carried {
+        crate::carry::leave(context);
+    }
+    team.finish();
+    context.pop_seat();
+}
+
+/// A region from beginning to end.
+pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
+    let (function, data) = (wanted.function, wanted.data);
+    begin(context, wanted);
+    // SAFETY: compiled code with the data made for it.
+    unsafe { function(data) };
+    end(context);
+}
+
+/// Member `id` of a team: takes part in its regions until the team is dismissed.
+pub(crate) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
+    let mut task = Arc::new(Task::implicit(crate::environment::settings().icv));
+    let mut epoch = 0;
+    if let Some(rank) = context.carried.get() {
+        rank.is_member(id);
+    }
+    loop {
+        loop {
+            team.bell.wait_until(context, &|| {
+                team.epoch.load(SeqCst) != epoch || team.tasks.has_ready()
+            });
+            if team.epoch.load(SeqCst) != epoch {
+                break;
+            }
+            // The region is not over while it has tasks.
+            team.run_any_task(context);
+        }
+        if team.dismissed.load(SeqCst) {
+            return;
+        }
+        epoch = epoch.wrapping_add(1);
+        let region = team.region();
+        let group = region.group.clone();
+        let current = renew(&mut task, region.icv, group, region.in_final);
+        context.seat.sit(Arc::as_ptr(team), id, current);
+        context.league.set(region.league);
+        crate::places::bind(context, team);
+        if region.shared {
+            team.come(context, |_, _| ());
+        }
+        if let Some(function) = region.function {
+            // SAFETY: compiled code with the data made for it.
+            unsafe { function(region.data) };
+        }
+        team.tasks.forget_edges(context.task());
+        team.ended.fetch_add(1, SeqCst);
+        team.bell.ring_after_rmw();
+    }
+}
+
+/// Runs `body` as a thread that is in no region.
+pub(crate) fn as_initial(context: &Context, body: impl FnOnce()) {
+    let team = Team::alone();
+    let task = Arc::new(Task::implicit(context.task().icv.get()));
+    let league = context.league.replace((0, 1));
+    context.push_seat();
+    context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
+    body();
+    while team.tasks.live() != 0 {
+        team.run_any_task(context);
+    }
+    team.tasks.forget_edges(&task);
+    context.pop_seat();
+    context.league.set(league);
+}
