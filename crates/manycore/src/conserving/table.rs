@@ -7,7 +7,8 @@ use super::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// By mixture, and whether threads outnumber cores: cores, and what none of the programs on them exceeded.
+/// By mixture, and whether threads outnumber cores: cores, and what none of the programs on
+/// them exceeded.
 #[derive(Default)]
 pub(super) struct Table(BTreeMap<(Mixture, bool), BTreeMap<usize, (u64, u64)>>);
 

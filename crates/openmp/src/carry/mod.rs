@@ -1,7 +1,7 @@
 //! Ranks that are carried: members of a team of more members than cores.
 //!
-//! Such a member is a POSIX thread whose kernel thread sleeps for ever. Its stack and its
-//! thread-locals are executed by *workers*, a kernel thread for each core: to go from one rank to another
+//! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
+//! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and FS, some 15 ns. `threadprivate` variables, `errno`,
 //! `malloc` and `pthread_self` are those of the rank, whichever worker it is on.
 //!
@@ -14,8 +14,8 @@
 //! the system's for each.
 //!
 //! The thread that begins the regions is worker 0 and one of the ranks. At the end of a region
-//! only worker 0 runs that rank, so that it comes back to its own kernel thread. What worker 0 does between ranks is done on the stack of a
-//! thread that was made for that.
+//! only worker 0 runs that rank, so that it comes back to its own kernel thread. What worker 0
+//! does between ranks, it does on the stack of a thread that was made for that.
 //!
 //! # The words
 //!
@@ -30,9 +30,9 @@
 //! # No wake-up is lost
 //!
 //! A worker that finds nothing for long adds itself to `idle`, reads `event`, looks at all ranks, and
-//! sleeps while `event` is as it was. Whoever makes a condition true (`Bell::ring`, `WordLock::unlock`) reads
-//! `idle` after a full fence, and if it is not 0 changes `event`. As in [`bell`](crate::bell), one
-//! of the two sees the other. A rank whose condition another worker looks at meanwhile is that
+//! sleeps while `event` is as it was. Whoever makes a condition true (`Bell::ring`,
+//! `WordLock::unlock`) reads `idle` after a full fence, and if it is not 0 changes `event`. As in
+//! [`bell`](crate::bell), one of the two sees the other. A rank whose condition another worker looks at meanwhile is that
 //! worker's: it looks at all again before it sleeps.
 //!
 //! # Ranks that do not come back
