@@ -301,8 +301,10 @@ impl<W: World> Registry<W> {
             }
             let waiting = !self.mail()[0].is_empty() || !self.injector().is_empty();
             if waiting || places.is_awaited() {
-                slot.remove(CALLER | NEEDED);
+                // In this order: with no bit set in between, the next caller would take the
+                // slot, and the place beside its heir.
                 slot.add(HELD);
+                slot.remove(CALLER | NEEDED);
                 return (Some((0, places.heir())), false);
             }
             if !self.has_roots() {
