@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, Request)> {
     let study = study::find(&args.name)?;
     let (world, settings) = World::new(
-        args.on.as_deref().unwrap_or(study.home()),
+        args.on.as_deref().unwrap_or(study.home_with(&args.set)),
         &args.set,
         study.keys(),
     )?;

@@ -12,13 +12,13 @@ const UNITS: [(&str, &str); 11] = [
     (
         "text",
         "algorithm app arrivals barrier benchmark class discipline distribution input line \
-         machine mode output_hash parameter partitioner policy program settings steady task unit \
+         machine mode otherwise output_hash parameter partitioner policy program settings steady task unit \
          verified world",
     ),
     (
         "count",
         "attempts barriers block_size core_groups edge_factor episodes found lines messages n \
-         reads_missed received recovered runs skipped sleeps steals tasks threads transfers wakeups \
+         reads_missed received recovered right runs skipped sleeps steals tasks threads transfers wakeups \
          writes",
     ),
     ("count, or counts one after the other", "cores"),

@@ -55,6 +55,11 @@ pub(crate) trait Study: Sync {
     /// Where it runs unless told otherwise: what `--on` would name.
     fn home(&self) -> &'static str;
 
+    /// The same for the user's `--set` pairs, some of which only make sense elsewhere.
+    fn home_with(&self, _set: &[String]) -> &'static str {
+        self.home()
+    }
+
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];
 

@@ -163,3 +163,121 @@ fn what_cannot_be_is_refused() {
     );
     assert!(bench.names("").is_empty());
 }
+
+/// Programs of the user's: one that is right, one that does not say so, one that never ends; and a
+/// library that says that it is ours.
+#[cfg(target_os = "linux")]
+#[test]
+fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
+    let bench = Bench::new();
+    let folder = bench.path("programs");
+    std::fs::create_dir(&folder).unwrap();
+    let compiled = |name: &str, flags: &[&str], text: &str| {
+        let source = bench.path("source.c");
+        std::fs::write(&source, text).unwrap();
+        let mut gcc = std::process::Command::new("gcc");
+        let output = gcc.args(["-O1", "-fopenmp", "-o", name]).arg(&source);
+        let output = output.args(flags).current_dir(&folder).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let good = r#"#include <omp.h>
+        #include <stdio.h>
+        int main(void) {
+          long sum = 0;
+          #pragma omp parallel for reduction(+ : sum)
+          for (int i = 1; i <= 100000; i++) sum += i;
+          printf(sum == 5000050000 ? "Verification = SUCCESSFUL\n" : "no\n");
+        }"#;
+    if !compiled("good", &[], good) {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    assert!(compiled("mute", &[], "int main(void) { return 0; }"));
+    assert!(compiled("stuck", &[], "int main(void) { for (;;) ; }"));
+    let library = r#"#include <stdio.h>
+        __attribute__((constructor)) static void shown(void) { puts("MANYCORE_VERSION"); }"#;
+    assert!(compiled("../ours.so", &["-shared", "-fPIC"], library));
+    let args = "study packing --set programs=openmp --set binaries=programs --set threads=3 --cores 1 \
+                --set runs=1 --set limit=1 --set library=ours.so --only tp,tp-pinned,ours \
+                --format csv";
+    let csv = run(&bench, args).ok().out();
+    let rows = records(&csv);
+    let of = |name: &str| column(&csv, name);
+    let (program, mode, time) = (of("program"), of("mode"), of("time"));
+    let (right, otherwise) = (of("right"), of("otherwise"));
+    assert_eq!(rows.len(), 3 * 4, "{csv}");
+    for row in &rows {
+        let (count, end) = match &row[program] {
+            "good" => ("1", ""),
+            "mute" => ("0", "not verified"),
+            _ => ("0", "timed out"),
+        };
+        assert_eq!((&row[right], &row[otherwise]), (count, end), "{row:?}");
+        assert_eq!(row[time].is_empty(), count == "0", "{row:?}");
+    }
+    let modes: Vec<&str> = rows.iter().map(|row| &row[mode]).collect();
+    assert!(
+        ["tr", "tp", "tp-pinned", "ours"]
+            .iter()
+            .all(|way| modes.contains(way))
+    );
+    // A library that does not say what it is was not used.
+    assert!(compiled(
+        "../ours.so",
+        &["-shared", "-fPIC"],
+        "int nothing;"
+    ));
+    std::fs::remove_file(folder.join("stuck")).unwrap();
+    let csv = run(&bench, &format!("{args} --fresh")).ok().out();
+    let unused = |row: &&csv::StringRecord| &row[otherwise] == "library not used";
+    assert_eq!(records(&csv).iter().filter(unused).count(), 2, "{csv}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_compiled_programs_cannot_be_asked_is_refused() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    let refused = |args: &str, parts: &[&str]| {
+        run(&bench, &format!("study packing {args}")).refused(parts);
+    };
+    let openmp = "--set programs=openmp";
+    refused(openmp, &["--set binaries=FOLDER"]);
+    refused(
+        &format!("{openmp} --set binaries=none"),
+        &["--set binaries=none", "folder"],
+    );
+    refused(
+        &format!("{openmp} --set binaries=empty"),
+        &["--set binaries=empty", "executed"],
+    );
+    refused(
+        &format!("{openmp} --set binaries=empty --on e5-2640x2"),
+        &["--set programs=openmp", "--on native"],
+    );
+    refused(
+        &format!("{openmp} --set binaries=empty --set sweep=10"),
+        &["--set sweep", "binaries"],
+    );
+    refused(
+        &format!("{openmp} --set binaries=empty --set says=("),
+        &["--set says=(", "regular expression"],
+    );
+    refused(
+        &format!("{openmp} --set binaries=empty --set limit=0"),
+        &["--set limit"],
+    );
+    refused(
+        "--set binaries=empty",
+        &["--set binaries", "--set programs=openmp"],
+    );
+    let program = bench.path("empty/program");
+    std::fs::copy("/bin/true", &program).unwrap();
+    refused(
+        &format!("{openmp} --set binaries=empty --set library=none.so"),
+        &["--set library=none.so", "libmanycore_gomp.so"],
+    );
+    refused(
+        &format!("{openmp} --set binaries=empty --only wrap"),
+        &["--only", "`wrap`", "tp-passive"],
+    );
+}

@@ -122,6 +122,8 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("tr", 7, filled(Square)),
         ("tp", 1, filled(Triangle)),
         ("tp-pinned", 4, filled(Funnel)),
+        ("tp-passive", 6, hollow(Triangle)),
+        ("libomp", 3, filled(Square)),
         ("elastic", 0, filled(Disc)),
         ("wrap", 2, filled(Diamond)),
         ("ideal", 7, hollow(Disc)),

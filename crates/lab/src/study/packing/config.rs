@@ -2,6 +2,7 @@
 
 use super::benchmark::Benchmark;
 use super::case::{PackingCase, Turn};
+use super::keys;
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::{Variation, variations};
@@ -59,6 +60,12 @@ impl PackingConfig {
     pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
         let setup = Setup::new("packing", request)?;
         let set = &request.settings;
+        let binaries = keys::OF_BINARIES.iter();
+        if let Some(key) = binaries.copied().find(|key| set.text(key).is_some()) {
+            return Err(bad_input(format!(
+                "--set {key}: it is for compiled programs; expected it with --set programs=openmp"
+            )));
+        }
         let native = setup.machines.is_host();
         let full = usize::from(request.full);
         let most = match setup.chip() {
@@ -279,7 +286,7 @@ fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
 }
 
 /// The core counts asked for, or all.
-fn cores(request: &Request, most: usize, all: usize) -> anyhow::Result<Vec<usize>> {
+pub(super) fn cores(request: &Request, most: usize, all: usize) -> anyhow::Result<Vec<usize>> {
     let mut counts: Vec<usize> = request.cores.iter().map(|count| count.get()).collect();
     if let Some(wrong) = counts.iter().find(|&&cores| cores > most) {
         return Err(bad_input(format!(

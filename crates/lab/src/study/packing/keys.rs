@@ -4,7 +4,7 @@ use crate::study::settings::Key;
 use crate::study::trial::{RUNS, SECONDS};
 
 /// The settings of this study.
-pub(super) const KEYS: [Key; 9] = [
+pub(super) const KEYS: [Key; 13] = [
     Key::number(
         "threads",
         "what the programs were written for, a list [16; native: 2,3,4,5,8,9]",
@@ -14,7 +14,7 @@ pub(super) const KEYS: [Key; 9] = [
     Key::text("benchmarks", "a list of barnes, bt, canneal, cg, ft [all]"),
     Key::text(
         "programs",
-        "a list of declared (told by their phases), intervals (the poster's), real (small inputs) [intervals,declared; --full: all; native: real]",
+        "a list of declared (told by their phases), intervals (the poster's), real (small inputs) [intervals,declared; --full: all; native: real]; or openmp: your own, compiled",
     ),
     Key::number(
         "intervals",
@@ -38,6 +38,33 @@ pub(super) const KEYS: [Key; 9] = [
         1,
         100,
     ),
+    Key::text(
+        "binaries",
+        "openmp: the folder with the programs, each run without arguments",
+    ),
+    Key::text(
+        "library",
+        "openmp: our libgomp [libmanycore_gomp.so beside this command]",
+    ),
+    Key::text(
+        "says",
+        "openmp: what a program writes if its result is right, a regular expression [SUCCESSFUL]",
+    ),
+    Key::number(
+        "limit",
+        "openmp: seconds after which a run is ended [60]",
+        1,
+        86_400,
+    ),
     RUNS,
     SECONDS,
 ];
+
+/// Those that are for compiled programs alone.
+pub(super) const OF_BINARIES: [&str; 4] = ["binaries", "library", "says", "limit"];
+
+/// Those that compiled programs have no use for.
+pub(super) const OF_OTHERS: [&str; 5] = ["benchmarks", "intervals", "barrier", "sweep", "skew"];
+
+/// What `--set programs` is for compiled programs.
+pub(super) const BINARIES: (&str, &str) = ("programs", "openmp");

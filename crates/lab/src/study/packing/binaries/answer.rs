@@ -1,0 +1,353 @@
+//! What was found: ratios to thread reduction, and whether results were right.
+
+use super::super::closed_form::{fair, ideal, pinned};
+use super::BinariesConfig;
+use super::case::{BinaryCase, Verdict};
+use super::way::Way;
+use crate::measure::statistics::{Spread, geometric_mean};
+use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use crate::report::section::{Block, Captioned};
+use crate::report::table::{Cell, Table};
+use crate::report::words::{list, more_or_less};
+use crate::study::trial::{Answer, Extra, MeasuredTrials, Runs};
+use serde::Serialize;
+use std::path::Path;
+
+const LEAD: &str = "A compiled OpenMP program that was started with a number of threads may be given fewer cores. \
+     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
+     left to the system, with the program's own runtime as it comes; tp-passive, where threads \
+     that wait sleep at once; tp-pinned, each bound to a core; ours, with manycore's library \
+     preloaded; libomp, with LLVM's.";
+
+const CAPTION: &str = "After the poster's figure 1: the time of thread reduction over that of the way, on as many \
+     cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
+
+/// A case: a line of `packing.csv`.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::study::packing) struct BinaryRow {
+    world: &'static str,
+    machine: String,
+    program: String,
+    threads: usize,
+    cores: usize,
+    mode: &'static str,
+    /// From begin to end, of runs whose result was right; empty if none was.
+    time: Option<f64>,
+    time_p10: Option<f64>,
+    time_p90: Option<f64>,
+    /// The time under thread reduction on as many cores over this.
+    ratio_tr: Option<f64>,
+    /// Time of the cores that the program was given, together, of all runs.
+    user: f64,
+    system: f64,
+    idle: f64,
+    /// Runs whose result was right, of so many.
+    right: usize,
+    runs: usize,
+    /// What the first run whose result was not right ended with.
+    otherwise: &'static str,
+    unit: &'static str,
+}
+
+/// The numbers.
+#[derive(Clone, Copy)]
+pub(super) struct BinariesResults<'a> {
+    pub(super) config: &'a BinariesConfig,
+    pub(super) measured: &'a MeasuredTrials<BinaryCase>,
+}
+
+/// A case's runs.
+type Found<'a> = &'a Runs<BinaryCase>;
+
+/// The times of runs whose result was right, in seconds.
+fn time(runs: Found<'_>) -> Option<Spread> {
+    let right = runs.outcomes.iter();
+    let right = right.filter(|outcome| outcome.verdict == Verdict::Right);
+    let times: Vec<f64> = right.map(|outcome| outcome.seconds).collect();
+    (!times.is_empty()).then(|| Spread::of(&times))
+}
+
+/// How many runs' results were right, and what the first other one ended with.
+fn verified(runs: Found<'_>) -> (usize, Option<Verdict>) {
+    let verdicts = || runs.outcomes.iter().map(|outcome| outcome.verdict);
+    let right = verdicts().filter(|&verdict| verdict == Verdict::Right);
+    let other = verdicts().find(|&verdict| verdict != Verdict::Right);
+    (right.count(), other)
+}
+
+impl<'a> BinariesResults<'a> {
+    fn of(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<Found<'a>> {
+        let case = self.config.case(program, threads, cores, way);
+        self.measured.0.iter().find(|runs| runs.trial == case)
+    }
+
+    fn seconds(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<f64> {
+        Some(time(self.of(program, threads, cores, way)?)?.median)
+    }
+
+    /// The time of thread reduction over that of a way.
+    fn ratio(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<f64> {
+        let seconds = |way| self.seconds(program, threads, cores, way);
+        Some(seconds(&Way::Tr)? / seconds(way)?)
+    }
+
+    /// The mean of all programs; none if one has no right result.
+    fn mean(self, threads: usize, cores: usize, way: &Way) -> Option<f64> {
+        let programs = self.config.programs.iter();
+        let ratios = programs.map(|program| self.ratio(program, threads, cores, way));
+        ratios.collect::<Option<Vec<f64>>>().map(geometric_mean)
+    }
+
+    /// All ways but the one that they are compared with.
+    fn others(self) -> impl Iterator<Item = &'a Way> {
+        self.config.ways.iter().filter(|way| **way != Way::Tr)
+    }
+
+    pub(super) fn answer(self) -> Answer<BinaryRow> {
+        let config = self.config;
+        let findings = self.findings();
+        let mut blocks = vec![Block::Paragraph(self.what())];
+        blocks.extend(
+            config
+                .threads
+                .iter()
+                .map(|&threads| Block::Table(self.table(threads))),
+        );
+        blocks.extend(findings.iter().cloned().map(Block::Paragraph));
+        let figures = config.threads.iter().enumerate();
+        let figures = figures.filter_map(|(at, &threads)| {
+            let part = match at {
+                0 => String::new(),
+                _ => format!("{threads}"),
+            };
+            Captioned::new(self.figure(threads, part), CAPTION)
+        });
+        Answer {
+            title: "Thread packing of compiled programs",
+            lead: LEAD,
+            figures: figures.collect(),
+            blocks,
+            summary: findings.iter().map(|line| format!("{line}\n")).collect(),
+            rows: self.rows(),
+            extra: Extra::default(),
+        }
+    }
+
+    fn what(self) -> String {
+        let config = self.config;
+        format!(
+            "Programs are run as they are, without arguments, in their folder, on the first C CPUs of \
+             this machine ({}); each round runs all in shuffled order (seed {}), so that all see the \
+             same disturbance. The time is from a program's begin to its end. A result is right if \
+             the program writes `{}`; others do not count as times. A run is ended after {} s.",
+            config.setup.machine, config.setup.seed, config.says, config.limit
+        )
+    }
+
+    /// What the numbers mean, a sentence a number of threads and cores.
+    fn findings(self) -> Vec<String> {
+        let mut findings = Vec::new();
+        for &threads in &self.config.threads {
+            for cores in self.config.cores_of(threads) {
+                let ways = self.others().filter_map(|way| {
+                    let ratio = self.mean(threads, cores, way)?;
+                    Some(format!("{way} {}", more_or_less(1.0 / ratio - 1.0)))
+                });
+                let ways: Vec<String> = ways.collect();
+                if !ways.is_empty() {
+                    findings.push(format!(
+                        "{threads} threads on {cores} cores, compared with {cores} threads: {}.",
+                        list(&ways)
+                    ));
+                }
+            }
+        }
+        findings
+    }
+
+    fn table(self, threads: usize) -> Table {
+        let config = self.config;
+        let mut header = vec!["program".into(), "cores".into(), "tr, s".into()];
+        header.extend(self.others().map(ToString::to_string));
+        header.extend(["fair\nsharing", "pinned"].map(String::from));
+        let mut rows = Vec::new();
+        for cores in config.cores_of(threads) {
+            let best = ideal(threads, cores, 1.0);
+            let closed = [fair(threads, cores), pinned(threads, cores)];
+            let closed = || closed.map(|time| Cell::new(format!("{:.3}", best / time)));
+            for program in &config.programs {
+                let case = config.case(program, threads, cores, &Way::Tr);
+                let cell = |way: &Way, value: Option<f64>| {
+                    let runs = self.of(program, threads, cores, way);
+                    Cell::new(told(runs, value))
+                };
+                let reduced = self.seconds(program, threads, cores, &Way::Tr);
+                let mut row = vec![Cell::new(case.name()), Cell::new(cores.to_string())];
+                row.push(cell(&Way::Tr, reduced));
+                row.extend(
+                    self.others()
+                        .map(|way| cell(way, self.ratio(program, threads, cores, way))),
+                );
+                row.extend(closed());
+                rows.push(row);
+            }
+            if config.programs.len() > 1 {
+                let mut row = vec![Cell::new("geometric mean"), Cell::new(cores.to_string())];
+                row.push(Cell::new(""));
+                row.extend(self.others().map(|way| {
+                    let mean = self.mean(threads, cores, way);
+                    Cell::new(mean.map_or("-".into(), |mean| format!("{mean:.3}")))
+                }));
+                row.extend(closed());
+                rows.push(row);
+            }
+        }
+        Table {
+            caption: format!("{threads} threads: time of thread reduction over the way's time"),
+            header,
+            rows,
+        }
+    }
+
+    fn figure(self, threads: usize, part: String) -> Figure {
+        let config = self.config;
+        let cores = config.cores_of(threads);
+        let ratio = |program: Option<&Path>, cores, way: &Way| match program {
+            Some(program) => self.ratio(program, threads, cores, way),
+            None => self.mean(threads, cores, way),
+        };
+        let lines = |program: Option<&Path>| {
+            let against = |of: &dyn Fn(usize) -> Option<f64>| -> Vec<Point> {
+                let point = |&cores: &usize| Some(Point::exact(cores as f64, of(cores)?));
+                cores.iter().filter_map(point).collect()
+            };
+            let closed = |name, form: fn(usize, usize) -> f64| {
+                let of = |cores| Some(ideal(threads, cores, 1.0) / form(threads, cores));
+                Series::computed(name, against(&of))
+            };
+            let measured = self.others().map(|way| {
+                Series::measured(way.name(), against(&|cores| ratio(program, cores, way)))
+            });
+            let mut series: Vec<Series> = measured.collect();
+            series.push(Series::level(Way::Tr.name(), 1.0));
+            series.push(closed("fair sharing", fair));
+            series.push(closed("pinned", pinned));
+            Content::Lines {
+                x: Axis::linear("cores", ""),
+                y: Axis::linear("time of tr over its time", ""),
+                series,
+            }
+        };
+        // On one number of cores there is no line.
+        let dots = |program: Option<&Path>| Content::Dots {
+            x: Axis::linear("time of tr over its time", ""),
+            marks: vec![format!("{} cores", cores[0])],
+            rows: self
+                .others()
+                .map(|way| DotRow {
+                    label: way.name().to_owned(),
+                    dots: vec![ratio(program, cores[0], way).map(Value::exact)],
+                })
+                .collect(),
+            reference: Some(1.0),
+        };
+        let each = config.programs.iter().map(|program| {
+            let case = config.case(program, threads, 1, &Way::Tr);
+            (case.name(), Some(&**program))
+        });
+        let mean = (config.programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
+        let panels = each.chain(mean).map(|(title, program)| Panel {
+            title,
+            content: match cores.len() {
+                1 => dots(program),
+                _ => lines(program),
+            },
+        });
+        Figure {
+            part,
+            message: self.message(threads),
+            note: format!(
+                "Time of {threads} threads reduced to as many as there are cores (tr), over their time \
+                 packed onto the cores ({})",
+                config.setup.place()
+            ),
+            panels: match cores.is_empty() {
+                true => Vec::new(),
+                false => panels.collect(),
+            },
+        }
+    }
+
+    /// The title of a figure: on the most cores that are fewer than the threads.
+    fn message(self, threads: usize) -> String {
+        let cores = self.config.cores_of(threads);
+        let few = cores.iter().filter(|&&cores| cores < threads).max();
+        let cores = few.or(cores.first()).copied().unwrap_or(1);
+        let ways = self.others().filter_map(|way| {
+            let ratio = self.mean(threads, cores, way)?;
+            Some(format!("{way} {}", more_or_less(1.0 / ratio - 1.0)))
+        });
+        let ways: Vec<String> = ways.collect();
+        match ways.is_empty() {
+            true => format!("{threads} threads on {cores} cores: not all programs verified"),
+            false => format!(
+                "On {cores} cores {threads} threads take, compared with {cores} threads: {}",
+                list(&ways)
+            ),
+        }
+    }
+
+    fn rows(self) -> Vec<BinaryRow> {
+        let setup = &self.config.setup;
+        let row = |runs: Found<'_>| {
+            let case = &runs.trial;
+            let (right, other) = verified(runs);
+            let spread = time(runs);
+            let ms = |seconds: f64| (seconds * 1e6).round() / 1e3;
+            let mean = |of: &dyn Fn(&super::case::BinaryOutcome) -> f64| {
+                runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
+            };
+            let (user, system) = (mean(&|one| one.user), mean(&|one| one.system));
+            let all = mean(&|one| one.seconds) * case.cores as f64;
+            BinaryRow {
+                world: setup.world,
+                machine: setup.machine.clone(),
+                program: case.name(),
+                threads: case.threads,
+                cores: case.cores,
+                mode: case.way.name(),
+                time: spread.map(|spread| ms(spread.median)),
+                time_p10: spread.map(|spread| ms(spread.p10)),
+                time_p90: spread.map(|spread| ms(spread.p90)),
+                ratio_tr: self.ratio(&case.program, case.threads, case.cores, &case.way),
+                user: ms(user),
+                system: ms(system),
+                idle: ms((all - user - system).max(0.0)),
+                right,
+                runs: runs.outcomes.len(),
+                otherwise: other.map_or("", Verdict::name),
+                unit: "ms",
+            }
+        };
+        self.measured.0.iter().map(row).collect()
+    }
+}
+
+/// A number of a case, and how many of its runs were not verified.
+fn told(runs: Option<Found<'_>>, value: Option<f64>) -> String {
+    let value = value.map(|value| format!("{value:.3}"));
+    let Some(runs) = runs else {
+        return "-".into();
+    };
+    let (right, other) = verified(runs);
+    match (value, other) {
+        (Some(value), None) => value,
+        (value, Some(other)) => format!(
+            "{} ({}, {right} of {} right)",
+            value.unwrap_or("-".into()),
+            other.name(),
+            runs.outcomes.len()
+        ),
+        (None, None) => "-".into(),
+    }
+}

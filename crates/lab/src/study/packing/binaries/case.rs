@@ -1,0 +1,124 @@
+//! One run of a compiled program, and all that decides it.
+
+use super::spawn::{Ended, Run};
+use super::way::Way;
+use crate::study::trial::{Machines, Trial};
+use manycore::topology::Topology;
+use regex_lite::Regex;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// All that decides it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::study::packing) struct BinaryCase {
+    pub(super) program: PathBuf,
+    /// What the user wants.
+    pub(super) threads: usize,
+    pub(super) cores: usize,
+    pub(super) way: Way,
+    /// What it writes if its result is right.
+    pub(super) says: String,
+    /// In seconds.
+    pub(super) limit: u64,
+}
+
+/// What the program's result is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::study::packing) enum Verdict {
+    /// It says that its result is right.
+    Right,
+    /// It does not.
+    Wrong,
+    /// It ended with a status other than 0, or by a signal.
+    Failed,
+    TimedOut,
+    /// It does not use the library that it was given.
+    NotUsed,
+}
+
+impl Verdict {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Wrong => "not verified",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+            Self::NotUsed => "library not used",
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::study::packing) struct BinaryOutcome {
+    pub(super) seconds: f64,
+    /// Processor time of all threads.
+    pub(super) user: f64,
+    pub(super) system: f64,
+    pub(super) verdict: Verdict,
+}
+
+impl BinaryCase {
+    /// The program's name.
+    pub(super) fn name(&self) -> String {
+        let name = self.program.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    fn verdict(&self, ended: &Ended, says: &Regex) -> Verdict {
+        let sign = self.way.sign();
+        if ended.timed_out {
+            Verdict::TimedOut
+        } else if sign.is_some_and(|sign| !ended.output.contains(sign)) {
+            Verdict::NotUsed
+        } else if says.is_match(&ended.output) {
+            Verdict::Right
+        } else if ended.succeeded {
+            Verdict::Wrong
+        } else {
+            Verdict::Failed
+        }
+    }
+}
+
+impl Trial for BinaryCase {
+    type Outcome = BinaryOutcome;
+
+    fn cores(&self) -> usize {
+        self.cores
+    }
+
+    fn simulate(&self, _: &Machines) -> anyhow::Result<(BinaryOutcome, u64)> {
+        anyhow::bail!("a compiled program cannot be simulated")
+    }
+
+    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<BinaryOutcome> {
+        let cpus = &topology.compact_order()[..self.cores];
+        let mut variables = self.way.variables(cpus);
+        let threads = self.way.threads(self.threads, self.cores);
+        variables.push(("OMP_NUM_THREADS", threads.to_string()));
+        let ended = Run {
+            program: &self.program,
+            variables: &variables,
+            cpus,
+            limit: Duration::from_secs(self.limit),
+        }
+        .to_its_end()?;
+        Ok(BinaryOutcome {
+            verdict: self.verdict(&ended, &Regex::new(&self.says)?),
+            seconds: ended.seconds,
+            user: ended.user,
+            system: ended.system,
+        })
+    }
+}
+
+impl fmt::Display for BinaryCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, threads, cores, way) = (self.name(), self.threads, self.cores, &self.way);
+        write!(f, "{name}, {threads} threads on {cores} cores, {way}")
+    }
+}

@@ -1,0 +1,190 @@
+//! The poster's experiment with compiled OpenMP programs of the user's, on this host.
+
+mod answer;
+mod case;
+mod spawn;
+mod way;
+
+use super::config::cores;
+use super::keys;
+use crate::failure::bad_input;
+use crate::measure::journal::Journal;
+use crate::study::Request;
+use crate::study::settings::bounded;
+use crate::study::trial::{Answer, MeasuredTrials, Question, Session, Setup, measure};
+use answer::{BinariesResults, BinaryRow};
+use case::BinaryCase;
+use manycore::topology::Topology;
+use regex_lite::Regex;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use way::Way;
+
+/// What programs say of a right result: NPB's do.
+const SAYS: &str = "SUCCESSFUL";
+/// Seconds after which a run is ended.
+const LIMIT: u64 = 60;
+/// Our library, as it is built.
+const LIBRARY: &str = "libmanycore_gomp.so";
+
+/// Everything that decides what is measured. Its hash names the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct BinariesConfig {
+    #[serde(flatten)]
+    setup: Setup,
+    programs: Vec<PathBuf>,
+    ways: Vec<Way>,
+    threads: Vec<usize>,
+    cores: Vec<usize>,
+    says: String,
+    limit: u64,
+}
+
+impl BinariesConfig {
+    pub(super) fn new(request: &Request) -> anyhow::Result<Self> {
+        let setup = Setup::new("packing", request)?;
+        let set = &request.settings;
+        if !setup.machines.is_host() || !cfg!(target_os = "linux") {
+            return Err(bad_input(
+                "--set programs=openmp: compiled programs run on this host alone, and on Linux; \
+                 expected --on native",
+            ));
+        }
+        let others = keys::OF_OTHERS.into_iter();
+        if let Some(key) = others.clone().find(|key| set.text(key).is_some()) {
+            return Err(bad_input(format!(
+                "--set {key}: compiled programs do not have it; expected some of threads, {}, runs, \
+                 seconds",
+                keys::OF_BINARIES.join(", ")
+            )));
+        }
+        let cpus = Topology::detect().usable().len();
+        let threads = match set.numbers("threads") {
+            Some(threads) => threads.into_iter().map(|count| count as usize).collect(),
+            None => vec![cpus, cpus + 1],
+        };
+        let says = set.text("says").unwrap_or(SAYS);
+        Regex::new(says).map_err(|error| {
+            bad_input(format!(
+                "--set says={says}: {error}; expected a regular expression"
+            ))
+        })?;
+        let config = Self {
+            programs: programs(set.text("binaries"))?,
+            ways: Way::asked(&request.only, || library(set.text("library")))?,
+            cores: cores(request, cpus, cpus)?,
+            says: says.to_owned(),
+            limit: set.number("limit")?.unwrap_or(LIMIT),
+            threads,
+            setup,
+        };
+        let (programs, ways) = (config.programs.len(), config.ways.len());
+        bounded(&[config.threads.len(), config.cores.len(), programs, ways])?;
+        Ok(config)
+    }
+
+    /// The core counts for so many threads.
+    fn cores_of(&self, threads: usize) -> Vec<usize> {
+        let cores = self.cores.iter().copied();
+        cores.filter(|&cores| cores <= threads).collect()
+    }
+
+    fn case(&self, program: &Path, threads: usize, cores: usize, way: &Way) -> BinaryCase {
+        BinaryCase {
+            program: program.to_owned(),
+            threads,
+            cores,
+            way: way.clone(),
+            says: self.says.clone(),
+            limit: self.limit,
+        }
+    }
+
+    fn cases(&self) -> Vec<BinaryCase> {
+        let mut cases = Vec::new();
+        for &threads in &self.threads {
+            for cores in self.cores_of(threads) {
+                for program in &self.programs {
+                    let ways = self.ways.iter();
+                    cases.extend(ways.map(|way| self.case(program, threads, cores, way)));
+                }
+            }
+        }
+        cases
+    }
+}
+
+impl Question for BinariesConfig {
+    type Measured = MeasuredTrials<BinaryCase>;
+    type Row = BinaryRow;
+
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Self::Measured, Journal)> {
+        measure(session, &self.setup, &self.cases())
+    }
+
+    fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<BinaryRow>> {
+        Ok(BinariesResults {
+            config: self,
+            measured,
+        }
+        .answer())
+    }
+}
+
+/// The programs in a folder: its files that may be executed, by name.
+fn programs(folder: Option<&str>) -> anyhow::Result<Vec<PathBuf>> {
+    let Some(folder) = folder else {
+        return Err(bad_input(
+            "--set programs=openmp: expected --set binaries=FOLDER, where your programs are",
+        ));
+    };
+    let wrong = |error: &dyn std::fmt::Display| {
+        bad_input(format!(
+            "--set binaries={folder}: {error}; expected a folder with compiled programs"
+        ))
+    };
+    let folder_of = std::fs::canonicalize(folder).map_err(|error| wrong(&error))?;
+    let entries = std::fs::read_dir(&folder_of).map_err(|error| wrong(&error))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut programs: Vec<PathBuf> = paths.filter(|path| is_program(path)).collect();
+    programs.sort();
+    if programs.is_empty() {
+        return Err(wrong(&"it has no file that can be executed"));
+    }
+    Ok(programs)
+}
+
+/// Whether a file may be executed, and is no library.
+fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let metadata = path.metadata();
+        let executable =
+            metadata.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+        executable && !name.contains(".so")
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_file()
+    }
+}
+
+/// Our library: the one that is named, or the one beside this command.
+fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
+    let path = match named {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let command = std::env::current_exe()?;
+            command.with_file_name(LIBRARY)
+        }
+    };
+    std::fs::canonicalize(&path).map_err(|error| {
+        bad_input(format!(
+            "--set library={}: {error}; expected {LIBRARY} (cargo build --release -p \
+             manycore-openmp), or --only without `ours`",
+            path.display()
+        ))
+    })
+}

@@ -1,0 +1,129 @@
+//! A program run to its end, or to the time's.
+
+use anyhow::Context;
+use std::path::Path;
+use std::time::Duration;
+
+/// How it is run.
+pub(super) struct Run<'a> {
+    pub(super) program: &'a Path,
+    pub(super) variables: &'a [(&'static str, String)],
+    /// The CPUs that it may use.
+    pub(super) cpus: &'a [usize],
+    pub(super) limit: Duration,
+}
+
+/// What came of it.
+pub(super) struct Ended {
+    pub(super) seconds: f64,
+    /// Of all its threads.
+    pub(super) user: f64,
+    pub(super) system: f64,
+    /// Both streams.
+    pub(super) output: String,
+    /// Whether its status is 0.
+    pub(super) succeeded: bool,
+    pub(super) timed_out: bool,
+}
+
+/// What of the user's environment would change how a program runs.
+const OURS_TO_SET: [&str; 8] = [
+    "OMP_NUM_THREADS",
+    "OMP_WAIT_POLICY",
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "OMP_DYNAMIC",
+    "OMP_DISPLAY_ENV",
+    "GOMP_CPU_AFFINITY",
+    "LD_PRELOAD",
+];
+
+impl Run<'_> {
+    #[cfg(target_os = "linux")]
+    pub(super) fn to_its_end(&self) -> anyhow::Result<Ended> {
+        use std::io::{Read, Seek};
+        use std::os::unix::process::{CommandExt, ExitStatusExt};
+        use std::process::{Command, ExitStatus, Stdio};
+        use std::sync::mpsc;
+        use std::time::Instant;
+
+        let mut written = tempfile::tempfile()?;
+        let mask = mask(self.cpus);
+        let mut command = Command::new(self.program);
+        command
+            .stdin(Stdio::null())
+            .stdout(written.try_clone()?)
+            .stderr(written.try_clone()?)
+            // Not ended by ctrl-C: a run that began is finished.
+            .process_group(0);
+        if let Some(folder) = self.program.parent() {
+            command.current_dir(folder);
+        }
+        for name in OURS_TO_SET {
+            command.env_remove(name);
+        }
+        command.envs(self.variables.iter().map(|(name, text)| (name, text)));
+        // SAFETY: between fork and exec, one system call.
+        unsafe {
+            command.pre_exec(move || {
+                let size = size_of_val(&mask);
+                match libc::sched_setaffinity(0, size, &raw const mask) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+        let began = Instant::now();
+        let child = command
+            .spawn()
+            .with_context(|| format!("{}: cannot be run", self.program.display()))?;
+        let process = child.id() as libc::pid_t;
+        let (over, end) = mpsc::channel::<()>();
+        let limit = self.limit;
+        let watchdog = std::thread::spawn(move || {
+            let late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
+            if late {
+                // SAFETY: the group of a child that nobody has waited for yet.
+                unsafe { libc::kill(-process, libc::SIGKILL) };
+            }
+            late
+        });
+        let mut status = 0;
+        // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: writes both, of a child of this process.
+        while unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {}
+        let seconds = began.elapsed().as_secs_f64();
+        drop(over);
+        let timed_out = watchdog.join().unwrap_or(false);
+        let mut output = Vec::new();
+        written.rewind()?;
+        written.read_to_end(&mut output)?;
+        let time = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Ok(Ended {
+            seconds,
+            user: time(usage.ru_utime),
+            system: time(usage.ru_stime),
+            output: String::from_utf8_lossy(&output).into_owned(),
+            succeeded: ExitStatus::from_raw(status).success(),
+            timed_out,
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn to_its_end(&self) -> anyhow::Result<Ended> {
+        anyhow::bail!("compiled programs are run on Linux alone")
+    }
+}
+
+/// A mask of these CPUs.
+#[cfg(target_os = "linux")]
+fn mask(cpus: &[usize]) -> libc::cpu_set_t {
+    // SAFETY: all-zero bytes are an empty set.
+    let mut mask: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for &cpu in cpus {
+        // SAFETY: it ignores CPUs beyond its size.
+        unsafe { libc::CPU_SET(cpu, &mut mask) };
+    }
+    mask
+}

@@ -1,0 +1,129 @@
+//! How a compiled program of T threads is run on C cores.
+
+use crate::failure::bad_input;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// The poster's three ways, and runtimes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::study::packing) enum Way {
+    /// Thread reduction: as many threads as cores, each bound to its own.
+    Tr,
+    /// Thread packing: all threads under a mask of the cores, and the program's own runtime as it
+    /// comes.
+    Tp,
+    /// The same; threads that wait sleep at once.
+    TpPassive,
+    /// Each thread bound to one of the cores, in turns.
+    TpPinned,
+    /// Our library, preloaded.
+    Ours(PathBuf),
+    /// LLVM's library in place of GCC's, preloaded.
+    Libomp(PathBuf),
+}
+
+impl Way {
+    const NAMES: [&str; 6] = ["tr", "tp", "tp-passive", "tp-pinned", "ours", "libomp"];
+
+    pub(super) fn name(&self) -> &'static str {
+        Self::NAMES[match self {
+            Self::Tr => 0,
+            Self::Tp => 1,
+            Self::TpPassive => 2,
+            Self::TpPinned => 3,
+            Self::Ours(_) => 4,
+            Self::Libomp(_) => 5,
+        }]
+    }
+
+    /// The ways that are named, or all that there are here; thread reduction is what they are
+    /// compared with.
+    pub(super) fn asked(
+        only: &[String],
+        library: impl Fn() -> anyhow::Result<PathBuf>,
+    ) -> anyhow::Result<Vec<Self>> {
+        let mut ways = vec![Self::Tr];
+        let all = Self::NAMES.map(String::from);
+        for name in if only.is_empty() { &all[..] } else { only } {
+            let way = match &**name {
+                "tr" => Self::Tr,
+                "tp" => Self::Tp,
+                "tp-passive" => Self::TpPassive,
+                "tp-pinned" => Self::TpPinned,
+                "ours" => Self::Ours(library()?),
+                "libomp" => match libomp() {
+                    Some(path) => Self::Libomp(path),
+                    None if only.is_empty() => continue,
+                    None => {
+                        return Err(bad_input(
+                            "--only libomp: no libomp.so.5 in /usr/lib; expected LLVM's OpenMP \
+                             library (apt-get install libomp5)",
+                        ));
+                    }
+                },
+                other => {
+                    return Err(bad_input(format!(
+                        "--only: unknown way `{other}`; expected some of {}",
+                        Self::NAMES.join(", ")
+                    )));
+                }
+            };
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        Ok(ways)
+    }
+
+    /// Threads of a program of `threads` on `cores`.
+    pub(super) fn threads(&self, threads: usize, cores: usize) -> usize {
+        match self {
+            Self::Tr => threads.min(cores),
+            _ => threads,
+        }
+    }
+
+    /// What is set in the program's environment, on these CPUs.
+    pub(super) fn variables(&self, cpus: &[usize]) -> Vec<(&'static str, String)> {
+        let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
+        match self {
+            Self::Tp => vec![],
+            Self::Tr | Self::TpPinned => vec![("GOMP_CPU_AFFINITY", cpus.join(" "))],
+            Self::TpPassive => vec![("OMP_WAIT_POLICY", "passive".into())],
+            Self::Ours(library) | Self::Libomp(library) => vec![
+                ("LD_PRELOAD", library.display().to_string()),
+                ("OMP_DISPLAY_ENV", "verbose".into()),
+            ],
+        }
+    }
+
+    /// What the program's output has if the way took effect.
+    pub(super) fn sign(&self) -> Option<&'static str> {
+        match self {
+            Self::Ours(_) => Some("MANYCORE_VERSION"),
+            Self::Libomp(_) => Some("KMP_"),
+            _ => None,
+        }
+    }
+}
+
+/// Where Debian, Fedora and LLVM's packages put it; the newest.
+fn libomp() -> Option<PathBuf> {
+    let machine = std::env::consts::ARCH;
+    let plain = [
+        format!("/usr/lib/{machine}-linux-gnu/libomp.so.5"),
+        "/usr/lib64/libomp.so".into(),
+    ];
+    let llvm = (11..=30).rev();
+    let llvm = llvm.map(|version| format!("/usr/lib/llvm-{version}/lib/libomp.so.5"));
+    let mut paths = plain.into_iter().chain(llvm).map(PathBuf::from);
+    paths.find(|path| path.exists())
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
