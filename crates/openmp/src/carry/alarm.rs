@@ -16,15 +16,21 @@
 //!
 //! Otherwise the alarm is set again, later each time, and after some times no more.
 //!
+//! # Ranks that spin
+//!
+//! When another thread rings the alarm of a worker that has stalled, the handler notes the rank's registers,
+//! and looks again a little later. A loop that computes has changed one; a loop that waits for a
+//! word of memory has not.
+//!
 //! # Late and early
 //!
 //! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8. Of the lateness
 //! only 1 us is chance, so the timer is set early by what it was late before. Neither the handler nor the
 //! rank waits: leaving a little too soon costs as much as waiting.
 
-use super::code;
 use super::rank::Rank;
 use super::worker::Worker;
+use super::{code, division};
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -47,6 +53,14 @@ const AGAIN: Duration = Duration::from_micros(30);
 /// How often it is tried.
 const TRIES: u32 = 6;
 
+/// Between two looks at a rank that may spin.
+const LOOK: Duration = Duration::from_micros(40);
+/// A loop that waits lies within so many bytes.
+const WAITING_LOOP: i64 = 64;
+
+/// The general registers, and last the instruction's address, as the kernel has them in a frame.
+type Registers = [i64; 17];
+
 /// See the module. Its worker's, and its handler's.
 pub(super) struct Alarm {
     timer: Cell<Option<libc::timer_t>>,
@@ -55,6 +69,8 @@ pub(super) struct Alarm {
     /// When the rank is to leave; 0: not at all.
     due: AtomicU64,
     tries: Cell<u32>,
+    /// The rank's registers when somebody rang.
+    noted: Cell<Option<Registers>>,
     /// How many ticks before `due` the timer is set.
     early: Cell<u64>,
     /// The rank has left in the handler, so that the signal is blocked.
@@ -117,6 +133,7 @@ impl Alarm {
             thread: Cell::new(0),
             due: AtomicU64::new(0),
             tries: Cell::new(0),
+            noted: Cell::new(None),
             early: Cell::new(Native::duration_to_ticks(LATENESS)),
             in_handler: Cell::new(false),
             mask: Cell::new(0),
@@ -215,6 +232,7 @@ impl Alarm {
     /// it leave.
     pub(super) fn rank_has_left(&self) -> bool {
         self.due.store(0, Relaxed);
+        self.noted.set(None);
         let cut = self.in_handler.replace(false);
         if cut {
             signal().map(unblock);
@@ -238,11 +256,21 @@ impl Alarm {
         let tries = self.tries.get();
         if tries < TRIES {
             self.tries.set(tries + 1);
-            let delay = Native::duration_to_ticks(AGAIN) << tries;
-            self.due.store(now + delay, Relaxed);
-            self.start(delay);
+            self.wake_after(now, Native::duration_to_ticks(AGAIN) << tries);
         }
     }
+
+    /// Sets the alarm for the rank that is executed, from its handler.
+    fn wake_after(&self, now: u64, delay: u64) {
+        self.due.store(now + delay, Relaxed);
+        self.start(delay);
+    }
+}
+
+/// Whether a rank that had these registers and has those has only waited meanwhile.
+fn spins(then: &Registers, now: &Registers) -> bool {
+    let at = 16;
+    then[..at] == now[..at] && (then[at] - now[at]).abs() < WAITING_LOOP
 }
 
 /// Nothing here may lock, allocate or wait.
@@ -266,7 +294,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
         if due == 0 || now + Native::duration_to_ticks(EARLIEST) < due {
             return;
         }
-        if alarm.tries.get() == 0 {
+        if alarm.tries.get() == 0 && alarm.noted.get().is_none() {
             alarm.learn(now, due);
         }
     }
@@ -277,6 +305,17 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     if !code::is_programs(at) || rank.held.get() > 0 || blocked != alarm.mask.get() {
         alarm.put_off(now);
         return;
+    }
+    let registers = Registers::try_from(&frame.uc_mcontext.gregs[..17]).unwrap_or_default();
+    match alarm.noted.take() {
+        None if !by_timer => {
+            alarm.noted.set(Some(registers));
+            return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
+        }
+        Some(noted) if spins(&noted, &registers) => {
+            division::of_hall().inspect(|it| it.found_spinning());
+        }
+        _ => {}
     }
     alarm.alternate.set(frame.uc_stack);
     let error = errno();
@@ -305,4 +344,22 @@ fn errno() -> c_int {
 fn set_errno(error: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = error };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_counts_does_not_spin() {
+        let mut then: Registers = std::array::from_fn(|register| register as i64);
+        let mut now = then;
+        now[16] += 12;
+        assert!(spins(&then, &now));
+        now[3] += 1;
+        assert!(!spins(&then, &now));
+        // Elsewhere by now.
+        (then[3], then[16]) = (now[3], 1_000);
+        assert!(!spins(&then, &now));
+    }
 }

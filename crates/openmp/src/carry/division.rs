@@ -24,14 +24,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// The longest turn of ranks that wait for each other in the program's own way.
-const LONGEST_TURN: Duration = Duration::from_millis(1);
-/// The shortest: some four times what the alarm costs.
-const SHORTEST_TURN: Duration = Duration::from_micros(60);
-/// Stalls in one episode after which turns are tried.
-const STALLS: u32 = 3;
-/// Episodes until turns that did not help are tried again.
-const FORGETTING: u32 = 64;
+/// The turn of ranks that wait for each other in the program's own way: some twice what the alarm
+/// costs.
+const TURN: Duration = Duration::from_micros(40);
+/// So often ranks are found spinning in one episode until they have turns there.
+const SPINS: u32 = 3;
 
 /// The division of a team of one size.
 pub(super) struct Division {
@@ -39,7 +36,6 @@ pub(super) struct Division {
     /// Of who opens an episode, like all cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Turns>>,
-    opened: Cell<u64>,
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
@@ -50,8 +46,8 @@ pub(super) struct Division {
     quantum: AtomicU64,
     /// A worker that has not changed ranks for so many ticks may have one that spins.
     stall: AtomicU64,
-    /// Stalls in this episode.
-    stalls: AtomicU32,
+    /// How often ranks were found spinning in this episode.
+    spins: AtomicU32,
     episode: AtomicU64,
 }
 
@@ -125,7 +121,6 @@ impl Division {
             size,
             planner: UnsafeCell::new(planner),
             turns: UnsafeCell::new(vec![]),
-            opened: Cell::new(Native::now()),
             missed: Cell::new(true),
             schedule: Schedule::new(cores().min(size)),
             plans: Plans::new(size, size),
@@ -133,7 +128,7 @@ impl Division {
             reversed: AtomicBool::new(true),
             quantum: AtomicU64::new(0),
             stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
-            stalls: AtomicU32::new(0),
+            spins: AtomicU32::new(0),
             episode: AtomicU64::new(0),
         }
     }
@@ -154,11 +149,10 @@ impl Division {
     pub(super) fn next(&self, site: usize) {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
-        let now = Native::now();
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
             if let Some(turns) = turns.get_mut(planner.interval()) {
-                turns.learn(now - self.opened.get(), self.stalls.load(Relaxed));
+                turns.learn(self.spins.load(Relaxed));
             }
         }
         let cores = cores().min(self.size);
@@ -184,10 +178,9 @@ impl Division {
         let expected = work.iter().sum::<u64>() / cores as u64;
         let least = Native::duration_to_ticks(STALL);
         self.stall.store(least.max(2 * expected), Relaxed);
-        self.stalls.store(0, Relaxed);
+        self.spins.store(0, Relaxed);
         let reversed = !self.reversed.load(Relaxed);
         self.reversed.store(reversed, Relaxed);
-        self.opened.set(now);
         // Release: a worker that sees the episode sees its advice.
         self.episode.fetch_add(1, Release);
     }
@@ -245,55 +238,49 @@ impl Division {
         self.stall.load(Relaxed)
     }
 
-    /// A worker has.
-    pub(super) fn has_stalled(&self) {
-        self.stalls.fetch_add(1, Relaxed);
+    /// A rank spins.
+    pub(super) fn found_spinning(&self) {
+        self.spins.fetch_add(1, Relaxed);
     }
 }
 
-/// Turns in one interval: tried after stalls, shortened while that makes the interval shorter.
+/// Turns in one interval, once ranks were found spinning in it.
 #[derive(Clone, Copy, Default)]
 struct Turns {
     site: usize,
     quantum: u64,
-    /// What the interval took before the last change.
-    before: u64,
-    /// Episodes without a change.
-    rest: u32,
 }
 
 impl Turns {
     /// How long a turn is in the interval, which may be another than this was.
     fn of_site(&mut self, site: usize) -> u64 {
         if self.site != site {
-            *self = Self {
-                site,
-                ..Self::default()
-            };
+            (self.site, self.quantum) = (site, 0);
         }
         self.quantum
     }
 
-    fn learn(&mut self, took: u64, stalls: u32) {
-        let longest = Native::duration_to_ticks(LONGEST_TURN);
-        let shortest = Native::duration_to_ticks(SHORTEST_TURN);
-        if self.rest > 0 {
-            self.rest -= 1;
-        } else if self.quantum == 0 {
-            if stalls >= STALLS {
-                (self.quantum, self.before) = (longest, took);
-            }
-        } else if took < self.before - self.before / 4 {
-            self.before = took;
-            self.quantum = (self.quantum / 4).max(shortest);
-        } else {
-            self.rest = FORGETTING;
-            // The longest did not help either: these ranks do not wait for each other.
-            self.quantum = if self.quantum >= longest {
-                0
-            } else {
-                (self.quantum * 4).min(longest)
-            };
+    fn learn(&mut self, spins: u32) {
+        if spins >= SPINS {
+            self.quantum = Native::duration_to_ticks(TURN);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_for_the_interval_where_ranks_spin() {
+        let mut turns = Turns::default();
+        assert_eq!(turns.of_site(7), 0);
+        turns.learn(SPINS - 1);
+        assert_eq!(turns.of_site(7), 0);
+        turns.learn(SPINS);
+        turns.learn(0);
+        assert!(turns.of_site(7) > 0);
+        // Another interval takes the place.
+        assert_eq!(turns.of_site(8), 0);
     }
 }

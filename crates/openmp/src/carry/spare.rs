@@ -46,7 +46,6 @@ fn ring(now: u64) {
             now.saturating_sub(since) > division.stall()
         });
         if stalled {
-            division.has_stalled();
             worker.alarm.ring(worker);
         }
     };
