@@ -36,8 +36,9 @@
 //! A worker that finds nothing for long adds itself to `idle`, reads `event`, looks at all ranks, and
 //! sleeps while `event` is as it was. Whoever makes a condition true (`Bell::ring`,
 //! `WordLock::unlock`) reads `idle` after a full fence, and if it is not 0 changes `event`. As in
-//! [`bell`](crate::bell), one of the two sees the other. A rank whose condition another worker looks at meanwhile is that
-//! worker's: it looks at all again before it sleeps.
+//! [`bell`](crate::bell), one of the two sees the other. A rank
+//! whose condition another worker looks at meanwhile is that worker's: it looks at all again before it
+//! sleeps, or wakes the others if it goes without a look (`Rest::pass_on`). `checked` runs this under loom.
 //!
 //! # Ranks that do not come back
 //!
@@ -49,6 +50,8 @@
 //! then shares the cores. So every rank goes on some time.
 
 mod alarm;
+#[cfg(test)]
+mod checked;
 mod code;
 mod division;
 mod rank;

@@ -69,12 +69,15 @@ fn look() {
         }
         looks = if stalled { looks + 1 } else { 0 };
         // The first look has made workers change, if they can.
-        let found = (looks > 1).then(|| spare.take_any()).flatten();
-        if let Some(rank) = found {
+        if looks < 2 {
+            continue;
+        }
+        if let Some(rank) = spare.take_any() {
             crate::crew::spawn("manycore-omp-s", Some(64 << 10), look);
             // Until it waits again. Meanwhile this thread may be blocked for long.
             spare.run(rank, None);
             return;
         }
+        HALL.rest.pass_on();
     }
 }

@@ -40,7 +40,8 @@ impl<P: Platform> RankWord<P> {
                 .is_ok()
     }
 
-    /// The rank was looked at, and does not go on. Nobody needs to be told.
+    /// The rank was looked at, and does not go on. The caller looks at all again before it sleeps, or
+    /// calls [`Rest::pass_on`].
     pub(super) fn put_back(&self) {
         // Release: the look at the condition, which lives on the rank's stack.
         self.0.store(WAITING, Ordering::Release);
@@ -51,8 +52,7 @@ impl<P: Platform> RankWord<P> {
         // Release: the stack.
         self.0.store(WAITING, Ordering::Release);
         // Its condition may hold since before it was to be seen.
-        P::fence(Ordering::SeqCst);
-        rest.notify();
+        rest.pass_on();
     }
 }
 
@@ -69,6 +69,13 @@ impl<P: Platform> Rest<P> {
         if self.idle.load(Ordering::SeqCst) != 0 {
             self.wake();
         }
+    }
+
+    /// The caller looks for ranks no more. While it had one, to look at its condition, that may have
+    /// come to hold, and others may have fallen asleep since they could not look at it.
+    pub(super) fn pass_on(&self) {
+        P::fence(Ordering::SeqCst);
+        self.notify();
     }
 
     #[cold]

@@ -163,6 +163,7 @@ impl Worker {
         let mut since = Native::now();
         loop {
             if !self.has_core() && self.index != 0 {
+                HALL.rest.pass_on();
                 self.sleep();
                 continue;
             }
