@@ -5,18 +5,24 @@
 #                        Fortran: each is built by gfortran, run, and asked whether it verifies
 #   ci/openmp.sh vv FOLDER [RANKS]    the OpenMP Validation & Verification suite's C tests, with
 #                        GCC's own library and with ours: a table by version of passes
+#   ci/openmp.sh packages [RANKS]     Debian's OpenBLAS, FFTW, ImageMagick and GROMACS: the same
+#                        results as with GCC's library (apt-get install libopenblas-openmp-dev
+#                        libfftw3-dev imagemagick gromacs)
+#   ci/openmp.sh costs [RANKS] [ROUNDS] [NAMES]   ns for each construct with GCC's library and
+#                        with ours, medians of rounds in turn
 #
 # LIBRARY names another library than the one that is built; a program that runs for longer than LIMIT
 # seconds (60) counts as hanging. Needs gcc, and gfortran for npb.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb or vv}
-folder=$(cd "${2:?expected the folder with the sources}" && pwd)
+what=${1:?expected npb, vv, packages or costs}
+shift
 limit=${LIMIT:-60}
+target=${CARGO_TARGET_DIR:-$here/target}/release
 if [ -z "${LIBRARY:-}" ]; then
     cargo build --release --quiet -p manycore-openmp
-    LIBRARY=${CARGO_TARGET_DIR:-$here/target}/release/libmanycore_gomp.so
+    LIBRARY=$target/libmanycore_gomp.so
 fi
 work=${WORK:-$(mktemp -d)}
 mkdir -p "$work"
@@ -126,9 +132,116 @@ vv() {
     done
 }
 
-shift 2
+# What the program $1 writes of its results with $2 ranks.
+package() {
+    export OMP_NUM_THREADS=$2
+    case $1 in
+    openblas | fftw) timeout "$limit" "./$1" ;;
+    imagemagick)
+        timeout "$limit" "$(command -v convert-im6.q16 || echo convert)" -seed 3 -size 300x200 \
+            plasma:red-blue rose: -resize '640x480!' -blur 0x3 -sharpen 0x2 -rotate 17 \
+            -colorspace Lab -despeckle ppm:- | md5sum
+        ;;
+    gromacs)
+        timeout "$limit" gmx -quiet mdrun -s run.tpr -ntmpi 1 -ntomp "$2" -reprod -nb cpu -pin off \
+            -deffnm run -noconfout >/dev/null 2>&1 &&
+            sed -n '/^   Energies/,/Constr/p' run.log
+        rm -f run.log run.edr run.trr run.cpt
+        ;;
+    esac
+}
+
+# Builds or prepares the package's program in the current folder; fails if it is not installed.
+prepare() {
+    local sources=$here/crates/openmp/tests/packages
+    case $1 in
+    openblas)
+        gcc -O2 -o openblas "$sources/openblas.c" -I/usr/include/x86_64-linux-gnu/openblas-openmp \
+            -lopenblas -lm && ldd openblas | grep -q libopenblas
+        ;;
+    fftw) gcc -O2 -fopenmp -o fftw "$sources/fftw.c" -lfftw3_omp -lfftw3 -lm ;;
+    imagemagick) command -v convert-im6.q16 convert ;;
+    gromacs)
+        cp "$sources/gromacs.top" topol.top
+        gmx -quiet solvate -cs spc216.gro -box 2.5 2.5 2.5 -o box.gro -p topol.top &&
+            gmx -quiet grompp -f "$sources/gromacs.mdp" -c box.gro -p topol.top -o run.tpr -maxwarn 2
+        ;;
+    esac >prepare.log 2>&1
+}
+
+packages() {
+    local ranks=${1:-2 4} name number expected how variable failed=0
+    crates/openmp/link.sh "${LIBRARY%.so}.a" "$work/lib"
+    printf '%-12s %5s %-16s %s\n' package ranks by result
+    for name in openblas fftw imagemagick gromacs; do
+        mkdir -p "$work/$name"
+        cd "$work/$name"
+        if ! prepare $name; then
+            echo "openmp: $name: SKIPPED, not installed: $work/$name/prepare.log" >&2
+            continue
+        fi
+        for number in $ranks; do
+            expected=$(package $name "$number")
+            for how in LD_PRELOAD LD_LIBRARY_PATH; do
+                variable=$how=$LIBRARY
+                [ $how = LD_PRELOAD ] || variable=$how=$work/lib
+                # A package that were not to use the library would pass as well.
+                local shown result=same
+                shown=$(export "${variable?}" OMP_DISPLAY_ENV=verbose; package $name "$number" 2>&1 || true)
+                [ -n "$expected" ] &&
+                    [ "$(export "${variable?}"; package $name "$number")" = "$expected" ] || result=DIFFERS
+                if [ $name != gromacs ] && ! grep -q MANYCORE_VERSION <<<"$shown"; then
+                    result="NOT USED"
+                fi
+                [ "$result" = same ] || failed=1
+                printf '%-12s %5s %-16s %s\n' $name "$number" $how "$result"
+            done
+        done
+        cd "$here"
+    done
+    return $failed
+}
+
+costs() {
+    local ranks=${1:-2} rounds=${2:-5} round
+    gcc -O2 -fopenmp -o "$work/constructs" crates/openmp/costs/constructs.c
+    shift $(($# < 2 ? $# : 2))
+    for ((round = 0; round < rounds; round++)); do
+        OMP_NUM_THREADS=$ranks "$work/constructs" "$@" | sed 's/^/gcc /'
+        OMP_NUM_THREADS=$ranks LD_PRELOAD=$LIBRARY "$work/constructs" "$@" | sed 's/^/ours /'
+    done >"$work/costs"
+    awk '
+        function middle(whose, name, i, j, n, t, all) {
+            n = split(times[whose, name], all, " ")
+            for (i = 2; i <= n; i++) {
+                t = all[i] + 0
+                for (j = i - 1; j > 0 && all[j] + 0 > t; j--) all[j + 1] = all[j]
+                all[j + 1] = t
+            }
+            return all[int((n + 1) / 2)]
+        }
+        !(($1, $2) in times) && $1 == "gcc" { order[++count] = $2 }
+        { times[$1, $2] = times[$1, $2] " " $3 }
+        END {
+            printf "%-16s %10s %10s %8s\n", "construct", "gcc ns", "ours ns", "ratio"
+            for (k = 1; k <= count; k++) {
+                a = middle("gcc", order[k]); b = middle("ours", order[k])
+                printf "%-16s %10.1f %10.1f %8.2f\n", order[k], a, b, b / a
+            }
+        }' "$work/costs"
+}
+
+# The user's folder, as a whole path.
+sources_in() {
+    folder=$(cd "${1:?expected the folder with the sources}" && pwd)
+}
+
 case $what in
-npb) npb "$@" ;;
-vv) vv "$@" ;;
-*) echo "openmp: $what: expected npb or vv" >&2; exit 1 ;;
+npb | vv)
+    sources_in "$@"
+    shift
+    "$what" "$@"
+    ;;
+packages | costs) "$what" "$@" ;;
+*) echo "openmp: $what: expected npb, vv, packages or costs" >&2; exit 1 ;;
 esac

@@ -1,10 +1,12 @@
-//! Dependences between the children of a task. All of this is done with the team's lock.
+//! Dependences between the children of a task. All of this is done with the
+//! team's lock of dependences.
 
-use crate::task::Task;
+use crate::task::{Kept, Task};
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering::SeqCst;
 
 /// What a task does with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,24 +18,20 @@ enum Access {
     Set,
 }
 
-/// What holds a task up, and what it holds up.
+/// What the lock of dependences protects in a task.
 #[derive(Default)]
-pub(crate) struct Blocks {
+pub(crate) struct Links {
     /// Tasks that must end before.
     before: usize,
     /// Tasks that wait for this one.
-    after: Vec<Arc<Task>>,
-    /// Whether it has dependences: others may find it by an address.
-    listed: bool,
+    after: Vec<NonNull<Task>>,
+    /// Which of its children comes after which.
+    pub(crate) edges: Option<Box<Edges>>,
 }
 
-impl Blocks {
+impl Links {
     pub(crate) fn is_free(&self) -> bool {
         self.before == 0
-    }
-
-    pub(crate) fn is_listed(&self) -> bool {
-        self.listed
     }
 }
 
@@ -41,48 +39,68 @@ impl Blocks {
 #[derive(Default)]
 struct Address {
     kind: Option<Access>,
-    latest: Vec<Arc<Task>>,
-    previous: Vec<Arc<Task>>,
+    latest: Vec<Kept>,
+    previous: Vec<Kept>,
 }
 
 /// Addresses of a parent's children.
 #[derive(Default)]
-pub(crate) struct Edges(HashMap<usize, Address>);
+pub(crate) struct Edges(HashMap<usize, Address, BuildHasherDefault<Mixed>>);
+
+/// Hashes an address by one product: the map's cost is most of a dependence's.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_usize(usize::from(byte));
+        }
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        // The golden ratio's digits, whose product's high half depends on all bits.
+        let product = u128::from(self.0 ^ address as u64) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}
 
 /// The accesses in the compiler's array: `[n, outs, address...]`, or since OpenMP 5.0
 /// `[0, n, outs, mutexinoutsets, ins, address..., dependence objects...]`.
-unsafe fn accesses(depend: *mut *mut c_void) -> Vec<(usize, Access)> {
+unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Access)> {
     // SAFETY: the array is as long as its head says, by the caller's word.
-    unsafe {
-        let at = |index: usize| *depend.add(index) as usize;
-        let (count, outs, plain, first) = if at(0) == 0 {
-            let outs = at(2) + at(3);
-            (at(1), outs, outs + at(4), 5)
-        } else {
-            (at(0), at(1), at(0), 2)
+    let at = move |index: usize| unsafe { *depend.add(index) as usize };
+    let (count, outs, plain, first) = if at(0) == 0 {
+        let outs = at(2) + at(3);
+        (at(1), outs, outs + at(4), 5)
+    } else {
+        (at(0), at(1), at(0), 2)
+    };
+    (0..count).map(move |index| {
+        let address = at(first + index);
+        if index < plain {
+            let kind = if index < outs {
+                Access::Out
+            } else {
+                Access::In
+            };
+            return (address, kind);
+        }
+        // A dependence object: the address and its kind.
+        let object = address as *const usize;
+        // SAFETY: the compiler's object has two words, by the caller's word.
+        let (address, kind) = unsafe { (*object, *object.add(1)) };
+        let kind = match kind {
+            1 => Access::In,
+            5 => Access::Set,
+            _ => Access::Out,
         };
-        (0..count)
-            .map(|index| {
-                let address = at(first + index);
-                if index < plain {
-                    let kind = if index < outs {
-                        Access::Out
-                    } else {
-                        Access::In
-                    };
-                    return (address, kind);
-                }
-                // A dependence object: the address and its kind.
-                let object = address as *const usize;
-                let kind = match *object.add(1) {
-                    1 => Access::In,
-                    5 => Access::Set,
-                    _ => Access::Out,
-                };
-                (*object, kind)
-            })
-            .collect()
-    }
+        (address, kind)
+    })
 }
 
 /// Whether an access need not wait for those that came last.
@@ -95,48 +113,49 @@ fn beside(latest: Option<Access>, kind: Access) -> bool {
 /// # Safety
 ///
 /// The array is as compiled programs make it.
-pub(crate) unsafe fn link(task: &mut Arc<Task>, depend: *mut *mut c_void) {
-    let Some(parent) = task.parent.clone() else {
+pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void) {
+    let Some(parent) = task.parent() else {
         return;
     };
-    parent.edged.store(true, Relaxed);
-    let edges = &mut parent.linked().edges.0;
+    parent.edged.set(true);
+    let edges = &mut parent.links().edges.get_or_insert_default().0;
     if edges.len() > 256 {
         // A parent that makes tasks for ever: addresses all of whose tasks have ended tell nothing.
         edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
     }
-    task.linked().blocks.listed = true;
+    task.listed.set(true);
+    let is_same = |other: &Kept| ptr::eq(&raw const **other, task);
     // SAFETY: by the caller's word.
     for (key, kind) in unsafe { accesses(depend) } {
         let address = edges.entry(key).or_default();
-        if address.latest.iter().any(|other| Arc::ptr_eq(other, task)) {
+        if address.latest.iter().any(is_same) {
             // The same address twice in one task: the stronger access counts.
             if kind != Access::In {
                 address.kind = Some(Access::Out);
-                let others: Vec<_> = std::mem::take(&mut address.latest);
-                for other in others.iter().filter(|other| !Arc::ptr_eq(other, task)) {
-                    after(other, task);
+                for other in address.latest.drain(..).filter(|other| !is_same(other)) {
+                    after(&other, task);
                 }
-                address.latest.push(Arc::clone(task));
+                address.latest.push(Kept::new(task));
             }
             continue;
         }
         if !beside(address.kind, kind) {
             address.kind = Some(kind);
-            address.previous = std::mem::take(&mut address.latest);
+            std::mem::swap(&mut address.previous, &mut address.latest);
+            address.latest.clear();
         }
         for other in &address.previous {
             after(other, task);
         }
-        address.latest.push(Arc::clone(task));
+        address.latest.push(Kept::new(task));
     }
 }
 
 /// `task` is to be run after `other`.
-fn after(other: &Arc<Task>, task: &Arc<Task>) {
+fn after(other: &Task, task: &Task) {
     if !other.done.load(SeqCst) {
-        other.linked().blocks.after.push(Arc::clone(task));
-        task.linked().blocks.before += 1;
+        other.links().after.push(NonNull::from(task));
+        task.links().before += 1;
     }
 }
 
@@ -145,41 +164,35 @@ fn after(other: &Arc<Task>, task: &Arc<Task>) {
 /// # Safety
 ///
 /// The array is as compiled programs make it.
-pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void) -> Vec<Arc<Task>> {
-    let edges = &parent.linked().edges.0;
+pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void) -> Vec<Kept> {
     let mut awaited = vec![];
-    if edges.is_empty() {
+    let Some(edges) = &parent.links().edges else {
         return awaited;
-    }
+    };
     // SAFETY: by the caller's word.
     for (key, kind) in unsafe { accesses(depend) } {
-        if let Some(address) = edges.get(&key) {
+        if let Some(address) = edges.0.get(&key) {
             let others = if beside(address.kind, kind) {
                 &address.previous
             } else {
                 &address.latest
             };
-            awaited.extend(
-                others
-                    .iter()
-                    .filter(|task| !task.done.load(SeqCst))
-                    .cloned(),
-            );
+            let live = others.iter().filter(|task| !task.done.load(SeqCst));
+            awaited.extend(live.cloned());
         }
     }
     awaited
 }
 
 /// The task has ended: the tasks that nothing holds up any more.
-pub(crate) fn release(task: &Arc<Task>) -> Vec<Arc<Task>> {
+pub(crate) fn release(task: &Task) -> Vec<NonNull<Task>> {
     task.done.store(true, SeqCst);
-    let waiting = std::mem::take(&mut task.linked().blocks.after);
+    let mut waiting = std::mem::take(&mut task.links().after);
+    waiting.retain(|other| {
+        // SAFETY: a task that waits has not ended.
+        let links = unsafe { other.as_ref() }.links();
+        links.before -= 1;
+        links.before == 0
+    });
     waiting
-        .into_iter()
-        .filter(|other| {
-            let blocks = &mut other.linked().blocks;
-            blocks.before -= 1;
-            blocks.before == 0
-        })
-        .collect()
 }

@@ -100,6 +100,20 @@ impl<T> Guarded<T> {
         {
             self.contended();
         }
+        self.owned(body)
+    }
+
+    /// The same if the lock is free.
+    pub(crate) fn try_with<R>(&self, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+        // Acquire: what the last owner did.
+        self.lock
+            .compare_exchange(FREE, HELD, Acquire, Relaxed)
+            .is_ok()
+            .then(|| self.owned(body))
+    }
+
+    /// Runs `body` as the lock's owner, and lets it go.
+    fn owned<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: this thread owns the lock.
         let result = body(unsafe { &mut *self.data.get() });
         if self.lock.swap(FREE, Release) == AWAITED {

@@ -83,9 +83,8 @@ unsafe fn register(data: *mut usize, outer: *mut usize, first: *const usize, siz
     }
 }
 
-fn current_group(context: &Context) -> Arc<Group> {
-    let group = context.task().group.borrow().clone();
-    group.unwrap_or_else(|| {
+fn current_group(context: &Context) -> &Group {
+    context.task().current_group().unwrap_or_else(|| {
         fatal(format_args!(
             "a reduction over tasks outside of a taskgroup"
         ))
@@ -94,13 +93,13 @@ fn current_group(context: &Context) -> Arc<Group> {
 
 /// What the groups around this one have registered.
 fn outer(group: &Group) -> *mut usize {
-    let mut around = group.previous.as_ref();
+    let mut around = group.previous();
     while let Some(group) = around {
         let data = group.reductions.load(SeqCst);
         if !data.is_null() {
             return data;
         }
-        around = group.previous.as_ref();
+        around = group.previous();
     }
     ptr::null_mut()
 }
@@ -114,7 +113,7 @@ pub(crate) unsafe fn register_group(context: &Context, data: *mut usize, first: 
     let group = current_group(context);
     let mut around = group.reductions.load(SeqCst);
     if around.is_null() {
-        around = outer(&group);
+        around = outer(group);
     }
     // SAFETY: by the caller's word.
     unsafe { register(data, around, first, context.team().size as usize) };
@@ -129,7 +128,7 @@ pub(crate) unsafe fn register_group(context: &Context, data: *mut usize, first: 
 pub(crate) unsafe fn region_group(data: *mut usize, size: usize) -> Arc<Group> {
     // SAFETY: by the caller's word.
     unsafe { register(data, ptr::null_mut(), ptr::null(), size) };
-    let group = Group::new(None, false);
+    let group = Group::of_region();
     group.reductions.store(data, Relaxed);
     group
 }
@@ -168,7 +167,7 @@ pub(crate) unsafe fn remap(
     let group = current_group(context);
     let mut data = group.reductions.load(SeqCst);
     if data.is_null() {
-        data = outer(&group);
+        data = outer(group);
     }
     let id = context.id() as usize;
     for index in 0..count {

@@ -97,7 +97,7 @@ impl Team {
             singles: AtomicU32::new(0),
             cancelled: AtomicBool::new(false),
             shares_cancelled: AtomicU32::new(0),
-            tasks: Tasks::new(),
+            tasks: Tasks::new(size),
             bell: Bell::new(),
         }
     }
@@ -173,7 +173,7 @@ impl Team {
 
     /// Runs one task that is ready, if there is one.
     pub(crate) fn run_any_task(&self, context: &Context) {
-        if let Some(task) = self.tasks.take_any() {
+        if let Some(task) = self.tasks.take_any(context.id()) {
             crate::task::run(context, task);
         }
     }

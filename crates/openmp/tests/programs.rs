@@ -5,6 +5,7 @@
 
 mod random;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -45,12 +46,23 @@ fn tempfile(name: &str) -> PathBuf {
     folder
 }
 
+/// A file in `tests/programs`.
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}"))
+}
+
 fn compile(source: &Path, program: &Path) -> Option<()> {
-    let mut compiler = Command::new("gcc");
+    compile_with(&[], source, program)
+}
+
+fn compile_with(flags: &[&str], source: &Path, program: &Path) -> Option<()> {
+    let is_cpp = source.extension().is_some_and(|end| end == "cpp");
+    let mut compiler = Command::new(if is_cpp { "g++" } else { "gcc" });
     compiler
         .args(["-O1", "-w", "-fopenmp", "-o"])
         .arg(program)
-        .arg(source);
+        .arg(source)
+        .args(flags);
     let output = compiler.output().ok()?;
     let errors = String::from_utf8_lossy(&output.stderr);
     output.status.success().then_some(()).or_else(|| {
@@ -61,10 +73,21 @@ fn compile(source: &Path, program: &Path) -> Option<()> {
 
 /// Runs a program to its end; one that hangs is killed, and fails the test.
 fn run(program: &Path, ranks: usize, variables: &[(&str, &str)], ours: bool) -> Output {
+    run_with(program, &[], ranks, variables, ours)
+}
+
+fn run_with(
+    program: &Path,
+    arguments: &[&Path],
+    ranks: usize,
+    variables: &[(&str, &str)],
+    ours: bool,
+) -> Output {
     let mut command = Command::new("timeout");
     command
         .arg("60")
         .arg(program)
+        .args(arguments)
         .env("OMP_NUM_THREADS", ranks.to_string());
     command.envs(variables.iter().copied());
     if ours {
@@ -96,9 +119,8 @@ fn same(name: &str, ranks: &[usize]) {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
     let folder = tempfile(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.c"));
     let program = folder.join(name);
-    compile(&source, &program).expect("our programs can be compiled");
+    compile(&source(&format!("{name}.c")), &program).expect("our programs can be compiled");
     let variables = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
     let theirs = run(&program, 2, &variables, false);
     assert!(theirs.status.success(), "GCC's library: {}", text(&theirs));
@@ -129,24 +151,102 @@ fn cancellation() {
 }
 
 /// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
-/// libraries loaded late, signals.
+/// signals, children.
 #[test]
 fn surroundings() {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
     let folder = tempfile("surroundings");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/surroundings.c");
     let program = folder.join("surroundings");
-    compile(&source, &program).expect("our programs can be compiled");
+    compile(&source("surroundings.c"), &program).expect("our programs can be compiled");
     for ranks in [1, 2, 5] {
         // A child of GCC's library would hang.
         let ours = run(&program, ranks, &[], true);
-        let expected = "threads 40\nfork 7\nsignals 1\nexit";
+        let expected = "threads 40\nfork 7\nsignals 1\ntimer 0\nexit";
         let text = text(&ours);
         assert!(text.starts_with(expected), "{ranks} ranks: {text}");
         assert_eq!(ours.status.code(), Some(3), "{text}");
     }
+}
+
+/// A library with regions that is loaded late, closed and loaded again.
+#[test]
+fn loaded_late() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let folder = tempfile("late");
+    let (program, library) = (folder.join("late"), folder.join("late_library.so"));
+    compile_with(&["-ldl"], &source("late.c"), &program).expect("our programs can be compiled");
+    compile_with(&["-shared", "-fPIC"], &source("late_library.c"), &library)
+        .expect("our libraries can be compiled");
+    let ours = text(&run_with(&program, &[&library], 2, &[], true));
+    assert_eq!(ours, "late 0\nlate 0\nlate 0\naround 5 5\nexit status: 0");
+}
+
+#[test]
+fn exceptions() {
+    let program = tempfile("exceptions").join("exceptions");
+    if !has_compiler() || compile(&source("exceptions.cpp"), &program).is_none() {
+        return eprintln!("SKIPPED: no g++ with OpenMP");
+    }
+    for ranks in [1, 2, 5] {
+        let ours = text(&run(&program, ranks, &[], true));
+        let expected = "caught 1 wrong 0\ntasks 200\nexit status: 0";
+        assert_eq!(ours, expected, "{ranks} ranks");
+        // Out of a region: the end, as with GCC's library.
+        let ours = run_with(&program, &[Path::new("out")], ranks, &[], true);
+        assert_eq!(
+            ours.status.code(),
+            Some(4),
+            "{ranks} ranks: {}",
+            text(&ours)
+        );
+    }
+}
+
+/// The library to link against has the versions of symbols that GCC's has, and programs use it from
+/// LD_LIBRARY_PATH.
+#[test]
+fn versions_of_symbols() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let archive = library().with_extension("a");
+    let folder = tempfile("versions");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("link.sh");
+    let linked = Command::new(script).arg(&archive).arg(&folder).output();
+    let linked = linked.expect("bash is there");
+    assert!(linked.status.success(), "{}", text(&linked));
+    let ours = folder.join("libgomp.so.1");
+    if let Some(theirs) = theirs() {
+        let ours = symbols(&ours, &["--with-symbol-versions"]).expect("just linked");
+        let missing: Vec<_> = symbols(&theirs, &["--with-symbol-versions"])
+            .expect("there are symbols")
+            .into_iter()
+            // Locks of another size, of GCC 4.3 and before.
+            .filter(|name| !name.ends_with("@OMP_1.0") || name.contains("@@"))
+            .filter(|name| !ours.contains(name))
+            .collect();
+        assert!(missing.is_empty(), "missing: {missing:?}");
+    }
+    let program = folder.join("program");
+    let flags = [
+        "-L",
+        folder.to_str().expect("our folders are UTF-8"),
+        "-lgomp",
+    ];
+    compile_with(&flags, &source("constructs.c"), &program).expect("it can be linked against");
+    let theirs = run(&program, 2, &[], false);
+    let path = [("LD_LIBRARY_PATH", flags[1])];
+    for ranks in [2, 3] {
+        let ours = run(&program, ranks, &path, false);
+        assert_eq!(text(&ours), text(&theirs), "{ranks} ranks");
+    }
+    let shown = [path[0], ("OMP_DISPLAY_ENV", "verbose")];
+    let shown = text(&run(&program, 2, &shown, false));
+    assert!(shown.contains("MANYCORE_VERSION"), "{shown}");
 }
 
 #[test]
@@ -175,28 +275,43 @@ fn random_mixtures() {
     }
 }
 
+/// GCC's library.
+fn theirs() -> Option<PathBuf> {
+    ["x86_64", "aarch64"]
+        .map(|machine| PathBuf::from(format!("/usr/lib/{machine}-linux-gnu/libgomp.so.1")))
+        .into_iter()
+        .find(|path| path.exists())
+}
+
+/// The functions that a library exports; nothing without `nm`.
+fn symbols(library: &Path, flags: &[&str]) -> Option<BTreeSet<String>> {
+    let mut command = Command::new("nm");
+    command
+        .args(["-D", "--defined-only"])
+        .args(flags)
+        .arg(library);
+    let output = command.output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        // The names of the versions themselves are absolute.
+        (words.next()? != "A").then(|| words.next().map(String::from))?
+    });
+    output.status.success().then(|| names.collect())
+}
+
 /// Every function that GCC's library has: were one missing here, its own would be called.
 #[test]
 fn nothing_is_missing() {
-    let names = |library: &Path| -> Option<std::collections::BTreeSet<String>> {
-        let output = Command::new("nm")
-            .args(["-D", "--defined-only"])
-            .arg(library)
-            .output()
-            .ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let symbols = text.lines().filter_map(|line| {
-            let mut words = line.split_whitespace().skip(1);
-            let kind = words.next()?;
-            (kind != "A").then(|| words.next()?.split('@').next().map(String::from))?
-        });
-        output.status.success().then(|| symbols.collect())
+    let names = |path: &Path| -> Option<BTreeSet<String>> {
+        let names = symbols(path, &[])?.into_iter();
+        Some(
+            names
+                .filter_map(|name| name.split('@').next().map(String::from))
+                .collect(),
+        )
     };
-    let theirs = [
-        "/usr/lib/x86_64-linux-gnu/libgomp.so.1",
-        "/usr/lib/aarch64-linux-gnu/libgomp.so.1",
-    ];
-    let Some(theirs) = theirs.iter().find_map(|path| names(Path::new(path))) else {
+    let Some(theirs) = theirs().and_then(|path| names(&path)) else {
         return eprintln!("SKIPPED: no libgomp, or no nm");
     };
     let ours = names(&library()).expect("our library was built with this test");

@@ -46,12 +46,9 @@ fn is_cancelled(what: c_int) -> bool {
         return team.are_shares_cancelled();
     }
     if what & TASKGROUP != 0 {
-        let group = context.task().group.borrow();
-        if let Some(group) = group.as_ref() {
-            let outer = group.previous.as_ref().filter(|_| group.workshare);
-            if group.is_cancelled() || outer.is_some_and(|outer| outer.is_cancelled()) {
-                return true;
-            }
+        let group = context.task().current_group();
+        if group.is_some_and(|group| group.is_discarded()) {
+            return true;
         }
     }
     team.is_cancelled()
@@ -141,10 +138,8 @@ export! {
         if what & (LOOP | SECTIONS) != 0 {
             context.team().cancel_shares();
         } else if what & TASKGROUP != 0 {
-            let group = context.task().group.borrow();
-            if let Some(group) = group.as_ref() {
-                let outer = group.previous.as_ref().filter(|_| group.workshare);
-                outer.unwrap_or(group).cancel();
+            if let Some(group) = context.task().current_group() {
+                group.to_cancel().cancel();
             }
         } else {
             debug_assert_eq!(what & PARALLEL, PARALLEL);

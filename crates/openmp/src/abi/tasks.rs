@@ -8,6 +8,7 @@ use crate::task::{self, Order, Task};
 use crate::team::Outlined;
 use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// A copy constructor for a task's arguments.
 type Copy = Option<unsafe extern "C" fn(*mut c_void, *const c_void)>;
@@ -90,10 +91,10 @@ export! {
 
     fn GOMP_workshare_task_reduction_unregister(cancelled: bool) {
         let context = context();
-        let group = context.task().group.borrow().clone();
+        let group = context.task().current_group();
+        let data = group.map(|group| group.reductions.load(SeqCst));
         task::end_group(context);
-        if let Some(group) = group.filter(|_| context.id() == 0) {
-            let data = group.reductions.load(std::sync::atomic::Ordering::SeqCst);
+        if let Some(data) = data.filter(|_| context.id() == 0) {
             // All have come to the end of the share: a barrier is before this.
             // SAFETY: registered before.
             unsafe { crate::reduction::unregister(data) };

@@ -1,14 +1,17 @@
-// fork after a region, threads of the program's own that begin regions, exit inside of a region.
+// fork after a region, threads of the program's own that begin regions, signals, a timer, children
+// that are begun inside of a region, exit inside of a region.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static int total; static volatile sig_atomic_t signals;
-static void handler(int s) { (void)s; signals++; }
+static void handler(int s) { int before = errno; (void)s; signals++; errno = 0; errno = before; }
 static void *thread(void *a) {
   for (int k = 0; k < 10; k++) {
     int members = 0, size = 0;
@@ -43,6 +46,26 @@ int main(void) {
   }
   while (!signals) usleep(100);
   printf("signals %d\n", signals);
+  // A timer of the program's, whose handler changes errno, and children begun inside of a region.
+  struct itimerval every = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+  signals = 0;
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, 0);
+  setitimer(ITIMER_REAL, &every, 0);
+  int wrong = 0;
+  #pragma omp parallel reduction(+ : wrong)
+  for (int k = 0; k < 20; k++) {
+    char *memory = malloc(100 + k);
+    errno = 1000 + omp_get_thread_num();
+    for (volatile int i = 0; i < 20000; i++) {}
+    #pragma omp barrier
+    wrong += errno != 1000 + omp_get_thread_num();
+    free(memory);
+    if (k == 5) wrong += system("exit 7") >> 8 != 7;
+  }
+  while (!signals) usleep(100);
+  setitimer(ITIMER_REAL, &never, 0);
+  printf("timer %d\n", wrong);
   printf("exit\n"); fflush(stdout);
   #pragma omp parallel
   {

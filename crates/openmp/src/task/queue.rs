@@ -1,0 +1,161 @@
+//! A member's queue of tasks that are ready.
+//!
+//! Its owner pushes and pops at the end; others take from the front, or from the midst, where
+//! a hole stays. So the position of a task never changes, and the owner knows that all above
+//! a position was pushed after a certain time.
+
+use super::Task;
+use crate::lock::Guarded;
+use manycore_platform::{Native, Platform};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) struct Queue {
+    items: Guarded<Items>,
+    /// How many tasks there are: a hint for others.
+    count: AtomicUsize,
+    /// The position behind the last one. The owner changes it.
+    end: AtomicUsize,
+}
+
+/// So many tasks are taken at once, at most.
+const BATCH: usize = 16;
+
+/// Times that a thief relaxes before it takes an only task.
+const LEFT_ALONE: u32 = 8;
+
+/// Tasks that were taken at once, the oldest first.
+#[derive(Default)]
+pub(super) struct Batch {
+    tasks: [Option<NonNull<Task>>; BATCH],
+    count: usize,
+}
+
+impl Batch {
+    /// The first, and the others.
+    pub(super) fn split(self) -> Option<(NonNull<Task>, impl Iterator<Item = NonNull<Task>>)> {
+        let mut tasks = self.tasks.into_iter().flatten();
+        Some((tasks.next()?, tasks))
+    }
+}
+
+/// Tasks, and holes where others have taken one.
+#[derive(Default)]
+struct Items(VecDeque<Option<NonNull<Task>>>);
+
+// SAFETY: a task that is in a queue may be run by any thread.
+unsafe impl Send for Items {}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self {
+            items: Guarded::new(Items::default()),
+            count: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.count.load(Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn end(&self) -> usize {
+        self.end.load(Relaxed)
+    }
+
+    /// Adds tasks. The owner calls it. `edge` is called, with the lock, if there were none.
+    pub(super) fn push(&self, tasks: impl IntoIterator<Item = NonNull<Task>>, edge: impl FnOnce()) {
+        self.items.with(|items| {
+            let holes = items.0.len();
+            items.0.extend(tasks.into_iter().map(Some));
+            let more = items.0.len() - holes;
+            self.end.store(self.end() + more, Relaxed);
+            let before = self.count.load(Relaxed);
+            self.count.store(before + more, Relaxed);
+            if before == 0 && more != 0 {
+                edge();
+            }
+        });
+    }
+
+    /// The newest task above `mark`. The owner calls it. `edge` is called, with the lock, if it
+    /// was the only one.
+    pub(super) fn pop(&self, mark: usize, edge: impl FnOnce()) -> Option<NonNull<Task>> {
+        if self.end() <= mark || self.count() == 0 {
+            return None;
+        }
+        self.items.with(|items| {
+            while self.end() > mark {
+                let last = items.0.pop_back()?;
+                self.end.store(self.end() - 1, Relaxed);
+                if last.is_some() {
+                    self.taken(edge);
+                    return last;
+                }
+            }
+            None
+        })
+    }
+
+    /// The oldest half, up to [`BATCH`]. Whoever else has the lock is not waited for.
+    pub(super) fn steal(&self, edge: impl FnOnce()) -> Batch {
+        let mut batch = Batch::default();
+        match self.count() {
+            0 => return batch,
+            // It is only just there: more may follow, or its owner may take it.
+            1 => (0..LEFT_ALONE).for_each(|_| Native::relax()),
+            _ => (),
+        }
+        self.items.try_with(|items| {
+            let before = self.count.load(Relaxed);
+            let wanted = before.div_ceil(2).min(BATCH);
+            while batch.count < wanted {
+                let Some(first) = items.0.pop_front() else {
+                    break;
+                };
+                if first.is_some() {
+                    batch.tasks[batch.count] = first;
+                    batch.count += 1;
+                }
+            }
+            self.count.store(before - batch.count, Relaxed);
+            if before == batch.count && before != 0 {
+                edge();
+            }
+        });
+        batch
+    }
+
+    /// The oldest task that `fits`.
+    pub(super) fn steal_one(
+        &self,
+        fits: impl Fn(&Task) -> bool,
+        edge: impl FnOnce(),
+    ) -> Option<NonNull<Task>> {
+        if self.count() == 0 {
+            return None;
+        }
+        self.items.with(|items| {
+            // SAFETY: tasks in a queue have not begun, and live.
+            let found = items
+                .0
+                .iter_mut()
+                .find(|item| item.is_some_and(|task| fits(unsafe { task.as_ref() })))?;
+            let task = found.take();
+            self.taken(edge);
+            task
+        })
+    }
+
+    fn taken(&self, edge: impl FnOnce()) {
+        let before = self.count.load(Relaxed);
+        self.count.store(before - 1, Relaxed);
+        if before == 1 {
+            edge();
+        }
+    }
+}
