@@ -1,5 +1,5 @@
 /* Intervals of equal work that end at a barrier: what one takes, over the work of all ranks
-   divided by the cores. Not a test: `ci/openmp.sh intervals` runs it.
+   divided by the cores. `ci/openmp.sh intervals` runs it.
 
    intervals MICROSECONDS [SECONDS] [CORES]: prints ranks, the mean, the 10th and the 50th
    percentile of pairs of intervals over the ideal, and whether all ranks did all of them. */
