@@ -15,6 +15,7 @@
 #   peers      every peer runs every index once
 #   programs   programs over rayon's interface, on both cores: that their results are right
 #   dependents tests and times of packages that use rayon, on crates/rayon-core
+#   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
 #   page       the report in a real browser (apt-get install chromium fonts-liberation)
@@ -25,7 +26,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model miri tsan fuzz doubled platforms rayon peers programs dependents page semver deny
+    model miri tsan fuzz doubled platforms rayon peers programs dependents cuts page semver deny
 )
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
@@ -44,6 +45,7 @@ missing() {
         ;;
     doubled) command -v python3 >/dev/null || echo "no python3" ;;
     platforms) command -v rustup >/dev/null || echo "no rustup, which installs targets" ;;
+    cuts) command -v g++ >/dev/null || echo "no g++" ;;
     semver)
         if ! cargo semver-checks --version >/dev/null 2>&1; then
             echo "no cargo-semver-checks (cargo install cargo-semver-checks)"
@@ -68,6 +70,7 @@ run() {
     peers) ci/peers.sh ;;
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
+    cuts) ci/openmp.sh stress ;;
     # Crates that are not published are left out by the tool.
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
     page) ci/page.sh ;;

@@ -10,13 +10,18 @@
 #                        libfftw3-dev imagemagick gromacs)
 #   ci/openmp.sh costs [RANKS] [ROUNDS] [NAMES]   ns for each construct with GCC's library and
 #                        with ours, medians of rounds in turn
+#   ci/openmp.sh intervals [MICROSECONDS] [RANKS] [ROUNDS]   time of intervals between barriers
+#                        over the ideal, on both libraries, with cuts and without, in turn; run
+#                        on two cores
+#   ci/openmp.sh stress [SECONDS] [RANKS]   ranks that are cut at any instruction keep what is
+#                        theirs; ten minutes for each number of ranks if nothing is said
 #
 # LIBRARY names another library than the one that is built; a program that runs for longer than LIMIT
 # seconds (60) counts as hanging. Needs gcc, and gfortran for npb.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, vv, packages or costs}
+what=${1:?expected npb, vv, packages, costs, intervals or stress}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
@@ -231,6 +236,46 @@ costs() {
         }' "$work/costs"
 }
 
+intervals() {
+    local lengths=${1:-50 100 300 1000} ranks=${2:-3 5 9} rounds=${3:-5} length number round how
+    gcc -O2 -fopenmp -o "$work/intervals" crates/openmp/costs/intervals.c
+    printf '%6s %5s %-14s %s\n' us ranks by "medians: mean, 10th and 50th percentile over the ideal"
+    for length in $lengths; do
+        for number in $ranks; do
+            rm -f "$work"/intervals.*
+            for ((round = 0; round < rounds; round++)); do
+                for how in ours ours-uncut gcc gcc-passive; do
+                    local variables=(OMP_NUM_THREADS="$number")
+                    case $how in
+                    ours) variables+=(LD_PRELOAD="$LIBRARY") ;;
+                    ours-uncut) variables+=(LD_PRELOAD="$LIBRARY" MANYCORE_OMP_CUTS=false) ;;
+                    gcc-passive) variables+=(OMP_WAIT_POLICY=passive) ;;
+                    esac
+                    env "${variables[@]}" timeout "$limit" "$work/intervals" "$length" 0.3 \
+                        >>"$work/intervals.$how" || true
+                done
+            done
+            for how in ours ours-uncut gcc gcc-passive; do
+                local medians=
+                for column in 3 4 5; do
+                    medians+=" $(cut -d' ' -f$column "$work/intervals.$how" | sort -n |
+                        awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')"
+                done
+                printf '%6s %5s %-14s%s\n' "$length" "$number" "$how" "$medians"
+            done
+        done
+    done
+}
+
+stress() {
+    local seconds=${1:-600} ranks=${2:-5} number
+    g++ -O2 -fopenmp -o "$work/stress" crates/openmp/tests/programs/stress.cpp
+    for number in $ranks; do
+        echo "stress: $number ranks, $seconds s"
+        OMP_NUM_THREADS=$number LD_PRELOAD=$LIBRARY timeout $((seconds + limit)) "$work/stress" "$seconds"
+    done
+}
+
 # The user's folder, as a whole path.
 sources_in() {
     folder=$(cd "${1:?expected the folder with the sources}" && pwd)
@@ -242,6 +287,6 @@ npb | vv)
     shift
     "$what" "$@"
     ;;
-packages | costs) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, vv, packages or costs" >&2; exit 1 ;;
+packages | costs | intervals | stress) "$what" "$@" ;;
+*) echo "openmp: $what: expected npb, vv, packages, costs, intervals or stress" >&2; exit 1 ;;
 esac

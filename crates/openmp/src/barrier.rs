@@ -43,6 +43,21 @@ impl Barrier {
         }
     }
 
+    /// The caller has arrived last: nobody else is anywhere between two barriers.
+    fn open_as_last(&self, context: &Context, team: &Team) {
+        let site = context.site.replace(0);
+        if !team.is_carried {
+            return self.try_open(team);
+        }
+        if team.tasks.live() != 0 {
+            crate::carry::miss_episode();
+            return self.try_open(team);
+        }
+        crate::carry::open_episode(site);
+        self.try_open(team);
+        crate::carry::make_room(context);
+    }
+
     /// Waits for all, and runs tasks meanwhile. With `cancellable` it returns early, and says
     /// `true`, if the region is cancelled.
     pub(crate) fn wait(&self, context: &Context, team: &Team, cancellable: bool) -> bool {
@@ -55,10 +70,13 @@ impl Barrier {
         if cancellable && team.is_cancelled() {
             return true;
         }
+        if team.is_carried {
+            crate::carry::arrive(context);
+        }
         let before = self.0.fetch_add(1, SeqCst);
         let opened = || self.0.load(SeqCst) >> 32 != before >> 32;
         if before & ARRIVED == u64::from(team.size) - 1 {
-            self.try_open(team);
+            self.open_as_last(context, team);
         }
         loop {
             if opened() {

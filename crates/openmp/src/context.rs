@@ -70,6 +70,8 @@ pub(crate) struct Context {
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is while it is carried.
     pub(crate) carried: Cell<Option<&'static Rank>>,
+    /// The address in the program of the barrier that it has come to last; 0: not known.
+    pub(crate) site: Cell<usize>,
     /// The place that it is bound to, if it is.
     pub(crate) place: Cell<Option<u32>>,
     /// [`forks`](crate::crew::forks) when it was looked at last.
@@ -100,6 +102,7 @@ impl Context {
             implicit: RefCell::new(vec![]),
             league: Cell::new((0, 1)),
             carried: Cell::new(None),
+            site: Cell::new(0),
             place: Cell::new(None),
             forks: Cell::new(crate::crew::forks()),
             root: (team, task),

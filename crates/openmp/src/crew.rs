@@ -16,8 +16,6 @@ use std::sync::{Arc, Once};
 /// A team with its threads.
 pub(crate) struct Hot {
     pub(crate) team: Arc<Team>,
-    /// Whether its members are carried.
-    pub(crate) is_carried: bool,
 }
 
 /// Where a thread of the pool waits.
@@ -36,7 +34,7 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 impl Hot {
     /// A team of `size`, with `size - 1` threads, or ranks, that wait for its first region.
     pub(crate) fn new(size: u32, is_carried: bool) -> Self {
-        let team = Arc::new(Team::new(size));
+        let team = Arc::new(Team::new(size, is_carried));
         for id in 1..size {
             let waiting = POOLS[usize::from(is_carried)].with(Vec::pop);
             let dock = waiting.unwrap_or_else(|| start(is_carried));
@@ -44,7 +42,7 @@ impl Hot {
             dock.assigned.store(true, SeqCst);
             dock.bell.ring();
         }
-        Self { team, is_carried }
+        Self { team }
     }
 }
 
@@ -53,7 +51,7 @@ impl Drop for Hot {
         self.team.dismissed.store(true, SeqCst);
         self.team.epoch.fetch_add(1, SeqCst);
         self.team.bell.ring_after_rmw();
-        if self.is_carried {
+        if self.team.is_carried {
             crate::carry::release();
         }
     }

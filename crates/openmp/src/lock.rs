@@ -34,6 +34,9 @@ impl WordLock {
         if !self.try_lock() {
             self.lock_slowly(context);
         }
+        if let Some(rank) = context.carried.get() {
+            rank.holds();
+        }
     }
 
     #[cold]
@@ -61,6 +64,9 @@ impl WordLock {
 
     #[inline]
     pub(crate) fn unlock(&self) {
+        if let Some(rank) = crate::context::context().carried.get() {
+            rank.holds_no_more();
+        }
         // Sequentially consistent: a carried rank that waits may be asleep with its worker.
         if self.0.swap(FREE, SeqCst) == AWAITED {
             Futex::wake(&self.0, 1);

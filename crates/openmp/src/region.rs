@@ -94,6 +94,9 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     if size > 1 {
         spin::enter(size as usize - 1);
         crate::places::bind(context, team);
+        if team.is_carried {
+            crate::carry::open_episode(wanted.function as usize);
+        }
         team.epoch.fetch_add(1, SeqCst);
         team.bell.ring_after_rmw();
     }
@@ -114,7 +117,7 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
         let is_carried = crate::carry::claim(context, depth, size);
         hot[depth] = Hot::new(size, is_carried);
     }
-    if hot[depth].is_carried {
+    if hot[depth].team.is_carried {
         crate::carry::lead(context);
     }
     // SAFETY: it stays there until this thread begins another region at this depth, or ends.
@@ -152,6 +155,9 @@ pub(crate) fn end(context: &Context) {
     let team = context.team();
     team.tasks.forget_edges(context.task());
     let others = team.size - 1;
+    if team.is_carried {
+        crate::carry::arrive(context);
+    }
     let over = || team.ended.load(SeqCst) == others && team.tasks.live() == 0;
     while !over() {
         if team.tasks.has_ready() {
@@ -164,8 +170,7 @@ pub(crate) fn end(context: &Context) {
     if others > 0 {
         spin::leave(others as usize);
     }
-    let depth = context.depth() - 1;
-    if context.hot.borrow()[depth].is_carried {
+    if team.is_carried {
         crate::carry::leave(context);
     }
     team.finish();
@@ -217,6 +222,9 @@ pub(crate) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
             unsafe { function(region.data) };
         }
         team.tasks.forget_edges(context.task());
+        if team.is_carried {
+            crate::carry::arrive(context);
+        }
         team.ended.fetch_add(1, SeqCst);
         team.bell.ring_after_rmw();
     }

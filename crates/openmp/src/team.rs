@@ -43,6 +43,8 @@ pub(crate) struct Region {
 /// See the module.
 pub(crate) struct Team {
     pub(crate) size: u32,
+    /// Whether its members are carried.
+    pub(crate) is_carried: bool,
     region: UnsafeCell<Region>,
     /// Which region it is; changes when the members are let in.
     pub(crate) epoch: AtomicU32,
@@ -68,9 +70,10 @@ unsafe impl Sync for Team {}
 unsafe impl Send for Team {}
 
 impl Team {
-    pub(crate) fn new(size: u32) -> Self {
+    pub(crate) fn new(size: u32, is_carried: bool) -> Self {
         Self {
             size,
+            is_carried,
             region: UnsafeCell::new(Region {
                 function: None,
                 data: ptr::null_mut(),
@@ -101,7 +104,7 @@ impl Team {
 
     /// What a thread is outside of regions.
     pub(crate) fn alone() -> Arc<Self> {
-        Arc::new(Self::new(1))
+        Arc::new(Self::new(1, false))
     }
 
     pub(crate) fn region(&self) -> &Region {

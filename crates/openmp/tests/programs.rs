@@ -150,6 +150,33 @@ fn cancellation() {
     same("cancel", &[1, 2, 4]);
 }
 
+/// Ranks that are cut at any instruction: what is theirs stays theirs. `ci/openmp.sh stress` does it
+/// for ten minutes.
+#[test]
+fn cut_anywhere() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("stress").join("stress");
+    if compile(&source("stress.cpp"), &program).is_none() {
+        return eprintln!("SKIPPED: no g++");
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for (ranks, cuts) in [
+        (2, "true"),
+        (cores + 1, "true"),
+        (9, "true"),
+        (cores + 1, "false"),
+    ] {
+        let output = run(&program, ranks, &[("MANYCORE_OMP_CUTS", cuts)], true);
+        let text = text(&output);
+        assert!(
+            text.starts_with("ok\n"),
+            "{ranks} ranks, cuts {cuts}: {text}"
+        );
+    }
+}
+
 /// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
 /// signals, children.
 #[test]

@@ -7,6 +7,29 @@ use crate::lock::WordLock;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
+/// `GOMP_barrier`, called from an address of the program: what ranks do after a barrier is
+/// most likely what they did after it the last time.
+extern "C" fn barrier(from: usize) {
+    let context = context();
+    context.site.set(from);
+    context.team().barrier.wait(context, context.team(), false);
+}
+
+/// Gives on where it is called from.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+extern "C" fn GOMP_barrier() {
+    std::arch::naked_asm!("mov rdi, [rsp]", "jmp {}", sym barrier)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+export! {
+    fn GOMP_barrier() {
+        barrier(0);
+    }
+}
+
 static CRITICAL: WordLock = WordLock::new();
 static ATOMIC: WordLock = WordLock::new();
 
@@ -32,11 +55,6 @@ fn is_cancelled(what: c_int) -> bool {
 }
 
 export! {
-    fn GOMP_barrier() {
-        let context = context();
-        context.team().barrier.wait(context, context.team(), false);
-    }
-
     fn GOMP_barrier_cancel() -> bool {
         let context = context();
         context.team().barrier.wait(context, context.team(), true)

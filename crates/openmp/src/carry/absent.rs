@@ -13,6 +13,14 @@ impl Rank {
     pub(crate) fn is_member(&self, _id: u32) {
         match *self {}
     }
+
+    pub(crate) fn holds(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn holds_no_more(&self) {
+        match *self {}
+    }
 }
 
 pub(crate) fn claim(_context: &Context, _depth: usize, _size: u32) -> bool {
@@ -24,6 +32,14 @@ pub(crate) fn release() {}
 pub(crate) fn lead(_context: &Context) {}
 
 pub(crate) fn leave(_context: &Context) {}
+
+pub(crate) fn arrive(_context: &Context) {}
+
+pub(crate) fn open_episode(_site: usize) {}
+
+pub(crate) fn miss_episode() {}
+
+pub(crate) fn make_room(_context: &Context) {}
 
 pub(crate) fn become_rank(_context: &Context) {}
 

@@ -17,6 +17,10 @@
 //! only worker 0 runs that rank, so that it comes back to its own kernel thread. What worker 0
 //! does between ranks, it does on the stack of a thread that was made for that.
 //!
+//! Where barriers are, ranks are *cut* as well: a rank leaves its worker at any instruction, by a
+//! timer's signal ([`alarm`]), and another worker goes on with it. Then T ranks of w take T/C w
+//! ([`division`]). To leave in a handler is to wait for nothing: the protocol is the same.
+//!
 //! # The words
 //!
 //! | state of a rank | what | next |
@@ -32,95 +36,84 @@
 //! A worker that finds nothing for long adds itself to `idle`, reads `event`, looks at all ranks, and
 //! sleeps while `event` is as it was. Whoever makes a condition true (`Bell::ring`,
 //! `WordLock::unlock`) reads `idle` after a full fence, and if it is not 0 changes `event`. As in
-//! [`bell`](crate::bell), one of the two sees the other. A rank whose condition another worker looks at meanwhile is that
-//! worker's: it looks at all again before it sleeps.
+//! [`bell`](crate::bell), one of the two sees the other. A rank
+//! whose condition another worker looks at meanwhile is that worker's: it looks at all again before it
+//! sleeps, or wakes the others if it goes without a look (`Rest::pass_on`). `checked` runs this under loom.
 //!
 //! # Ranks that do not come back
 //!
-//! A rank may block in the kernel, or spin on a word of the program's that another rank is to
-//! write. While ranks wait to be run, and no worker has changed ranks for [`STALL`], a *spare* worker
-//! runs one of them; the system then shares the cores. So every rank goes on some time.
+//! A rank may spin on a word of the program's that another rank is to write. A worker that has not
+//! changed ranks for [`STALL`], or for twice what its rank should take, while ranks wait to be run, is
+//! made to by its alarm. Where that happens again and again, between the same two barriers, ranks have
+//! turns from then on, as short as makes the interval shorter. A rank may also block in the kernel,
+//! or spin where it cannot be cut. If that changes nothing, a *spare* worker runs another rank; the system
+//! then shares the cores. So every rank goes on some time.
 
+mod alarm;
+#[cfg(test)]
+mod checked;
+mod code;
+mod division;
+mod rank;
 mod spare;
 mod switch;
+mod words;
+mod worker;
+
+pub(crate) use rank::Rank;
 
 use crate::context::Context;
 use crate::environment::cores;
-use manycore_platform::{Futex, Native, Platform};
-use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+use division::Division;
+use manycore_platform::{Native, Platform};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
+use words::{Rest, WAITING};
+use worker::Worker;
 
 /// How long a worker leaves others' ranks alone when it has none itself.
 const POLITENESS: Duration = Duration::from_micros(1);
 /// How long a worker that has nothing to do stays awake.
 const PATIENCE: Duration = Duration::from_micros(200);
-/// How long ranks wait beside workers that do not change ranks until a spare helps.
+/// How long ranks wait beside a worker that does not change ranks until something is done.
 const STALL: Duration = Duration::from_millis(5);
 /// Ranks that there may be.
 const MOST: usize = 1024;
-
-const RUNNING: u32 = 0;
-const WAITING: u32 = 1;
-
-/// A rank; it lives for ever.
-#[repr(align(128))]
-pub(crate) struct Rank {
-    state: AtomicU32,
-    /// Where its stack was left; its owner's.
-    stack: UnsafeCell<usize>,
-    fs: Cell<usize>,
-    /// What it waits for; its owner's. On its stack.
-    condition: Cell<Option<*const dyn Fn() -> bool>>,
-    /// The worker that executes it.
-    worker: Cell<*const Worker>,
-    /// Its number in its team.
-    id: AtomicU32,
-    /// Only worker 0 may run it: it is the leader, at the end of a region.
-    homeward: AtomicBool,
-}
-
-// SAFETY: the cells belong to who has exchanged the state to `RUNNING`.
-unsafe impl Sync for Rank {}
-
-/// What a kernel thread does between ranks.
-struct Worker {
-    index: usize,
-    stack: UnsafeCell<usize>,
-    fs: usize,
-    /// Times that it has changed ranks.
-    switches: AtomicU64,
-}
-
-// SAFETY: its stack pointer is its own, and of the rank that it executes.
-unsafe impl Sync for Worker {}
 
 /// All ranks and workers.
 struct Hall {
     /// Each once made; never removed.
     ranks: [AtomicPtr<Rank>; MOST],
     count: AtomicUsize,
+    /// Those of the team that is carried, by number.
+    members: [AtomicPtr<Rank>; MOST],
     /// Workers with threads of their own.
     started: AtomicUsize,
     /// The leader's rank and worker.
     leader: AtomicPtr<Rank>,
+    soul: AtomicPtr<Worker>,
     /// The size of the team that is carried.
     size: AtomicUsize,
+    division: AtomicPtr<Division>,
     owned: AtomicBool,
-    idle: AtomicU32,
-    event: AtomicU32,
+    rest: Rest<Native>,
 }
 
 static HALL: Hall = Hall {
     ranks: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST],
     count: AtomicUsize::new(0),
+    members: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST],
     started: AtomicUsize::new(1),
     leader: AtomicPtr::new(std::ptr::null_mut()),
+    soul: AtomicPtr::new(std::ptr::null_mut()),
     size: AtomicUsize::new(0),
+    division: AtomicPtr::new(std::ptr::null_mut()),
     owned: AtomicBool::new(false),
-    idle: AtomicU32::new(0),
-    event: AtomicU32::new(0),
+    rest: Rest {
+        idle: AtomicU32::new(0),
+        event: AtomicU32::new(0),
+    },
 };
 
 /// Takes the hall for a team of `size`, if its ranks are to be carried: they are more than the
@@ -135,8 +128,14 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     if HALL.owned.swap(true, AcqRel) {
         return false;
     }
+    let division = division::of_size(size as usize);
+    division.miss();
     HALL.size.store(size as usize, Relaxed);
-    start_workers();
+    HALL.division
+        .store(std::ptr::from_ref(division).cast_mut(), Release);
+    leader().is_member(0);
+    soul().alarm.make(soul());
+    code::refresh(true);
     true
 }
 
@@ -147,8 +146,14 @@ pub(crate) fn release() {
 
 /// The owner of the hall begins a region as rank 0.
 pub(crate) fn lead(context: &Context) {
-    context.carried.set(Some(leader()));
+    let rank = leader_known();
+    context.carried.set(Some(rank));
+    code::refresh(false);
     start_workers();
+    rank.begin(Native::now());
+    soul()
+        .current
+        .store(std::ptr::from_ref(rank).cast_mut(), Relaxed);
 }
 
 /// The region is over.
@@ -158,6 +163,41 @@ pub(crate) fn leave(context: &Context) {
         rank.homeward.store(true, Relaxed);
         rank.wait_once(None);
         rank.homeward.store(false, Relaxed);
+        soul().current.store(std::ptr::null_mut(), Relaxed);
+        soul().alarm.rank_has_left();
+    }
+}
+
+/// The rank has come to a barrier, or to the region's end.
+pub(crate) fn arrive(context: &Context) {
+    if let Some(rank) = context.carried.get() {
+        rank.arrive();
+    }
+}
+
+/// All ranks have arrived, and are let go after this. Here the next episode begins, at an address of the
+/// program.
+pub(crate) fn open_episode(site: usize) {
+    if let Some(division) = division::of_hall() {
+        division.next(site);
+    }
+}
+
+/// All ranks have arrived at something that was not planned.
+pub(crate) fn miss_episode() {
+    if let Some(division) = division::of_hall() {
+        division.miss();
+    }
+}
+
+/// The caller has let the others go: it makes room for the rank that its worker is to run first.
+pub(crate) fn make_room(context: &Context) {
+    if let (Some(rank), Some(division)) = (context.carried.get(), division::of_hall()) {
+        // SAFETY: workers live for ever; this one executes the caller.
+        let worker = unsafe { &*rank.worker.get() };
+        if !division.goes_on_with(worker.index, rank) {
+            rank.wait_once(None);
+        }
     }
 }
 
@@ -172,8 +212,9 @@ fn leader() -> &'static Rank {
         return rank;
     }
     let rank = Box::leak(Box::new(Rank::new()));
-    rank.worker.set(soul());
     HALL.leader.store(rank, Release);
+    make_soul();
+    rank.worker.set(soul());
     register(rank);
     rank
 }
@@ -183,13 +224,18 @@ fn leader_known() -> &'static Rank {
     unsafe { &*HALL.leader.load(Acquire) }
 }
 
-/// Worker 0: a thread whose stack and thread-locals the leader's kernel thread has between ranks.
+/// Worker 0.
 fn soul() -> &'static Worker {
+    // SAFETY: made with the leader's rank, and it lives for ever.
+    unsafe { &*HALL.soul.load(Acquire) }
+}
+
+/// Makes worker 0: a thread whose stack and thread-locals the leader's kernel thread has between ranks.
+fn make_soul() {
     static READY: AtomicU32 = AtomicU32::new(0);
-    static WORKER: AtomicPtr<Worker> = AtomicPtr::new(std::ptr::null_mut());
     crate::crew::spawn("manycore-omp-0", Some(64 << 10), || {
         let worker = Box::leak(Box::new(Worker::new(0)));
-        WORKER.store(worker, Release);
+        HALL.soul.store(worker, Release);
         part(worker.stack.get(), &READY);
         worker.work()
     });
@@ -197,8 +243,6 @@ fn soul() -> &'static Worker {
     while READY.load(Acquire) == 0 {
         std::thread::yield_now();
     }
-    // SAFETY: it lives for ever.
-    unsafe { &*WORKER.load(Acquire) }
 }
 
 /// Makes the calling thread a rank. Returns on a worker.
@@ -207,10 +251,10 @@ pub(crate) fn become_rank(context: &Context) {
     context.carried.set(Some(rank));
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
-    part(rank.stack.get(), &rank.state);
+    part(rank.stack.get(), rank.word.word());
 }
 
-/// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` (1) when others may go on
+/// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` when others may go on
 /// with the thread's stack.
 fn part(save: *mut usize, word: &'static AtomicU32) {
     // The kernel thread's own, for ever; a page would do.
@@ -245,181 +289,15 @@ fn start_workers() {
     spare::start();
 }
 
+fn ranks() -> impl Iterator<Item = &'static Rank> {
+    let count = HALL.count.load(Acquire).min(MOST);
+    // SAFETY: ranks live for ever.
+    let rank = |slot: &'static AtomicPtr<Rank>| unsafe { slot.load(Acquire).as_ref() };
+    HALL.ranks[..count].iter().filter_map(rank)
+}
+
 /// Somebody's condition may hold now. The caller has made it so before a full fence.
 #[inline]
 pub(crate) fn notify() {
-    if HALL.idle.load(SeqCst) != 0 {
-        wake();
-    }
-}
-
-#[cold]
-fn wake() {
-    HALL.event.fetch_add(1, SeqCst);
-    Futex::wake(&HALL.event, u32::MAX);
-}
-
-impl Rank {
-    fn new() -> Self {
-        Self {
-            state: AtomicU32::new(RUNNING),
-            stack: UnsafeCell::new(0),
-            fs: Cell::new(switch::fs_base()),
-            condition: Cell::new(None),
-            worker: Cell::new(std::ptr::null()),
-            id: AtomicU32::new(0),
-            homeward: AtomicBool::new(false),
-        }
-    }
-
-    /// It is member `id` of its team.
-    pub(crate) fn is_member(&self, id: u32) {
-        self.id.store(id, Relaxed);
-    }
-
-    /// Lets others run until the condition holds.
-    pub(crate) fn wait_until(&self, condition: &dyn Fn() -> bool) {
-        while !condition() {
-            // SAFETY: the reference is used while this function has not gone on.
-            let condition = unsafe {
-                std::mem::transmute::<&dyn Fn() -> bool, &'static (dyn Fn() -> bool + 'static)>(
-                    condition,
-                )
-            };
-            self.wait_once(Some(condition));
-        }
-    }
-
-    /// Goes back to its worker, until a worker finds that the condition holds.
-    fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
-        self.condition.set(condition);
-        // SAFETY: the worker executes this rank, and waits where it went here.
-        unsafe {
-            let worker = &*self.worker.get();
-            switch::switch(self.stack.get(), *worker.stack.get(), worker.fs);
-        }
-        self.condition.set(None);
-    }
-}
-
-impl Worker {
-    fn new(index: usize) -> Self {
-        Self {
-            index,
-            stack: UnsafeCell::new(0),
-            fs: switch::fs_base(),
-            switches: AtomicU64::new(0),
-        }
-    }
-
-    /// Whether this worker has a core.
-    fn has_core(&self) -> bool {
-        self.index < cores()
-    }
-
-    /// Whether a rank is one of this worker's share.
-    fn owns(&self, rank: &Rank) -> bool {
-        let size = HALL.size.load(Relaxed).max(1);
-        let workers = cores().min(size);
-        rank.id.load(Relaxed) as usize * workers / size == self.index
-    }
-
-    /// Takes a rank that can go on: of its share, or with `all` of anybody's.
-    fn take(&self, all: bool) -> Option<&'static Rank> {
-        let count = HALL.count.load(Acquire).min(MOST);
-        for slot in &HALL.ranks[..count] {
-            let rank = slot.load(Acquire);
-            if rank.is_null() {
-                continue;
-            }
-            // SAFETY: ranks live for ever.
-            let rank = unsafe { &*rank };
-            let mine = self.owns(rank);
-            if !(mine || all) || rank.state.load(Relaxed) != WAITING {
-                continue;
-            }
-            // Acquire: the stack, and the condition on it.
-            if rank
-                .state
-                .compare_exchange(WAITING, RUNNING, Acquire, Relaxed)
-                .is_err()
-            {
-                continue;
-            }
-            let here = self.index == 0 || !rank.homeward.load(Relaxed);
-            // SAFETY: the rank waits in the frame where the condition lives.
-            let goes_on = here && rank.condition.get().is_none_or(|c| unsafe { (*c)() });
-            if goes_on {
-                return Some(rank);
-            }
-            rank.state.store(WAITING, Release);
-        }
-        None
-    }
-
-    /// Executes the rank until it waits.
-    fn run(&self, rank: &'static Rank) {
-        self.switches.fetch_add(1, Relaxed);
-        rank.worker.set(self);
-        // SAFETY: this worker has the rank alone, whose stack was saved.
-        unsafe { switch::switch(self.stack.get(), *rank.stack.get(), rank.fs.get()) };
-        self.has_left(rank);
-    }
-
-    /// The rank waits.
-    fn has_left(&self, rank: &Rank) {
-        // Release: the rank's stack is left.
-        rank.state.store(WAITING, Release);
-        // Its condition may hold since before it was to be seen.
-        std::sync::atomic::fence(SeqCst);
-        notify();
-    }
-
-    /// The life of a worker.
-    fn work(&'static self) -> ! {
-        spare::watch(self);
-        if self.index == 0 {
-            // The leader comes here when it waits for the first time.
-            self.has_left(leader_known());
-        }
-        let politeness = Native::duration_to_ticks(POLITENESS);
-        let patience = Native::duration_to_ticks(PATIENCE);
-        loop {
-            if !self.has_core() && self.index != 0 {
-                self.sleep();
-                continue;
-            }
-            let since = Native::now();
-            loop {
-                let waited = Native::now() - since;
-                if let Some(rank) = self.take(waited > politeness) {
-                    self.run(rank);
-                    break;
-                }
-                if waited > patience {
-                    self.sleep();
-                    break;
-                }
-                Native::relax();
-            }
-        }
-    }
-
-    /// Sleeps until something may have changed.
-    fn sleep(&self) {
-        HALL.idle.fetch_add(1, SeqCst);
-        let event = HALL.event.load(SeqCst);
-        std::sync::atomic::fence(SeqCst);
-        let found = (self.has_core() || self.index == 0)
-            .then(|| self.take(true))
-            .flatten();
-        if found.is_none() {
-            // A new core does not ring.
-            Futex::wait(&HALL.event, event, Some(Duration::from_millis(10)));
-        }
-        HALL.idle.fetch_sub(1, SeqCst);
-        if let Some(rank) = found {
-            self.run(rank);
-        }
-    }
+    HALL.rest.notify();
 }

@@ -1,9 +1,11 @@
 //! Spare workers, for ranks that wait while no worker changes ranks.
 
-use super::{HALL, MOST, RUNNING, Rank, STALL, WAITING, Worker};
+use super::worker::Worker;
+use super::{HALL, STALL, division, ranks};
 use crate::lock::Guarded;
+use manycore_platform::{Native, Platform};
 use std::sync::Once;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// The workers there are.
@@ -25,18 +27,29 @@ pub(super) fn start() {
     ONCE.call_once(|| crate::crew::spawn("manycore-omp-s", Some(64 << 10), look));
 }
 
-fn ranks() -> impl Iterator<Item = &'static Rank> {
-    let count = HALL.count.load(Acquire).min(MOST);
-    // SAFETY: ranks live for ever.
-    let rank = |slot: &std::sync::atomic::AtomicPtr<Rank>| unsafe { slot.load(Acquire).as_ref() };
-    HALL.ranks[..count].iter().filter_map(rank)
-}
-
 /// Whether ranks run, and others could.
 fn is_contended() -> bool {
-    HALL.owned.load(Relaxed)
-        && ranks().any(|rank| rank.state.load(Relaxed) == RUNNING)
-        && ranks().any(|rank| rank.state.load(Relaxed) == WAITING)
+    let is_any = |waits: bool| ranks().any(|rank| rank.word.is_waiting() == waits);
+    HALL.owned.load(Relaxed) && is_any(false) && is_any(true)
+}
+
+/// Makes the workers change ranks that have not for too long.
+fn ring(now: u64) {
+    let Some(division) = division::of_hall() else {
+        return;
+    };
+    let ring = |worker: &'static Worker| {
+        // SAFETY: ranks live for ever. What is read of this one may be of another time.
+        let rank = unsafe { worker.current.load(Relaxed).as_ref() };
+        let stalled = rank.is_some_and(|rank| {
+            let since = rank.since.load(Relaxed);
+            now.saturating_sub(since) > division.stall()
+        });
+        if stalled {
+            worker.alarm.ring(worker);
+        }
+    };
+    WORKERS.with(|workers| workers.iter().copied().for_each(ring));
 }
 
 /// Looks for stalls. One thread does at a time: when it runs a rank, another begins to look.
@@ -44,17 +57,27 @@ fn look() {
     let changes = || WORKERS.with(|all| all.iter().map(|w| w.switches.load(Relaxed)).sum::<u64>());
     let spare = Worker::new(FIRST);
     let mut last = changes();
+    let mut looks = 0;
     loop {
         let contended = is_contended();
         std::thread::sleep(if contended { STALL } else { IDLE });
         let now = changes();
         let stalled = contended && now == last && is_contended();
         last = now;
-        if let Some(rank) = stalled.then(|| spare.take(true)).flatten() {
+        if contended {
+            ring(Native::now());
+        }
+        looks = if stalled { looks + 1 } else { 0 };
+        // The first look has made workers change, if they can.
+        if looks < 2 {
+            continue;
+        }
+        if let Some(rank) = spare.take_any() {
             crate::crew::spawn("manycore-omp-s", Some(64 << 10), look);
             // Until it waits again. Meanwhile this thread may be blocked for long.
-            spare.run(rank);
+            spare.run(rank, None);
             return;
         }
+        HALL.rest.pass_on();
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) target_mandatory: bool,
     /// `MANYCORE_OMP_CARRY`: whether ranks beyond the cores are carried.
     pub(crate) carries: bool,
+    /// `MANYCORE_OMP_CUTS`: whether these are cut between two barriers.
+    pub(crate) cuts: bool,
 }
 
 /// The settings; read at the first call, which is when the library is loaded.
@@ -135,6 +137,7 @@ fn read() -> Settings {
             .unwrap_or_else(|| "level %L thread %i affinity %A".into()),
         target_mandatory: parse::target_mandatory(),
         carries: Variable::new("MANYCORE_OMP_CARRY").truth().unwrap_or(true),
+        cuts: Variable::new("MANYCORE_OMP_CUTS").truth().unwrap_or(true),
     }
 }
 

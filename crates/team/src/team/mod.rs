@@ -35,6 +35,13 @@ pub use report::Report;
 pub use site::Site;
 pub use stackful::Stackful;
 
+/// How intervals are divided, for runtimes that carry ranks in another way: no stable interface.
+#[doc(hidden)]
+pub mod division {
+    pub use super::plan::{Cut, even};
+    pub use super::planner::{Division, Planner, Plans, Schedule};
+}
+
 use super::fiber::Stacks;
 use crew::Crew;
 use hand::Hand;

@@ -2,12 +2,12 @@
 
 /// Where a core's part of the concatenated work begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub struct Cut {
     /// The core's first rank, by its place in the order in which they are divided.
-    pub(super) rank: usize,
+    pub rank: usize,
     /// If not 0 the core before has a part of that rank too: this one runs it first, for so
     /// many ticks, and that one last.
-    pub(super) budget: u64,
+    pub budget: u64,
 }
 
 impl Cut {
@@ -35,7 +35,7 @@ impl Cut {
 }
 
 /// The share of core `core` of `cores` if ranks are divided by their number.
-pub(super) fn even(ranks: usize, core: usize, cores: usize) -> Cut {
+pub fn even(ranks: usize, core: usize, cores: usize) -> Cut {
     Cut::before(ranks * core / cores)
 }
 

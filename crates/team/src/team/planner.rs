@@ -19,7 +19,7 @@ const SLIGHT: u64 = 64;
 
 /// How an interval is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Division {
+pub enum Division {
     /// Ranks divided by number.
     Even,
     /// As the plan of this interval says.
@@ -33,13 +33,13 @@ pub(super) enum Division {
 /// All accesses are relaxed: they are written before the episode is opened by a release, and
 /// read after its opening was acquired. A worker that is late may read those of a later
 /// episode; then it cannot claim a rank, see `README.md`, so what it does hangs on none.
-pub(super) struct Schedule<P: Platform> {
+pub struct Schedule<P: Platform> {
     way: P::AtomicU64,
     cores: P::AtomicU32,
 }
 
 /// The plan of each interval that is remembered.
-pub(super) struct Plans<P: Platform>(Box<[Entries<P>]>);
+pub struct Plans<P: Platform>(Box<[Entries<P>]>);
 
 struct Entries<P: Platform> {
     /// Where each core's part begins.
@@ -49,7 +49,8 @@ struct Entries<P: Platform> {
 }
 
 impl<P: Platform> Schedule<P> {
-    pub(super) fn new(cores: usize) -> Self {
+    /// Ranks divided by number among `cores`.
+    pub fn new(cores: usize) -> Self {
         Self {
             way: P::AtomicU64::new(encode(Division::Even)),
             cores: P::AtomicU32::new(cores as u32),
@@ -62,7 +63,7 @@ impl<P: Platform> Schedule<P> {
     }
 
     /// How the episode is run, and by how many cores.
-    pub(super) fn get(&self) -> (Division, usize) {
+    pub fn get(&self) -> (Division, usize) {
         let cores = self.cores.load(Ordering::Relaxed) as usize;
         (decode(self.way.load(Ordering::Relaxed)), cores)
     }
@@ -88,7 +89,8 @@ fn decode(way: u64) -> Division {
 const BUDGET_BITS: u32 = 48;
 
 impl<P: Platform> Plans<P> {
-    pub(super) fn new(cores: usize, ranks: usize) -> Self {
+    /// Room for plans of so many `cores` and `ranks`.
+    pub fn new(cores: usize, ranks: usize) -> Self {
         let entries = |_| Entries {
             cuts: (0..=cores).map(|_| P::AtomicU64::new(0)).collect(),
             order: (0..ranks).map(|_| P::AtomicU32::new(0)).collect(),
@@ -109,11 +111,12 @@ impl<P: Platform> Plans<P> {
     }
 
     /// The rank at a place in the order.
-    pub(super) fn rank(&self, interval: usize, place: usize) -> usize {
+    pub fn rank(&self, interval: usize, place: usize) -> usize {
         self.0[interval].order[place].load(Ordering::Relaxed) as usize
     }
 
-    pub(super) fn get(&self, interval: usize, core: usize) -> Cut {
+    /// Where a core's part begins; that of the core after the last is the end.
+    pub fn get(&self, interval: usize, core: usize) -> Cut {
         let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
         Cut {
             rank: (entry >> BUDGET_BITS) as usize,
@@ -135,7 +138,7 @@ struct Interval {
 }
 
 /// The memory of a run.
-pub(super) struct Planner {
+pub struct Planner {
     policy: Policy,
     ranks: usize,
     /// What a cut costs, in ticks.
@@ -149,7 +152,8 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    pub(super) fn new(policy: Policy, ranks: usize, switch: u64) -> Self {
+    /// Nothing is known; `switch` is what a cut costs, in ticks.
+    pub fn new(policy: Policy, ranks: usize, switch: u64) -> Self {
         let mut planner = Self {
             policy,
             ranks,
@@ -166,12 +170,12 @@ impl Planner {
     }
 
     /// The first episode begins.
-    pub(super) fn begin<P: Platform>(&mut self) {
+    pub fn begin<P: Platform>(&mut self) {
         self.opened = P::now();
     }
 
     /// Learns from the episode that is over; `took` says what each rank has taken.
-    pub(super) fn close<P: Platform>(&mut self, took: impl Iterator<Item = u64>) {
+    pub fn close<P: Platform>(&mut self, took: impl Iterator<Item = u64>) {
         if self.policy == Policy::Fifo {
             return;
         }
@@ -190,7 +194,7 @@ impl Planner {
     }
 
     /// Decides how `cores` run the interval after `site`.
-    pub(super) fn open<P: Platform>(
+    pub fn open<P: Platform>(
         &mut self,
         site: Site,
         cores: usize,
@@ -230,6 +234,16 @@ impl Planner {
         if self.policy != Policy::Fifo {
             self.opened = P::now();
         }
+    }
+
+    /// The number of the interval that is open; another takes it when it is forgotten.
+    pub fn interval(&self) -> usize {
+        self.current
+    }
+
+    /// The work of each rank in the interval that is open, in ticks, as far as it is known.
+    pub fn work(&self, into: &mut Vec<u64>) {
+        self.intervals[self.current].estimates.work(into);
     }
 
     /// The interval after `site`: programs repeat a sequence, so most likely it is the one

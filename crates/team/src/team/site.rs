@@ -23,6 +23,7 @@ enum Kind {
     Start,
     Name(&'static str),
     Place(&'static Location<'static>),
+    Address(usize),
 }
 
 impl Site {
@@ -42,11 +43,19 @@ impl Site {
         Self(Kind::Place(Location::caller()))
     }
 
+    /// An address in a program that was compiled by others.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn at(address: usize) -> Self {
+        Self(Kind::Address(address))
+    }
+
     fn identity(self) -> usize {
         match self.0 {
             Kind::Start => 0,
             Kind::Name(name) => name.as_ptr().addr(),
             Kind::Place(place) => std::ptr::from_ref(place).addr(),
+            Kind::Address(address) => address,
         }
     }
 }
@@ -65,6 +74,7 @@ impl fmt::Display for Site {
             Kind::Start => f.write_str("the start"),
             Kind::Name(name) => f.write_str(name),
             Kind::Place(place) => place.fmt(f),
+            Kind::Address(address) => write!(f, "{address:#x}"),
         }
     }
 }

@@ -1,0 +1,365 @@
+//! A worker's alarm: a timer whose signal makes a rank leave, at whatever instruction it is.
+//!
+//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers.
+//! It goes to the worker as any rank does that waits; whichever worker takes the rank
+//! again returns from the handler there, and the kernel restores the registers. What such a frame
+//! restores of the kernel thread as well, its signal mask and its alternate stack, is exchanged for what
+//! the new thread has.
+//!
+//! # When a rank leaves
+//!
+//! * Its next instruction is in the program's own code ([`code`]): not in a library that
+//!   has locks, nor here. So the worker is not on its own stack either.
+//! * It has no lock of OpenMP's.
+//! * The signals are blocked that the thread had blocked before. In a handler of the program's
+//!   they are not.
+//!
+//! Otherwise the alarm is set again, later each time, and after some times no more.
+//!
+//! # Ranks that spin
+//!
+//! When another thread rings the alarm of a worker that has stalled, the handler notes the rank's registers,
+//! and looks again a little later. A loop that computes has changed one; a loop that waits for a
+//! word of memory has not.
+//!
+//! # Late and early
+//!
+//! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8. Of the lateness
+//! only 1 us is chance, so the timer is set early by what it was late before. Neither the handler nor the
+//! rank waits: leaving a little too soon costs as much as waiting.
+
+use super::rank::Rank;
+use super::worker::Worker;
+use super::{code, division};
+use manycore_platform::{Native, Platform};
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::mem::{self, MaybeUninit};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// What a cut costs the worker: setting the timer, its interrupt and signal. Measured on a
+/// virtual machine; less elsewhere, and then short intervals could be cut that are not.
+const COST: Duration = Duration::from_micros(14);
+/// How late a signal is before anything is known.
+const LATENESS: Duration = Duration::from_micros(15);
+/// A signal that comes earlier than it should by more than this was for another rank.
+const EARLIEST: Duration = Duration::from_micros(8);
+/// The first delay where a rank cannot leave; it doubles each time.
+const AGAIN: Duration = Duration::from_micros(30);
+/// How often it is tried.
+const TRIES: u32 = 6;
+
+/// Between two looks at a rank that may spin.
+const LOOK: Duration = Duration::from_micros(40);
+/// A loop that waits lies within so many bytes.
+const WAITING_LOOP: i64 = 64;
+
+/// The general registers, and last the instruction's address, as the kernel has them in a frame.
+type Registers = [i64; 17];
+
+/// See the module. Its worker's, and its handler's.
+pub(super) struct Alarm {
+    timer: Cell<Option<libc::timer_t>>,
+    /// The kernel thread that it is made for.
+    thread: Cell<libc::pid_t>,
+    /// When the rank is to leave; 0: not at all.
+    due: AtomicU64,
+    tries: Cell<u32>,
+    /// The rank's registers when somebody rang.
+    noted: Cell<Option<Registers>>,
+    /// How many ticks before `due` the timer is set.
+    early: Cell<u64>,
+    /// The rank has left in the handler, so that the signal is blocked.
+    in_handler: Cell<bool>,
+    /// What the kernel thread has blocked, and its alternate stack.
+    mask: Cell<u64>,
+    alternate: Cell<libc::stack_t>,
+}
+
+/// Ticks that a cut costs.
+pub(super) fn cost() -> u64 {
+    Native::duration_to_ticks(COST)
+}
+
+/// The signal; `None` if all that could be are in use, or cuts are switched off.
+fn signal() -> Option<c_int> {
+    static SIGNAL: OnceLock<Option<c_int>> = OnceLock::new();
+    *SIGNAL.get_or_init(|| {
+        let wanted = crate::environment::settings().cuts;
+        let all = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev();
+        all.filter(|_| wanted).find(|&signal| install(signal))
+    })
+}
+
+/// Takes a signal that nobody has.
+fn install(signal: c_int) -> bool {
+    // SAFETY: structures of the system's, all zeros are valid ones; the handler is a function for
+    // three arguments.
+    unsafe {
+        let mut old: libc::sigaction = mem::zeroed();
+        if libc::sigaction(signal, ptr::null(), &raw mut old) != 0
+            || old.sa_sigaction != libc::SIG_DFL
+        {
+            return false;
+        }
+        let mut new: libc::sigaction = mem::zeroed();
+        new.sa_sigaction = handler as *const () as usize;
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        libc::sigaction(signal, &raw const new, ptr::null_mut()) == 0
+    }
+}
+
+/// Lets the signal come, and returns what else is blocked.
+fn unblock(signal: c_int) -> u64 {
+    // SAFETY: sets of the system's; the kernel's part of one is its first word.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        let mut old: libc::sigset_t = mem::zeroed();
+        libc::sigaddset(&raw mut set, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut old);
+        libc::sigdelset(&raw mut old, signal);
+        ptr::from_ref(&old).cast::<u64>().read()
+    }
+}
+
+impl Alarm {
+    pub(super) fn new() -> Self {
+        Self {
+            timer: Cell::new(None),
+            thread: Cell::new(0),
+            due: AtomicU64::new(0),
+            tries: Cell::new(0),
+            noted: Cell::new(None),
+            early: Cell::new(Native::duration_to_ticks(LATENESS)),
+            in_handler: Cell::new(false),
+            mask: Cell::new(0),
+            // SAFETY: numbers and a pointer.
+            alternate: Cell::new(unsafe { mem::zeroed() }),
+        }
+    }
+
+    /// Makes it for the calling kernel thread, which is the worker's.
+    pub(super) fn make(&self, worker: &'static Worker) {
+        let Some(signal) = signal() else { return };
+        self.mask.set(unblock(signal));
+        // SAFETY: structures of the system's, all zeros are valid ones.
+        unsafe {
+            let mut alternate = MaybeUninit::<libc::stack_t>::zeroed();
+            libc::sigaltstack(ptr::null(), alternate.as_mut_ptr());
+            self.alternate.set(alternate.assume_init());
+            let thread = libc::gettid();
+            if self.thread.replace(thread) == thread {
+                return;
+            }
+            if let Some(timer) = self.timer.take() {
+                libc::timer_delete(timer);
+            }
+            let mut event: libc::sigevent = mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = signal;
+            event.sigev_notify_thread_id = thread;
+            event.sigev_value.sival_ptr = ptr::from_ref(worker).cast_mut().cast();
+            let mut timer: libc::timer_t = mem::zeroed();
+            let made = libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer);
+            // Without one, ranks run to the barrier.
+            self.timer.set((made == 0).then_some(timer));
+        }
+    }
+
+    /// The rank that begins now is to leave after so many ticks.
+    pub(super) fn set(&self, now: u64, budget: u64) {
+        self.tries.set(0);
+        self.due.store(now + budget, Relaxed);
+        self.start(budget.saturating_sub(self.early.get()));
+    }
+
+    /// Sets the timer.
+    fn start(&self, ticks: u64) {
+        let Some(timer) = self.timer.get() else {
+            return;
+        };
+        let ns = Native::ticks_to_ns(ticks).max(1_000.0) as i64;
+        let time = libc::itimerspec {
+            it_interval: libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            },
+            it_value: libc::timespec {
+                tv_sec: ns / 1_000_000_000,
+                tv_nsec: ns % 1_000_000_000,
+            },
+        };
+        // SAFETY: this worker's timer.
+        unsafe { libc::timer_settime(timer, 0, &raw const time, ptr::null_mut()) };
+    }
+
+    /// The rank is to leave now. Called by another thread, and late if it must be.
+    pub(super) fn ring(&self, worker: &'static Worker) {
+        let (Some(signal), thread) = (signal(), self.thread.get()) else {
+            return;
+        };
+        // As the kernel has it: number, error, code, sender, value.
+        #[repr(C)]
+        struct Queued {
+            head: [c_int; 6],
+            value: *const Worker,
+            rest: [u64; 12],
+        }
+        // SAFETY: the system reads the structure.
+        unsafe {
+            let process = libc::getpid();
+            let user = libc::getuid().cast_signed();
+            let info = Queued {
+                head: [signal, 0, libc::SI_QUEUE, 0, process, user],
+                value: worker,
+                rest: [0; 12],
+            };
+            libc::syscall(
+                libc::SYS_rt_tgsigqueueinfo,
+                process,
+                thread,
+                signal,
+                &raw const info,
+            );
+        }
+    }
+
+    /// The rank has left, by itself or not: what is due is so no more. Returns whether the handler made
+    /// it leave.
+    pub(super) fn rank_has_left(&self) -> bool {
+        self.due.store(0, Relaxed);
+        self.noted.set(None);
+        let cut = self.in_handler.replace(false);
+        if cut {
+            signal().map(unblock);
+        }
+        cut
+    }
+
+    /// Learns how late signals are: the median.
+    fn learn(&self, now: u64, due: u64) {
+        let step = Native::duration_to_ticks(Duration::from_nanos(250));
+        let early = self.early.get();
+        self.early.set(if now > due {
+            (early + step).min(4 * Native::duration_to_ticks(LATENESS))
+        } else {
+            early.saturating_sub(step)
+        });
+    }
+
+    /// Tries again later.
+    fn put_off(&self, now: u64) {
+        let tries = self.tries.get();
+        if tries < TRIES {
+            self.tries.set(tries + 1);
+            self.wake_after(now, Native::duration_to_ticks(AGAIN) << tries);
+        }
+    }
+
+    /// Sets the alarm for the rank that is executed, from its handler.
+    fn wake_after(&self, now: u64, delay: u64) {
+        self.due.store(now + delay, Relaxed);
+        self.start(delay);
+    }
+}
+
+/// Whether a rank that had these registers and has those has only waited meanwhile.
+fn spins(then: &Registers, now: &Registers) -> bool {
+    let at = 16;
+    then[..at] == now[..at] && (then[at] - now[at]).abs() < WAITING_LOOP
+}
+
+/// Nothing here may lock, allocate or wait.
+extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) {
+    // SAFETY: the kernel's description of the signal, and the frame that it restores.
+    let (info, frame) = unsafe { (&*info, &mut *frame.cast::<libc::ucontext_t>()) };
+    let by_timer = info.si_code == libc::SI_TIMER;
+    if !by_timer && info.si_code != libc::SI_QUEUE {
+        return;
+    }
+    // SAFETY: the value that both senders give; workers live for ever.
+    let worker = unsafe { &*info.si_value().sival_ptr.cast::<Worker>() };
+    let alarm = &worker.alarm;
+    // SAFETY: ranks live for ever.
+    let Some(rank) = (unsafe { worker.current.load(Relaxed).as_ref() }) else {
+        return;
+    };
+    let now = Native::now();
+    if by_timer {
+        let due = alarm.due.load(Relaxed);
+        if due == 0 || now + Native::duration_to_ticks(EARLIEST) < due {
+            return;
+        }
+        if alarm.tries.get() == 0 && alarm.noted.get().is_none() {
+            alarm.learn(now, due);
+        }
+    }
+    let at = frame.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+    let mask = (&raw mut frame.uc_sigmask).cast::<u64>();
+    // SAFETY: the frame has the kernel's part of the mask, a word.
+    let blocked = unsafe { mask.read() };
+    if !code::is_programs(at) || rank.held.get() > 0 || blocked != alarm.mask.get() {
+        alarm.put_off(now);
+        return;
+    }
+    let registers = Registers::try_from(&frame.uc_mcontext.gregs[..17]).unwrap_or_default();
+    match alarm.noted.take() {
+        None if !by_timer => {
+            alarm.noted.set(Some(registers));
+            return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
+        }
+        Some(noted) if spins(&noted, &registers) => {
+            division::of_hall().inspect(|it| it.found_spinning());
+        }
+        _ => {}
+    }
+    alarm.alternate.set(frame.uc_stack);
+    let error = errno();
+    alarm.in_handler.set(true);
+    rank.wait_once(None);
+    set_errno(error);
+    let alarm = &current_worker(rank).alarm;
+    frame.uc_stack = alarm.alternate.get();
+    // SAFETY: as above.
+    unsafe { mask.write(alarm.mask.get()) };
+}
+
+fn current_worker(rank: &Rank) -> &'static Worker {
+    // SAFETY: workers live for ever; the rank is executed by this one.
+    unsafe { &*rank.worker.get() }
+}
+
+/// The rank's: by FS, which is the rank's wherever it runs.
+#[inline(never)]
+fn errno() -> c_int {
+    // SAFETY: the C library's word of this thread.
+    unsafe { *libc::__errno_location() }
+}
+
+#[inline(never)]
+fn set_errno(error: c_int) {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = error };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_counts_does_not_spin() {
+        let mut then: Registers = std::array::from_fn(|register| register as i64);
+        let mut now = then;
+        now[16] += 12;
+        assert!(spins(&then, &now));
+        now[3] += 1;
+        assert!(!spins(&then, &now));
+        // Elsewhere by now.
+        (then[3], then[16]) = (now[3], 1_000);
+        assert!(!spins(&then, &now));
+    }
+}

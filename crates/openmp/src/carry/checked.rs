@@ -1,0 +1,210 @@
+//! The protocol of the words under loom, and the faults that it must catch.
+//!
+//! A rank here is a list of steps, and how far it has come, which is its stack: memory that
+//! only who has the rank may touch. Whatever the workers do, each step is done once, in order, and
+//! everything ends. What this cannot show is the exchange of stacks itself, and that a signal may come
+//! at any instruction: that is `ci/openmp.sh stress`.
+
+use super::words::{RankWord, Rest};
+use manycore_check::{
+    Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornCas, caught, loom_model, team,
+};
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// The rank is made to leave.
+    Cut,
+    /// It makes a condition true.
+    Set(usize),
+    /// It waits for one.
+    Wait(usize),
+}
+use Step::{Cut, Set, Wait};
+
+struct Member<P: Platform> {
+    word: RankWord<P>,
+    steps: &'static [Step],
+    /// How many are done; its owner's.
+    at: Plain<usize>,
+}
+
+struct Hall<P: Platform> {
+    ranks: Vec<Member<P>>,
+    conditions: [P::AtomicU32; 2],
+    ended: P::AtomicU32,
+    rest: Rest<P>,
+    /// A rank is left without a word to those who sleep: the broken variant.
+    silent: bool,
+}
+
+impl<P: Platform> Hall<P> {
+    fn new(programs: &[&'static [Step]], silent: bool) -> Self {
+        let rest = Rest {
+            idle: P::AtomicU32::new(0),
+            event: P::Futex::new(0),
+        };
+        let member = |&steps: &&'static [Step]| {
+            let word = RankWord::running();
+            word.leave(&rest);
+            let at = Plain::new(0);
+            Member { word, steps, at }
+        };
+        Self {
+            ranks: programs.iter().map(member).collect(),
+            conditions: [P::AtomicU32::new(0), P::AtomicU32::new(0)],
+            ended: P::AtomicU32::new(0),
+            rest,
+            silent,
+        }
+    }
+
+    fn holds(&self, condition: usize) -> bool {
+        self.conditions[condition].load(Ordering::SeqCst) != 0
+    }
+
+    fn set(&self, word: &P::AtomicU32) {
+        word.fetch_add(1, Ordering::SeqCst);
+        P::fence_after_rmw();
+        self.rest.notify();
+    }
+
+    /// As a worker does.
+    fn take(&self) -> Option<&Member<P>> {
+        self.ranks.iter().find(|rank| {
+            if !rank.word.claim() {
+                return false;
+            }
+            let goes_on = match rank.steps[rank.at.read()] {
+                Wait(condition) => self.holds(condition),
+                _ => true,
+            };
+            if !goes_on {
+                rank.word.put_back();
+            }
+            goes_on
+        })
+    }
+
+    /// Executes the rank until it leaves.
+    fn run(&self, rank: &Member<P>) {
+        while let Some(step) = rank.steps.get(rank.at.read()) {
+            match *step {
+                Wait(condition) if !self.holds(condition) => return self.leave(rank),
+                Set(condition) => self.set(&self.conditions[condition]),
+                _ => {}
+            }
+            rank.at.write(rank.at.read() + 1);
+            if rank.at.read() < rank.steps.len() && matches!(step, Cut) {
+                return self.leave(rank);
+            }
+        }
+        // It stays with its worker: nobody takes it any more.
+        self.set(&self.ended);
+    }
+
+    fn leave(&self, rank: &Member<P>) {
+        if self.silent {
+            rank.word.put_back();
+        } else {
+            rank.word.leave(&self.rest);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended.load(Ordering::SeqCst) as usize == self.ranks.len()
+    }
+
+    fn work(&self) {
+        while !self.is_over() {
+            let look = || {
+                self.is_over()
+                    .then_some(None)
+                    .or_else(|| self.take().map(Some))
+            };
+            let found = self
+                .take()
+                .map(Some)
+                .or_else(|| self.rest.sleep(look, None));
+            if let Some(Some(rank)) = found {
+                self.run(rank);
+            }
+        }
+    }
+
+    /// As a spare worker does: one rank, until it leaves.
+    fn help(&self) {
+        match self.take() {
+            Some(rank) => self.run(rank),
+            None if self.silent => {}
+            None => self.rest.pass_on(),
+        }
+    }
+}
+
+/// Two workers, and if there is a `spare` a third one that runs a rank once.
+fn ranks<P: Platform>(programs: &[&'static [Step]], spare: bool, silent: bool) {
+    let hall = Hall::<P>::new(programs, silent);
+    team::<P>(2, |index| match (index, spare) {
+        (1, true) => hall.help(),
+        _ => hall.work(),
+    });
+    assert!(hall.is_over());
+    for rank in &hall.ranks {
+        assert_eq!(rank.at.read(), rank.steps.len());
+    }
+}
+
+/// One waits for the other, who is cut before.
+fn meet<P: Platform>() {
+    ranks::<P>(&[&[Set(0), Wait(1)], &[Cut, Wait(0), Set(1)]], false, false);
+}
+
+fn are_cut<P: Platform>() {
+    ranks::<P>(&[&[Cut, Cut, Set(0)], &[Wait(0), Cut]], false, false);
+}
+
+fn with_spare<P: Platform>() {
+    ranks::<P>(&[&[Cut, Set(0)], &[Wait(0), Cut]], true, false);
+}
+
+#[test]
+fn ranks_that_meet() {
+    loom_model(Some(2), meet::<Loom>);
+}
+
+#[test]
+fn ranks_that_are_cut() {
+    loom_model(Some(2), are_cut::<Loom>);
+}
+
+#[test]
+fn a_spare_worker_helps() {
+    loom_model(Some(2), with_spare::<Loom>);
+}
+
+#[test]
+fn faults_are_caught() {
+    fn fails<F: Fault>() {
+        caught(|| {
+            loom_model(Some(3), meet::<Faulty<Loom, F>>);
+            loom_model(Some(3), are_cut::<Faulty<Loom, F>>);
+            loom_model(Some(3), with_spare::<Faulty<Loom, F>>);
+        });
+    }
+    fails::<Deaf>();
+    fails::<NoFence>();
+    fails::<Relaxed>();
+    fails::<TornCas>();
+}
+
+/// A spare worker that leaves a rank, or looks at one, and tells nobody: the other one sleeps for ever.
+#[test]
+fn leaving_in_silence_is_caught() {
+    caught(|| loom_model(Some(3), || ranks::<Loom>(&[&[Cut, Set(0)]], true, true)));
+    caught(|| {
+        loom_model(Some(3), || {
+            ranks::<Loom>(&[&[Set(0)], &[Wait(0)]], true, true)
+        })
+    });
+}

@@ -1,0 +1,286 @@
+//! Which worker is to run which ranks in an episode, from one barrier to the next.
+//!
+//! T ranks of w each need T/C w on C workers, if at most C - 1 of them are cut in two
+//! (McNaughton's rule, `manycore_team::division`). The rank that arrives last at a barrier plans the
+//! next episode, before it lets the others go. What each rank took the last time after the same
+//! barrier is what it is planned for.
+//!
+//! Every second episode is planned in reverse order. So a rank that was the last on a worker is
+//! the first on the same one in the next episode, where its memory is cached.
+//!
+//! Everything here is advice. Who runs a rank is decided by its word; a worker that reads
+//! an old episode's advice, or that of two, runs ranks in another order.
+
+use super::rank::Rank;
+use super::{HALL, STALL, alarm};
+use crate::environment::{cores, settings};
+use crate::lock::Guarded;
+use manycore_platform::{Native, Platform};
+use manycore_team::team::division::{self, Cut, Planner, Plans, Schedule};
+use manycore_team::{Policy, Site};
+use std::cell::{Cell, UnsafeCell};
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::time::Duration;
+
+/// The turn of ranks that wait for each other in the program's own way: some twice what the alarm
+/// costs.
+const TURN: Duration = Duration::from_micros(40);
+/// So often ranks are found spinning in one episode until they have turns there.
+const SPINS: u32 = 3;
+
+/// The division of a team of one size.
+pub(super) struct Division {
+    size: usize,
+    /// Of who opens an episode, like all cells here.
+    planner: UnsafeCell<Planner>,
+    turns: UnsafeCell<Vec<Turns>>,
+    missed: Cell<bool>,
+    schedule: Schedule<Native>,
+    plans: Plans<Native>,
+    /// For each core what is left of the rank that it begins, for the core before it.
+    tails: Box<[AtomicU64]>,
+    reversed: AtomicBool,
+    /// How long a turn is, in ticks; 0: there are none.
+    quantum: AtomicU64,
+    /// A worker that has not changed ranks for so many ticks may have one that spins.
+    stall: AtomicU64,
+    /// How often ranks were found spinning in this episode.
+    spins: AtomicU32,
+    episode: AtomicU64,
+}
+
+// SAFETY: the cells are touched by the one rank that opens an episode; barriers order these.
+unsafe impl Sync for Division {}
+// SAFETY: the same.
+unsafe impl Send for Division {}
+
+/// What a worker is to run in an episode.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Part {
+    division: Option<&'static Division>,
+    first: usize,
+    end: usize,
+    reversed: bool,
+    interval: Option<usize>,
+    /// How long the first rank is to run here, in ticks; 0: to its end.
+    pub(super) budget: u64,
+    pub(super) quantum: u64,
+}
+
+impl Part {
+    pub(super) fn len(&self) -> usize {
+        self.end - self.first
+    }
+
+    /// The rank at a place in the order in which they are run.
+    pub(super) fn rank(&self, at: usize) -> Option<&'static Rank> {
+        let place = if self.reversed {
+            self.end - 1 - at
+        } else {
+            self.first + at
+        };
+        let division = self.division?;
+        let id = match self.interval {
+            Some(interval) => division.plans.rank(interval, place),
+            None => place,
+        };
+        // SAFETY: ranks live for ever.
+        unsafe { HALL.members.get(id)?.load(Relaxed).as_ref() }
+    }
+}
+
+/// The division that a team of `size` has; each is made once.
+pub(super) fn of_size(size: usize) -> &'static Division {
+    static KNOWN: Guarded<Vec<&'static Division>> = Guarded::new(vec![]);
+    let find = |known: &mut Vec<&'static Division>| known.iter().copied().find(|d| d.size == size);
+    KNOWN.with(find).unwrap_or_else(|| {
+        let new: &'static Division = Box::leak(Box::new(Division::new(size)));
+        KNOWN.with(|known| known.push(new));
+        new
+    })
+}
+
+/// That of the team that is carried.
+pub(super) fn of_hall() -> Option<&'static Division> {
+    // SAFETY: divisions live for ever.
+    unsafe { HALL.division.load(Acquire).as_ref() }
+}
+
+impl Division {
+    fn new(size: usize) -> Self {
+        let policy = if settings().cuts {
+            Policy::Wrap
+        } else {
+            Policy::Fifo
+        };
+        let mut planner = Planner::new(policy, size, alarm::cost() / 2);
+        planner.begin::<Native>();
+        Self {
+            size,
+            planner: UnsafeCell::new(planner),
+            turns: UnsafeCell::new(vec![]),
+            missed: Cell::new(true),
+            schedule: Schedule::new(cores().min(size)),
+            plans: Plans::new(size, size),
+            tails: (0..=size).map(|_| AtomicU64::new(0)).collect(),
+            reversed: AtomicBool::new(true),
+            quantum: AtomicU64::new(0),
+            stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
+            spins: AtomicU32::new(0),
+            episode: AtomicU64::new(0),
+        }
+    }
+
+    fn took(id: usize) -> u64 {
+        // SAFETY: ranks live for ever.
+        let rank = unsafe { HALL.members[id].load(Relaxed).as_ref() };
+        rank.map_or(0, |rank| rank.took.load(Relaxed))
+    }
+
+    /// An episode is over, of which not everything is known.
+    pub(super) fn miss(&self) {
+        self.missed.set(true);
+    }
+
+    /// Plans the episode that begins at an address of the program. All ranks of the team have
+    /// arrived, or wait for the region; the caller lets them go after this.
+    pub(super) fn next(&self, site: usize) {
+        // SAFETY: the caller is the only one until it opens the episode.
+        let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
+        if !self.missed.replace(false) {
+            planner.close::<Native>((0..self.size).map(Self::took));
+            if let Some(turns) = turns.get_mut(planner.interval()) {
+                turns.learn(self.spins.load(Relaxed));
+            }
+        }
+        let cores = cores().min(self.size);
+        planner.open(Site::at(site), cores, &self.schedule, &self.plans);
+        let interval = planner.interval();
+        let mut work = vec![];
+        planner.work(&mut work);
+        if let (division::Division::Planned(interval), cores) = self.schedule.get() {
+            for core in 1..cores {
+                let cut = self.plans.get(interval, core);
+                let rank = self.plans.rank(interval, cut.rank.min(self.size - 1));
+                let tail = match work.get(rank) {
+                    Some(&work) if cut.budget > 0 => work.saturating_sub(cut.budget).max(1),
+                    _ => 0,
+                };
+                self.tails[core].store(tail, Relaxed);
+            }
+        }
+        if turns.len() <= interval {
+            turns.resize(interval + 1, Turns::default());
+        }
+        self.quantum.store(turns[interval].of_site(site), Relaxed);
+        let expected = work.iter().sum::<u64>() / cores as u64;
+        let least = Native::duration_to_ticks(STALL);
+        self.stall.store(least.max(2 * expected), Relaxed);
+        self.spins.store(0, Relaxed);
+        let reversed = !self.reversed.load(Relaxed);
+        self.reversed.store(reversed, Relaxed);
+        // Release: a worker that sees the episode sees its advice.
+        self.episode.fetch_add(1, Release);
+    }
+
+    /// What the worker is to run, if this is not the episode that it knows.
+    pub(super) fn part(&'static self, worker: usize, known: u64) -> Option<(u64, Part)> {
+        let episode = self.episode.load(Acquire);
+        if episode == known {
+            return None;
+        }
+        let (way, cores) = self.schedule.get();
+        let reversed = self.reversed.load(Relaxed);
+        let interval = match way {
+            division::Division::Planned(interval) => Some(interval),
+            _ => None,
+        };
+        let cut = |core| match interval {
+            Some(interval) => self.plans.get(interval, core),
+            None => division::even(self.size, core, cores),
+        };
+        let mut part = Part {
+            division: Some(self),
+            reversed,
+            interval,
+            quantum: self.quantum.load(Relaxed),
+            ..Part::default()
+        };
+        if worker < cores {
+            let (this, next): (Cut, Cut) = (cut(worker), cut(worker + 1));
+            let end = next.rank + usize::from(next.budget > 0);
+            part.first = this.rank.min(self.size);
+            part.end = end.clamp(part.first, self.size);
+            part.budget = if !reversed {
+                this.budget
+            } else if next.budget > 0 {
+                self.tails[worker + 1].load(Relaxed)
+            } else {
+                0
+            };
+        }
+        Some((episode, part))
+    }
+
+    /// Whether the rank is the first of the worker's, and stays there.
+    pub(super) fn goes_on_with(&'static self, worker: usize, rank: &Rank) -> bool {
+        let Some((_, part)) = self.part(worker, u64::MAX) else {
+            return false;
+        };
+        let first = (part.len() > 0).then(|| part.rank(0)).flatten();
+        part.budget == 0 && first.is_some_and(|first| ptr::eq(first, rank))
+    }
+
+    /// After so many ticks a worker that has not changed ranks has stalled.
+    pub(super) fn stall(&self) -> u64 {
+        self.stall.load(Relaxed)
+    }
+
+    /// A rank spins.
+    pub(super) fn found_spinning(&self) {
+        self.spins.fetch_add(1, Relaxed);
+    }
+}
+
+/// Turns in one interval, once ranks were found spinning in it.
+#[derive(Clone, Copy, Default)]
+struct Turns {
+    site: usize,
+    quantum: u64,
+}
+
+impl Turns {
+    /// How long a turn is in the interval, which may be another than this was.
+    fn of_site(&mut self, site: usize) -> u64 {
+        if self.site != site {
+            (self.site, self.quantum) = (site, 0);
+        }
+        self.quantum
+    }
+
+    fn learn(&mut self, spins: u32) {
+        if spins >= SPINS {
+            self.quantum = Native::duration_to_ticks(TURN);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_for_the_interval_where_ranks_spin() {
+        let mut turns = Turns::default();
+        assert_eq!(turns.of_site(7), 0);
+        turns.learn(SPINS - 1);
+        assert_eq!(turns.of_site(7), 0);
+        turns.learn(SPINS);
+        turns.learn(0);
+        assert!(turns.of_site(7) > 0);
+        // Another interval takes the place.
+        assert_eq!(turns.of_site(8), 0);
+    }
+}

@@ -1,0 +1,205 @@
+//! Workers: kernel threads that execute ranks, one a core.
+
+use super::alarm::Alarm;
+use super::division::Part;
+use super::rank::Rank;
+use super::{HALL, PATIENCE, POLITENESS, division, leader_known, ranks, spare, switch};
+use crate::environment::cores;
+use manycore_platform::{Native, Platform};
+use std::cell::{Cell, UnsafeCell};
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::time::Duration;
+
+/// What a kernel thread does between ranks.
+pub(super) struct Worker {
+    pub(super) index: usize,
+    pub(super) stack: UnsafeCell<usize>,
+    pub(super) fs: usize,
+    /// Times that it has changed ranks.
+    pub(super) switches: AtomicU64,
+    /// The rank that it executes. It and its signal handler write it.
+    pub(super) current: AtomicPtr<Rank>,
+    pub(super) alarm: Alarm,
+    /// The episode that it is in, and what it is to run in it.
+    episode: Cell<u64>,
+    part: Cell<Part>,
+    /// Where in its part the rank is that it was made to leave last.
+    left: Cell<Option<usize>>,
+    /// Where to begin with the ranks of others.
+    cursor: Cell<usize>,
+}
+
+// SAFETY: the cells are its own; its stack pointer is also of the rank that it executes.
+unsafe impl Sync for Worker {}
+
+/// A rank that was taken, and how much of its time it is to have now, if that is less than all.
+struct Taken(&'static Rank, Option<u64>);
+
+impl Worker {
+    pub(super) fn new(index: usize) -> Self {
+        Self {
+            index,
+            stack: UnsafeCell::new(0),
+            fs: switch::fs_base(),
+            switches: AtomicU64::new(0),
+            current: AtomicPtr::new(ptr::null_mut()),
+            alarm: Alarm::new(),
+            episode: Cell::new(0),
+            part: Cell::new(Part::default()),
+            left: Cell::new(None),
+            cursor: Cell::new(0),
+        }
+    }
+
+    /// Whether this worker has a core.
+    fn has_core(&self) -> bool {
+        self.index < cores()
+    }
+
+    /// Takes the rank, if it can go on.
+    fn try_take(&self, rank: &'static Rank) -> bool {
+        if !rank.word.claim() {
+            return false;
+        }
+        let here = self.index == 0 || !rank.homeward.load(Relaxed);
+        let goes_on = here && rank.goes_on();
+        if !goes_on {
+            rank.word.put_back();
+        }
+        goes_on
+    }
+
+    /// Takes a rank of this worker's part, in its order. The one that it was made to leave comes
+    /// last if ranks have turns, and is another worker's otherwise.
+    fn take_own(&self) -> Option<Taken> {
+        let (part, left) = (self.part.get(), self.left.get());
+        let first = left.map_or(0, |at| at + 1);
+        for step in 0..part.len() {
+            let at = (first + step) % part.len();
+            if left == Some(at) && part.quantum == 0 {
+                continue;
+            }
+            let Some(rank) = part.rank(at) else { continue };
+            if self.try_take(rank) {
+                let planned = (at == 0 && part.budget > 0)
+                    .then(|| part.budget.saturating_sub(rank.used.get()));
+                let turn = (part.quantum > 0 && part.len() > 1).then_some(part.quantum);
+                return Some(Taken(rank, planned.or(turn)));
+            }
+        }
+        None
+    }
+
+    /// Takes any rank that can go on.
+    pub(super) fn take_any(&self) -> Option<&'static Rank> {
+        let count = HALL.count.load(Acquire).min(HALL.ranks.len());
+        let first = self.cursor.get();
+        let found = ranks()
+            .enumerate()
+            .skip(first)
+            .chain(ranks().enumerate().take(first))
+            .find(|&(_, rank)| self.try_take(rank));
+        found.map(|(at, rank)| {
+            self.cursor.set((at + 1) % count.max(1));
+            rank
+        })
+    }
+
+    /// Executes the rank until it waits, or is made to leave.
+    pub(super) fn run(&self, rank: &'static Rank, budget: Option<u64>) {
+        self.switches.fetch_add(1, Relaxed);
+        rank.worker.set(self);
+        let now = Native::now();
+        rank.since.store(now, Relaxed);
+        self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
+        if let Some(budget) = budget {
+            self.alarm.set(now, budget);
+        }
+        // SAFETY: this worker has the rank alone, whose stack was saved.
+        unsafe { switch::switch(self.stack.get(), *rank.stack.get(), rank.fs.get()) };
+        self.has_left(rank);
+    }
+
+    /// The rank waits.
+    fn has_left(&self, rank: &Rank) {
+        self.current.store(ptr::null_mut(), Relaxed);
+        let was_cut = self.alarm.rank_has_left();
+        let now = Native::now();
+        rank.used
+            .set(rank.used.get() + (now - rank.since.load(Relaxed)));
+        if was_cut {
+            let part = self.part.get();
+            let is_it = |at: &usize| part.rank(*at).is_some_and(|it| ptr::eq(it, rank));
+            self.left.set((0..part.len()).find(is_it));
+        }
+        rank.word.leave(&HALL.rest);
+    }
+
+    /// Looks whether another episode has begun. Returns whether it has.
+    fn look_at_episode(&self) -> bool {
+        let found = division::of_hall().and_then(|it| it.part(self.index, self.episode.get()));
+        let Some((episode, part)) = found else {
+            return false;
+        };
+        self.episode.set(episode);
+        self.part.set(part);
+        self.left.set(None);
+        true
+    }
+
+    /// The life of a worker.
+    pub(super) fn work(&'static self) -> ! {
+        spare::watch(self);
+        if self.index == 0 {
+            // The leader comes here when it waits for the first time.
+            self.has_left(leader_known());
+        } else {
+            self.alarm.make(self);
+        }
+        let politeness = Native::duration_to_ticks(POLITENESS);
+        let patience = Native::duration_to_ticks(PATIENCE);
+        let mut since = Native::now();
+        loop {
+            if !self.has_core() && self.index != 0 {
+                HALL.rest.pass_on();
+                self.sleep();
+                continue;
+            }
+            let now = Native::now();
+            if self.look_at_episode() {
+                since = now;
+            }
+            if let Some(Taken(rank, budget)) = self.take_own() {
+                self.run(rank, budget);
+                since = Native::now();
+                continue;
+            }
+            let waited = now.saturating_sub(since);
+            let other = (waited > politeness).then(|| self.take_any()).flatten();
+            if let Some(rank) = other {
+                let quantum = self.part.get().quantum;
+                self.run(rank, (quantum > 0).then_some(quantum));
+                since = Native::now();
+                continue;
+            }
+            if waited > patience {
+                self.sleep();
+                since = Native::now();
+            }
+            Native::relax();
+        }
+    }
+
+    /// Sleeps until something may have changed.
+    fn sleep(&self) {
+        let may = self.has_core() || self.index == 0;
+        let look = || may.then(|| self.take_any()).flatten();
+        // A new core does not ring.
+        let found = HALL.rest.sleep(look, Some(Duration::from_millis(10)));
+        if let Some(rank) = found {
+            self.run(rank, None);
+        }
+    }
+}
