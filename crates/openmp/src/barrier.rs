@@ -8,6 +8,7 @@
 
 use crate::context::Context;
 use crate::team::Team;
+use manycore_platform::{Native, Platform};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -43,6 +44,23 @@ impl Barrier {
         }
     }
 
+    /// Arrives and opens it by one exchange, if all others have arrived and nothing is left to do:
+    /// between two, those who wait would take the line away. Threads only.
+    #[inline]
+    fn open_at_once(&self, team: &Team) -> bool {
+        Native::prefetch_write(std::ptr::from_ref(self).cast());
+        let now = self.0.load(SeqCst);
+        if now & ARRIVED != u64::from(team.size) - 1 || team.tasks.live() != 0 {
+            return false;
+        }
+        let next = ((now >> 32) + 1) << 32;
+        let opened = self.0.compare_exchange(now, next, SeqCst, SeqCst).is_ok();
+        if opened {
+            team.bell.ring_after_rmw();
+        }
+        opened
+    }
+
     /// The caller has arrived last: nobody else is anywhere between two barriers.
     fn open_as_last(&self, context: &Context, team: &Team) {
         let site = context.site.replace(0);
@@ -72,6 +90,9 @@ impl Barrier {
         }
         if team.is_carried {
             crate::carry::arrive(context);
+        } else if self.open_at_once(team) {
+            context.site.set(0);
+            return cancellable && team.is_cancelled();
         }
         let before = self.0.fetch_add(1, SeqCst);
         let opened = || self.0.load(SeqCst) >> 32 != before >> 32;

@@ -18,6 +18,7 @@ mod crew;
 mod depend;
 mod environment;
 mod icv;
+mod line;
 mod lock;
 mod places;
 mod reduction;

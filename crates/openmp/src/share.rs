@@ -255,10 +255,8 @@ impl Share {
                 (from < trips).then(|| (from, trips.min(from.saturating_add(plan.chunk))))
             }
             Deal::Dynamic if !plan.careful => {
-                // Relaxed: iterations are given out, nothing else.
-                if self.claims.next.load(Relaxed) >= trips {
-                    return None;
-                }
+                // Relaxed: iterations are given out, nothing else. A member asks no more when it is
+                // told that none are left, so that the sum stays in the type's range.
                 let from = self.claims.next.fetch_add(plan.chunk, Relaxed);
                 (from < trips).then(|| (from, trips.min(from + plan.chunk)))
             }

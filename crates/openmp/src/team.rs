@@ -4,6 +4,7 @@ use crate::barrier::Barrier;
 use crate::bell::Bell;
 use crate::context::Context;
 use crate::icv::{Bind, Icv};
+use crate::line::Line;
 use crate::share::{Plan, SLOTS, Share};
 use crate::task::{Group, Tasks};
 use std::cell::UnsafeCell;
@@ -47,14 +48,14 @@ pub(crate) struct Team {
     pub(crate) is_carried: bool,
     region: UnsafeCell<Region>,
     /// Which region it is; changes when the members are let in.
-    pub(crate) epoch: AtomicU32,
+    pub(crate) epoch: Line<AtomicU32>,
     /// Members that have ended the region.
-    pub(crate) ended: AtomicU32,
+    pub(crate) ended: Line<AtomicU32>,
     pub(crate) dismissed: AtomicBool,
-    pub(crate) barrier: Barrier,
+    pub(crate) barrier: Line<Barrier>,
     pub(crate) shares: [Share; SLOTS as usize],
     /// Singles that somebody has taken.
-    pub(crate) singles: AtomicU32,
+    pub(crate) singles: Line<AtomicU32>,
     cancelled: AtomicBool,
     /// The phase between barriers, plus 1, in which work shares were cancelled last.
     shares_cancelled: AtomicU32,
@@ -89,12 +90,12 @@ impl Team {
                 in_final: false,
                 shared: false,
             }),
-            epoch: AtomicU32::new(0),
-            ended: AtomicU32::new(0),
+            epoch: Line(AtomicU32::new(0)),
+            ended: Line(AtomicU32::new(0)),
             dismissed: AtomicBool::new(false),
-            barrier: Barrier::new(),
+            barrier: Line(Barrier::new()),
             shares: std::array::from_fn(|slot| Share::new(slot as u32)),
-            singles: AtomicU32::new(0),
+            singles: Line(AtomicU32::new(0)),
             cancelled: AtomicBool::new(false),
             shares_cancelled: AtomicU32::new(0),
             tasks: Tasks::new(size),

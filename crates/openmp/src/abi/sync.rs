@@ -65,10 +65,10 @@ export! {
         let number = context.seat.singles.get();
         context.seat.singles.set(number.wrapping_add(1));
         let singles = &context.team().singles;
-        singles.load(SeqCst) == number
-            && singles
-                .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
-                .is_ok()
+        // Not looked at before: the line is fetched once, to be written.
+        singles
+            .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
+            .is_ok()
     }
 
     fn GOMP_single_copy_start() -> *mut c_void {

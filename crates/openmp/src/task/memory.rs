@@ -6,6 +6,7 @@
 //! midst of what others push, and the exchange that pushes cannot be deceived.
 
 use super::{Order, Task};
+use crate::line::Line;
 use crate::report::fatal;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, UnsafeCell};
@@ -40,12 +41,8 @@ pub(super) struct Home {
     /// Blocks of another home, which the owner is to give back.
     collected: Collected,
     /// Free blocks that others have given back.
-    returned: Line,
+    returned: Line<AtomicPtr<Block>>,
 }
-
-/// Others write it.
-#[repr(align(128))]
-struct Line(AtomicPtr<Block>);
 
 /// Blocks of one home.
 struct Collected {
@@ -94,7 +91,7 @@ impl Home {
     #[cold]
     fn refill(&self) -> *mut Block {
         // Acquire: what others did with the tasks that were in them.
-        let returned = self.returned.0.swap(ptr::null_mut(), Acquire);
+        let returned = self.returned.swap(ptr::null_mut(), Acquire);
         if !returned.is_null() {
             return returned;
         }
@@ -165,14 +162,13 @@ impl Home {
     ///
     /// They are a list from `first` to `last`, and nobody else's.
     unsafe fn accept(&self, first: *mut Block, last: *mut Block) {
-        let mut top = self.returned.0.load(Relaxed);
+        let mut top = self.returned.load(Relaxed);
         loop {
             // SAFETY: by the caller's word.
             unsafe { (*last).next = top };
             // Release: what was done with the tasks.
             match self
                 .returned
-                .0
                 .compare_exchange_weak(top, first, Release, Relaxed)
             {
                 Ok(_) => return,

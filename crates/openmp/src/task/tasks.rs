@@ -10,6 +10,7 @@
 use super::Task;
 use super::memory::{Block, Home};
 use super::queue::Queue;
+use crate::line::Line;
 use crate::lock::Guarded;
 use manycore_platform::{Native, Platform};
 use std::cmp::Reverse;
@@ -25,16 +26,12 @@ const MOST_LIVE: usize = 64;
 
 /// What a member has: lines of its own, and lines that others write.
 struct Member {
-    own: Own,
-    queue: Lines<Queue>,
-    home: Lines<Home>,
+    own: Line<Counts>,
+    queue: Line<Queue>,
+    home: Line<Home>,
 }
 
-#[repr(align(128))]
-struct Lines<T>(T);
-
-#[repr(align(128))]
-struct Own {
+struct Counts {
     made: AtomicUsize,
     ended: AtomicUsize,
 }
@@ -45,7 +42,7 @@ pub(crate) struct Tasks {
     members: Box<[Member]>,
     /// Whether there ever was a task.
     used: AtomicBool,
-    shared: Lines<Shared>,
+    shared: Line<Shared>,
     urgent: Guarded<Urgent>,
     /// With it dependences are changed, and looked at.
     links: Guarded<()>,
@@ -86,17 +83,17 @@ impl Urgent {
 impl Tasks {
     pub(crate) fn new(size: u32) -> Self {
         let member = |_| Member {
-            own: Own {
+            own: Line(Counts {
                 made: AtomicUsize::new(0),
                 ended: AtomicUsize::new(0),
-            },
-            queue: Lines(Queue::new()),
-            home: Lines(Home::new()),
+            }),
+            queue: Line(Queue::new()),
+            home: Line(Home::new()),
         };
         Self {
             members: (0..=size).map(member).collect(),
             used: AtomicBool::new(false),
-            shared: Lines(Shared {
+            shared: Line(Shared {
                 nonempty: AtomicUsize::new(0),
                 urgent: AtomicUsize::new(0),
                 choosy: AtomicUsize::new(0),
@@ -116,13 +113,13 @@ impl Tasks {
     /// Where the blocks of a member's tasks come from.
     #[inline]
     pub(super) fn home(&self, member: u32) -> &Home {
-        &self.members[member as usize].home.0
+        &self.members[member as usize].home
     }
 
     /// The end of a member's queue.
     #[inline]
     pub(super) fn end_of(&self, member: u32) -> usize {
-        self.members[member as usize].queue.0.end()
+        self.members[member as usize].queue.end()
     }
 
     /// How many tasks have not ended; 0 is told truly if nobody outside of tasks makes any.
@@ -139,16 +136,16 @@ impl Tasks {
 
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
-        self.shared.0.nonempty.load(SeqCst) != 0
+        self.shared.nonempty.load(SeqCst) != 0
     }
 
     /// Whether there are so many tasks that the member runs its next one at once. Tasks that wait for
     /// others are in no queue: with `dependent` they count as well.
     pub(super) fn is_crowded(&self, member: u32, dependent: bool) -> bool {
         let most = MOST_LIVE * (self.members.len() - 1);
-        self.members[member as usize].queue.0.count() >= MOST_READY
+        self.members[member as usize].queue.count() >= MOST_READY
             || (dependent && self.live() > most)
-            || (self.shared.0.urgent.load(Relaxed) > most)
+            || (self.shared.urgent.load(Relaxed) > most)
     }
 
     /// A task is made by the member, which runs a task of this team.
@@ -205,11 +202,11 @@ impl Tasks {
     /// Nothing keeps the task any more: it is queued, by a member that made it, or ended what kept
     /// it, or by another thread.
     pub(super) fn push(&self, member: Option<u32>, task: NonNull<Task>) {
-        let shared = &self.shared.0;
+        let shared = &self.shared;
         // SAFETY: it is not queued yet, and lives.
         let priority = unsafe { task.as_ref().priority };
         if priority == 0 {
-            self.member(member).queue.0.push([task], || self.fills());
+            self.member(member).queue.push([task], || self.fills());
         } else {
             self.urgent.with(|urgent| {
                 let queue = urgent.0.entry(Reverse(priority)).or_default();
@@ -228,16 +225,16 @@ impl Tasks {
     }
 
     fn fills(&self) {
-        self.shared.0.nonempty.fetch_add(1, SeqCst);
+        self.shared.nonempty.fetch_add(1, SeqCst);
     }
 
     fn empties(&self) {
-        self.shared.0.nonempty.fetch_sub(1, SeqCst);
+        self.shared.nonempty.fetch_sub(1, SeqCst);
     }
 
     /// The first of the tasks with a priority that `fits`.
     fn take_urgent(&self, fits: impl Fn(&Task) -> bool) -> Option<NonNull<Task>> {
-        let count = &self.shared.0.urgent;
+        let count = &self.shared.urgent;
         if count.load(Relaxed) == 0 {
             return None;
         }
@@ -263,10 +260,10 @@ impl Tasks {
                 .pop(0, || self.empties())
         };
         let steal = |step: usize| {
-            let from = &self.members[(member as usize + step) % all].queue.0;
+            let from = &self.members[(member as usize + step) % all].queue;
             let (first, mut others) = from.steal(|| self.empties()).split()?;
             if let Some(second) = others.next() {
-                let own = &self.members[member as usize].queue.0;
+                let own = &self.members[member as usize].queue;
                 own.push(std::iter::once(second).chain(others), || self.fills());
             }
             Some(first)
@@ -284,11 +281,11 @@ impl Tasks {
         let all = self.members.len();
         let fits = |task: &Task| task.descends_from(ancestor);
         let own = || {
-            let queue = &self.members[member as usize].queue.0;
+            let queue = &self.members[member as usize].queue;
             queue.pop(ancestor.mark.get(), || self.empties())
         };
         let steal = |step: usize| {
-            let from = &self.members[(member as usize + step) % all].queue.0;
+            let from = &self.members[(member as usize + step) % all].queue;
             from.steal_one(fits, || self.empties())
         };
         self.take_urgent(fits)
@@ -299,15 +296,15 @@ impl Tasks {
     /// A thread waits for tasks of some kind: until [`unchoosy`](Self::unchoosy), `pushes` changes
     /// after each task that is queued. Returns what it is now.
     pub(super) fn choosy(&self) -> usize {
-        self.shared.0.choosy.fetch_add(1, SeqCst);
+        self.shared.choosy.fetch_add(1, SeqCst);
         self.pushes()
     }
 
     pub(super) fn unchoosy(&self) {
-        self.shared.0.choosy.fetch_sub(1, SeqCst);
+        self.shared.choosy.fetch_sub(1, SeqCst);
     }
 
     pub(super) fn pushes(&self) -> usize {
-        self.shared.0.pushes.load(SeqCst)
+        self.shared.pushes.load(SeqCst)
     }
 }

@@ -1,6 +1,7 @@
 // Cancellation (with OMP_CANCELLATION=true): what is cancelled ends, and what comes after works.
 #include <omp.h>
 #include <stdio.h>
+#include <unistd.h>
 int main(void) {
   int bad = 0;
   for (int round = 0; round < 50; round++) {
@@ -13,6 +14,11 @@ int main(void) {
         #pragma omp atomic
         ran++;
         if (i == 10) {
+          // Members that have the iterations before may not have come to their cancellation point.
+          for (int now = 0; now < 11; usleep(20)) {
+            #pragma omp atomic read
+            now = ran;
+          }
           #pragma omp cancel for
         }
       }
