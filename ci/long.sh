@@ -14,6 +14,8 @@
 #   rayon      rayon's own tests on crates/rayon-core
 #   peers      every peer runs every index once
 #   programs   programs over rayon's interface, on both cores: that their results are right
+#   openmp     Debian's packages and the costs of constructs on crates/openmp; with NPB and OMPVV, the
+#              folders of these suites, those too
 #   dependents tests and times of packages that use rayon, on crates/rayon-core
 #   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
 #   semver     the API against the last release's, the tag v... before this commit
@@ -53,6 +55,7 @@ missing() {
             echo "no release to compare with: no tag v..."
         fi
         ;;
+    openmp) command -v gcc >/dev/null || echo "no gcc" ;;
     page) command -v chromium >/dev/null || echo "no chromium (apt-get install chromium)" ;;
     deny) cargo deny --version >/dev/null 2>&1 || echo "no cargo-deny (cargo install cargo-deny)" ;;
     esac
@@ -71,6 +74,11 @@ run() {
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
     cuts) ci/openmp.sh stress ;;
+    openmp)
+        ci/openmp.sh packages && ci/openmp.sh costs &&
+            { [ -z "${NPB:-}" ] || ci/openmp.sh npb "$NPB"; } &&
+            { [ -z "${OMPVV:-}" ] || ci/openmp.sh vv "$OMPVV" 4; }
+        ;;
     # Crates that are not published are left out by the tool.
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
     page) ci/page.sh ;;
