@@ -41,9 +41,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-/// What a cut costs the worker: setting the timer, its interrupt and signal. Measured on a
-/// virtual machine; less elsewhere, and then short intervals could be cut that are not.
-const COST: Duration = Duration::from_micros(14);
+/// What a cut must gain: one and a half times what it costs, which is setting the timer, its
+/// interrupt and signal, 26 us on a virtual machine. Elsewhere it is less, and then short intervals
+/// could be cut that are not.
+const GAIN: Duration = Duration::from_micros(40);
 /// How late a signal is before anything is known.
 const LATENESS: Duration = Duration::from_micros(15);
 /// The first delay where a rank cannot leave; it doubles each time.
@@ -82,9 +83,9 @@ pub(super) struct Alarm {
     alternate: Cell<libc::stack_t>,
 }
 
-/// Ticks that a cut costs.
-pub(super) fn cost() -> u64 {
-    Native::duration_to_ticks(COST)
+/// Ticks that a cut must gain.
+pub(super) fn gain() -> u64 {
+    Native::duration_to_ticks(GAIN)
 }
 
 /// The signal; `None` if all that could be are in use, or cuts are switched off.

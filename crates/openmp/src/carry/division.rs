@@ -115,7 +115,8 @@ impl Division {
         } else {
             Policy::Fifo
         };
-        let mut planner = Planner::new(policy, size, alarm::cost() / 2);
+        // It wants a gain of two switches.
+        let mut planner = Planner::new(policy, size, alarm::gain() / 2);
         planner.begin::<Native>();
         Self {
             size,
