@@ -20,7 +20,7 @@
 //!
 //! When another thread rings the alarm of a worker that has stalled, the handler notes the rank's registers,
 //! and looks again a little later. A loop that computes has changed one; a loop that waits for a
-//! word of memory has not.
+//! word of memory has not. Time that another process had does not count.
 //!
 //! # Late and early
 //!
@@ -37,17 +37,16 @@ use std::ffi::{c_int, c_void};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-/// What a cut costs the worker: setting the timer, its interrupt and signal. Measured on a
-/// virtual machine; less elsewhere, and then short intervals could be cut that are not.
-const COST: Duration = Duration::from_micros(14);
+/// What a cut must gain: one and a half times what it costs, which is setting the timer, its
+/// interrupt and signal, 26 us on a virtual machine. Elsewhere it is less, and then short intervals
+/// could be cut that are not.
+const GAIN: Duration = Duration::from_micros(40);
 /// How late a signal is before anything is known.
 const LATENESS: Duration = Duration::from_micros(15);
-/// A signal that comes earlier than it should by more than this was for another rank.
-const EARLIEST: Duration = Duration::from_micros(8);
 /// The first delay where a rank cannot leave; it doubles each time.
 const AGAIN: Duration = Duration::from_micros(30);
 /// How often it is tried.
@@ -68,9 +67,13 @@ pub(super) struct Alarm {
     thread: Cell<libc::pid_t>,
     /// When the rank is to leave; 0: not at all.
     due: AtomicU64,
+    /// When the timer ends: a signal that comes before was for another rank.
+    end: Cell<u64>,
     tries: Cell<u32>,
-    /// The rank's registers when somebody rang.
-    noted: Cell<Option<Registers>>,
+    /// Somebody has rung, and the handler has not run since: the kernel thread waits for a core.
+    rung: AtomicBool,
+    /// The rank's registers when somebody rang, and the kernel thread's time, in ns.
+    noted: Cell<Option<(Registers, i64)>>,
     /// How many ticks before `due` the timer is set.
     early: Cell<u64>,
     /// The rank has left in the handler, so that the signal is blocked.
@@ -80,9 +83,9 @@ pub(super) struct Alarm {
     alternate: Cell<libc::stack_t>,
 }
 
-/// Ticks that a cut costs.
-pub(super) fn cost() -> u64 {
-    Native::duration_to_ticks(COST)
+/// Ticks that a cut must gain.
+pub(super) fn gain() -> u64 {
+    Native::duration_to_ticks(GAIN)
 }
 
 /// The signal; `None` if all that could be are in use, or cuts are switched off.
@@ -132,7 +135,9 @@ impl Alarm {
             timer: Cell::new(None),
             thread: Cell::new(0),
             due: AtomicU64::new(0),
+            end: Cell::new(0),
             tries: Cell::new(0),
+            rung: AtomicBool::new(false),
             noted: Cell::new(None),
             early: Cell::new(Native::duration_to_ticks(LATENESS)),
             in_handler: Cell::new(false),
@@ -182,7 +187,9 @@ impl Alarm {
         let Some(timer) = self.timer.get() else {
             return;
         };
-        let ns = Native::ticks_to_ns(ticks).max(1_000.0) as i64;
+        let ticks = ticks.max(Native::duration_to_ticks(Duration::from_micros(1)));
+        self.end.set(Native::now() + ticks);
+        let ns = Native::ticks_to_ns(ticks) as i64;
         let time = libc::itimerspec {
             it_interval: libc::timespec {
                 tv_sec: 0,
@@ -209,6 +216,7 @@ impl Alarm {
             value: *const Worker,
             rest: [u64; 12],
         }
+        self.rung.store(true, Relaxed);
         // SAFETY: the system reads the structure.
         unsafe {
             let process = libc::getpid();
@@ -228,6 +236,11 @@ impl Alarm {
         }
     }
 
+    /// Whether the kernel thread has had no core since somebody rang. One that is blocked answers.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.rung.load(Relaxed)
+    }
+
     /// The rank has left, by itself or not: what is due is so no more. Returns whether the handler made
     /// it leave.
     pub(super) fn rank_has_left(&self) -> bool {
@@ -240,15 +253,16 @@ impl Alarm {
         cut
     }
 
-    /// Learns how late signals are: the median.
+    /// Learns how late signals are: the median. One that is much later met a worker that did not run.
     fn learn(&self, now: u64, due: u64) {
         let step = Native::duration_to_ticks(Duration::from_nanos(250));
+        let most = 2 * Native::duration_to_ticks(LATENESS);
         let early = self.early.get();
-        self.early.set(if now > due {
-            (early + step).min(4 * Native::duration_to_ticks(LATENESS))
-        } else {
-            early.saturating_sub(step)
-        });
+        if now < due {
+            self.early.set(early.saturating_sub(step));
+        } else if now < due + most {
+            self.early.set((early + step).min(most));
+        }
     }
 
     /// Tries again later.
@@ -273,6 +287,17 @@ fn spins(then: &Registers, now: &Registers) -> bool {
     then[..at] == now[..at] && (then[at] - now[at]).abs() < WAITING_LOOP
 }
 
+/// How long this kernel thread has been executed, in ns.
+fn thread_time() -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes the time.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
 /// Nothing here may lock, allocate or wait.
 extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) {
     // SAFETY: the kernel's description of the signal, and the frame that it restores.
@@ -284,6 +309,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     // SAFETY: the value that both senders give; workers live for ever.
     let worker = unsafe { &*info.si_value().sival_ptr.cast::<Worker>() };
     let alarm = &worker.alarm;
+    alarm.rung.store(false, Relaxed);
     // SAFETY: ranks live for ever.
     let Some(rank) = (unsafe { worker.current.load(Relaxed).as_ref() }) else {
         return;
@@ -291,7 +317,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     let now = Native::now();
     if by_timer {
         let due = alarm.due.load(Relaxed);
-        if due == 0 || now + Native::duration_to_ticks(EARLIEST) < due {
+        if due == 0 || now < alarm.end.get() {
             return;
         }
         if alarm.tries.get() == 0 && alarm.noted.get().is_none() {
@@ -309,11 +335,13 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     let registers = Registers::try_from(&frame.uc_mcontext.gregs[..17]).unwrap_or_default();
     match alarm.noted.take() {
         None if !by_timer => {
-            alarm.noted.set(Some(registers));
+            alarm.noted.set(Some((registers, thread_time())));
             return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
         }
-        Some(noted) if spins(&noted, &registers) => {
-            division::of_hall().inspect(|it| it.found_spinning());
+        Some((noted, then)) if spins(&noted, &registers) => {
+            if thread_time() - then > LOOK.as_nanos() as i64 / 2 {
+                division::of_hall().inspect(|it| it.found_spinning());
+            }
         }
         _ => {}
     }

@@ -27,8 +27,8 @@ use std::time::Duration;
 /// The turn of ranks that wait for each other in the program's own way: some twice what the alarm
 /// costs.
 const TURN: Duration = Duration::from_micros(40);
-/// So often ranks are found spinning in one episode until they have turns there.
-const SPINS: u32 = 3;
+/// So often ranks are found spinning between two barriers until they have turns there.
+const SPINS: u32 = 2;
 
 /// The division of a team of one size.
 pub(super) struct Division {
@@ -115,7 +115,8 @@ impl Division {
         } else {
             Policy::Fifo
         };
-        let mut planner = Planner::new(policy, size, alarm::cost() / 2);
+        // It wants a gain of two switches.
+        let mut planner = Planner::new(policy, size, alarm::gain() / 2);
         planner.begin::<Native>();
         Self {
             size,
@@ -249,19 +250,24 @@ impl Division {
 struct Turns {
     site: usize,
     quantum: u64,
+    spins: u32,
 }
 
 impl Turns {
     /// How long a turn is in the interval, which may be another than this was.
     fn of_site(&mut self, site: usize) -> u64 {
         if self.site != site {
-            (self.site, self.quantum) = (site, 0);
+            *self = Self {
+                site,
+                ..Self::default()
+            };
         }
         self.quantum
     }
 
     fn learn(&mut self, spins: u32) {
-        if spins >= SPINS {
+        self.spins = self.spins.saturating_add(spins);
+        if self.spins >= SPINS {
             self.quantum = Native::duration_to_ticks(TURN);
         }
     }
@@ -277,7 +283,7 @@ mod tests {
         assert_eq!(turns.of_site(7), 0);
         turns.learn(SPINS - 1);
         assert_eq!(turns.of_site(7), 0);
-        turns.learn(SPINS);
+        turns.learn(1);
         turns.learn(0);
         assert!(turns.of_site(7) > 0);
         // Another interval takes the place.

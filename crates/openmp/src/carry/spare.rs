@@ -13,6 +13,10 @@ static WORKERS: Guarded<Vec<&'static Worker>> = Guarded::new(vec![]);
 /// Indices of spare workers begin here: they own no share.
 const FIRST: usize = usize::MAX / 2;
 
+/// Looks after which a spare helps although a worker may only be waiting for a core: its rank may be
+/// where no signal reaches it.
+const STARVED: u32 = 40;
+
 /// How often it is looked whether there is anything to look at.
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -68,8 +72,10 @@ fn look() {
             ring(Native::now());
         }
         looks = if stalled { looks + 1 } else { 0 };
-        // The first look has made workers change, if they can.
-        if looks < 2 {
+        // The first look has made workers change, if they can. One that waits for a core of another
+        // process would not gain by a spare, which would wait as well.
+        let unanswered = WORKERS.with(|all| all.iter().any(|it| it.alarm.is_unanswered()));
+        if looks < 2 || (unanswered && looks < STARVED) {
             continue;
         }
         if let Some(rank) = spare.take_any() {
