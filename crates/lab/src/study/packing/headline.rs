@@ -37,7 +37,7 @@ pub(super) const LEAD: &str = "A program that was started with a number of threa
      left to the system; tp-pinned, each bound to a core; elastic and wrap, runtimes that follow \
      their cores.";
 
-/// Of the idle cores.
+/// A sentence on how much of their time cores are idle, by mode.
 pub(super) fn breakdown(results: PackingResults<'_>, threads: usize, cores: usize) -> String {
     let config = results.config;
     let idle = |mode: &Mode| {
