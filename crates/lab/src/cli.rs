@@ -109,8 +109,8 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Fit our model's prices to measured latencies, and the document's form to its table
-    Fit(ModelArgs),
+    /// Fit our model's exponent to measured latencies, and the document's form to its table
+    Fit(FitArgs),
     /// Print the block that each model picks for each configuration
     Predict(PredictArgs),
     /// Print what each model's blocks cost on measured cells
@@ -129,6 +129,15 @@ pub(crate) struct ModelArgs {
     pub(crate) params: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Measure the prices of the document's machines again, on their presets
+    #[arg(long)]
+    pub(crate) measure: bool,
 }
 
 #[derive(Debug, Args)]
