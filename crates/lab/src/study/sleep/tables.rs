@@ -11,7 +11,7 @@ use crate::study::unit::Unit;
 use manycore_kernels::fork::Algorithm;
 use manycore_research::sleep::Mode;
 
-/// What the names of the policies' own words begin with.
+/// The beginning of the names that the policies' own words have.
 const OWN: &str = "sleep: ";
 
 /// One table an algorithm, at the largest thread count.
