@@ -1,7 +1,7 @@
 //! `manycore model`: fits, judges and applies models of the best block size.
 //!
-//! The models themselves are [`manycore::cost`]; here is what they are fitted
-//! to and judged by. README.md tells what the data says.
+//! The models themselves are [`manycore::cost`]. This module has the data that they are fitted
+//! to, and the measure that judges them. README.md tells what the data says.
 
 mod baselines;
 mod configuration;
