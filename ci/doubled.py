@@ -6,8 +6,10 @@ compared, how far they moved, and the one that moved most. One that moves by mor
 check, unless the study says itself that it is not steady: packing marks it, and block-size and sleep
 print a range of runs, p10 to p90, that is wider than 1%.
 
-    ci/doubled.py                all studies that have a length, half an hour
+    ci/doubled.py                all studies that have a length, some hours (packing takes most of it)
     ci/doubled.py barrier        this one
+
+A run that was interrupted goes on where it was: each study's journal is in target/doubled.
 """
 
 import csv
@@ -30,7 +32,7 @@ class Study:
     def numbers(self, length):
         command = ["cargo", "run", "--release", "--quiet", "-p", "manycore-lab", "--", "study"]
         command += self.args.split() + ["--set", f"{self.setting}={length}", "--format", "csv"]
-        command += ["--fresh", "--out", "target/doubled"]
+        command += ["--out", "target/doubled"]
         text = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
         rows = list(csv.DictReader(io.StringIO(text)))
         numbers = {}

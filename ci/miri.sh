@@ -25,11 +25,11 @@
 # * `payload::` counts leaks as failures elsewhere, but here what a destructor throws is forgotten on
 #   purpose: it runs apart, without that count.
 # * `no_job_is_forgotten_for_good`: a thousand jobs for each of ten policies.
-# * Of crates/platform what Linux is asked for by calls that Miri lacks: `refused` (filters of
-#   system calls), forks, and what processors were used (`process`).
-# * Of the integration tests all but `small`, which has one of everything: the others do the same
-#   hundreds of times, and those of `contract` wait for each other by spinning, for which an
-#   interpreter needs minutes each.
+# * Tests of crates/platform that make system calls which Miri lacks: `refused` (filters of system
+#   calls), forks, and the processors that were used (`process`).
+# * All integration tests but `small`, which has one of everything: the others do the same
+#   hundreds of times, and the threads of `contract` wait for each other by spinning, for which an
+#   interpreter needs minutes a test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seeds=${1:-4}

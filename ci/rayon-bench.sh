@@ -84,7 +84,7 @@ with open(out, "w", newline="") as file:
     writer.writerow(["program", "threads", "round", "original_ns", "ours_ns"])
     for number in range(rounds):
         for name, n in times:
-            # Who comes first changes, so that what grows or shrinks with time favours nobody.
+            # The two take turns at being first, so that a drift of the machine favours neither.
             order = [original, ours] if number % 2 == 0 else [ours, original]
             took = {binary: nanoseconds(binary, name, n) for binary in order}
             pair = took[original], took[ours]

@@ -8,9 +8,9 @@
 #   ci/rayon.sh --quick     rayon-core's tests, with the default number of threads
 #
 # Cargo fetches the packages. Nothing of theirs is stored here: they are copied into the target
-# folder and run there. Of rayon-core's 101 unit tests two look at its private registry
-# (`workers_stop`, `sleeper_stop`) and are cut out; three enter a worker by a private function,
-# for which `scope` stands.
+# folder and run there. Two of rayon-core's 101 unit tests (`workers_stop`, `sleeper_stop`)
+# look at its private registry and are cut out; three enter a worker by a private function, which
+# is replaced by `scope`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rayon=1.12.0 core=1.13.0

@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+use crate::command::Shard;
 use crate::failure::bad_input;
 use crate::report::figure::FigureForm;
 use crate::study;
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Machine(MachineArgs),
     /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json (the latest), the same as NAME.MACHINE.*, prints its table
     Study(StudyArgs),
+    /// Make one table of the journals that the shards of a sweep left
+    Merge(MergeArgs),
     /// Draw a figure of a study again, in another form, from its SVG file
     Figure(FigureArgs),
     /// Models that pick a block size: fit them, ask them, judge them
@@ -29,6 +32,34 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Machine and studies on one HTML page
     Report(ReportArgs),
+    /// List the simulated machines that come along
+    Presets(ListArgs),
+    /// List the studies, their questions, and where they run by default
+    Studies(ListArgs),
+    /// Print the completions of this command's words, for a shell to read
+    Completions(CompletionsArgs),
+    /// Write the manual: a page for each command
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[arg(long, value_enum, default_value_t = Shape::Table)]
+    pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder for the pages; it is made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "man")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -52,7 +83,7 @@ pub(crate) struct MachineArgs {
     pub(crate) format: Shape,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StudyArgs {
     /// Which study
     pub(crate) name: String,
@@ -69,6 +100,14 @@ pub(crate) struct StudyArgs {
     /// Core counts, such as 2,4,64, of a study that gives each thread a core of its own
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) cores: Vec<NonZeroUsize>,
+    /// Run the study with each of these values of a setting of the study or of the simulated
+    /// machine, of `seed`, or of `on`; may be repeated, and then all combinations run. Writes
+    /// NAME.sweep.csv
+    #[arg(long, value_name = "KEY=A,B")]
+    pub(crate) sweep: Vec<String>,
+    /// Measure only the I-th of every N points of a sweep
+    #[arg(long, value_name = "I/N", requires = "sweep")]
+    pub(crate) shard: Option<Shard>,
     /// Only these of what the study compares
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
@@ -77,6 +116,19 @@ pub(crate) struct StudyArgs {
     /// Measure again what an interrupted run has already measured
     #[arg(long)]
     pub(crate) fresh: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The journals of all shards, NAME.sweep-HASH.journal in their output folders
+    #[arg(required = true, value_name = "JOURNAL")]
+    pub(crate) journals: Vec<PathBuf>,
+    /// The folder for NAME.sweep.csv
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
@@ -109,8 +161,8 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Fit our model's prices to measured latencies, and the document's form to its table
-    Fit(ModelArgs),
+    /// Fit our model's exponent to measured latencies, and the document's form to its table
+    Fit(FitArgs),
     /// Print the block that each model picks for each configuration
     Predict(PredictArgs),
     /// Print what each model's blocks cost on measured cells
@@ -132,6 +184,15 @@ pub(crate) struct ModelArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Measure the prices of the document's machines again, on their presets
+    #[arg(long)]
+    pub(crate) measure: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
@@ -142,7 +203,7 @@ pub(crate) struct PredictArgs {
 }
 
 /// What every command that measures takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct EffortArgs {
     /// The essential cells, in seconds (the default)
     #[arg(long)]
@@ -184,9 +245,12 @@ impl Cli {
     pub(crate) fn from_arguments(
         arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Self, clap::Error> {
-        let command =
-            Self::command().mut_subcommand("study", |command| command.after_help(study::help()));
-        Self::from_arg_matches(&command.try_get_matches_from(arguments)?)
+        Self::from_arg_matches(&Self::explained().try_get_matches_from(arguments)?)
+    }
+
+    /// All commands and flags, with the settings of the studies.
+    pub(crate) fn explained() -> clap::Command {
+        Self::command().mut_subcommand("study", |command| command.after_help(study::help()))
     }
 }
 

@@ -2,8 +2,8 @@
 //! wake a thread from the system's futex; and what a pool at rest costs.
 //!
 //! Both are measured in turn, each after the sleeper has slept for a
-//! millisecond: from just before the call to the first instruction there. Of
-//! the time the pool rests, the first 100 ms are left out.
+//! millisecond: from just before the call to the first instruction there. The
+//! first 100 ms of the pool's rest are left out.
 //!
 //! `cargo bench -p manycore --bench wake [-- ROUNDS]`
 

@@ -76,7 +76,7 @@ pub use std::sync::atomic::Ordering;
 use std::io;
 use std::time::Duration;
 
-/// What a new thread is made with.
+/// The name, the stack and the CPUs of a new thread.
 ///
 /// ```
 /// use manycore_platform::{Native, Platform, ThreadSpec};

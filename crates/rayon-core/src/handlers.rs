@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::sync::Arc;
 
-/// Of a thread that starts or ends, with its number.
+/// Called with a thread's number when the thread starts or ends.
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 
-/// Of a panic that no caller waits for.
+/// Called with a panic's payload if no caller waits for it.
 pub(crate) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 /// A thread's name by its number.

@@ -1,4 +1,4 @@
-//! Who makes a pool's threads.
+//! The function that makes a pool's threads: the program's own, or the standard library's.
 
 use crate::error::ThreadPoolBuildError;
 use crate::handlers::NameOf;

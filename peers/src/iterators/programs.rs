@@ -228,7 +228,7 @@ macro_rules! programs {
 
             fn bridge(input: &Input) -> u64 {
                 let work = |x: &u64| (0..10_000).fold(*x, |x, k| black_box(x ^ k));
-                // Of no known length.
+                // An iterator whose length is not known before.
                 let some = input.numbers.iter().take(512).filter(|_| true);
                 some.par_bridge().map(work).sum()
             }

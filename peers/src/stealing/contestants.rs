@@ -1,4 +1,5 @@
-//! Who shares the tasks out: work-stealing runtimes, and the disciplines of `manycore-research`.
+//! The programs that share the tasks out: work-stealing runtimes, and the disciplines of
+//! `manycore-research`.
 
 use crate::foreign::Tbb;
 use crate::piles::Piles;

@@ -38,7 +38,7 @@ pub enum SimulationError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waiting(pub(crate) Vec<(String, String)>);
 
-/// As many threads as a reader looks at.
+/// The most threads that the message names; a reader looks at no more.
 const SHOWN: usize = 16;
 
 impl fmt::Display for Waiting {

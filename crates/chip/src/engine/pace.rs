@@ -47,7 +47,7 @@ impl Pace {
         let governed = config.os.governor.clone().map(|governor| {
             let half_lives = governor.period as f64 / governor.half_life as f64;
             Governed {
-                // Rounded to less than hosts' libraries differ by.
+                // Rounded so coarsely that the differences between hosts' libraries vanish.
                 kept: ((0.5_f64.powf(half_lives) * f64::from(1 << 24)).round() as u64) << 8,
                 cores: vec![Load::default(); config.cores as usize],
                 governor,

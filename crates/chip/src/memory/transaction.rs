@@ -41,7 +41,7 @@ pub(crate) enum Stage {
     Home,
 }
 
-/// Whose answer it was.
+/// Which part of the machine answered a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// A cache of the requester's own group.

@@ -59,7 +59,7 @@ fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (
             let mine = (id * 16) as *const ();
             // SAFETY: only `slot` looks at it.
             unsafe { Simulated::set_slot(mine) };
-            // On the stack, where other cores' caches have it from.
+            // On the stack, from which other cores' caches fetch it.
             let mut seen = [0_u64; 16];
             for step in 0..steps {
                 Simulated::compute(50 + (id * 37 + step * 11) % 200);

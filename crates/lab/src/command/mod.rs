@@ -1,10 +1,16 @@
 //! What the subcommands do; one file each.
 
 mod figure;
+mod list;
 mod machine;
+mod manual;
+mod merge;
 mod model;
 mod report;
 pub(crate) mod study;
+mod sweep;
+
+pub(crate) use sweep::Shard;
 
 use crate::cli::{Command, Shape};
 use serde::Serialize;
@@ -15,10 +21,16 @@ use std::io::{Write, stdout};
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Machine(args) => machine::run(&args),
-        Command::Study(args) => study::run(&args),
+        Command::Study(args) if args.sweep.is_empty() => study::run(&args),
+        Command::Study(args) => sweep::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Figure(args) => figure::run(&args),
         Command::Model(command) => model::run(&command),
         Command::Report(args) => report::run(&args),
+        Command::Presets(args) => show(&list::Presets::all()?, args.format),
+        Command::Studies(args) => show(&list::Studies::all(), args.format),
+        Command::Completions(args) => manual::completions(args.shell),
+        Command::Man(args) => manual::write(&args.out),
     }
 }
 

@@ -10,8 +10,16 @@ use crate::world::World;
 pub(crate) fn run(command: &ModelCommand) -> anyhow::Result<()> {
     match command {
         ModelCommand::Fit(args) => {
-            let report = model::fit(&options(args)).map_err(refused)?;
-            super::show(&report, args.format)
+            let measured = match args.measure {
+                true => {
+                    let spinner = Spinner::new("prices");
+                    Some(model::measure_presets(&mut |what| spinner.show(what))?)
+                }
+                false => None,
+            };
+            let options = options(&args.model);
+            let report = model::fit(&options, measured).map_err(refused)?;
+            super::show(&report, args.model.format)
         }
         ModelCommand::Predict(args) => {
             let mut options = options(&args.model);

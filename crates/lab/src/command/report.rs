@@ -25,7 +25,9 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
             Ok(plan) => plans.push((study, plan)),
             // A machine may lack what a study is about.
             Err(error) if args.on.is_some() && error.is::<BadInput>() => {
-                left_out.push(format!("{} was left out: {error}.", study.name()));
+                let why = error.to_string();
+                let why = why.strip_prefix("--on: ").unwrap_or(&why);
+                left_out.push(format!("The study {} was left out: {why}.", study.name()));
             }
             Err(error) => return Err(error),
         }
@@ -142,9 +144,9 @@ fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
     let section = Section {
         title: "The machine".into(),
         place,
-        lead: "What the machine charges for that of which parallel programs are made: to change a \
-               number that other cores change too, to start a loop on several threads, to wake a \
-               thread that sleeps."
+        lead: "What the machine charges for the three steps that every parallel program is made \
+               of: changing a number that other cores change too, starting a loop on several \
+               threads, and waking a thread that sleeps."
             .into(),
         figures: Captioned::new(machine.figure, CAPTION)
             .into_iter()

@@ -3,7 +3,7 @@
 use super::MachineReport;
 use super::atomics::CounterOperation;
 use super::launch::Before;
-use super::simulated::SimulatedReport;
+use super::simulated::{Operation, SimulatedReport};
 use super::summary::Summary;
 use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Value};
 use crate::report::words;
@@ -22,7 +22,7 @@ pub(crate) fn native(report: &MachineReport) -> Figure {
     for cost in &report.atomics {
         let operation = match cost.operation {
             CounterOperation::FetchAndAdd => ADD,
-            CounterOperation::CompareAndSwap => "increment by compare-and-swap",
+            CounterOperation::CompareAndSwap => ADD_BY_CAS,
         };
         add(on_threads(operation, cost.threads), &cost.ns_per_op);
     }
@@ -44,23 +44,30 @@ pub(crate) fn native(report: &MachineReport) -> Figure {
 /// The same of a simulated machine.
 pub(crate) fn simulated(report: &SimulatedReport) -> Figure {
     let counted = report.contended.iter().map(|cost| {
-        let label = on_threads(cost.operation.name(), cost.threads);
-        (label, cost.ns.simulated)
+        let operation = match cost.operation {
+            Operation::Faa => ADD,
+            Operation::Cas => ADD_BY_CAS,
+            other => other.name(),
+        };
+        (on_threads(operation, cost.threads), cost.ns.simulated)
     });
     let launches = report
         .launches
         .iter()
         .map(|cost| (on_threads("start a loop", cost.threads), cost.ns));
-    let wakes = report
-        .wakes
-        .iter()
-        .map(|cost| (format!("{WAKE} for {} us", cost.asleep_us), cost.ns));
+    let wakes = report.wakes.iter().map(|cost| {
+        (
+            format!("{WAKE} for {}", time(1e3 * cost.asleep_us as f64)),
+            cost.ns,
+        )
+    });
     let all = counted.chain(launches).chain(wakes);
     let rows = all.map(|(label, ns)| (label, Value::exact(ns)));
     figure(rows.collect(), &format!("simulated: {}", report.preset))
 }
 
 const ADD: &str = "add to a counter";
+const ADD_BY_CAS: &str = "add to a counter by compare-and-swap";
 const WAKE: &str = "wake a thread that sleeps";
 
 fn on_threads(what: &str, threads: usize) -> String {

@@ -110,6 +110,17 @@ impl Journal {
     }
 }
 
+/// Who began a journal, and all its records but a torn last one; changes nothing.
+pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| bad_input(format!("cannot read {}: {error}", path.display())))?;
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let first = text[..whole].lines().next();
+    let measurer = first.map(|text| line(path, text, 1)).transpose()?;
+    let measurer = measurer.unwrap_or_else(Measurer::simulated);
+    Ok((measurer.clone(), parse(path, &measurer, &text[..whole])?))
+}
+
 /// The records below the first line, if that names `measurer`.
 fn parse<R: DeserializeOwned>(
     path: &Path,

@@ -43,16 +43,16 @@ pub(crate) struct Refitted {
 }
 
 impl FitReport {
-    pub(super) fn new(cells: &[PublishedCell]) -> Result<Self, ModelError> {
-        let shipped = PriceList::shipped();
+    /// Fits the exponent to `cells`, with the machines' prices as they are in `prices`.
+    pub(super) fn new(cells: &[PublishedCell], prices: PriceList) -> Result<Self, ModelError> {
         let started = Instant::now();
-        let data_exponent = fitting::data_exponent(&shipped, &cells.iter().collect::<Vec<_>>());
+        let data_exponent = fitting::data_exponent(&prices, &cells.iter().collect::<Vec<_>>());
         let fit_ms = milliseconds(started);
         Ok(Self {
-            score: ours(&shipped, cells),
+            score: ours(&prices, cells),
             prices: PriceList {
                 data_exponent,
-                ..shipped
+                ..prices
             },
             cells: cells.len(),
             fit_ms,

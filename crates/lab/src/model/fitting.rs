@@ -1,6 +1,6 @@
 //! Fits what `ours` does not measure: how the best block falls with an iteration's bytes.
 //!
-//! One number, so it is searched for, not solved for. What counts is the regret, not the
+//! One number is fitted, so a search over its values is enough. What counts is the regret, not the
 //! latency. Cells that differ in nothing prefer blocks a few octaves apart, and a table knows
 //! each power of two only, so the exact regret jumps where a block is rounded the other way.
 //! Therefore each cell's regret is averaged over blocks around the model's, weighted by a

@@ -1,7 +1,7 @@
 //! `manycore model`: fits, judges and applies models of the best block size.
 //!
-//! The models themselves are [`manycore::cost`]; here is what they are fitted
-//! to and judged by. README.md tells what the data says.
+//! The models themselves are [`manycore::cost`]. This module has the data that they are fitted
+//! to, and the measure that judges them. README.md tells what the data says.
 
 mod baselines;
 mod configuration;
@@ -15,6 +15,7 @@ mod form;
 pub(crate) mod fuzz;
 mod least_squares;
 mod predict;
+mod presets;
 mod prices;
 mod shipped;
 #[cfg(test)]
@@ -32,11 +33,13 @@ pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;
 pub(crate) use predict::{Choices, PredictReport};
+pub(crate) use presets::measure_presets;
 pub(crate) use prices::PriceList;
 pub(crate) use taskflow::{PrintedComparison, printed_comparisons};
 
 use crate::machine::MachinePrices;
 use data::Source;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What `fit`, `predict` and `eval` take.
@@ -77,9 +80,16 @@ pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCe
     }
 }
 
-/// `manycore model fit`.
-pub(crate) fn fit(options: &ModelOptions) -> Result<FitReport, ModelError> {
-    let report = FitReport::new(&options.source()?.cells()?)?;
+/// `manycore model fit`, with prices `measured` now in the place of those that are shipped.
+pub(crate) fn fit(
+    options: &ModelOptions,
+    measured: Option<BTreeMap<String, MachinePrices>>,
+) -> Result<FitReport, ModelError> {
+    let mut prices = PriceList::shipped();
+    if let Some(machines) = measured {
+        prices.machines = machines;
+    }
+    let report = FitReport::new(&options.source()?.cells()?, prices)?;
     if let Some(path) = &options.params {
         report.prices.save(path)?;
     }

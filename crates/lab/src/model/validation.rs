@@ -3,7 +3,8 @@
 use super::data::PublishedCell;
 use std::collections::BTreeMap;
 
-/// Fits to leave something out of. If there are more parts, several are left out at once.
+/// The most fits that are made, each without some part. If there are more parts, several are left
+/// out at once.
 const MOST_FITS: usize = 64;
 
 /// What is left out together.

@@ -14,7 +14,8 @@ pub(crate) struct Section {
     pub(crate) title: String,
     /// Where its numbers come from: measured here, or simulated.
     pub(crate) place: String,
-    /// What it is about, for who knows none of the documents.
+    /// The first paragraph: the section's question, and the names it uses, for a reader who knows
+    /// none of the documents.
     pub(crate) lead: String,
     pub(crate) figures: Vec<Captioned>,
     pub(crate) blocks: Vec<Block>,

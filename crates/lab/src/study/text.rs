@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What it displays as.
+/// Serializes a value as the text that it displays.
 pub(in crate::study) fn shown<T: Display, S: Serializer>(
     value: &T,
     serializer: S,

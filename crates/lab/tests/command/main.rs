@@ -7,6 +7,7 @@ mod graph;
 #[cfg(target_os = "linux")]
 mod limits;
 mod machine;
+mod manual;
 mod model;
 mod models;
 mod packing;
@@ -17,6 +18,7 @@ mod simulated_study;
 mod sleep;
 mod stealing;
 mod study;
+mod sweep;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

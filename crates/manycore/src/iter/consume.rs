@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// assert_eq!(sum, 14);
 /// ```
 pub trait ParallelIterator: Sized + Sync {
-    /// What it gives.
+    /// The type of the items.
     type Item: Send;
 
     /// Whether a block has as many items as indices, and they are known by these.

@@ -67,7 +67,7 @@ pub use vec::VecIter;
 pub trait IntoParallelIterator {
     /// The iterator.
     type Iter: ParallelIterator<Item = Self::Item>;
-    /// What it gives.
+    /// The type of the iterator's items.
     type Item: Send;
 
     /// The parallel iterator over the items of this.
@@ -93,7 +93,7 @@ impl<I: ParallelIterator> IntoParallelIterator for I {
 pub trait IntoParallelRefIterator<'data> {
     /// The iterator.
     type Iter: ParallelIterator<Item = Self::Item>;
-    /// What it gives: references.
+    /// The type of the iterator's items: a shared reference.
     type Item: Send + 'data;
 
     /// The parallel iterator over references to the items of this.
@@ -124,7 +124,7 @@ where
 pub trait IntoParallelRefMutIterator<'data> {
     /// The iterator.
     type Iter: ParallelIterator<Item = Self::Item>;
-    /// What it gives: mutable references.
+    /// The type of the iterator's items: a mutable reference.
     type Item: Send + 'data;
 
     /// The parallel iterator over mutable references to the items of this.

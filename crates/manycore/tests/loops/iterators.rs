@@ -67,7 +67,7 @@ fn consumers_are_those_of_the_standard_library() {
         assert_eq!(items.par_iter().count(), items.len());
         assert_eq!(items.par_iter().min(), items.iter().min());
         assert_eq!(items.par_iter().max(), items.iter().max());
-        // Of several, the same one: their addresses say so.
+        // Several items have the least key: both pick the same one, as its address shows.
         let key = |x: &&u64| **x % 10;
         let same = |a: Option<&u64>, b: Option<&u64>| {
             assert_eq!(a.map(std::ptr::from_ref), b.map(std::ptr::from_ref));

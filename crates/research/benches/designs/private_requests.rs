@@ -11,7 +11,7 @@ struct Owner {
     /// Jobs below it were given away.
     head: Cell<usize>,
     tail: Cell<usize>,
-    /// Whom the owner, as a thief, waits for an answer from.
+    /// The worker that the owner, as a thief, has asked and whose answer it waits for.
     asked: Cell<*const PrivateRequests>,
 }
 

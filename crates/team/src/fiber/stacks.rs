@@ -79,7 +79,7 @@ impl<P: Platform> Stacks<P> {
     }
 
     /// The same with so many colours, at least one and at most 64: for measurements of what
-    /// colours are good for.
+    /// colours gain.
     ///
     /// ```
     /// use manycore::Native;

@@ -20,7 +20,7 @@ const DONE_SHIFT: u32 = 16;
 /// The most ranks that the halves can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
-/// What a team is made with.
+/// The settings with which a team is made.
 #[derive(Clone, Debug)]
 pub(super) struct TeamSettings {
     pub(super) policy: Policy,

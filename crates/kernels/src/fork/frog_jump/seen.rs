@@ -3,7 +3,7 @@
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Instructions a stone put into its table, and one looked for.
+/// Instructions that it takes to put a stone into its table, and to look for one.
 const PUT: u64 = 105;
 const LOOK: u64 = 100;
 /// Instructions a place marked.

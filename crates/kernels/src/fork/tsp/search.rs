@@ -4,7 +4,7 @@ use super::map::Map;
 use crate::fork::Fork;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Instructions a road that the search looks at.
+/// Instructions that the search takes for each road.
 const ROAD: u64 = 97;
 
 #[derive(Clone, Debug, Default, PartialEq)]

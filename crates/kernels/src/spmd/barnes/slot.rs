@@ -63,7 +63,7 @@ pub(super) struct Slot<P: Platform>(P::Futex);
 
 /// What one finds.
 pub(super) enum Entered<'a, P: Platform> {
-    /// To go on into.
+    /// A cell: the search goes on inside.
     Cell(u32),
     /// Nothing or a leaf, which nobody else will touch until it is left.
     Held(Held<'a, P>),

@@ -19,9 +19,9 @@ pub struct Netlist {
     pub(super) rows: u32,
     pub(super) names: Names,
     pub(super) kinds: Vec<u32>,
-    /// Whose signals an element takes.
+    /// The elements whose signals an element takes.
     pub(super) fanin: Lists,
-    /// Those, and who takes its signal: all that a move of the element concerns.
+    /// These, and the elements that take its signal: all that a move of the element concerns.
     pub(super) neighbours: Lists,
 }
 

@@ -67,7 +67,7 @@ fn find(table: &str, key: &[String]) -> Option<f64> {
 /// The errors of a number of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Errors {
-    /// Numbers that there is a published one for.
+    /// Numbers beside which a published one stands.
     pub(crate) compared: usize,
     /// Medians and maxima of absolute values.
     pub(crate) median: f64,

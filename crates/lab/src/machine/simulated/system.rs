@@ -27,7 +27,7 @@ pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, Simulati
                 Simulated::now()
             })
         };
-        Simulated::compute(instructions(config, asleep_us));
+        Simulated::compute(instructions(config, asleep_us * 1_000));
         word.store(1, SeqCst);
         let called = Simulated::now();
         word.wake(1);
@@ -35,34 +35,50 @@ pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, Simulati
     })
 }
 
-/// Instructions that take so many microseconds.
-fn instructions(config: &Config, us: u64) -> u64 {
-    (us as f64 * 1e3 * config.ghz / config.core.cpi) as u64
+/// Instructions that take so many nanoseconds.
+fn instructions(config: &Config, ns: u64) -> u64 {
+    (ns as f64 * config.ghz / config.core.cpi) as u64
 }
 
 /// Loops whose mean is taken, after as many that are not.
-const LOOPS: u64 = 20;
+const LOOPS: u64 = 100;
 
 /// How long each iteration lasts.
-const TASK_US: u64 = 10;
+const TASK_NS: u64 = 10_000;
 
-/// Nanoseconds that a loop of one iteration a thread takes beyond the
-/// iteration, right after another such loop.
+/// The caller pauses for less than this before each loop, each time for another while. Loops that
+/// follow each other at once fall into a rhythm with the workers' looks for the next one: which
+/// of several depends on a few cycles, and the mean differs between rhythms by a quarter.
+const LONGEST_PAUSE_NS: u64 = 1_000;
+
+/// Nanoseconds that a loop of one iteration a thread takes beyond the iteration, up to
+/// [`LONGEST_PAUSE_NS`] after another such loop.
 pub(super) fn launch(config: &Config, threads: usize) -> Result<Run<f64>, SimulationError> {
     Simulation::new(config).run(|| {
+        let task = || Simulated::compute(instructions(config, TASK_NS));
+        // Before there are workers: when they fall asleep they interrupt the other cores.
+        let alone = cycles_of(task);
         let cpus = (0..threads).map(|core| vec![core]).collect();
         let groups = config.groups() as usize;
         let pool = Builder::<Simulated>::on_platform()
             .build_on(config.cores as usize, groups, cpus)
             .expect("cores of the machine");
-        let task = || Simulated::compute(instructions(config, TASK_US));
-        let looped = || pool.parallel_for(0..threads, |_| task());
-        (0..LOOPS).for_each(|_| looped());
-        let start = Simulated::now();
-        (0..LOOPS).for_each(|_| looped());
-        let end = Simulated::now();
-        (0..LOOPS).for_each(|_| task());
-        let tasks = Simulated::now() - end;
-        (end - start).saturating_sub(tasks) as f64 / LOOPS as f64 / config.ghz
+        let looped = |number: u64| {
+            // Steps of the golden ratio come near every pause soon.
+            let pause = number * 618 % LONGEST_PAUSE_NS;
+            Simulated::compute(instructions(config, pause));
+            cycles_of(|| pool.parallel_for(0..threads, |_| task()))
+        };
+        (0..LOOPS).for_each(|number| {
+            looped(number);
+        });
+        let all: u64 = (0..LOOPS).map(looped).sum();
+        all.saturating_sub(LOOPS * alone) as f64 / LOOPS as f64 / config.ghz
     })
+}
+
+fn cycles_of(work: impl FnOnce()) -> u64 {
+    let start = Simulated::now();
+    work();
+    Simulated::now() - start
 }

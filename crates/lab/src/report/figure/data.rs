@@ -34,7 +34,7 @@ pub(crate) enum Content {
     /// Values of things that have no order, a row a thing.
     Dots {
         x: Axis,
-        /// What each row has a dot for.
+        /// The names of the dots that each row has.
         marks: Vec<String>,
         rows: Vec<DotRow>,
         /// The value to compare with.

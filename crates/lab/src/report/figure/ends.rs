@@ -9,8 +9,8 @@ pub(super) fn spread(wanted: &[f64], apart: f64, top: f64, bottom: f64) -> Vec<f
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let highest = |labels: usize| (bottom - apart * (labels - 1) as f64).max(top);
-    // Of each block: how many labels it has, the sum of where they want its first to be, and
-    // where that is.
+    // A block is a count of labels that touch, the sum of the heights at which they want its first
+    // label, and the height at which that label is.
     let mut blocks: Vec<(usize, f64, f64)> = Vec::new();
     for &label in &order {
         let mut block = (1, wanted[label], wanted[label].clamp(top, highest(1)));

@@ -13,7 +13,7 @@ pub(super) struct Frame {
     pub(super) height: f64,
 }
 
-/// What stands below a frame: labels, and what they are of.
+/// The height that the labels below a frame take, and the axis's title.
 pub(super) const BELOW: f64 = 2.9 * SIZE;
 
 impl Frame {

@@ -122,7 +122,7 @@ fn key(canvas: &mut Canvas, drawings: &[Drawing<'_>], top: f64) -> f64 {
 /// How panels share the width.
 struct Plan {
     columns: usize,
-    /// Of each column: what stands left of its frames.
+    /// For each column, the width that its axis labels take on the left of its frames.
     lefts: Vec<f64>,
     right: f64,
     /// A frame's width.

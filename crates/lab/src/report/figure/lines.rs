@@ -113,7 +113,7 @@ impl Lines<'_> {
         for (number, series) in self.shown().enumerate() {
             let look = Look::of(series.looks_like());
             let points = series.points();
-            // Of a course of many points only some, and not the same of each line.
+            // A line of many points has a marker at some of them, at other ones than its neighbours.
             let step = match points.len() {
                 ..=MOST_MARKERS => 1,
                 many => many.div_ceil(MARKERS_OF_MANY),

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Episodes of the loop, quick and full: the thesis's thousand.
 const EPISODES: [usize; 2] = [100, 1_000];
-/// The fewest that a median is taken of.
+/// The fewest episodes whose median is taken.
 const FEWEST_EPISODES: usize = 10;
 /// The thesis's largest machine: what N members cost a simulation grows with
 /// the square of N, so beyond there are fewer episodes.

@@ -87,13 +87,13 @@ pub(super) fn baselines(race: Race<'_, BarrierConfig>) -> Option<String> {
     let found: Vec<String> = SLEEPING
         .iter()
         .enumerate()
-        .filter_map(|(which, name)| Some(format!("{name} from {} cores on", from(which)?)))
+        .filter_map(|(which, name)| Some(format!("{name} is from {} cores on", from(which)?)))
         .collect();
     text += &match found.is_empty() {
         true => " None of them gives the thesis's order, so its reason is not known.".to_owned(),
         false => format!(
-            " The last two together give the thesis's order: of a sense-reversing barrier on one \
-             line is ahead, where sleeping is free, {}, as far as the thesis's {THESIS_CORES} cores.",
+            " The last two together give the thesis's order. Where sleeping is free, {} faster than \
+             a sense-reversing barrier on one line, up to the thesis's {THESIS_CORES} cores.",
             found.join(" and ")
         ),
     };

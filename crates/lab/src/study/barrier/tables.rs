@@ -13,9 +13,11 @@ pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     let mut counts: Vec<usize> = config.cores.iter().map(|&at| config.episodes(at)).collect();
     counts.dedup();
     let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-    let waits = counts.join(", with more cores ");
+    let waits = counts.join(", or with many cores ");
     race.table(
-        format!("One wait of a loop of {waits}, by cores: {unit}, end to end over their number"),
+        format!(
+            "One wait in a loop of {waits} waits, by cores: {unit}, end to end over their number"
+        ),
         None,
         |cores, name| Some(race.of(0, cores, name)?.an_episode()),
     )

@@ -21,4 +21,5 @@ pub(super) fn message(overall: &[Overall]) -> String {
 /// The section's first sentences.
 pub(super) const LEAD: &str = "A parallel loop gives its iterations to threads in blocks. Small blocks make threads claim \
      often; large ones leave threads without work at the end. Which size is best depends on loop \
-     and machine. The default of manycore picks it without being told.";
+     and machine. The default of manycore picks it without being told. The task that the loops run \
+     is that of a paper by R. Shuai (2021), which is called the document below.";

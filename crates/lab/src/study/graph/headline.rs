@@ -21,4 +21,5 @@ pub(super) fn message(results: GraphResults<'_>) -> String {
 
 /// The section's first sentences.
 pub(super) const LEAD: &str = "A search of a graph makes its tasks while it runs: few at first, then very many, on the core \
-     that finds them. So it shows how well idle cores take tasks from busy ones.";
+     that finds them. So it shows how well idle cores take tasks from busy ones, by the ways of the \
+     section on work stealing.";

@@ -5,8 +5,9 @@ use super::results::{ModelResults, middle};
 
 /// For who has not read the document.
 pub(super) const LEAD: &str = "How many iterations of a parallel loop should a thread take at a time? A cost model computes \
-     it from what the machine charges and what the loop does. Here several models, and a policy \
-     that is told nothing, run the same loops.";
+     it from what the machine charges and what the loop does. Here several models, and adaptive, \
+     manycore's default, which is told nothing, run the same loops. The loops and the published \
+     model are those of a paper by R. Shuai (2021), which is called the document below.";
 
 /// The title of the figure.
 pub(super) fn message(results: &ModelResults<'_>) -> String {

@@ -30,7 +30,7 @@ pub(super) struct Turn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingCase {
     pub(super) load: Load,
-    /// What the program was written for.
+    /// The number of threads with which the program was started.
     pub(super) threads: usize,
     pub(super) mode: Mode,
     /// At which barrier the threads meet.

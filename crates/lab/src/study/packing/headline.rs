@@ -35,9 +35,10 @@ pub(super) const LEAD: &str = "A program that was started with a number of threa
      share cores, and those that have one for themselves wait for the others wherever all meet. \
      Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
      left to the system; tp-pinned, each bound to a core; elastic and wrap, runtimes that follow \
-     their cores.";
+     their cores. The question, and the first three ways, are those of a poster by J. Park, S. Park, \
+     M. Han and W. Baek.";
 
-/// Of the idle cores.
+/// A sentence on how much of their time cores are idle, by mode.
 pub(super) fn breakdown(results: PackingResults<'_>, threads: usize, cores: usize) -> String {
     let config = results.config;
     let idle = |mode: &Mode| {

@@ -16,7 +16,7 @@ pub(super) struct Notes {
     pub(super) account: Account,
     /// Barriers of steps before that.
     pub(super) skipped: usize,
-    /// That of a step's mean time, if it was asked for.
+    /// The margin of a step's mean time, if it was asked for.
     pub(super) margin: Option<f64>,
     /// What came before the first step: ticks, and what the cores did.
     pub(super) prelude: (u64, Account),

@@ -40,7 +40,7 @@ pub(super) enum App {
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
     pub(super) values: Vec<u64>,
-    /// Those that streamcluster runs with.
+    /// The values with which streamcluster runs.
     pub(super) coarse: Vec<u64>,
 }
 
@@ -237,7 +237,7 @@ pub(super) struct Contestants<'a> {
 }
 
 impl Contestants<'_> {
-    /// What of a sweep the application runs with.
+    /// The values of a sweep with which the application runs.
     pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
         match self.app {
             App::Loop => &sweep.values,

@@ -36,6 +36,7 @@ pub(super) fn message(race: Race<'_, Contestants<'_>>) -> Option<String> {
 }
 
 /// The section's first sentences.
-pub(super) const LEAD: &str = "A barrier is a place in a program where each thread waits until all have come. A thesis of 2013 \
-     has its threads tell each other by light: an optical network takes each message to all cores \
-     at once. Here that network is made slower, step by step, to see how fast it must be.";
+pub(super) const LEAD: &str = "A barrier is a place in a program where each thread waits until all have come. In a \
+     thesis by S. J. Park (MIT, 2013) cores tell each other by light: an optical network takes each \
+     message to all cores at once. Here that network is made slower, step by step, to see how fast \
+     it must be.";

@@ -49,7 +49,7 @@ impl Policy {
         names
     }
 
-    /// Whether it is the one that all of its mode are compared with.
+    /// Whether all policies of its mode are compared with this one.
     pub(super) fn is_base(&self) -> bool {
         self.name == Self::BASE
     }

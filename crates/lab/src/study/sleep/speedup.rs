@@ -1,9 +1,9 @@
 //! Speedups, and what a policy gains over the one that all are compared with.
 //!
-//! A speedup is a time on one thread over a time on several. Whose time on one
-//! thread decides what is being said: the fastest of any policy makes speedups
-//! times upside down; each policy's own hides what it costs, or gains, on one
-//! thread.
+//! A speedup is a time on one thread over a time on several. Its meaning
+//! depends on the policy of the one thread. With the fastest policy there, speedups
+//! order policies as their times do. With each policy's own time, a speedup hides
+//! what the policy costs, or gains, on one thread.
 
 use super::cell::Policy;
 use super::measured::MeasuredPolicies;

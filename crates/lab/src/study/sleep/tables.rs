@@ -11,7 +11,7 @@ use crate::study::unit::Unit;
 use manycore_kernels::fork::Algorithm;
 use manycore_research::sleep::Mode;
 
-/// What the names of the policies' own words begin with.
+/// The beginning of the names that the policies' own words have.
 const OWN: &str = "sleep: ";
 
 /// One table an algorithm, at the largest thread count.
@@ -254,7 +254,7 @@ mod tests {
         let words = row(&tables[0], "split-padded");
         let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% 4.36 +3.0% +2.3% 2560 3 2 │";
         assert_eq!(words.join(" "), expected);
-        // Of other inputs nothing was published.
+        // For other inputs nothing was published.
         let quick = by_algorithm(&self::config(&only, "quick"), &published, &measured);
         let words = row(&quick[0], "split-padded");
         assert_eq!(words[6..9], ["-27.3%", "2560", "3"]);

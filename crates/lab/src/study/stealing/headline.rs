@@ -24,7 +24,11 @@ pub(super) fn message(results: StealingResults<'_>) -> String {
     let all = config.disciplines.iter().zip(wins);
     match all.rev().max_by_key(|each| each.1) {
         Some((name, won)) if cases > 0 => format!(
-            "In {won} of {cases} cases {name} spreads tasks fastest, or within 1% of the fastest"
+            "In {won} of {cases} cases {} spreads tasks fastest, or within 1% of the fastest",
+            match &**name {
+                "ours" => "manycore's way (ours)",
+                name => name,
+            }
         ),
         _ => "How fast tasks spread".into(),
     }
@@ -32,4 +36,6 @@ pub(super) fn message(results: StealingResults<'_>) -> String {
 
 /// The section's first sentences.
 pub(super) const LEAD: &str = "Work stealing means that a core without tasks takes some from a core that has more. Here ways \
-     to do that are compared by the time until all tasks are done, over the least that is possible.";
+     to do that are compared by the time until all tasks are done, over the least that is possible. \
+     The offer- ways are those of S. J. Park's thesis (MIT, 2013), whose cores tell all others \
+     at once that they have no tasks; ours is manycore's way to use the same network.";

@@ -142,8 +142,8 @@ pub(super) fn why(results: StealingResults<'_>) -> Option<String> {
     }
     let numbers = tried.iter().map(|it| {
         format!(
-            "{}: {:.3}, and with prompt answers {:.3}, where {other} has {:.3}; of many tasks {:.3} \
-             and {:.3}",
+            "On {}: {:.3}, and with prompt answers {:.3}, where {other} has {:.3}; with many tasks \
+             {:.3} and {:.3}",
             it.distribution, it.late, it.prompt, it.other, it.many, it.other_of_many
         )
     });
@@ -161,7 +161,7 @@ pub(super) fn why(results: StealingResults<'_>) -> Option<String> {
          is the opposite here. Two reasons were tried. A worker that asks by broadcast waits until a \
          victim is between two tasks; in the table above victims answer a hundred times in a task. \
          And an owner keeps its last task for itself, which the thesis calls its critical region: one \
-         task of {} a core at the end; with {} times as many it hardly counts. ({}.) {verdict}. The \
+         task of {} a core at the end; with {} times as many it hardly counts. {}. {verdict}. The \
          thesis has a call for answers within a task, process_pending_request; it says neither \
          whether its benchmark made it nor how many tasks there were.",
         config.tasks,

@@ -16,12 +16,14 @@ pub(super) fn what(config: &StreamclusterConfig, measured: &TeamMeasured) -> Str
     outputs.sort();
     outputs.dedup();
     format!(
-        "PARSEC's streamcluster, each of its barrier waits at the barrier that is studied. {}{} Each \
-         answer was verified; over all barriers and cores \
-         there were {} different outputs of {}.",
+        "PARSEC's streamcluster, with the barriers that are studied in the place of its own. {}{} \
+         Each answer was verified; all barriers and numbers of cores together gave {} for {}.",
         trial::what(&config.setup),
         left_out(&config.barriers),
-        outputs.len(),
+        match outputs.len() {
+            1 => "one output".to_owned(),
+            outputs => format!("{outputs} different outputs"),
+        },
         match config.inputs.len() {
             1 => "one input".to_owned(),
             inputs => format!("{inputs} inputs"),

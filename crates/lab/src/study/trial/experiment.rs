@@ -43,7 +43,7 @@ pub(in crate::study) trait Fingerprints {
 pub(in crate::study) struct Session<'a> {
     pub(super) study: &'static str,
     pub(super) is_simulated: bool,
-    /// What the names of the results begin with.
+    /// The beginning of the results' names.
     file: &'a str,
     /// Decides the measurements and what comes of them.
     hash: &'a str,
@@ -67,7 +67,7 @@ impl Session<'_> {
 /// What was found.
 pub(in crate::study) struct Answer<R> {
     pub(in crate::study) title: &'static str,
-    /// What the study is about, for who knows none of the documents.
+    /// The section's first paragraph, for a reader who knows none of the documents.
     pub(in crate::study) lead: &'static str,
     /// The study's own figure first.
     pub(in crate::study) figures: Vec<Captioned>,
@@ -137,7 +137,7 @@ struct Experiment<Q> {
     /// Where it runs, for readers.
     place: String,
     is_simulated: bool,
-    /// What the names of the results begin with.
+    /// The beginning of the results' names.
     file: String,
     /// Forget what the journal holds.
     fresh: bool,

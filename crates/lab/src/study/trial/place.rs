@@ -23,9 +23,9 @@ impl Place {
         Self {
             cpus: (0..ranks).map(|rank| vec![chip.on_core(rank)]).collect(),
             placement: Placement::grouped(groups),
-            // It is on core 0 already. Were there two threads, the clock of
-            // every core would tick until one of them sleeps, and once more,
-            // which a computation is interrupted by.
+            // It is on core 0 already. With two threads on a core the
+            // clock of every core would tick until one of them sleeps, and once
+            // more, and each tick interrupts a computation.
             joined_by_caller: true,
         }
     }

@@ -54,7 +54,7 @@ pub(super) enum Item {
     Over,
     /// This worker has nothing.
     Hungry {
-        /// Who.
+        /// The worker.
         guest: usize,
     },
     /// `host` has something, and `guest` is to have half of it.

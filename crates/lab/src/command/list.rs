@@ -1,0 +1,113 @@
+//! `manycore presets` and `manycore studies`.
+
+use crate::study::STUDIES;
+use comfy_table::{CellAlignment, Table, presets};
+use manycore_chip::config::{Config, ConfigError, preset_names};
+use serde::Serialize;
+use std::fmt;
+
+/// The simulated machines that `--on` takes by their names.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(super) struct Presets(Vec<Preset>);
+
+#[derive(Serialize)]
+struct Preset {
+    name: String,
+    cores: u32,
+    threads_per_core: u32,
+    core_groups: u32,
+    ghz: f64,
+    title: String,
+}
+
+impl Presets {
+    pub(super) fn all() -> Result<Self, ConfigError> {
+        let preset = |name| {
+            let config = Config::preset(name)?;
+            Ok(Preset {
+                cores: config.cores,
+                threads_per_core: config.threads_per_core,
+                core_groups: config.groups(),
+                ghz: config.ghz,
+                name: config.name,
+                title: config.title,
+            })
+        };
+        preset_names()
+            .map(preset)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+impl fmt::Display for Presets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = table(&["preset", "cores", "groups", "GHz", "machine"], 1..4);
+        for preset in &self.0 {
+            let cores = match preset.threads_per_core {
+                1 => preset.cores.to_string(),
+                threads => format!("{} x {threads}", preset.cores / threads),
+            };
+            table.add_row([
+                preset.name.clone(),
+                cores,
+                preset.core_groups.to_string(),
+                preset.ghz.to_string(),
+                preset.title.clone(),
+            ]);
+        }
+        writeln!(f, "{table}")?;
+        write!(
+            f,
+            "`manycore machine --on PRESET` says what its operations cost."
+        )
+    }
+}
+
+/// The studies that `manycore study` takes by their names.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(super) struct Studies(Vec<StudyLine>);
+
+#[derive(Serialize)]
+struct StudyLine {
+    name: &'static str,
+    question: &'static str,
+    home: &'static str,
+}
+
+impl Studies {
+    pub(super) fn all() -> Self {
+        let line = |study: &dyn crate::study::Study| StudyLine {
+            name: study.name(),
+            question: study.question(),
+            home: study.home(),
+        };
+        Self(STUDIES.into_iter().map(line).collect())
+    }
+}
+
+impl fmt::Display for Studies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = table(&["study", "runs on", "question"], 0..0);
+        for study in &self.0 {
+            table.add_row([study.name, study.home, study.question]);
+        }
+        writeln!(f, "{table}")?;
+        write!(f, "`manycore study --help` lists the settings of each.")
+    }
+}
+
+/// A table whose columns `numbers` are set right.
+fn table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY);
+    table.set_header(header);
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}

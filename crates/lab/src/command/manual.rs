@@ -1,0 +1,54 @@
+//! `manycore completions` and `manycore man`: what shells and readers learn of the flags, from the
+//! flags themselves.
+
+use crate::cli::Cli;
+use crate::failure::bad_input;
+use crate::study::STUDIES;
+use clap::builder::PossibleValuesParser;
+use clap_complete::{Shell, generate};
+use manycore_chip::config::preset_names;
+use std::path::Path;
+
+/// Prints the script that completes commands, flags, studies and presets.
+pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    generate(
+        shell,
+        &mut with_names(Cli::explained()),
+        "manycore",
+        &mut script,
+    );
+    super::print(&String::from_utf8(script)?)
+}
+
+/// The command with the names of studies and presets as values. Parsing goes without them: a
+/// machine may be a file, and unknown names have errors of their own.
+fn with_names(command: clap::Command) -> clap::Command {
+    let studies = || PossibleValuesParser::new(STUDIES.map(|study| study.name()));
+    let worlds = || PossibleValuesParser::new(["native"].into_iter().chain(preset_names()));
+    let on = |command: clap::Command| {
+        command.mut_arg("on", |arg| {
+            arg.value_parser(worlds()).hide_possible_values(true)
+        })
+    };
+    command
+        .mut_subcommand("machine", on)
+        .mut_subcommand("report", on)
+        .mut_subcommand("study", |study| {
+            on(study).mut_arg("name", |arg| arg.value_parser(studies()))
+        })
+        .mut_subcommand("model", |model| model.mut_subcommand("predict", on))
+}
+
+/// Writes `manycore.1`, `manycore-study.1` and so on into `folder`, and prints how to read them.
+pub(super) fn write(folder: &Path) -> anyhow::Result<()> {
+    let wrong = |error: std::io::Error| bad_input(format!("--out {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(wrong)?;
+    let command = Cli::explained().disable_help_subcommand(true);
+    clap_mangen::generate_to(command, folder).map_err(wrong)?;
+    let page = folder.join("manycore.1");
+    super::print(&format!(
+        "written: {}; read it with `man -l`",
+        page.display()
+    ))
+}

@@ -1,0 +1,55 @@
+//! `manycore merge`: one table from the journals of a sweep's shards.
+
+use super::sweep::{Points, Record};
+use crate::cli::MergeArgs;
+use crate::failure::bad_input;
+use crate::measure::journal;
+use crate::report::files::OutFolder;
+
+pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
+    let mut merged = None;
+    let mut points = Points::new();
+    for path in &args.journals {
+        let wrong = |what: String| bad_input(format!("{}: {what}", path.display()));
+        let (measurer, records) = journal::read(path)?;
+        let mut records = records.into_iter();
+        let Some(Record::Grid(grid)) = records.next() else {
+            return Err(wrong("no sweep; expected NAME.sweep-HASH.journal".into()));
+        };
+        let first = merged.get_or_insert_with(|| (path, measurer.clone(), grid.clone()));
+        if first.1 != measurer {
+            return Err(wrong(format!(
+                "measured by {measurer}, and {} by {}; expected one",
+                first.0.display(),
+                first.1
+            )));
+        }
+        if first.2 != grid {
+            return Err(wrong(format!(
+                "another sweep than {}; expected shards of one",
+                first.0.display()
+            )));
+        }
+        for record in records {
+            let Record::Point(point) = record else {
+                return Err(wrong("two sweeps; expected one".into()));
+            };
+            match points.get(&point.number) {
+                Some(other) if *other != point => {
+                    return Err(wrong(format!(
+                        "{} has another result here than in a journal before; expected each point \
+                         once, or the same result",
+                        grid.name(point.number)
+                    )));
+                }
+                _ => {
+                    points.insert(point.number, point);
+                }
+            }
+        }
+    }
+    let Some((_, _, grid)) = merged else {
+        return Err(bad_input("expected at least one journal"));
+    };
+    grid.finish(&points, &OutFolder::prepare(&args.out)?, args.format)
+}

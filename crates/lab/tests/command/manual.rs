@@ -1,0 +1,81 @@
+//! What users and shells learn of the command from itself: lists, completions, the manual.
+
+use crate::Bench;
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn presets_and_studies_are_listed_and_taken() {
+    let bench = Bench::new();
+    for (list, key, some) in [
+        ("presets", "cores", "tr3970x"),
+        ("studies", "question", "packing"),
+    ] {
+        let text = bench.run(&[list]).ok().out();
+        let json = bench.run(&[list, "--format", "json"]).ok().out();
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let rows = json.as_array().unwrap();
+        assert!(rows.iter().any(|row| row["name"] == some), "{json}");
+        for row in rows {
+            assert!(text.contains(row["name"].as_str().unwrap()), "{text}");
+            assert!(!row[key].is_null(), "{row}");
+        }
+    }
+    // What is listed is what the refusals name.
+    let names = |list| {
+        let json = bench.run(&[list, "--format", "json"]).ok().out();
+        let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
+        let names = rows
+            .iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    bench
+        .run(&["machine", "--on", "x"])
+        .refused(&[&names("presets")]);
+    bench.run(&["study", "x"]).refused(&[&names("studies")]);
+}
+
+#[test]
+fn every_shell_is_told_of_commands_flags_studies_and_presets() {
+    let bench = Bench::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = bench.run(&["completions", shell]).ok().out();
+        for word in ["predict", "fresh", "completions"] {
+            assert!(script.contains(word), "{shell} lacks {word}");
+        }
+        // The scripts of fewer shells know the values of flags, and of arguments without one.
+        let values: &[&str] = match shell {
+            "bash" | "zsh" => &["graviton2-64", "native", "stealing"],
+            "fish" => &["graviton2-64", "native"],
+            _ => &[],
+        };
+        for value in values {
+            assert!(script.contains(value), "{shell} lacks {value}");
+        }
+    }
+    bench.run(&["completions", "csh"]).refused(&["csh"]);
+}
+
+#[test]
+fn the_manual_has_a_page_for_each_command_and_its_flags() {
+    let bench = Bench::new();
+    bench.run(&["man", "--out", "pages"]).ok();
+    let pages = bench.names("pages");
+    for page in [
+        "manycore.1",
+        "manycore-study.1",
+        "manycore-model-fit.1",
+        "manycore-man.1",
+    ] {
+        assert!(pages.contains(&page.to_owned()), "{pages:?}");
+    }
+    let page = fs::read_to_string(bench.path("pages/manycore-study.1")).unwrap();
+    for word in ["fresh", "Thread counts", "transport"] {
+        assert!(page.contains(word), "{page}");
+    }
+    fs::write(bench.path("file"), "").unwrap();
+    bench
+        .run(&["man", "--out", "file/pages"])
+        .refused(&["--out file/pages"]);
+}

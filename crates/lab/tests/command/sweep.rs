@@ -1,0 +1,145 @@
+//! Sweeps: one table, whether one process measured it or several shards did.
+
+use crate::{Bench, Run};
+use std::fs;
+use std::path::PathBuf;
+
+const STUDY: [&str; 10] = [
+    "study",
+    "barrier",
+    "--cores",
+    "4",
+    "--only",
+    "sense,channel",
+    "--set",
+    "beside=none",
+    "--sweep",
+    "optical.transport=5,50,500",
+];
+
+fn sweep(bench: &Bench, more: &[&str]) -> Run {
+    let seeds = ["--sweep", "episodes=10,20"];
+    bench.run(&[&STUDY[..], &seeds, more].concat())
+}
+
+fn journal(bench: &Bench, folder: &str) -> PathBuf {
+    let names = bench.names(folder);
+    let journal = names.iter().find(|name| name.ends_with(".journal"));
+    bench.path(folder).join(journal.expect("one is kept"))
+}
+
+#[test]
+fn shards_of_which_one_died_give_the_table_of_one_process() {
+    let bench = Bench::new();
+    let whole = sweep(&bench, &["--out", "whole", "--format", "csv"])
+        .ok()
+        .out();
+    let lines: Vec<&str> = whole.lines().collect();
+    assert!(
+        lines[0].starts_with("sweep.optical.transport,sweep.episodes,"),
+        "{whole}"
+    );
+    for point in ["5,10,", "5,20,", "50,10,", "50,20,", "500,10,", "500,20,"] {
+        assert!(lines.iter().any(|line| line.starts_with(point)), "{whole}");
+    }
+    for [shard, out] in [["1/2", "one"], ["2/2", "two"]] {
+        let said = sweep(&bench, &["--shard", shard, "--out", out]).ok().out();
+        assert!(said.contains("3 of 6 points"), "{said}");
+    }
+    let [one, two] = ["one", "two"].map(|folder| journal(&bench, folder));
+    let [one, two] = [&one, &two].map(|path| path.to_str().unwrap());
+    let merge = |journals: &[&str]| {
+        bench.run(
+            &[
+                &["merge"],
+                journals,
+                &["--out", "merged", "--format", "csv"],
+            ]
+            .concat(),
+        )
+    };
+    merge(&[one]).refused(&["3 of 6 points", "optical.transport=5, episodes=20"]);
+
+    // As if the first had been killed while it wrote its third point.
+    let text = fs::read_to_string(one).unwrap();
+    fs::write(one, &text[..text.len() - 20]).unwrap();
+    merge(&[one, two]).refused(&["1 of 6 points"]);
+    sweep(&bench, &["--shard", "1/2", "--out", "one"]).ok();
+    assert_eq!(fs::read_to_string(one).unwrap(), text);
+    // A journal that is named twice adds nothing.
+    assert_eq!(merge(&[one, two, one]).ok().out(), whole);
+    let file = fs::read_to_string(bench.path("merged/barrier.sweep.csv")).unwrap();
+    assert_eq!(file, whole);
+
+    // What does not belong together.
+    let other = text.replacen("\"5\"", "\"6\"", 1);
+    fs::write(bench.path("other.journal"), other).unwrap();
+    merge(&[one, "other.journal"]).refused(&["other.journal", "another sweep"]);
+    let build = text.replacen("\"build\":\"", "\"build\":\"x", 1);
+    fs::write(bench.path("build.journal"), build).unwrap();
+    merge(&[one, "build.journal"]).refused(&["build.journal", "measured by build x"]);
+    let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
+    fs::write(bench.path("result.journal"), result).unwrap();
+    merge(&[one, "result.journal"]).refused(&["result.journal", "another result"]);
+}
+
+#[test]
+fn machines_and_seeds_are_swept() {
+    let bench = Bench::new();
+    let sweeps = ["--sweep", "on=w3225r,tr3970x", "--sweep", "seed=1,2"];
+    let study = [
+        "study",
+        "models",
+        "--only",
+        "adaptive",
+        "--set",
+        "sizes=64",
+        "--threads",
+        "2",
+    ];
+    let csv = bench
+        .run(&[&study[..], &sweeps, &["--format", "csv"]].concat())
+        .ok()
+        .out();
+    for point in ["w3225r,1,", "w3225r,2,", "tr3970x,1,", "tr3970x,2,"] {
+        assert!(csv.lines().any(|line| line.starts_with(point)), "{csv}");
+    }
+}
+
+#[test]
+fn bad_sweeps_are_refused_before_anything_is_measured() {
+    let bench = Bench::new();
+    for (more, parts) in [
+        (
+            &["--sweep", "episodes"][..],
+            &["--sweep episodes", "KEY=A,B"][..],
+        ),
+        (
+            &["--sweep", "episodes=1,1"],
+            &["--sweep episodes=1,1", "differ"],
+        ),
+        (&["--sweep", "episodes=1,,2"], &["empty"]),
+        (
+            &["--sweep", "episodes=1", "--set", "episodes=2"],
+            &["already"],
+        ),
+        (&["--sweep", "seed=x"], &["seed=x", "whole number"]),
+        (&["--sweep", "on=nowhere"], &["nowhere"]),
+        (&["--sweep", "episodes=10,0"], &["episodes"]),
+        (
+            &["--sweep", "episodes=10", "--shard", "3/2"],
+            &["--shard", "I/N"],
+        ),
+        (&["--shard", "1/2"], &["--sweep"]),
+    ] {
+        bench
+            .run(&[&["study", "barrier"], more].concat())
+            .refused(parts);
+    }
+    assert!(!bench.path("out").exists());
+    fs::write(bench.path("empty"), "").unwrap();
+    bench
+        .run(&["merge", "empty"])
+        .refused(&["empty", "no sweep"]);
+    bench.run(&["merge", "nowhere"]).refused(&["nowhere"]);
+}
