@@ -9,7 +9,7 @@ use manycore_peers::bench::{self, Bench, Effort};
 use manycore_peers::fleet::Fleet;
 use manycore_peers::peer::{self, Variant};
 use manycore_peers::record::Record;
-use manycore_peers::{child, measure, table, tasks};
+use manycore_peers::{child, measure, program, table, tasks};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,13 +45,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(run)
 }
 
 fn run(arguments: Arguments) -> Result<ExitCode> {

@@ -1,5 +1,6 @@
 //! Where rows go: to a CSV file, and to standard output as tables or as JSON.
 
+use crate::program::unoptimised;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -42,6 +43,12 @@ impl Output {
             csv,
             rows: Vec::new(),
         })
+    }
+
+    /// The first line for people, and a warning if this build's figures mean little.
+    pub fn begin(&self, line: &str) {
+        self.say(line);
+        unoptimised().into_iter().for_each(|line| self.say(line));
     }
 
     /// A line or a table for people.

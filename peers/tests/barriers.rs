@@ -1,25 +1,21 @@
 //! The command as its user runs it: every barrier that is here holds everybody back,
 //! figures come out whole, and bad input is one line.
 
+mod support;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use support::{refuses, run, text};
 
-fn barriers(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_barriers"))
-        .args(arguments)
-        .output()
-        .expect("it was just built")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("plain text")
-}
+const BARRIERS: &str = env!("CARGO_BIN_EXE_barriers");
 
 #[test]
 fn every_barrier_is_measured_or_said_to_be_missing() {
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("barriers");
     let path = out.to_str().expect("plain text");
-    let output = barriers(&["--rounds", "1", "--threads", "1,3", "--out", path]);
+    let output = run(
+        BARRIERS,
+        &["--rounds", "1", "--threads", "1,3", "--out", path],
+    );
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     // One that lets somebody go too early would be.
@@ -54,15 +50,11 @@ fn bad_input_is_named_and_status_2() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("barriers-file");
     std::fs::write(&file, "").expect("a place to write");
     let file = file.to_str().expect("plain text");
-    for (arguments, named) in [
+    let bad = [
         (["--peers", "tbb"], "`tbb`"),
         (["--rounds", "0"], "--rounds"),
         (["--threads", "2,0"], "--threads"),
         (["--out", file], file),
-    ] {
-        let output = barriers(&arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(named), "{said}");
-    }
+    ];
+    refuses(BARRIERS, &bad);
 }

@@ -1,19 +1,12 @@
 //! The command as its user runs it: every peer that is here runs every index
 //! exactly once, figures come out whole, and bad input is one line.
 
+mod support;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use support::{refuses, run, text};
 
-fn peers(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_peers"))
-        .args(arguments)
-        .output()
-        .expect("it was just built")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("plain text")
-}
+const PEERS: &str = env!("CARGO_BIN_EXE_peers");
 
 /// A folder of its own for one test.
 fn folder(name: &str) -> PathBuf {
@@ -25,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 
 #[test]
 fn every_peer_runs_every_index_exactly_once() {
-    let output = peers(&["--check", "--threads", "1,2,3,4"]);
+    let output = run(PEERS, &["--check", "--threads", "1,2,3,4"]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}");
     let rust = [
@@ -80,7 +73,7 @@ fn every_peer_runs_every_index_exactly_once() {
 #[test]
 fn manycore_runs_every_index_under_every_partitioner() {
     let asked = "manycore-static,manycore-guided,manycore-factoring,manycore-sharded";
-    let output = peers(&["--check", "--threads", "1,2,4", "--peers", asked]);
+    let output = run(PEERS, &["--check", "--threads", "1,2,4", "--peers", asked]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}");
     assert_eq!(
@@ -94,17 +87,20 @@ fn manycore_runs_every_index_under_every_partitioner() {
 fn figures_are_printed_and_written() {
     let out = folder("figures");
     let path = out.to_str().expect("plain text");
-    let output = peers(&[
-        "--quick",
-        "--only",
-        "launch",
-        "--peers",
-        "thread-scope",
-        "--threads",
-        "2",
-        "--out",
-        path,
-    ]);
+    let output = run(
+        PEERS,
+        &[
+            "--quick",
+            "--only",
+            "launch",
+            "--peers",
+            "thread-scope",
+            "--threads",
+            "2",
+            "--out",
+            path,
+        ],
+    );
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("ratio to serial"));
 
@@ -134,16 +130,19 @@ fn figures_are_printed_and_written() {
 fn joins_are_told_by_the_join() {
     let out = folder("joins");
     let path = out.to_str().expect("plain text");
-    let output = peers(&[
-        "--only",
-        "join",
-        "--peers",
-        "chili",
-        "--threads",
-        "1",
-        "--out",
-        path,
-    ]);
+    let output = run(
+        PEERS,
+        &[
+            "--only",
+            "join",
+            "--peers",
+            "chili",
+            "--threads",
+            "1",
+            "--out",
+            path,
+        ],
+    );
     assert!(output.status.success(), "{}", text(&output.stderr));
     let mut reader = csv::Reader::from_path(out.join("peers.csv")).expect("written");
     let rows: Vec<_> = reader.records().map(|row| row.expect("whole")).collect();
@@ -160,15 +159,10 @@ fn bad_input_is_one_line_and_status_2() {
     let file = folder("a-file");
     std::fs::write(&file, "").expect("a place to write");
     let file = file.to_str().expect("plain text");
-    for (arguments, named) in [
+    let bad = [
         (["--peers", "tokio"], "`tokio`"),
         (["--only", "barrier"], "`barrier`"),
         (["--out", file], file),
-    ] {
-        let output = peers(&arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.contains(named), "{said}");
-    }
+    ];
+    refuses(PEERS, &bad);
 }

@@ -1,26 +1,23 @@
 //! The command as its user runs it: programs from seeds come out right on both runtimes,
 //! a seed can be run alone, figures come out whole, and bad input is named.
 
+mod support;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
+use support::{refuses, run, text};
+
+const MIXTURES: &str = env!("CARGO_BIN_EXE_mixtures");
 
 fn mixtures(name: &str, arguments: &[&str]) -> (Output, Vec<csv::StringRecord>) {
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let output = Command::new(env!("CARGO_BIN_EXE_mixtures"))
-        .args(arguments)
-        .arg("--out")
-        .arg(&out)
-        .output()
-        .expect("it was just built");
+    let path = out.to_str().expect("plain text");
+    let output = run(MIXTURES, &[arguments, &["--out", path]].concat());
     let rows = match csv::Reader::from_path(out.join("mixtures.csv")) {
         Ok(mut reader) => reader.records().map(|row| row.expect("whole")).collect(),
         Err(_) => Vec::new(),
     };
     (output, rows)
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("plain text")
 }
 
 #[test]
@@ -81,14 +78,10 @@ fn a_named_mixture_has_its_figures() {
 
 #[test]
 fn bad_input_is_named_and_status_2() {
-    for (arguments, named) in [
+    let bad = [
         (["--only", "chan"], "`chan`"),
         (["--seeds", "0"], "--seeds"),
         (["--threads", "0"], "--threads"),
-    ] {
-        let (output, _) = mixtures("bad", &arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(named), "{said}");
-    }
+    ];
+    refuses(MIXTURES, &bad);
 }

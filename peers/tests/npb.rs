@@ -1,22 +1,15 @@
 //! The command as its user runs it: all programs verify in both languages, and bad input
 //! is told of.
 
-use std::process::{Command, Output};
+mod support;
 
-fn npb(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_npb"))
-        .args(arguments)
-        .output()
-        .expect("it was just built")
-}
+use support::{refuses, run, text};
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("plain text")
-}
+const NPB: &str = env!("CARGO_BIN_EXE_npb");
 
 #[test]
 fn both_languages_verify() {
-    let output = npb(&["--rounds", "1", "--classes", "S"]);
+    let output = run(NPB, &["--rounds", "1", "--classes", "S"]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     for row in ["cg S", "ft S"] {
@@ -36,10 +29,5 @@ fn bad_input_is_told_of() {
         (["--classes", "B"], "there is no `B` in C"),
         (["--rounds", "0"], "--rounds"),
     ];
-    for (arguments, message) in bad {
-        let output = npb(&arguments);
-        let said = text(&output.stderr);
-        assert!(!output.status.success());
-        assert!(said.contains(message), "{arguments:?}: {said}");
-    }
+    refuses(NPB, &bad);
 }

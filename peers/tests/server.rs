@@ -1,19 +1,12 @@
 //! The command as its user runs it: every contestant that is here serves every request,
 //! figures come out whole, and bad input is named.
 
+mod support;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use support::{refuses, run, text};
 
-fn server(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_server"))
-        .args(arguments)
-        .output()
-        .expect("it was just built")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("plain text")
-}
+const SERVER: &str = env!("CARGO_BIN_EXE_server");
 
 #[test]
 fn every_contestant_is_measured_or_said_to_be_missing() {
@@ -29,7 +22,7 @@ fn every_contestant_is_measured_or_said_to_be_missing() {
         "--threads",
         "1",
     ];
-    let output = server(&[&cell[..], &["--out", path]].concat());
+    let output = run(SERVER, &[&cell[..], &["--out", path]].concat());
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "", "nobody is left out");
@@ -81,7 +74,7 @@ fn json_is_one_list_of_all_rows() {
         "2",
     ];
     let asked = ["--peers", "serial", "--format", "json", "--out", path];
-    let output = server(&[&cell[..], &asked[..]].concat());
+    let output = run(SERVER, &[&cell[..], &asked[..]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let rows: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = rows.as_array().expect("a list");
@@ -92,15 +85,11 @@ fn json_is_one_list_of_all_rows() {
 
 #[test]
 fn bad_input_is_named_and_status_2() {
-    for (arguments, named) in [
+    let bad = [
         (["--peers", "tokio"], "`tokio`"),
         (["--loads", "1x1"], "`1x1`"),
         (["--clients", "0"], "--clients"),
         (["--format", "xml"], "xml"),
-    ] {
-        let output = server(&arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(named), "{said}");
-    }
+    ];
+    refuses(SERVER, &bad);
 }

@@ -1,19 +1,12 @@
 //! The command as its user runs it: every peer that is here runs every task once, figures come
 //! out whole, and bad input is one line.
 
+mod support;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use support::{refuses, run, text};
 
-fn stealing(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stealing"))
-        .args(arguments)
-        .output()
-        .expect("it was just built")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("plain text")
-}
+const STEALING: &str = env!("CARGO_BIN_EXE_stealing");
 
 #[test]
 fn every_peer_is_measured_or_said_to_be_missing() {
@@ -29,7 +22,7 @@ fn every_peer_is_measured_or_said_to_be_missing() {
         "--out",
         path,
     ];
-    let output = stealing(&arguments);
+    let output = run(STEALING, &arguments);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(said.contains("half is total-skew on 2 threads"), "{said}");
@@ -56,16 +49,12 @@ fn every_peer_is_measured_or_said_to_be_missing() {
 
 #[test]
 fn bad_input_is_named_and_status_2() {
-    for (arguments, named) in [
+    let bad = [
         (["--peers", "cilk"], "`cilk`"),
         (["--rounds", "0"], "--rounds"),
         (["--threads", "2,0"], "--threads"),
         (["--lengths", "0"], "--lengths"),
         (["--tasks", "0"], "--tasks"),
-    ] {
-        let output = stealing(&arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(named), "{said}");
-    }
+    ];
+    refuses(STEALING, &bad);
 }

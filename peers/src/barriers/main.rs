@@ -8,16 +8,15 @@ mod contestant;
 mod foreign;
 mod native;
 mod session;
-#[path = "../stats.rs"]
-#[allow(dead_code, reason = "the other program uses the rest")]
-mod stats;
 mod visit;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Parser;
 use contestant::{Contestant, contestants};
+use manycore_peers::output::{Format, Output};
+use manycore_peers::program;
+use manycore_peers::stats::{Series, Summary, least};
 use serde::Serialize;
-use stats::{Series, Summary, least};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -64,13 +63,7 @@ struct Row<'a> {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(|arguments: Arguments| run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -83,18 +76,12 @@ fn run(arguments: &Arguments) -> Result<()> {
     for name in &arguments.peers {
         contestant::find(name)?;
     }
-    let path = arguments.out.join("barriers.csv");
-    std::fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("--out: cannot make {}", arguments.out.display()))?;
-    let mut csv = csv::Writer::from_path(&path)
-        .with_context(|| format!("--out: cannot write {}", path.display()))?;
-
+    let mut output = Output::new(&arguments.out, "barriers", Format::Text)?;
     let cpus = std::thread::available_parallelism()?.get();
     let rounds = arguments.rounds.get();
-    println!("{cpus} CPUs, {rounds} rounds; nanoseconds an episode");
-    if cfg!(debug_assertions) {
-        println!("built without --release: the Rust peers' figures mean little");
-    }
+    output.begin(&format!(
+        "{cpus} CPUs, {rounds} rounds; nanoseconds an episode"
+    ));
     let mut entries = contestants();
     entries.retain(|it| {
         let asked = arguments.peers.is_empty() || arguments.peers.iter().any(|p| p == it.name);
@@ -123,23 +110,17 @@ fn run(arguments: &Arguments) -> Result<()> {
             !spins_alone
         });
         let measured = measure(&taking_part, threads, rounds, &mut random, &mut versions)?;
-        report(&measured, threads, &mut csv)?;
-        csv.flush()?;
+        report(&measured, threads, &mut output)?;
     }
     println!();
     for (name, version) in versions {
         println!("{name}: {version}");
     }
-    println!("written: {}", path.display());
-    Ok(())
+    output.end()
 }
 
 /// Prints a table and adds its rows to the file.
-fn report(
-    measured: &[(&str, Series)],
-    threads: usize,
-    csv: &mut csv::Writer<std::fs::File>,
-) -> Result<()> {
+fn report(measured: &[(&str, Series)], threads: usize, output: &mut Output) -> Result<()> {
     println!(
         "  {:16} {:>11} {:>11} {:>11} {:>11}  ratio (p10 to p90 over the rounds)",
         "", "median", "p10", "p90", "least"
@@ -166,7 +147,7 @@ fn report(
             "  {name:16} {:11.1} {:11.1} {:11.1} {:11.1}  {:.3} ({:.3} to {:.3})",
             row.median_ns, row.p10_ns, row.p90_ns, row.min_ns, ratio.median, ratio.p10, ratio.p90
         );
-        csv.serialize(row)?;
+        output.row(&row)?;
     }
     Ok(())
 }

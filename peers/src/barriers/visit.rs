@@ -4,9 +4,9 @@
 
 use crate::contestant;
 use crate::session::{Plan, Session};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::Result;
+use manycore_peers::program;
 use serde::{Deserialize, Serialize};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const PLAN: Plan = Plan {
@@ -29,16 +29,7 @@ pub struct Visit {
 ///
 /// What that process says, or that it died.
 pub fn visit(name: &str, threads: usize) -> Result<Visit> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["--child", name, "--threads", &threads.to_string()])
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("cannot start the process of {name}"))?;
-    if !output.status.success() {
-        bail!("its process ended early: {}", output.status);
-    }
-    let answer: Result<Visit, String> = serde_json::from_slice(&output.stdout)?;
-    answer.map_err(|why| anyhow!(why))
+    program::visit(name, &["--threads", &threads.to_string()])
 }
 
 /// What that process does.
@@ -47,9 +38,7 @@ pub fn visit(name: &str, threads: usize) -> Result<Visit> {
 ///
 /// When it cannot answer.
 pub fn answer(name: &str, threads: usize) -> Result<()> {
-    let answer = measure(name, threads).map_err(|error| format!("{error:#}"));
-    serde_json::to_writer(std::io::stdout(), &answer)?;
-    Ok(())
+    program::answer(measure(name, threads))
 }
 
 fn measure(name: &str, threads: usize) -> Result<Visit> {

@@ -7,15 +7,13 @@
 
 mod contestant;
 mod contestants;
-#[path = "../stats.rs"]
-#[allow(dead_code, reason = "the other program uses the rest")]
-mod stats;
 mod timing;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Parser;
 use contestant::Waiting;
-use stats::{Series, quantile};
+use manycore_peers::program;
+use manycore_peers::stats::{Series, quantile};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,13 +37,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(run)
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -58,16 +50,9 @@ fn run(arguments: Arguments) -> Result<()> {
     receivers.sort_unstable();
     receivers.dedup();
     let entries = timing::entries();
-    for peer in &arguments.peers {
-        if !entries.iter().any(|entry| entry.name == peer) {
-            let mut known: Vec<_> = entries.iter().map(|entry| entry.name).collect();
-            known.dedup();
-            bail!(
-                "--peers: there is no peer `{peer}`; expected some of {}",
-                known.join(", ")
-            );
-        }
-    }
+    let mut known: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+    known.dedup();
+    program::all_known("--peers", "peer", &arguments.peers, &known)?;
     let mut cases: Vec<_> = receivers.into_iter().map(Case::Stream).collect();
     cases.push(Case::RoundTrip);
     let mut random = fastrand::Rng::with_seed(1);

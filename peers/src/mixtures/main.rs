@@ -13,9 +13,10 @@ mod shapes;
 mod step;
 mod visit;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Parser;
 use manycore_peers::output::{Format, Output};
+use manycore_peers::program;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -79,17 +80,15 @@ pub struct Row<'a> {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(failed) => {
-            eprintln!("{failed} visits failed");
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(|arguments: Arguments| {
+        Ok(match run(&arguments)? {
+            0 => ExitCode::SUCCESS,
+            failed => {
+                eprintln!("{failed} visits failed");
+                ExitCode::FAILURE
+            }
+        })
+    })
 }
 
 /// How many visits failed: a wrong result, a hang, a crash.
@@ -98,16 +97,8 @@ fn run(arguments: &Arguments) -> Result<usize> {
         visit::answer(runtime, order)?;
         return Ok(0);
     }
-    let known = || std::iter::once("random").chain(shapes::ALL);
-    for name in &arguments.only {
-        if !known().any(|it| it == name) {
-            let known: Vec<_> = known().collect();
-            bail!(
-                "--only: there is no mixture `{name}`; expected some of {}",
-                known.join(", ")
-            );
-        }
-    }
+    let known: Vec<_> = std::iter::once("random").chain(shapes::ALL).collect();
+    program::all_known("--only", "mixture", &arguments.only, &known)?;
     let seeds = match arguments.seed {
         Some(seed) => seed..seed.saturating_add(1),
         None => {
@@ -127,10 +118,7 @@ fn run(arguments: &Arguments) -> Result<usize> {
 
     let mut output = Output::new(&arguments.out, "mixtures", arguments.format)?;
     let cpus = std::thread::available_parallelism()?;
-    output.say(&format!("{cpus} CPUs, {rounds} rounds"));
-    if cfg!(debug_assertions) {
-        output.say("built without --release: the figures mean little");
-    }
+    output.begin(&format!("{cpus} CPUs, {rounds} rounds"));
     let mut failed = 0;
     if asked("random") {
         if let Some(seed) = arguments.seed {

@@ -4,11 +4,10 @@ use crate::generate;
 use crate::interpret::{self, Run};
 use crate::runtime::{Manycore, Rayon, Runtime};
 use crate::shapes::{self, Effort, Figure};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail};
+use manycore_peers::program;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// The runtimes, in the order of all pairs of figures.
@@ -47,18 +46,7 @@ impl Order {
 
     fn carry_out<T: DeserializeOwned>(&self, runtime: &str) -> Result<T> {
         let order = serde_json::to_string(self)?;
-        let output = Command::new(std::env::current_exe()?)
-            .args(["--child", runtime, "--order", &order])
-            .stderr(Stdio::inherit())
-            .output()
-            .with_context(|| format!("cannot start the process of {runtime}"))?;
-        ensure!(
-            output.status.success(),
-            "its process ended early: {}",
-            output.status
-        );
-        let answer: Result<T, String> = serde_json::from_slice(&output.stdout)?;
-        answer.map_err(|why| anyhow!(why))
+        program::visit(runtime, &["--order", &order])
     }
 }
 
@@ -71,9 +59,9 @@ pub fn answer(runtime: &str, order: &str) -> Result<()> {
     let order: Order = serde_json::from_str(order)?;
     std::thread::spawn(|| {
         std::thread::sleep(LIMIT);
-        let late: Result<(), String> = Err(format!("it took more than {} s", LIMIT.as_secs()));
+        let late: Result<()> = Err(anyhow!("it took more than {} s", LIMIT.as_secs()));
         // If nobody is there to read it, the end of the process says enough.
-        let _ = say(&late);
+        let _ = program::answer(late);
         std::process::exit(0);
     });
     match runtime {
@@ -85,10 +73,10 @@ pub fn answer(runtime: &str, order: &str) -> Result<()> {
 
 fn answer_on<R: Runtime>(order: &Order) -> Result<()> {
     match order {
-        Order::Seed { seed, threads } => say(&text(runs::<R>(*seed, *threads))),
+        Order::Seed { seed, threads } => program::answer(runs::<R>(*seed, *threads)),
         Order::Shape { name, full } => {
             let effort = if *full { Effort::Full } else { Effort::Quick };
-            say(&text(shapes::run::<R>(name, effort)))
+            program::answer(shapes::run::<R>(name, effort))
         }
     }
 }
@@ -100,14 +88,4 @@ fn runs<R: Runtime>(seed: u64, threads: usize) -> Result<Vec<Run>> {
     (0..RUNS)
         .map(|_| interpret::run(&runtime, &program))
         .collect()
-}
-
-fn text<T>(result: Result<T>) -> Result<T, String> {
-    result.map_err(|error| format!("{error:#}"))
-}
-
-fn say(answer: &impl Serialize) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, answer)?;
-    Ok(out.flush()?)
 }

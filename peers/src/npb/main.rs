@@ -6,17 +6,15 @@
 //! are within a round.
 
 mod foreign;
-#[path = "../stats.rs"]
-#[allow(dead_code, reason = "other programs use the rest")]
-mod stats;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
 use foreign::Program;
 use manycore_kernels::spmd::{Alone, Class, Npb, Ranked, Sums};
+use manycore_peers::program;
+use manycore_peers::stats::{Summary, least};
 use manycore_platform::Native;
 use rustix::time::{ClockId, clock_gettime};
-use stats::{Summary, least};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
@@ -40,20 +38,14 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(|arguments: Arguments| run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
     println!("C by {}", env!("PEERS_NPB_COMPILER"));
-    if cfg!(debug_assertions) {
-        println!("built without --release: Rust's figures mean little");
-    }
+    program::unoptimised()
+        .into_iter()
+        .for_each(|line| println!("{line}"));
     for class in &arguments.classes {
         ensure!(*class <= Class::A, "--classes: there is no `{class}` in C");
     }

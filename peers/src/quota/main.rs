@@ -5,16 +5,15 @@
 //! take turns, in an order shuffled anew each round; ratios are taken within a round.
 
 mod group;
-#[path = "../stats.rs"]
-#[allow(dead_code, reason = "the other programs use the rest")]
-mod stats;
 mod visit;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use group::Group;
+use manycore_peers::output::{Format, Output};
+use manycore_peers::program;
+use manycore_peers::stats::{Series, Summary};
 use serde::Serialize;
-use stats::{Series, Summary};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,13 +65,7 @@ struct Row<'a> {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(|arguments: Arguments| run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -90,16 +83,11 @@ fn run(arguments: &Arguments) -> Result<()> {
         println!("skipped: no control group can be made here: {why:#}");
         return Ok(());
     }
-    let path = arguments.out.join("quota.csv");
-    std::fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("--out: cannot make {}", arguments.out.display()))?;
-    let mut csv = csv::Writer::from_path(&path)
-        .with_context(|| format!("--out: cannot write {}", path.display()))?;
+    let mut output = Output::new(&arguments.out, "quota", Format::Text)?;
     let (rounds, cpus) = (arguments.rounds.get(), arguments.cpus.get());
-    println!("{cpus} CPUs, {rounds} rounds; iterations a millisecond");
-    if cfg!(debug_assertions) {
-        println!("built without --release: the figures mean little");
-    }
+    output.begin(&format!(
+        "{cpus} CPUs, {rounds} rounds; iterations a millisecond"
+    ));
     let mut random = fastrand::Rng::with_seed(1);
     for &quota in &arguments.quotas {
         println!("\nquota of {quota} CPUs");
@@ -148,10 +136,8 @@ fn run(arguments: &Arguments) -> Result<()> {
                 format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.p10, ratio.p90),
                 row.throttled_per_s
             );
-            csv.serialize(row)?;
+            output.row(&row)?;
         }
-        csv.flush()?;
     }
-    println!("\nwritten: {}", path.display());
-    Ok(())
+    output.end()
 }

@@ -8,15 +8,15 @@
 mod contestants;
 mod report;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use clap::Parser;
 use contestants::contestants;
-use manycore_peers::child;
 use manycore_peers::fleet::Fleet;
 use manycore_peers::output::{Format, Output};
 use manycore_peers::peer::Variant;
 use manycore_peers::protocol::Order;
 use manycore_peers::traffic::{self, Traffic};
+use manycore_peers::{child, program};
 use report::{Cell, Visits};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -96,13 +96,7 @@ const LOADS: [Load; 3] = [
 ];
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(|arguments: Arguments| run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -124,14 +118,11 @@ fn run(arguments: &Arguments) -> Result<()> {
     };
 
     let mut output = Output::new(&arguments.out, "server", arguments.format)?;
-    output.say(&format!(
+    output.begin(&format!(
         "{} CPUs, {rounds} rounds of {counted} requests a client; a request is 200 us of work, \
          each client's arrive every 2 ms",
         std::thread::available_parallelism()?
     ));
-    if cfg!(debug_assertions) {
-        output.say("built without --release: the Rust peers' figures mean little");
-    }
     let mut random = fastrand::Rng::with_seed(1);
     for (i, threads) in arguments.threads.iter().map(|it| it.get()).enumerate() {
         let (mut fleet, missing) = Fleet::start(&variants, threads)?;
@@ -167,12 +158,8 @@ fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn loads(arguments: &Arguments) -> Result<Vec<&'static Load>> {
-    for name in &arguments.loads {
-        ensure!(
-            LOADS.iter().any(|load| load.name == name),
-            "--loads: there is no load `{name}`; expected some of 64x3, 8x25, 64x3-jittered"
-        );
-    }
+    let known = LOADS.map(|load| load.name);
+    program::all_known("--loads", "load", &arguments.loads, &known)?;
     let asked = |load: &&Load| match arguments.loads.is_empty() {
         true => !arguments.quick || load.name == LOADS[0].name,
         false => arguments.loads.iter().any(|name| name == load.name),

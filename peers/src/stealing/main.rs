@@ -9,10 +9,11 @@ mod foreign;
 mod piles;
 mod visit;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
+use manycore_peers::output::{Format, Output};
 use manycore_peers::stats::{Series, Summary};
-use manycore_peers::traffic;
+use manycore_peers::{program, traffic};
 use manycore_research::stealing::Distribution;
 use serde::Serialize;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -67,13 +68,7 @@ struct Row<'a> {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    program::main(|arguments: Arguments| run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -81,17 +76,12 @@ fn run(arguments: &Arguments) -> Result<()> {
         return visit::answer(name, cell);
     }
     let names = peers(&arguments.peers)?;
-    let path = arguments.out.join("stealing.csv");
-    std::fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("--out: cannot make {}", arguments.out.display()))?;
-    let mut csv = csv::Writer::from_path(&path)
-        .with_context(|| format!("--out: cannot write {}", path.display()))?;
+    let mut output = Output::new(&arguments.out, "stealing", Format::Text)?;
     let cpus = std::thread::available_parallelism()?.get();
     let rounds = arguments.rounds.get();
-    println!("{cpus} CPUs, {rounds} rounds; time over the ideal, median (p10 to p90)");
-    if cfg!(debug_assertions) {
-        println!("built without --release: the Rust peers' figures mean little");
-    }
+    output.begin(&format!(
+        "{cpus} CPUs, {rounds} rounds; time over the ideal, median (p10 to p90)"
+    ));
     let threads = match arguments.threads.as_slice() {
         [] => vec![cpus],
         threads => threads.iter().map(|threads| threads.get()).collect(),
@@ -115,7 +105,7 @@ fn run(arguments: &Arguments) -> Result<()> {
                         "  {shape:12} {peer:14} {:.3} ({:.3} to {:.3})",
                         of_all.median, of_all.p10, of_all.p90
                     );
-                    csv.serialize(Row {
+                    output.row(&Row {
                         threads,
                         task_ns: length.get(),
                         distribution: shape,
@@ -127,23 +117,16 @@ fn run(arguments: &Arguments) -> Result<()> {
                         rounds,
                     })?;
                 }
-                csv.flush()?;
             }
         }
     }
-    println!("\nwritten: {}", path.display());
-    Ok(())
+    output.end()
 }
 
 /// Those asked for, or all that are here.
 fn peers(asked: &[String]) -> Result<Vec<&'static str>> {
     let known = contestants::names();
-    if let Some(unknown) = asked.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!(
-            "--peers: there is no peer `{unknown}`; expected some of {}",
-            known.join(", ")
-        );
-    }
+    program::all_known("--peers", "peer", asked, &known)?;
     let mut names = known;
     names.retain(|&name| asked.is_empty() || asked.iter().any(|one| one == name));
     names.retain(|name| match contestants::missing(name) {

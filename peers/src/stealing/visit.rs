@@ -3,10 +3,10 @@
 
 use crate::contestants;
 use crate::piles::Piles;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::Result;
+use manycore_peers::program;
 use manycore_research::stealing::Distribution;
 use serde::{Deserialize, Serialize};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// For how long it is measured, and at least how many runs.
@@ -32,16 +32,7 @@ pub struct Cell {
 ///
 /// What that process says, or that it died.
 pub fn visit(name: &str, cell: Cell) -> Result<Vec<f64>> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["--child", name, "--cell", &serde_json::to_string(&cell)?])
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("cannot start the process of {name}"))?;
-    if !output.status.success() {
-        bail!("its process ended early: {}", output.status);
-    }
-    let answer: Result<Vec<f64>, String> = serde_json::from_slice(&output.stdout)?;
-    answer.map_err(|why| anyhow!(why))
+    program::visit(name, &["--cell", &serde_json::to_string(&cell)?])
 }
 
 /// What that process does.
@@ -50,10 +41,7 @@ pub fn visit(name: &str, cell: Cell) -> Result<Vec<f64>> {
 ///
 /// When it cannot answer.
 pub fn answer(name: &str, cell: &str) -> Result<()> {
-    let cell = serde_json::from_str(cell)?;
-    let answer = measure(name, cell).map_err(|error| format!("{error:#}"));
-    serde_json::to_writer(std::io::stdout(), &answer)?;
-    Ok(())
+    program::answer(measure(name, serde_json::from_str(cell)?))
 }
 
 fn measure(name: &str, cell: Cell) -> Result<Vec<f64>> {
