@@ -338,13 +338,12 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             alarm.noted.set(Some((registers, thread_time())));
             return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
         }
-        Some((noted, then)) => {
-            let ran = thread_time() - then > LOOK.as_nanos() as i64 / 2;
-            if ran && spins(&noted, &registers) {
-                division::of_hall().inspect(|it| it.found_spinning());
-            }
+        Some((noted, then))
+            if spins(&noted, &registers) && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
+        {
+            division::of_hall().inspect(|it| it.found_spinning());
         }
-        None => {}
+        _ => {}
     }
     alarm.alternate.set(frame.uc_stack);
     let error = errno();

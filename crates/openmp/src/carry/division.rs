@@ -66,12 +66,17 @@ pub(super) struct Part {
     interval: Option<usize>,
     /// How long the first rank is to run here, in ticks; 0: to its end.
     pub(super) budget: u64,
-    pub(super) quantum: u64,
 }
 
 impl Part {
     pub(super) fn len(&self) -> usize {
         self.end - self.first
+    }
+
+    /// How long a turn is, in ticks, if ranks have turns. That may begin within an episode.
+    pub(super) fn quantum(&self) -> Option<u64> {
+        let quantum = self.division?.quantum.load(Relaxed);
+        (quantum > 0).then_some(quantum)
     }
 
     /// The rank at a place in the order in which they are run.
@@ -150,11 +155,11 @@ impl Division {
     pub(super) fn next(&self, site: usize) {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
+        if let Some(turns) = turns.get_mut(planner.interval()) {
+            turns.learn(self.spins.load(Relaxed));
+        }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
-            if let Some(turns) = turns.get_mut(planner.interval()) {
-                turns.learn(self.spins.load(Relaxed));
-            }
         }
         let cores = cores().min(self.size);
         planner.open(Site::at(site), cores, &self.schedule, &self.plans);
@@ -175,10 +180,13 @@ impl Division {
         if turns.len() <= interval {
             turns.resize(interval + 1, Turns::default());
         }
-        self.quantum.store(turns[interval].of_site(site), Relaxed);
-        let expected = work.iter().sum::<u64>() / cores as u64;
+        let quantum = turns[interval].of_site(site);
+        self.quantum.store(quantum, Relaxed);
+        // Where ranks spin, what they took says nothing.
+        let work = if quantum > 0 { 0 } else { work.iter().sum() };
         let least = Native::duration_to_ticks(STALL);
-        self.stall.store(least.max(2 * expected), Relaxed);
+        self.stall
+            .store(least.max(2 * work / cores as u64), Relaxed);
         self.spins.store(0, Relaxed);
         let reversed = !self.reversed.load(Relaxed);
         self.reversed.store(reversed, Relaxed);
@@ -206,7 +214,6 @@ impl Division {
             division: Some(self),
             reversed,
             interval,
-            quantum: self.quantum.load(Relaxed),
             ..Part::default()
         };
         if worker < cores {
@@ -241,7 +248,10 @@ impl Division {
 
     /// A rank spins.
     pub(super) fn found_spinning(&self) {
-        self.spins.fetch_add(1, Relaxed);
+        self.stall.store(Native::duration_to_ticks(STALL), Relaxed);
+        if self.spins.fetch_add(1, Relaxed) + 1 >= SPINS {
+            self.quantum.store(Native::duration_to_ticks(TURN), Relaxed);
+        }
     }
 }
 

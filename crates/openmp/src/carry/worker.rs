@@ -25,8 +25,10 @@ pub(super) struct Worker {
     /// The episode that it is in, and what it is to run in it.
     episode: Cell<u64>,
     part: Cell<Part>,
-    /// Where in its part the rank is that it was made to leave last.
+    /// Where in its part the rank is that it has left as planned: another worker's now.
     left: Cell<Option<usize>>,
+    /// The last rank had to be made to leave.
+    stalled: Cell<bool>,
     /// Where to begin with the ranks of others.
     cursor: Cell<usize>,
 }
@@ -49,6 +51,7 @@ impl Worker {
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
+            stalled: Cell::new(false),
             cursor: Cell::new(0),
         }
     }
@@ -71,25 +74,30 @@ impl Worker {
         goes_on
     }
 
-    /// Takes a rank of this worker's part, in its order. The one that it was made to leave comes
-    /// last if ranks have turns, and is another worker's otherwise.
+    /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave.
     fn take_own(&self) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
-        let first = left.map_or(0, |at| at + 1);
-        for step in 0..part.len() {
-            let at = (first + step) % part.len();
-            if left == Some(at) && part.quantum == 0 {
-                continue;
-            }
-            let Some(rank) = part.rank(at) else { continue };
-            if self.try_take(rank) {
-                let planned = (at == 0 && part.budget > 0)
-                    .then(|| part.budget.saturating_sub(rank.used.get()));
-                let turn = (part.quantum > 0 && part.len() > 1).then_some(part.quantum);
-                return Some(Taken(rank, planned.or(turn)));
-            }
+        (0..part.len())
+            .filter(|&at| left != Some(at))
+            .find_map(|at| {
+                let rank = part.rank(at).filter(|rank| self.try_take(rank))?;
+                let planned = at == 0 && part.budget > 0;
+                Some(Taken(
+                    rank,
+                    planned.then(|| part.budget.saturating_sub(rank.used.get())),
+                ))
+            })
+    }
+
+    /// Takes a rank by the plan; or in turn among all, where ranks have turns or one has stalled: what
+    /// the others wait for may be any rank, one too that was never begun.
+    fn take(&self, may_help: bool) -> Option<Taken> {
+        let quantum = self.part.get().quantum();
+        let any = || self.take_any().map(|rank| Taken(rank, quantum));
+        if quantum.is_some() || self.stalled.take() {
+            return any();
         }
-        None
+        self.take_own().or_else(|| may_help.then(any).flatten())
     }
 
     /// Takes any rank that can go on.
@@ -131,8 +139,10 @@ impl Worker {
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
         if was_cut {
             let part = self.part.get();
-            let is_it = |at: &usize| part.rank(*at).is_some_and(|it| ptr::eq(it, rank));
-            self.left.set((0..part.len()).find(is_it));
+            let first = (part.budget > 0).then(|| part.rank(0)).flatten();
+            let as_planned = first.is_some_and(|first| ptr::eq(first, rank));
+            self.left.set(as_planned.then_some(0));
+            self.stalled.set(!as_planned);
         }
         rank.word.leave(&HALL.rest);
     }
@@ -171,16 +181,9 @@ impl Worker {
             if self.look_at_episode() {
                 since = now;
             }
-            if let Some(Taken(rank, budget)) = self.take_own() {
-                self.run(rank, budget);
-                since = Native::now();
-                continue;
-            }
             let waited = now.saturating_sub(since);
-            let other = (waited > politeness).then(|| self.take_any()).flatten();
-            if let Some(rank) = other {
-                let quantum = self.part.get().quantum;
-                self.run(rank, (quantum > 0).then_some(quantum));
+            if let Some(Taken(rank, budget)) = self.take(waited > politeness) {
+                self.run(rank, budget);
                 since = Native::now();
                 continue;
             }
