@@ -6,6 +6,7 @@ use manycore_check::{
     Faulty, Fenced, Shuttle, TornCas, caught_at_random, shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::{Ordering, Platform};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 const JOBS: u32 = 200;
@@ -41,6 +42,8 @@ impl Counted {
 /// whatever a thief may.
 fn turmoil<P: Platform>(thieves: usize) {
     let stack = JobStack::<P>::new(DEPTH as u32).unwrap();
+    // Jobs stay until all threads have ended: where the stack is broken a thief may run one again.
+    let ended = Mutex::new(vec![]);
     let over = AtomicBool::new(false);
     team::<P>(1 + thieves, |rank| {
         let mut random = fastrand::Rng::with_seed(P::now() ^ rank as u64);
@@ -86,6 +89,7 @@ fn turmoil<P: Platform>(thieves: usize) {
                     stack.retire(place);
                 }
                 assert_eq!(job.runs.load(Ordering::Relaxed), 1, "not run, or not yet");
+                ended.lock().unwrap().push(job);
             }
         }
         assert!(stack.is_empty());
