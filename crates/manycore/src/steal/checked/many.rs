@@ -6,8 +6,8 @@ use manycore_check::{
     Faulty, Fenced, Shuttle, TornCas, caught_at_random, shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::{Ordering, Platform};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, Mutex};
 
 const JOBS: u32 = 200;
 const DEPTH: usize = 12;
@@ -43,7 +43,7 @@ impl Counted {
 fn turmoil<P: Platform>(thieves: usize) {
     let stack = JobStack::<P>::new(DEPTH as u32).unwrap();
     // Jobs stay until all threads have ended: where the stack is broken a thief may run one again.
-    let ended = Mutex::new(vec![]);
+    let jobs = Mutex::new(vec![]);
     let over = AtomicBool::new(false);
     team::<P>(1 + thieves, |rank| {
         let mut random = fastrand::Rng::with_seed(P::now() ^ rank as u64);
@@ -70,11 +70,12 @@ fn turmoil<P: Platform>(thieves: usize) {
             }
             return;
         }
-        let mut open: Vec<(Box<Counted>, u32)> = vec![];
+        let mut open: Vec<(Arc<Counted>, u32)> = vec![];
         let mut pushed = 0;
         while pushed < JOBS || !open.is_empty() {
             if pushed < JOBS && open.len() < DEPTH && random.u32(0..5) < 3 {
-                let job = Box::new(Counted::new());
+                let job = Arc::new(Counted::new());
+                jobs.lock().unwrap().push(Arc::clone(&job));
                 let place = stack.push_as_joins_do(std::ptr::from_ref(&*job).cast());
                 let place = place.expect("it is less than DEPTH deep");
                 open.push((job, place));
@@ -89,7 +90,6 @@ fn turmoil<P: Platform>(thieves: usize) {
                     stack.retire(place);
                 }
                 assert_eq!(job.runs.load(Ordering::Relaxed), 1, "not run, or not yet");
-                ended.lock().unwrap().push(job);
             }
         }
         assert!(stack.is_empty());
