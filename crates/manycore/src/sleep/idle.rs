@@ -1,6 +1,7 @@
 //! What a worker without work does next, and what waking it costs.
 
 use super::gaps::Gaps;
+use super::neighbours::Neighbours;
 use super::rhythm::View;
 use crate::sync::EventCount;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -15,6 +16,7 @@ pub struct Idle<P: Platform> {
     costs: CachePadded<Costs<P>>,
     /// Callers from outside that wait for the end of their calls, or do not run again yet.
     callers: CachePadded<P::AtomicU32>,
+    neighbours: Neighbours<P>,
     /// The longest a worker spins for the next loop, in ticks.
     spin_budget: u64,
     /// Where threads outnumber cores, the workers that find a core beside the
@@ -104,6 +106,7 @@ impl<P: Platform> Idle<P> {
                 in_vain: P::AtomicU32::new(0),
             }),
             callers: CachePadded::new(P::AtomicU32::new(0)),
+            neighbours: Neighbours::new(),
             spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
             seated,
         }
@@ -194,6 +197,12 @@ impl<P: Platform> Idle<P> {
     /// Callers from outside that wait, or do not run again yet.
     pub(crate) fn waiting_callers(&self) -> u32 {
         self.callers.load(Ordering::Relaxed)
+    }
+
+    /// Yields the core to other threads of the pool and to its callers; `false`: strangers would
+    /// take it, and who waits sleeps instead.
+    pub(crate) fn yield_core(&self) -> bool {
+        self.neighbours.yield_core()
     }
 
     /// Whether `worker` may spin for a loop.

@@ -238,11 +238,13 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         let yields = self.is_overfull() || self.idle.waiting_callers() > 0;
         if now < idle.until && idle.after == After::Looking && yields {
             // Somebody else needs the core, or will in a moment.
-            P::yield_now();
-            if self.idle.events.seen() != seen {
-                idle.came(Woken::Spinning);
+            if self.idle.yield_core() {
+                if self.idle.events.seen() != seen {
+                    idle.came(Woken::Spinning);
+                }
+                return false;
             }
-            return false;
+            idle.until = now;
         }
         if now < idle.until {
             let slice = (now + idle.slice).min(idle.until);
