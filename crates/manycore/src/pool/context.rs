@@ -157,7 +157,7 @@ impl<P: Platform> Context<P> {
         let (mut now, slice) = (P::now(), pool.told_spin() / SLICES);
         let until = now + pool.told_spin();
         let mut looks = 0;
-        while now < until {
+        while now < until && !pool.idle().strangers_are_about(now) {
             if is_room() {
                 told.spin(asleep, now + slice);
             } else if pool.idle().waiting_callers() > 1 || !pool.idle().yield_core() {
@@ -171,7 +171,9 @@ impl<P: Platform> Context<P> {
             if told.state() != asleep {
                 return;
             }
+            let due = now + slice;
             now = P::now();
+            pool.idle().notice_strangers(due, now);
         }
         pool.check_wait();
         if Self::slot().is_none() {

@@ -205,6 +205,17 @@ impl<P: Platform> Idle<P> {
         self.neighbours.yield_core()
     }
 
+    /// Whether strangers want the cores, so that who waits had better sleep at once.
+    pub(crate) fn strangers_are_about(&self, now: u64) -> bool {
+        self.neighbours.are_about(now)
+    }
+
+    /// A thread that waits runs again, `now`, and was to run at `due`; whether a stranger has
+    /// come between.
+    pub(crate) fn notice_strangers(&self, due: u64, now: u64) -> bool {
+        self.neighbours.notice(due, now)
+    }
+
     /// Whether `worker` may spin for a loop.
     fn spins(&self, worker: usize) -> bool {
         self.spin_budget > 0 && self.seated.is_none_or(|seated| worker <= seated)
@@ -271,13 +282,12 @@ impl<P: Platform> Idle<P> {
     pub(super) fn learn_wake(&self) {
         let woken_at = self.costs.woken_at.swap(0, Ordering::Relaxed);
         if woken_at != 0 {
+            let now = P::now();
+            self.notice_strangers(woken_at, now);
             // A worker that could not run for long after its wake-up says
             // something about the machine's load, not about its wake-up.
             let bound = P::duration_to_ticks(Duration::from_micros(200));
-            average(
-                &self.costs.wake,
-                P::now().saturating_sub(woken_at).min(bound),
-            );
+            average(&self.costs.wake, now.saturating_sub(woken_at).min(bound));
         }
     }
 }
