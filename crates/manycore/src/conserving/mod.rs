@@ -16,7 +16,7 @@
 //! to be had,
 //!
 //! 1. after [`until_one_comes`](promise::until_one_comes) cycles at the latest a place that
-//!    was idle has begun something;
+//!    was idle has begun something, or goes on with what had waited;
 //! 2. after [`until_all_came`](promise::until_all_came) cycles at the latest the place is not
 //!    idle any more, or the item not to be had.
 //!
@@ -53,12 +53,13 @@
 //! machine, [`recorder`] keeps in the host's memory, at no simulated cost, when each item
 //! was offered and begun and when each place was busy, [`verdict`] finds the longest idle
 //! times in that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the
-//! defects that the check must find.
+//! defects that the check must find, and [`found`] programs that have found one.
 //!
 //! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
 //! tries a hundred times as many seeds.
 
 pub(crate) mod fault;
+mod found;
 mod program;
 mod promise;
 mod random;
@@ -163,6 +164,15 @@ fn nothing_is_left_lying_while_a_place_is_idle() {
         let count = failed.len();
         let report = report(*seed, *mixture, program, why);
         panic!("{count} programs of {seeds} seeds fail\n{report}");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn what_was_late_once_is_in_time() {
+    for (name, program) in found::programs() {
+        let late = check(Mixture::Crowd, &program).0;
+        assert_eq!(late, None, "{name}: {program:?}");
     }
 }
 

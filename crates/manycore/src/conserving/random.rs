@@ -52,9 +52,10 @@ pub(super) fn program(seed: u64) -> (Mixture, Program) {
     let mixture = Mixture::ALL[seed as usize % Mixture::ALL.len()];
     let mut rng = Rng::with_seed(seed);
     let cores = 2 << rng.u32(..6);
-    let threads = match rng.u8(..3) {
+    let threads = match rng.u8(..4) {
         0 => 2,
         1 => cores,
+        2 if cores <= 32 => rng.usize(cores + 1..=2 * cores),
         _ => rng.usize(2..=cores),
     };
     let callers = if mixture == Mixture::Crowd {

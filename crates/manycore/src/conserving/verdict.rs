@@ -308,6 +308,22 @@ mod tests {
         assert_eq!(idle, late);
     }
 
+    /// Waits in one place end one after the other, each for the next: threads take turns there,
+    /// and have nothing more to do than to go on.
+    #[test]
+    fn who_goes_on_after_a_wait_has_come() {
+        let step = until_one_comes(THREADS, THREADS) - 1_000;
+        let busy = [(1, 0, END), (2, 0, 100_000)];
+        let verdict = judge(&busy, |log| {
+            for turn in 1..5 {
+                log.leaf(Some(2), 100_000 + turn * step, 100_000 + turn * step);
+            }
+            job(log, None, 0, 100_000 + 5 * step);
+        });
+        assert_eq!(cycles(&verdict), (step, step));
+        assert_eq!(verdict.late(THREADS, THREADS), None);
+    }
+
     /// A caller from outside waits for its loop, in a place of its own or not at all: what
     /// is excused is the begin of its wait, and no more than the wait.
     #[test]

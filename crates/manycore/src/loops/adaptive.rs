@@ -286,7 +286,7 @@ impl<W: World> Launch<'_, W> {
     fn run_while_all_busy(&self, mut done: usize) -> usize {
         let long = 20.0 * self.post_ticks();
         let mut block = 1_usize;
-        while done < self.n && !self.pool.shared().ranks().anyone_idle() {
+        while done < self.n && !self.pool.has_idle_place() {
             let to = self.n.min(done.saturating_add(block));
             let took = self.time(done, to);
             block = if took < long {

@@ -298,6 +298,11 @@ impl<W: World> Registry<W> {
         self.shared().caller_slot().is_vacant() || self.is_lacking()
     }
 
+    /// Whether somebody would help with a loop that is posted now, as a hint.
+    pub(super) fn has_idle_place(&self) -> bool {
+        self.shared().ranks().anyone_idle() || self.is_vacant()
+    }
+
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
     /// for a vacant place.
     fn call_helpers(&self, rank: usize, helpers: usize) {

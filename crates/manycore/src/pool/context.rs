@@ -12,6 +12,8 @@ use std::cell::Cell;
 
 /// Looks in a spin of `Shared::told_spin`.
 const SLICES: u64 = 10;
+/// For so many of them a caller that spins trusts that the worker has a core of its own.
+const TRUSTED: u64 = 2;
 
 /// What this thread is doing for a pool, kept in the platform's thread slot
 /// and on the thread's own stack.
@@ -154,18 +156,24 @@ impl<P: Platform> Context<P> {
         let asleep = Parker::<P>::ASLEEP;
         let (mut now, slice) = (P::now(), pool.told_spin() / SLICES);
         let until = now + pool.told_spin();
-        while now < until {
+        let mut looks = 0;
+        while now < until && !pool.idle().strangers_are_about(now) {
             if is_room() {
                 told.spin(asleep, now + slice);
-            } else if pool.idle().waiting_callers() < 2 {
-                P::yield_now();
-            } else {
+            } else if pool.idle().waiting_callers() > 1 || !pool.idle().yield_core() {
                 break;
+            }
+            looks += 1;
+            if looks == TRUSTED && told.state() == asleep {
+                // The system may have put the worker on this very core, beside an idle one.
+                let _ = pool.idle().yield_core();
             }
             if told.state() != asleep {
                 return;
             }
+            let due = now + slice;
             now = P::now();
+            pool.idle().notice_strangers(due, now);
         }
         pool.check_wait();
         if Self::slot().is_none() {

@@ -105,6 +105,7 @@ impl<W: World> Worker<W> {
             // Before looking: a post after this is not slept through.
             self.note_posts();
             if let Some(found) = find(self, misses < PATIENCE) {
+                self.set_idle(false);
                 self.found(idle);
                 self.run(found);
                 idle = sleep.start_looking(self.place());
@@ -118,13 +119,15 @@ impl<W: World> Worker<W> {
                 now + shared.patience()
             });
             if elsewhere {
-                if now < due {
-                    W::Platform::yield_now();
+                if now < due && shared.idle().yield_core() {
                     continue;
                 }
                 // Before it sleeps: nothing here tells of what waits for it there.
                 Context::leave_others(shared);
                 elsewhere = false;
+            }
+            if now >= due {
+                self.set_idle(true);
             }
             if now >= due && self.keeps_others_waiting() {
                 self.found(idle);
@@ -143,7 +146,15 @@ impl<W: World> Worker<W> {
             }
             slept = sleep.no_work_found(self.place(), &mut idle, latch, &scan);
         }
+        self.set_idle(false);
         self.found(idle);
+    }
+
+    /// Says whether the place is idle: loops in jobs of others ask. So is one whose holder has
+    /// waited for as long as it may beside others' jobs, for then it gives the place away.
+    pub(super) fn set_idle(&self, idle: bool) {
+        let ranks = self.registry().shared().ranks();
+        ranks.set_busy(self.place(), !idle);
     }
 
     /// One long sleep for `latch`, of a worker that has waited for as long as it may

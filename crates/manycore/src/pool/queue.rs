@@ -177,6 +177,10 @@ impl<P: Platform> Queue<P> {
     pub(super) fn take_last_within(&self, group: *const Group) -> Option<Job> {
         const LOOKS: usize = 32;
         self.take(|jobs| {
+            // Mostly that one.
+            if jobs.back()?.is_within(group) {
+                return jobs.pop_back();
+            }
             let newest = jobs.iter().enumerate().rev().take(LOOKS);
             let mut within = newest.filter(|(_, job)| job.is_within(group));
             let index = within.next()?.0;

@@ -65,9 +65,8 @@ impl<W: World> Registry<W> {
                 }
                 W::Platform::relax();
             }
-            if self.shared().is_oversubscribed() {
-                W::Platform::yield_now();
-            }
+            let yields = self.shared().is_oversubscribed();
+            let must_sleep = yields && !self.shared().idle().yield_core();
             if is_abandoned() {
                 return Waited::Abandoned;
             }
@@ -78,9 +77,11 @@ impl<W: World> Registry<W> {
                 continue;
             }
             let now = W::Platform::now();
-            if now >= *deadline.get_or_insert(now + self.shared().patience()) {
+            if now >= *deadline.get_or_insert(now + self.shared().patience()) || must_sleep {
                 let me = Context::worker_of(self).expect("loops are run by workers");
+                me.set_idle(true);
                 me.await_helpers(gate, seen, is_abandoned);
+                me.set_idle(false);
             }
         }
     }

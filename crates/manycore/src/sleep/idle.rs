@@ -1,6 +1,7 @@
 //! What a worker without work does next, and what waking it costs.
 
 use super::gaps::Gaps;
+use super::neighbours::Neighbours;
 use super::rhythm::View;
 use crate::sync::EventCount;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -15,6 +16,7 @@ pub struct Idle<P: Platform> {
     costs: CachePadded<Costs<P>>,
     /// Callers from outside that wait for the end of their calls, or do not run again yet.
     callers: CachePadded<P::AtomicU32>,
+    neighbours: Neighbours<P>,
     /// The longest a worker spins for the next loop, in ticks.
     spin_budget: u64,
     /// Where threads outnumber cores, the workers that find a core beside the
@@ -104,6 +106,7 @@ impl<P: Platform> Idle<P> {
                 in_vain: P::AtomicU32::new(0),
             }),
             callers: CachePadded::new(P::AtomicU32::new(0)),
+            neighbours: Neighbours::new(),
             spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
             seated,
         }
@@ -196,6 +199,23 @@ impl<P: Platform> Idle<P> {
         self.callers.load(Ordering::Relaxed)
     }
 
+    /// Yields the core to other threads of the pool and to its callers; `false`: strangers would
+    /// take it, and who waits sleeps instead.
+    pub(crate) fn yield_core(&self) -> bool {
+        self.neighbours.yield_core()
+    }
+
+    /// Whether strangers want the cores, so that who waits had better sleep at once.
+    pub(crate) fn strangers_are_about(&self, now: u64) -> bool {
+        self.neighbours.are_about(now)
+    }
+
+    /// A thread that waits runs again, `now`, and was to run at `due`; whether a stranger has
+    /// come between.
+    pub(crate) fn notice_strangers(&self, due: u64, now: u64) -> bool {
+        self.neighbours.notice(due, now)
+    }
+
     /// Whether `worker` may spin for a loop.
     fn spins(&self, worker: usize) -> bool {
         self.spin_budget > 0 && self.seated.is_none_or(|seated| worker <= seated)
@@ -262,13 +282,12 @@ impl<P: Platform> Idle<P> {
     pub(super) fn learn_wake(&self) {
         let woken_at = self.costs.woken_at.swap(0, Ordering::Relaxed);
         if woken_at != 0 {
+            let now = P::now();
+            self.notice_strangers(woken_at, now);
             // A worker that could not run for long after its wake-up says
             // something about the machine's load, not about its wake-up.
             let bound = P::duration_to_ticks(Duration::from_micros(200));
-            average(
-                &self.costs.wake,
-                P::now().saturating_sub(woken_at).min(bound),
-            );
+            average(&self.costs.wake, now.saturating_sub(woken_at).min(bound));
         }
     }
 }

@@ -13,6 +13,7 @@ mod latch;
 mod nearest;
 #[cfg(test)]
 mod nearest_checked;
+mod neighbours;
 pub(crate) mod policy;
 mod rhythm;
 

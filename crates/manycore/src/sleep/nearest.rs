@@ -60,6 +60,8 @@ pub struct Looking {
     /// When to stop spinning; 0: not decided yet.
     until: u64,
     slice: u64,
+    /// When it was to search again, after it has spun; 0: it has not.
+    due: u64,
     /// It spins, until `until`, for a loop that is expected; how long it sleeps if
     /// that does not come.
     vigil: Option<u64>,
@@ -197,6 +199,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             woken: None,
             until: 0,
             slice: self.first_slice,
+            due: 0,
             vigil: None,
             called: false,
             unfenced: false,
@@ -225,9 +228,17 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             return false;
         }
         let seen = scan.seen();
-        let watches = worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm(worker);
         let now = P::now();
-        if idle.until == 0 {
+        if idle.due != 0 {
+            self.idle
+                .notice_strangers(std::mem::take(&mut idle.due), now);
+        }
+        let alone = !self.idle.strangers_are_about(now);
+        let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm(worker);
+        if !alone {
+            // It would use up its share of a core, and wait for that when there is work.
+            idle.until = now;
+        } else if idle.until == 0 {
             idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
             if scan.is_free() && !idle.called && self.is_overfull() {
                 // Others, who have work, need the core.
@@ -238,17 +249,20 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         let yields = self.is_overfull() || self.idle.waiting_callers() > 0;
         if now < idle.until && idle.after == After::Looking && yields {
             // Somebody else needs the core, or will in a moment.
-            P::yield_now();
-            if self.idle.events.seen() != seen {
-                idle.came(Woken::Spinning);
+            if self.idle.yield_core() {
+                if self.idle.events.seen() != seen {
+                    idle.came(Woken::Spinning);
+                }
+                return false;
             }
-            return false;
+            idle.until = now;
         }
         if now < idle.until {
             let slice = (now + idle.slice).min(idle.until);
             #[cfg(test)]
             let slice = if idle.is_deaf() { idle.until } else { slice };
             idle.slice = (2 * idle.slice).min(self.longest_slice);
+            idle.due = slice;
             if self.look_out(seen, slice, latch, scan) {
                 idle.came(Woken::Spinning);
                 // What was posted may soon be made of more.

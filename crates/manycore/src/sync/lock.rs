@@ -1,17 +1,25 @@
 //! A lock over the platform, for what is not on a fast path.
 
+use super::sleepers::{Asymmetric, Sleepers};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and somebody may sleep.
-const AWAITED: u32 = 2;
+
+/// Looks at a lock that is held before the thread sleeps: sections are shorter than that. One in
+/// tests, since a model checker tries each.
+const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 
 /// A mutex whose waiting a simulator and a model checker can see. Sections are
-/// short and must not unwind.
+/// short and must not unwind. Whoever uses it keeps it alive until `with` has returned.
+///
+/// Cost while nobody waits: one locked instruction. To free the lock is a store, and a
+/// thread that sleeps pays for the fence that this takes.
 pub struct Lock<P: Platform, T> {
     state: P::Futex,
+    /// Threads that wait.
+    waiting: Sleepers<P, Asymmetric>,
     value: UnsafeCell<T>,
 }
 
@@ -24,29 +32,50 @@ impl<P: Platform, T> Lock<P, T> {
     pub fn new(value: T) -> Self {
         Self {
             state: <P::Futex as Atomic<u32>>::new(FREE),
+            waiting: Sleepers::new(),
             value: UnsafeCell::new(value),
         }
     }
 
     /// Runs `section` with the value.
     pub fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Acquire pairs with the release below: the last section is over. Relaxed if
-        // it is held: the swap decides.
-        let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
-        if taken.is_err() {
-            // From here on as AWAITED: whoever frees it wakes one sleeper, who
-            // may not be the last. Comparing and sleeping are one step of the
-            // futex, so a freeing in between is not slept through.
-            while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
-                self.state.wait(AWAITED, None);
-            }
+        if !self.is_taken() {
+            self.wait();
         }
-        // SAFETY: the state went from FREE to ours, and goes back below.
+        // SAFETY: the state went from FREE to HELD by this thread, and goes back below.
         let result = section(unsafe { &mut *self.value.get() });
         // Release publishes what the section did to the next one.
-        if self.state.swap(FREE, Ordering::Release) == AWAITED {
+        self.state.store(FREE, Ordering::Release);
+        // What is published is that the lock is free. One is woken: it wakes the next when
+        // it frees the lock in turn. If another thread is faster, that one does.
+        if self.waiting.after_publishing() > 0 {
             self.state.wake(1);
         }
         result
+    }
+
+    /// Takes the lock if it is free.
+    fn is_taken(&self) -> bool {
+        // Acquire pairs with the release in `with`: the last section is over. Relaxed if it
+        // is held: nothing is read on its strength.
+        (self.state)
+            .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Takes the lock when it is free.
+    #[cold]
+    fn wait(&self) {
+        for _ in 0..LOOKS {
+            P::relax();
+            if self.state.load(Ordering::Relaxed) == FREE && self.is_taken() {
+                return;
+            }
+        }
+        self.waiting.sleep(|| {
+            while !self.is_taken() {
+                self.state.wait(HELD, None);
+            }
+        });
     }
 }

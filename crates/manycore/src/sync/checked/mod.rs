@@ -1,5 +1,6 @@
 //! The protocols of `sync` under loom.
 
 mod events;
+mod lock;
 mod parker;
 mod sleepers;

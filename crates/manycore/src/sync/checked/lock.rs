@@ -1,0 +1,41 @@
+//! The lock under loom: one thread at a time, nobody sleeps for ever, and each fence is needed.
+
+use crate::sync::Lock;
+use manycore_check::{Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
+use manycore_platform::Platform;
+
+/// Each of `threads` adds to a number that only the lock guards.
+fn all_are_counted<P: Platform>(threads: usize, times: u32) {
+    let count = Lock::<P, u32>::new(0);
+    team::<P>(threads, |_| {
+        for _ in 0..times {
+            count.with(|count| {
+                let before = *count;
+                // Somebody else may run here.
+                P::relax();
+                *count = before + 1;
+            });
+        }
+    });
+    assert_eq!(count.with(|count| *count), threads as u32 * times);
+}
+
+#[test]
+fn two_and_three_threads() {
+    loom_model(Some(3), || all_are_counted::<Loom>(2, 2));
+    loom_model(Some(2), || all_are_counted::<Loom>(3, 1));
+    // Where the system refuses asymmetric fences.
+    loom_model(Some(3), || all_are_counted::<Faulty<Loom, Fenced>>(2, 2));
+}
+
+#[test]
+fn each_fault_is_caught() {
+    let check = |model: fn(usize, u32)| caught(|| loom_model(None, move || model(2, 1)));
+    for why in [
+        check(all_are_counted::<Faulty<Loom, NoFence>>),
+        check(all_are_counted::<Faulty<Loom, NoHeavyFence>>),
+        check(all_are_counted::<Faulty<Loom, Deaf>>),
+    ] {
+        assert!(why.contains("deadlock"), "{why}");
+    }
+}
