@@ -10,12 +10,14 @@
 //!
 //! What neither can show is in this crate's `README.md`.
 
+mod apart;
 mod cells;
 mod faulty;
 mod loom;
 mod model;
 mod shuttle;
 
+pub use apart::caught_apart;
 pub use faulty::{
     Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornCas, TornSwap,
 };

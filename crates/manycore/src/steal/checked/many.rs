@@ -3,7 +3,7 @@
 use super::thief;
 use crate::steal::{Head, JobStack};
 use manycore_check::{
-    Faulty, Fenced, Shuttle, TornCas, caught_at_random, shuttle_pct, shuttle_random, team,
+    Faulty, Fenced, Shuttle, TornCas, caught_apart, shuttle_pct, shuttle_random, team,
 };
 use manycore_platform::{Ordering, Platform};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -108,5 +108,5 @@ fn each_of_many_jobs_runs_once() {
 
 #[test]
 fn a_torn_steal_is_caught() {
-    caught_at_random(|| turmoil::<Faulty<Shuttle, TornCas>>(2));
+    caught_apart("torn", || turmoil::<Faulty<Shuttle, TornCas>>(2));
 }

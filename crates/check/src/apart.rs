@@ -1,0 +1,135 @@
+//! Models whose fault may break memory, searched in a process of their own.
+
+use crate::caught_at_random;
+use std::process::{Command, Output, abort, exit};
+use std::time::Duration;
+
+/// Names the search that a child process is for.
+const PART: &str = "MANYCORE_CAUGHT_APART";
+/// Before what the checker said, on the child's standard output.
+const CAUGHT: &str = "\ncaught apart: ";
+/// What a panic, such as that of a check which cannot fail, ends a test process with.
+const PANICKED: i32 = 101;
+/// After so long a child hangs: damaged memory may do that as well.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// As [`caught_at_random`], for a fault after which two threads have one piece of memory: a lock
+/// that lets two in, a job that runs when its frame is gone. What that does to a process is no
+/// finding, so the test runs again in a child process, up to this search. `part` names the search
+/// among those of the test; `model` is a closure that is written in the test's own function.
+///
+/// Returns what the checker said; `None` where the child died of the fault, and in the child
+/// itself for the searches that it is not for.
+///
+/// # Panics
+///
+/// When 200,000 schedules pass, or the child does not find the test: `model` was not written in it.
+///
+/// ```no_run
+/// use manycore_check::{Shuttle, caught_apart};
+///
+/// if let Some(why) = caught_apart("empty", || panic!("nobody is there")) {
+///     assert!(why.contains("nobody"));
+/// }
+/// ```
+pub fn caught_apart<M: Fn() + Send + Sync + 'static>(part: &str, model: M) -> Option<String> {
+    if let Ok(asked) = std::env::var(PART) {
+        if asked == part {
+            search(model);
+        }
+        return None;
+    }
+    let test = test_of::<M>();
+    let output = Command::new(std::env::current_exe().expect("a test knows its program"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(PART, part)
+        .output()
+        .expect("a test can run its program again");
+    said(test, part, &output)
+}
+
+/// The child's half.
+fn search(model: impl Fn() + Send + Sync + 'static) -> ! {
+    std::thread::spawn(|| {
+        std::thread::sleep(PATIENCE);
+        abort();
+    });
+    println!("{CAUGHT}{}", caught_at_random(model));
+    exit(0);
+}
+
+fn said(test: &str, part: &str, output: &Output) -> Option<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(0) => match text.split_once(CAUGHT) {
+            Some((_, why)) => Some(why.to_string()),
+            None => panic!("{test} did not come to `{part}`: {text}"),
+        },
+        Some(PANICKED) => panic!("{test}, `{part}`: {}", panic_message(&output.stderr)),
+        _ => {
+            println!("{test}, `{part}`: {}", output.status);
+            None
+        }
+    }
+}
+
+/// What a panic says before its backtrace.
+fn panic_message(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines = text
+        .lines()
+        .skip_while(|line| !line.contains("panicked at"));
+    let message: Vec<_> = lines
+        .take_while(|line| *line != "stack backtrace:")
+        .collect();
+    message.join("\n")
+}
+
+/// The name of the test in which the closure `M` is written, as its harness has it: without the
+/// crate's.
+fn test_of<M>() -> &'static str {
+    let name = std::any::type_name::<M>();
+    let name = name.split("::{{closure}}").next().unwrap_or(name);
+    name.split_once("::").map_or(name, |(_, test)| test)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PART, caught_apart};
+    use crate::{Shuttle, team};
+    use manycore_platform::Platform;
+    use std::panic::resume_unwind;
+
+    #[test]
+    fn searches_of_a_test_are_told_apart() {
+        for (part, word) in [("first", "one"), ("second", "two")] {
+            if let Some(why) = caught_apart(part, move || panic!("{word} is found")) {
+                assert!(why.contains(word), "{why}");
+            }
+        }
+    }
+
+    #[test]
+    fn dying_is_a_finding() {
+        let died = caught_apart("abort", || std::process::abort());
+        assert_eq!(died, None);
+    }
+
+    #[test]
+    fn a_check_that_cannot_fail_is_told() {
+        let told = std::panic::catch_unwind(|| {
+            caught_apart("sound", || team::<Shuttle>(2, |_| Shuttle::yield_now()))
+        });
+        match told {
+            Ok(why) => panic!("nothing was wrong: {why:?}"),
+            Err(payload) if std::env::var(PART).is_ok() => resume_unwind(payload),
+            Err(payload) => {
+                let message = payload.downcast::<String>().unwrap();
+                assert!(
+                    message.contains("the broken variant passed its check"),
+                    "{message}"
+                );
+            }
+        }
+    }
+}
