@@ -1,8 +1,8 @@
 //! The barrier inside of a region, which is also where members run tasks.
 //!
 //! One word: how many members have arrived, in the low half, and how often all have, in the high
-//! half. Who finds that all have arrived and no task is left opens it, by one exchange, which
-//! succeeds once. A member looks for that after its arrival, and a thread after each task that
+//! half. The thread that finds all members arrived and no task left opens the barrier, by one
+//! exchange, which succeeds once. A member looks for that after its arrival, and a thread after each task that
 //! was the last: arrivals and the count of tasks are sequentially consistent, so that of the last
 //! arrival and the last task's end at least one sees the other.
 

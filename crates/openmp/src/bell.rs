@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering::SeqCst;
 /// # No wake-up is lost
 ///
 /// A sleeper adds itself to `sleepers`, then reads `word`, then looks at its condition, then sleeps
-/// while `word` is as it was. Who makes a condition true does that first, then reads `sleepers`,
-/// and if it is not 0 changes `word`. All of these are sequentially consistent, or come after a
+/// while `word` is as it was. A thread that makes a condition true does that first, then reads
+/// `sleepers`, and changes `word` if `sleepers` is not 0. All of these are sequentially consistent, or come after a
 /// full fence. If the ringer reads 0, its change comes before the sleeper's look. Otherwise the
 /// word changes, either before the sleeper's reading of it, whose look then comes after the
 /// change too, or after it, and the futex compares.

@@ -15,7 +15,7 @@ pub(crate) struct Seat {
     /// Never null once the context is made; the team lives as long as the seat is taken.
     pub(crate) team: Cell<*const Team>,
     pub(crate) id: Cell<u32>,
-    /// The task that runs. Who set it keeps it alive.
+    /// The task that runs. The caller that set it keeps it alive.
     pub(crate) task: Cell<*const Task>,
     /// Work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,

@@ -35,7 +35,8 @@ impl Links {
     }
 }
 
-/// Who came to an address last: tasks that may run beside one another, and those before them.
+/// The last tasks that named an address: those that may run beside one another, and those before
+/// them.
 #[derive(Default)]
 struct Address {
     kind: Option<Access>,

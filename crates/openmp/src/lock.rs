@@ -56,7 +56,8 @@ impl WordLock {
                 return;
             }
         }
-        // Acquire: as above. Who has slept takes it as awaited: others may sleep still.
+        // Acquire: as above. A thread that has slept takes the lock as awaited: others may sleep
+        // still.
         while self.0.swap(AWAITED, Acquire) != FREE {
             Futex::wait(&self.0, AWAITED, None);
         }

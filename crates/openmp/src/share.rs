@@ -52,7 +52,7 @@ impl Space {
         trips: 0,
     };
 
-    /// Of a signed loop.
+    /// The space of a signed loop.
     pub(crate) fn signed(start: i64, end: i64, step: i64) -> Self {
         let trips = if step > 0 && start < end {
             (end.wrapping_sub(start) as u64 - 1) / step as u64 + 1
@@ -69,7 +69,7 @@ impl Space {
         }
     }
 
-    /// Of an unsigned loop, which goes `up` or down.
+    /// The space of an unsigned loop, which goes `up` or down.
     pub(crate) fn unsigned(up: bool, start: u64, end: u64, step: u64) -> Self {
         let trips = if up && start < end {
             (end - start - 1) / step + 1

@@ -40,7 +40,7 @@ pub(super) struct Grid {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) number: usize,
-    /// Of all its simulations; none if it was measured natively.
+    /// The hash of all simulations of the point; none if the point was measured natively.
     hash: Option<String>,
     csv: String,
 }

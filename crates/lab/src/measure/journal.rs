@@ -110,7 +110,8 @@ impl Journal {
     }
 }
 
-/// Who began a journal, and all its records but a torn last one; changes nothing.
+/// Reads the measurer that began a journal, and all records but a torn last one. The file stays
+/// as it is.
 pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
     let text = fs::read_to_string(path)
         .map_err(|error| bad_input(format!("cannot read {}: {error}", path.display())))?;

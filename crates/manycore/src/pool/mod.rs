@@ -139,8 +139,8 @@ impl<W: World> Pool<W> {
 
     /// Ends the pool without waiting: its threads run the jobs that there are, and end.
     ///
-    /// Dropping a pool waits for that. Of a pool that has [adopted](Builder::adopt_current_thread)
-    /// a thread, the other threads run the adopted one's jobs.
+    /// Dropping a pool waits for that. If the pool has [adopted](Builder::adopt_current_thread) a
+    /// thread, the other threads run the adopted one's jobs.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;

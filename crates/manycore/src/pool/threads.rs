@@ -89,7 +89,7 @@ impl fmt::Debug for ThreadStart {
     }
 }
 
-/// Who makes a pool's threads, while it is built.
+/// Makes a pool's threads while the pool is built.
 pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
 
 /// What the builder's caller has to say about threads while they are made.
@@ -97,7 +97,7 @@ pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
 pub(crate) struct Making<'n, 'm> {
     /// The name of the thread of this number.
     pub(crate) name_of: Option<&'n dyn Fn(usize) -> String>,
-    /// Who makes it, if not the pool.
+    /// The maker of the threads, if not the pool.
     pub(crate) maker: Option<Maker<'m>>,
 }
 

@@ -170,7 +170,7 @@ impl<W: World> Worker<W> {
     /// somebody else, or later, finds this worker asleep, and lists it.
     pub(super) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
         let (place, alone) = (self.place(), &self.holding().alone);
-        // Who sets the latch, and finds this worker asleep by that, finds it here.
+        // The thread that sets the latch sees there that this worker is asleep, and finds it here.
         alone.lie_down();
         if !(latch.announce_sleep()) {
             // Set.

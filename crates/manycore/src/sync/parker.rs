@@ -29,12 +29,12 @@ impl<P: Platform> Parker<P> {
     /// The thread lies down, and nobody has taken it out yet.
     pub const ASLEEP: u32 = 1;
 
-    /// Of a thread that is up.
+    /// The parker of a thread that is up.
     pub fn awake() -> Self {
         Self::of(Self::AWAKE)
     }
 
-    /// Of a thread that lies down from the start.
+    /// The parker of a thread that lies down from the start.
     pub fn asleep() -> Self {
         Self::of(Self::ASLEEP)
     }

@@ -24,8 +24,8 @@
 //!
 //! # Late and early
 //!
-//! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8. Of the lateness
-//! only 1 us is chance, so the timer is set early by what it was late before. Neither the handler nor the
+//! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8. Only 1 us of
+//! the lateness is chance, so the timer is set early by what it was late before. Neither the handler nor the
 //! rank waits: leaving a little too soon costs as much as waiting.
 
 use super::rank::Rank;

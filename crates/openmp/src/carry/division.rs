@@ -8,7 +8,7 @@
 //! Every second episode is planned in reverse order. So a rank that was the last on a worker is
 //! the first on the same one in the next episode, where its memory is cached.
 //!
-//! Everything here is advice. Who runs a rank is decided by its word; a worker that reads
+//! Everything here is advice. The rank's word decides which worker runs the rank; a worker that reads
 //! an old episode's advice, or that of two, runs ranks in another order.
 
 use super::rank::Rank;
@@ -33,7 +33,7 @@ const SPINS: u32 = 2;
 /// The division of a team of one size.
 pub(super) struct Division {
     size: usize,
-    /// Of who opens an episode, like all cells here.
+    /// Only the worker that opens an episode touches it, like all cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Turns>>,
     missed: Cell<bool>,

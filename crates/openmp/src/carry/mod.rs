@@ -28,8 +28,8 @@
 //! | `RUNNING` | a worker executes it, or looks at its condition | `WAITING`, by that worker |
 //! | `WAITING` | nobody does; its stack is saved, its condition lives there | `RUNNING`, by whoever exchanges it |
 //!
-//! Who has exchanged the word to `RUNNING` has the rank alone; it puts `WAITING` back by a release,
-//! after it has left the rank's stack.
+//! The worker that has exchanged the word to `RUNNING` has the rank alone. The worker puts `WAITING`
+//! back by a release, after it has left the rank's stack.
 //!
 //! # No wake-up is lost
 //!

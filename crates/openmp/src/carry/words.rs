@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(super) const RUNNING: u32 = 0;
 pub(super) const WAITING: u32 = 1;
 
-/// Who has a rank: a worker, or nobody.
+/// Whether a worker has the rank, or nobody.
 pub(super) struct RankWord<P: Platform>(P::AtomicU32);
 
 impl<P: Platform> RankWord<P> {

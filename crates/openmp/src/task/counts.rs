@@ -1,4 +1,4 @@
-//! Who still needs a task: its children that have not ended, and references to its memory.
+//! What still needs a task: its children that have not ended, and references to its memory.
 //!
 //! Children end on any thread, and count that in one word. The thread that runs the task makes
 //! children, and counts those for itself: the word begins as if [`LENT`] had been made, and what
@@ -21,7 +21,7 @@ const FRESH: u64 = LENT * (CHILD + REFERENCE) + REFERENCE;
 /// See the module.
 #[repr(C)]
 pub(super) struct Counts {
-    /// Of those lent, how many were made; its thread's.
+    /// How many of the lent children were made; only the task's thread reads and writes it.
     made: Cell<u64>,
     /// In another line than what the task's thread uses.
     word: Line,

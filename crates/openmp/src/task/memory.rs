@@ -229,7 +229,7 @@ impl Block {
 /// Where a task's arguments are.
 pub(super) struct Arguments {
     pointer: *mut c_void,
-    /// Of memory of their own.
+    /// The layout of the arguments' own memory, if they have any.
     layout: Option<Layout>,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Task {
     pub(crate) group: Cell<*const Group>,
     /// The group in which the task began, or null; explicit ones are counted there.
     counted_in: *const Group,
-    /// Of ready tasks those with the largest are the first to be run.
+    /// Ready tasks with the largest priority run first.
     priority: i32,
     /// Ancestors, so that descendants are found in few steps.
     depth: u32,
@@ -163,7 +163,7 @@ impl Task {
 pub(crate) struct Kept(NonNull<Task>);
 
 impl Kept {
-    /// Of a task that has a reference.
+    /// Keeps a task that has a reference.
     pub(crate) fn new(task: &Task) -> Self {
         task.counts.keep();
         Self(NonNull::from(task))

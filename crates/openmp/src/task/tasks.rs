@@ -2,9 +2,9 @@
 //!
 //! # When all have ended
 //!
-//! Each member counts the tasks that it has made, and those that it has ended. Who reads first all
-//! that were ended, then all that were made, and finds the sums equal, knows that there was a time
-//! between when all had ended: both only grow. If all members wait meanwhile, none can
+//! Each member counts the tasks that it has made, and those that it has ended. A thread reads first
+//! all that were ended, then all that were made. If the sums are equal, all had ended at some time
+//! between the two readings: both sums only grow. If all members wait meanwhile, none can
 //! be made after that.
 
 use super::Task;

@@ -137,7 +137,7 @@ fn a_pool_of_one_ends_its_thread() {
     });
 }
 
-/// Who is in the pool cannot end its threads; an adopted thread always is.
+/// A thread inside the pool cannot end the pool's threads; an adopted thread is always inside.
 #[test]
 fn threads_do_not_end_from_within() {
     check(20, || {

@@ -18,7 +18,7 @@ pub(in crate::study::packing) struct BinaryCase {
     pub(super) threads: usize,
     pub(super) cores: usize,
     pub(super) way: Way,
-    /// What it writes if its result is right.
+    /// What the program writes if its result is right.
     pub(super) says: String,
     /// In seconds.
     pub(super) limit: u64,

@@ -16,7 +16,7 @@ pub(super) struct Run<'a> {
 /// What came of it.
 pub(super) struct Ended {
     pub(super) seconds: f64,
-    /// Of all its threads.
+    /// Processor time of all threads of the program, in seconds: its own, and the kernel's.
     pub(super) user: f64,
     pub(super) system: f64,
     /// Both streams.
