@@ -5,8 +5,9 @@ use super::closed_form::{fair, ideal, pinned};
 use super::headline;
 use super::load::{Kind, Load};
 use super::mode::Mode;
+use super::reduction;
 use super::results::{PackingResults, program_account};
-use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 use crate::report::section::Captioned;
 
 const RATIOS: &str = "After the poster's figure 1: the time of thread reduction over that of the mode, on as many \
@@ -51,50 +52,15 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
         Some(load) => results.ratio(load, threads, cores, mode),
         None => results.mean_ratio(kind, threads, cores, mode),
     };
-    let against = |of: &dyn Fn(usize) -> Option<f64>| {
-        let point = |&cores: &usize| Some(Point::exact(cores as f64, of(cores)?));
-        cores.iter().filter_map(point).collect::<Vec<Point>>()
-    };
-    let lines = |load: Option<Load>| {
-        let line = |&mode: &Mode| {
-            let points = against(&|cores| ratio(load, cores, mode));
-            Series::measured(mode.name(), points)
-        };
-        let closed = |name, form: fn(usize, usize) -> f64| {
-            let ratio = |cores| Some(ideal(threads, cores, 1.0) / form(threads, cores));
-            Series::computed(name, against(&ratio))
-        };
-        let mut series: Vec<Series> = modes().map(line).collect();
-        series.push(Series::level(Mode::Tr.name(), 1.0));
-        series.push(closed("fair sharing", fair));
-        series.push(closed("pinned", pinned));
-        Content::Lines {
-            x: Axis::linear("cores", ""),
-            y: Axis::linear("time of tr over its time", ""),
-            series,
-        }
-    };
-    // On one number of cores there is no line.
-    let dots = |load: Option<Load>| Content::Dots {
-        x: Axis::linear("time of tr over its time", ""),
-        marks: vec![format!("{} cores", cores[0])],
-        rows: modes()
-            .map(|&mode| DotRow {
-                label: mode.name().to_owned(),
-                dots: vec![ratio(load, cores[0], mode).map(Value::exact)],
-            })
-            .collect(),
-        reference: Some(1.0),
-    };
     let programs = config.programs(kind);
     let each = programs.iter().map(|load| (load.name(), Some(*load)));
     let mean = (programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
-    let panel = |(title, load)| Panel {
-        title,
-        content: match cores.len() {
-            1 => dots(load),
-            _ => lines(load),
-        },
+    let panel = |(title, load)| {
+        let way = |&mode: &Mode| {
+            let ratios = cores.iter().map(|&cores| ratio(load, cores, mode));
+            (mode.name().to_owned(), ratios.collect())
+        };
+        reduction::panel(title, threads, &cores, modes().map(way).collect())
     };
     (!cores.is_empty()).then(|| Figure {
         part: format!("{}-{threads}", kind.name()),

@@ -20,6 +20,7 @@ mod memory;
 mod mode;
 mod noted;
 mod prose;
+mod reduction;
 mod results;
 mod rows;
 mod run;

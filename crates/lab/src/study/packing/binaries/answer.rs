@@ -1,11 +1,12 @@
 //! What was found: ratios to thread reduction, and whether results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
+use super::super::reduction;
 use super::BinariesConfig;
 use super::case::{BinaryCase, Verdict};
 use super::way::Way;
 use crate::measure::statistics::{Spread, geometric_mean};
-use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use crate::report::figure::Figure;
 use crate::report::section::{Block, Captioned};
 use crate::report::table::{Cell, Table};
 use crate::report::words::{list, more_or_less};
@@ -216,52 +217,17 @@ impl<'a> BinariesResults<'a> {
             Some(program) => self.ratio(program, threads, cores, way),
             None => self.mean(threads, cores, way),
         };
-        let lines = |program: Option<&Path>| {
-            let against = |of: &dyn Fn(usize) -> Option<f64>| -> Vec<Point> {
-                let point = |&cores: &usize| Some(Point::exact(cores as f64, of(cores)?));
-                cores.iter().filter_map(point).collect()
-            };
-            let closed = |name, form: fn(usize, usize) -> f64| {
-                let of = |cores| Some(ideal(threads, cores, 1.0) / form(threads, cores));
-                Series::computed(name, against(&of))
-            };
-            let measured = self.others().map(|way| {
-                Series::measured(way.name(), against(&|cores| ratio(program, cores, way)))
-            });
-            let mut series: Vec<Series> = measured.collect();
-            series.push(Series::level(Way::Tr.name(), 1.0));
-            series.push(closed("fair sharing", fair));
-            series.push(closed("pinned", pinned));
-            Content::Lines {
-                x: Axis::linear("cores", ""),
-                y: Axis::linear("time of tr over its time", ""),
-                series,
-            }
-        };
-        // On one number of cores there is no line.
-        let dots = |program: Option<&Path>| Content::Dots {
-            x: Axis::linear("time of tr over its time", ""),
-            marks: vec![format!("{} cores", cores[0])],
-            rows: self
-                .others()
-                .map(|way| DotRow {
-                    label: way.name().to_owned(),
-                    dots: vec![ratio(program, cores[0], way).map(Value::exact)],
-                })
-                .collect(),
-            reference: Some(1.0),
-        };
         let each = config.programs.iter().map(|program| {
             let case = config.case(program, threads, 1, &Way::Tr);
             (case.name(), Some(&**program))
         });
         let mean = (config.programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
-        let panels = each.chain(mean).map(|(title, program)| Panel {
-            title,
-            content: match cores.len() {
-                1 => dots(program),
-                _ => lines(program),
-            },
+        let panels = each.chain(mean).map(|(title, program)| {
+            let way = |way: &Way| {
+                let ratios = cores.iter().map(|&cores| ratio(program, cores, way));
+                (way.name().to_owned(), ratios.collect())
+            };
+            reduction::panel(title, threads, &cores, self.others().map(way).collect())
         });
         Figure {
             part,

@@ -1,29 +1,18 @@
 //! Our policy: one word that says whether anybody is worth waking, and a list of
 //! beds by core group.
 
+mod calling;
+mod sleeping;
+
 use super::Latch;
-use super::beds::{Beds, CALLED};
-use super::crowd::{Crowd, Next, Watch};
+use super::beds::Beds;
+use super::crowd::Crowd;
 use super::idle::{After, Idle, Woken};
-use super::policy::{Left, Scan, Setup, Sleep, Tally};
-use crate::sync::Parker;
+use super::policy::{Scan, Setup, Sleep, Tally};
+use calling::{FENCED, VACANT, sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A worker that waits for a stolen job and sleeps.
-const WAITER: u32 = 1;
-/// A worker that may take anything and sleeps.
-const FREE: u32 = 1 << 15;
-/// A worker has been woken for a job and has not begun to look.
-const WAKING: u32 = 1 << 31;
-/// Always set where there are no light fences: a poster then looks twice, after a
-/// fence.
-const FENCED: u32 = 1 << 30;
-/// A place has no worker: one is to be had if nobody sleeps.
-const VACANT: u32 = 1 << 29;
-/// Either kind of sleeper.
-const SLEEPERS: u32 = VACANT - 1;
 
 /// Searches in the first round of looks, at this distance in time; then half as
 /// often, and so on.
@@ -70,34 +59,6 @@ pub struct Looking {
     called: bool,
     /// So its next search must be after a fence.
     unfenced: bool,
-}
-
-/// How a sleep ended.
-#[derive(Clone, Copy)]
-struct Slept {
-    /// Whether there was one: the last look found nothing.
-    blocked: bool,
-    /// What the worker was roused for; `Parker::ASLEEP`: it got up by itself.
-    reason: u32,
-}
-
-impl Slept {
-    /// For a job.
-    fn was_called(self) -> bool {
-        self.reason == CALLED
-    }
-}
-
-/// Sleepers of both kinds, of the word `callable`.
-fn sleepers(word: u32) -> u32 {
-    let both = word & SLEEPERS;
-    both / FREE + both % FREE
-}
-
-/// Places whose workers sleep, or that have none. One that is being woken does not sleep.
-fn absent(word: u32) -> u32 {
-    let (vacant, waking) = (word & VACANT != 0, word & WAKING != 0);
-    (sleepers(word) + u32::from(vacant)).saturating_sub(u32::from(waking))
 }
 
 impl<P: Platform> std::fmt::Debug for Nearest<P> {
@@ -370,191 +331,5 @@ impl<P: Platform> Nearest<P> {
             P::relax();
         }
         false
-    }
-
-    /// Wakes somebody for a job that was just posted, unless somebody is on the
-    /// way already. `true`: nobody sleeps, and a place is vacant.
-    #[cold]
-    #[inline(never)]
-    fn call(&self, near: usize) -> bool {
-        // Relaxed: ordered after the post by the poster's fence.
-        let mut word = self.callable.load(Ordering::Relaxed);
-        if word & FENCED != 0 {
-            // As the light fence in `posted`.
-            P::fence(Ordering::SeqCst);
-            word = self.callable.load(Ordering::Relaxed);
-        }
-        if word & WAKING != 0 {
-            return false;
-        }
-        if word & SLEEPERS == 0 {
-            return word & VACANT != 0;
-        }
-        let is_left = |crowd: &Crowd<P>| crowd.is_full(absent(word)) && crowd.is_watched();
-        if self.crowd.as_ref().is_some_and(is_left) {
-            return false;
-        }
-        // WAKING first, so that of many posters one does the work. Relaxed: the
-        // word's own history decides, and the poster has fenced.
-        let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
-        if before & WAKING != 0 || self.wake_one(near, true) {
-            return false;
-        }
-        // All were up. Meanwhile somebody may have lain down, and another poster
-        // may have left that one to this call: look again. Acquire pairs with the
-        // sleeper's being counted, so that it is found in bed.
-        let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
-        let woken = word & SLEEPERS != 0 && self.wake_one(near, true);
-        !woken && word & VACANT != 0
-    }
-
-    fn wake_one(&self, near: usize, called: bool) -> bool {
-        // Sleepers that may take anything come first; one that waits for a stolen job
-        // may find that this one is none of its business.
-        for free in [true, false] {
-            if let Some(worker) = self.beds.rouse_near(near, free, called) {
-                self.beds.parker(worker).wake();
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Sleeps as a free worker of a `crowd` does: until it is called and there is a core for it,
-    /// or, while it keeps watch, until it finds one. As [`sleep`](Self::sleep).
-    fn sleep_in(
-        &self,
-        crowd: &Crowd<P>,
-        worker: usize,
-        latch: &Latch<P>,
-        scan: &dyn Scan,
-    ) -> Slept {
-        let mut watch = None;
-        let mut is_weary = false;
-        loop {
-            if watch.is_none() && !is_weary {
-                watch = crowd.keep_watch();
-            }
-            is_weary = false;
-            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(Watch::nap));
-            let roused = sleep.reason == Parker::<P>::AWAKE || latch.is_set();
-            if !sleep.blocked || roused || (sleep.was_called() && !self.is_overfull()) {
-                return self.get_up(crowd, watch, sleep);
-            }
-            let left = scan.look_again();
-            if left == Left::ForIt {
-                return self.get_up(crowd, watch, sleep);
-            }
-            if sleep.was_called() {
-                // There is no core for it: it was called to keep watch.
-                continue;
-            }
-            let Some(mut kept) = watch.take() else {
-                continue;
-            };
-            match kept.after_nap::<P>(left == Left::Jobs) {
-                Next::Up => return self.get_up(crowd, Some(kept), sleep),
-                Next::Nap => watch = Some(kept),
-                Next::Sleep => {
-                    crowd.leave(kept);
-                    is_weary = true;
-                }
-            }
-        }
-    }
-
-    /// A worker of a `crowd` gets up, and keeps watch no longer if it did. What others have left
-    /// to it, it is called for: it looks, and calls the next.
-    fn get_up(&self, crowd: &Crowd<P>, watch: Option<Watch>, sleep: Slept) -> Slept {
-        let Some(watch) = watch else {
-            return sleep;
-        };
-        crowd.leave(watch);
-        Slept {
-            reason: CALLED,
-            ..sleep
-        }
-    }
-
-    /// Whether more workers are awake than there are cores.
-    fn is_overfull(&self) -> bool {
-        // Relaxed: a decision about time.
-        let overfull =
-            |crowd: &Crowd<P>| crowd.is_overfull(absent(self.callable.load(Ordering::Relaxed)));
-        self.crowd.as_ref().is_some_and(overfull)
-    }
-
-    /// Whether `worker`, in bed by now, may leave what it has seen there to others: each core has
-    /// a worker that is awake, and somebody keeps watch.
-    fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
-        let Some(crowd) = &self.crowd else {
-            return false;
-        };
-        if scan.wants_it() {
-            return false;
-        }
-        let word = self.callable.load(Ordering::Relaxed);
-        if !scan.is_free() && !crowd.is_full(absent(word)) {
-            // It waits, and what it has seen is not for it: somebody else has its core.
-            let nobody = word & SLEEPERS < FREE || self.call(worker);
-            if nobody {
-                return false;
-            }
-        }
-        // What it has seen before the sentry's being there: a sentry that leaves after
-        // that sees it, too.
-        P::heavy_fence();
-        crowd.is_full(absent(self.callable.load(Ordering::Relaxed))) && crowd.is_watched()
-    }
-
-    /// Sleeps until roused, for `time` at most, if given.
-    ///
-    /// The worker lies down, is counted, fences, and looks once more: see the
-    /// README.
-    fn sleep(
-        &self,
-        worker: usize,
-        latch: &Latch<P>,
-        scan: &dyn Scan,
-        time: Option<Duration>,
-    ) -> Slept {
-        let mut sleep = Slept {
-            blocked: false,
-            reason: Parker::<P>::AWAKE,
-        };
-        if latch.is_set() {
-            return sleep;
-        }
-        let parker = self.beds.parker(worker);
-        let free = scan.is_free();
-        parker.lie_down();
-        if !latch.announce_sleep() {
-            sleep.reason = parker.rise();
-            return sleep;
-        }
-        let kind = if free { FREE } else { WAITER };
-        self.beds.mark(worker, free);
-        // Release pairs with `call`; ordered before the look by the fence.
-        self.callable.fetch_add(kind, Ordering::Release);
-        P::heavy_fence();
-        sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
-        if sleep.blocked {
-            match time {
-                Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
-                None => {
-                    parker.sleep_out();
-                }
-            }
-        }
-        sleep.reason = parker.rise();
-        self.beds.unmark(worker, free);
-        // Whoever was called looks for work next, so nobody is on the way any
-        // more. Relaxed: see `unfenced` for the order of this and that look.
-        self.callable.fetch_sub(kind, Ordering::Relaxed);
-        if sleep.was_called() {
-            self.callable.fetch_and(!WAKING, Ordering::Relaxed);
-        }
-        latch.withdraw();
-        sleep
     }
 }
