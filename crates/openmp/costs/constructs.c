@@ -71,13 +71,7 @@ static void task(long n) {
   }
 }
 // Made by all.
-static void task_each(long n) {
-  #pragma omp parallel
-  for (long i = 0; i < n; i++) {
-    #pragma omp task
-    __asm__ volatile("");
-  }
-}
+INSIDE(task_each, _Pragma("omp task") __asm__ volatile("");)
 static void task_wait(long n) {
   #pragma omp parallel
   #pragma omp single

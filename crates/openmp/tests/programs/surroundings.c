@@ -57,7 +57,8 @@ int main(void) {
   for (int k = 0; k < 20; k++) {
     char *memory = malloc(100 + k);
     errno = 1000 + omp_get_thread_num();
-    for (volatile int i = 0; i < 20000; i++) {}
+    // Member 0 lets the others wait until they sleep.
+    for (volatile int i = 0; i < (omp_get_thread_num() ? 2000 : 200000); i++) {}
     #pragma omp barrier
     wrong += errno != 1000 + omp_get_thread_num();
     free(memory);

@@ -14,26 +14,61 @@ pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<D
     // Every error (the word has changed, a signal, the time is up) means
     // what a spurious wake-up means: the caller looks again.
     // SAFETY: the kernel reads the word, which lives, and the time, which is none or lives.
-    unsafe {
+    keeping_errno(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
             libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
             expected,
             timeout,
-        );
-    }
+        )
+    });
 }
 
 pub(in crate::native) fn wake(word: &AtomicU32, count: u32) -> usize {
     // SAFETY: of the word the kernel takes the address.
-    let woken = unsafe {
+    let woken = keeping_errno(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
             libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
             count.min(i32::MAX as u32),
         )
-    };
+    });
     usize::try_from(woken).unwrap_or(0)
+}
+
+/// Makes a system call whose errors mean nothing. Programs that wait here without having called
+/// the C library, such as compiled OpenMP programs at a barrier, find `errno` as they left it.
+fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
+    // SAFETY: the address of the C library's word for the calling thread; only this thread, and
+    // signal handlers on it, use the word, and the word lives as long as the thread.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { errno.read() };
+    let result = call();
+    // SAFETY: as above.
+    unsafe { errno.write(before) };
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn errno_stays_as_the_program_left_it() {
+        let errno = || std::io::Error::last_os_error().raw_os_error();
+        // SAFETY: as in `keeping_errno`.
+        unsafe { libc::__errno_location().write(libc::EDOM) };
+        let word = AtomicU32::new(1);
+        // The word is another, and the time passes: both are errors of the call.
+        wait(&word, 0, None);
+        assert_eq!(errno(), Some(libc::EDOM));
+        wait(&word, 1, Some(Duration::from_nanos(1)));
+        assert_eq!(errno(), Some(libc::EDOM));
+        assert_eq!(wake(&word, 1), 0);
+        assert_eq!((errno(), word.load(Relaxed)), (Some(libc::EDOM), 1));
+    }
 }
