@@ -1,6 +1,7 @@
 //! What the subcommands do; one file each.
 
 mod figure;
+mod intervals;
 mod list;
 mod machine;
 mod manual;

@@ -5,6 +5,7 @@
 //! with it. With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the
 //! table from the journals of all shards.
 
+use super::intervals::{self, Rows};
 use crate::cli::{Format, StudyArgs};
 use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
@@ -224,6 +225,16 @@ impl Grid {
         }
         let table = self.table(points)?;
         let path = out.write(&format!("{}.sweep.csv", self.study), &table)?;
+        let seeds = self.over_seeds(points);
+        let name = format!("{}.sweep.seeds.csv", self.study);
+        let of_seeds = match &seeds {
+            Ok(Some(seeds)) => format!(
+                "\nwrote {}: means over the seeds, and their 95% intervals",
+                out.write(&name, seeds)?.display()
+            ),
+            Ok(None) => String::new(),
+            Err(why) => format!("\n{why}"),
+        };
         let hashes: Vec<&str> = points
             .values()
             .filter_map(|point| point.hash.as_deref())
@@ -237,14 +248,38 @@ impl Grid {
                 "points": self.points,
                 "hash": journal::hash(&hashes)?,
                 "csv": table,
+                "seeds_csv": seeds.ok().flatten(),
             }))?,
             Format::Table => format!(
-                "{} points; hash of all simulations: {}\nwrote {}",
+                "{} points; hash of all simulations: {}\nwrote {}{of_seeds}",
                 points.len(),
                 journal::hash(&hashes)?,
                 path.display()
             ),
         })
+    }
+
+    /// The table of [`intervals`]; none if only one seed is swept.
+    fn over_seeds(&self, points: &Points) -> anyhow::Result<Option<String>> {
+        let Some(seed) = self.keys.iter().position(|key| key == "seed") else {
+            return Ok(None);
+        };
+        if (self.points.iter()).all(|values| values[seed] == self.points[0][seed]) {
+            return Ok(None);
+        }
+        let mut header = Vec::new();
+        let mut runs = Vec::new();
+        for (values, point) in self.points.iter().zip(points.values()) {
+            let mut reader = csv::Reader::from_reader(point.csv.as_bytes());
+            header = reader.headers()?.iter().map(str::to_owned).collect();
+            let mut point = values.clone();
+            point.remove(seed);
+            let rows = reader.deserialize().collect::<Result<_, _>>()?;
+            runs.push(Rows { point, rows });
+        }
+        let keys = self.keys.iter().map(String::as_str);
+        let keys: Vec<&str> = keys.filter(|&key| key != "seed").collect();
+        Ok(Some(intervals::table(&keys, &header, &runs)?))
     }
 
     /// The study's rows at all points, behind the swept keys.

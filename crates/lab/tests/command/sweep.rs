@@ -104,6 +104,13 @@ fn machines_and_seeds_are_swept() {
     for point in ["w3225r,1,", "w3225r,2,", "tr3970x,1,", "tr3970x,2,"] {
         assert!(csv.lines().any(|line| line.starts_with(point)), "{csv}");
     }
+    let seeds = fs::read_to_string(bench.path("out/models.sweep.seeds.csv")).unwrap();
+    let lines: Vec<&str> = seeds.lines().collect();
+    assert!(lines[0].starts_with("sweep.on,seeds,"), "{seeds}");
+    assert!(lines[0].contains(".low,"), "{seeds}");
+    // As many rows as one seed has.
+    assert_eq!(2 * (lines.len() - 1), csv.lines().count() - 1, "{seeds}");
+    assert!(lines[1].starts_with("w3225r,2,"), "{seeds}");
 }
 
 #[test]

@@ -1,0 +1,206 @@
+//! What a sweep over seeds says of chance: for each point without its seed, the mean of every
+//! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
+
+use anyhow::ensure;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// How sure the interval is.
+const CONFIDENCE: f64 = 0.95;
+
+/// The rows of one point under one seed.
+pub(super) struct Rows {
+    /// The values of the other keys.
+    pub(super) point: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// The same rows of all seeds of one point.
+type Group<'a> = Vec<&'a [String]>;
+
+/// What becomes of a column.
+enum Column {
+    /// The same under all seeds: as it is.
+    Fixed,
+    /// Numbers that differ: mean, low, high.
+    Moved,
+    /// Words that differ.
+    Left,
+}
+
+/// The table: `keys`, how many seeds there were, and the columns in `header`.
+///
+/// # Errors
+///
+/// When a point has more rows under one seed than under another.
+pub(super) fn table(keys: &[&str], header: &[String], runs: &[Rows]) -> anyhow::Result<String> {
+    let mut points: Vec<(&[String], Vec<&Rows>)> = Vec::new();
+    for run in runs {
+        match points.iter_mut().find(|(point, _)| *point == run.point) {
+            Some((_, same)) => same.push(run),
+            None => points.push((&run.point, vec![run])),
+        }
+    }
+    let mut groups: Vec<(&[String], Group)> = Vec::new();
+    for (point, same) in &points {
+        let rows = same[0].rows.len();
+        ensure!(
+            same.iter().all(|run| run.rows.len() == rows),
+            "at {} one seed gives more rows than another: no intervals",
+            point.join(", ")
+        );
+        for row in 0..rows {
+            let group = same.iter().map(|run| &run.rows[row][..]).collect();
+            groups.push((point, group));
+        }
+    }
+    let columns: Vec<Column> = (0..header.len()).map(|at| column(&groups, at)).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut names: Vec<String> = keys.iter().map(|key| format!("sweep.{key}")).collect();
+    names.push("seeds".into());
+    for (name, column) in header.iter().zip(&columns) {
+        match column {
+            Column::Fixed => names.push(name.clone()),
+            Column::Moved => {
+                names.extend(["", ".low", ".high"].map(|end| format!("{name}{end}")));
+            }
+            Column::Left => {}
+        }
+    }
+    writer.write_record(&names)?;
+    for (point, group) in &groups {
+        let mut row = point.to_vec();
+        row.push(group.len().to_string());
+        for (at, column) in columns.iter().enumerate() {
+            match column {
+                Column::Fixed => row.push(group[0][at].clone()),
+                Column::Moved => row.extend(interval(&numbers(group, at))),
+                Column::Left => {}
+            }
+        }
+        writer.write_record(&row)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn column(groups: &[(&[String], Group)], at: usize) -> Column {
+    let fixed = |group: &Group| group.iter().all(|row| row[at] == group[0][at]);
+    let number = |group: &Group| numbers(group, at).len() == group.len();
+    if groups.iter().all(|(_, group)| fixed(group)) {
+        Column::Fixed
+    } else if groups
+        .iter()
+        .all(|(_, group)| fixed(group) || number(group))
+    {
+        Column::Moved
+    } else {
+        Column::Left
+    }
+}
+
+/// Those of a column's cells that are numbers.
+fn numbers(group: &Group, at: usize) -> Vec<f64> {
+    let cells = group.iter().map(|row| row[at].parse::<f64>());
+    cells
+        .filter_map(Result::ok)
+        .filter(|number| number.is_finite())
+        .collect()
+}
+
+/// Mean, low and high, with as many digits as a difference between them needs; empty where there
+/// are no numbers.
+fn interval(samples: &[f64]) -> [String; 3] {
+    if samples.is_empty() {
+        return Default::default();
+    }
+    let count = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / count;
+    let squares = samples.iter().map(|sample| (sample - mean).powi(2));
+    let half = match samples.len() {
+        // One sample says nothing of chance.
+        1 => return [mean.to_string(), String::new(), String::new()],
+        _ => {
+            let deviation = (squares.sum::<f64>() / (count - 1.0)).sqrt();
+            quantile(count - 1.0) * deviation / count.sqrt()
+        }
+    };
+    if half == 0.0 {
+        return [mean, mean, mean].map(|number| number.to_string());
+    }
+    let digits = (2.0 - half.log10().floor()).clamp(0.0, 15.0) as usize;
+    [mean, mean - half, mean + half].map(|number| format!("{number:.digits$}"))
+}
+
+/// Student's t that a sample of this many degrees of freedom passes on either side with the rest of
+/// [`CONFIDENCE`].
+fn quantile(freedom: f64) -> f64 {
+    let student = StudentsT::new(0.0, 1.0, freedom).expect("at least one degree of freedom");
+    student.inverse_cdf(0.5 + CONFIDENCE / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        // Any table of Student's distribution, two-sided, 95%.
+        for (freedom, t) in [(1.0, 12.706), (2.0, 4.303), (9.0, 2.262), (30.0, 2.042)] {
+            assert!((quantile(freedom) - t).abs() < 0.001, "{freedom}");
+        }
+    }
+
+    fn run(point: &str, rows: &[[&str; 3]]) -> Rows {
+        Rows {
+            point: vec![point.into()],
+            rows: rows
+                .iter()
+                .map(|row| row.map(str::to_owned).into())
+                .collect(),
+        }
+    }
+
+    fn of(runs: &[Rows]) -> anyhow::Result<String> {
+        table(
+            &["episodes"],
+            &["name", "time", "word"].map(String::from),
+            runs,
+        )
+    }
+
+    #[test]
+    fn what_the_seed_moves_has_an_interval() {
+        let runs = [
+            run("5", &[["a", "10", "x"], ["b", "1", "x"]]),
+            run("5", &[["a", "12", "y"], ["b", "1", "x"]]),
+            run("7", &[["a", "3", "x"], ["b", "2", "x"]]),
+            run("7", &[["a", "3", "x"], ["b", "2", "x"]]),
+        ];
+        let text = of(&runs).unwrap();
+        // 11 +- 12.706 * sqrt(2) / sqrt(2).
+        let expected = "sweep.episodes,seeds,name,time,time.low,time.high\n\
+                        5,2,a,11.0,-1.7,23.7\n5,2,b,1,1,1\n7,2,a,3,3,3\n7,2,b,2,2,2\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn rows_that_do_not_match_are_refused() {
+        let runs = [run("5", &[["a", "1", "x"]]), run("5", &[])];
+        let error = of(&runs).unwrap_err().to_string();
+        assert!(error.contains("more rows"), "{error}");
+    }
+
+    /// Samples of a known mean: about 95 of 100 intervals hold it.
+    #[test]
+    fn intervals_hold_the_mean_as_often_as_they_say() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let held = (0..4000).filter(|_| {
+            // A sum of twelve uniform numbers is near enough to a normal one.
+            let mut sample = || (0..12).map(|_| random.f64()).sum::<f64>();
+            let samples: Vec<f64> = (0..5).map(|_| sample()).collect();
+            let [_, low, high] = interval(&samples).map(|text| text.parse::<f64>().unwrap());
+            (low..=high).contains(&6.0)
+        });
+        let held = held.count();
+        assert!((3740..=3860).contains(&held), "{held} of 4000");
+    }
+}
