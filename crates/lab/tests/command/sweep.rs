@@ -104,13 +104,30 @@ fn machines_and_seeds_are_swept() {
     for point in ["w3225r,1,", "w3225r,2,", "tr3970x,1,", "tr3970x,2,"] {
         assert!(csv.lines().any(|line| line.starts_with(point)), "{csv}");
     }
-    let seeds = fs::read_to_string(bench.path("out/models.sweep.seeds.csv")).unwrap();
-    let lines: Vec<&str> = seeds.lines().collect();
-    assert!(lines[0].starts_with("sweep.on,seeds,"), "{seeds}");
-    assert!(lines[0].contains(".low,"), "{seeds}");
-    // As many rows as one seed has.
-    assert_eq!(2 * (lines.len() - 1), csv.lines().count() - 1, "{seeds}");
-    assert!(lines[1].starts_with("w3225r,2,"), "{seeds}");
+}
+
+#[test]
+fn what_seeds_move_has_an_interval() {
+    let bench = Bench::new();
+    let study = ["study", "stealing", "--on", "atac-64", "--cores", "4"];
+    let sweep = ["--sweep", "seed=1,2,3", "--format", "csv"];
+    let csv = bench.run(&[&study[..], &sweep].concat()).ok().out();
+    let seeds = fs::read_to_string(bench.path("out/stealing.sweep.seeds.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = seeds
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!(lines[0][0], "seeds");
+    // As many rows as one seed has, each of three.
+    assert_eq!(3 * (lines.len() - 1), csv.lines().count() - 1, "{seeds}");
+    assert!(lines[1..].iter().all(|row| row[0] == "3"), "{seeds}");
+    let mean = lines[0].iter().position(|name| *name == "makespan");
+    let mean = mean.expect("thieves choose at random");
+    assert_eq!(lines[0][mean + 1..][..2], ["makespan.low", "makespan.high"]);
+    for row in &lines[1..] {
+        let [mean, low, high] = [0, 1, 2].map(|at| row[mean + at].parse::<f64>().unwrap());
+        assert!(low <= mean && mean <= high, "{row:?}");
+    }
 }
 
 #[test]
