@@ -66,6 +66,8 @@ const BOUNDS: &[Bound] = &[
     ("atomics.swap", 0.0, ACCESS),
     ("atomics.tas", 0.0, ACCESS),
     ("atomics.fence", 0.0, ACCESS),
+    ("atomics.at-home", 0.0, ACCESS),
+    ("atomics.hold", 0.0, ACCESS),
     ("memory.latency", 1.0, ACCESS),
     // The largest line takes less than an access may.
     ("memory.bytes-per-cycle", 0.01, WIDTH),
@@ -122,6 +124,7 @@ const TEXTS: &[&str] = &[
     "coherence.data-path",
     "coherence.writes",
     "atomics.kind",
+    "atomics.posted",
     "network.mesh.contention",
     "network.mesh.broadcast-tree",
     "network.groups.classes.*.name",

@@ -145,6 +145,17 @@ pub struct Atomics {
     pub tas: u64,
     /// A full fence.
     pub fence: u64,
+    /// With `far`: cycles of any of them at the line's home, beyond its
+    /// directory's. Without a value they are those of the operation.
+    pub at_home: Option<u64>,
+    /// With `far`: a compare-and-swap is done in the core all the same, which
+    /// keeps the line for so many cycles for its next try. Without a value it is
+    /// done at the home.
+    pub hold: Option<u64>,
+    /// With `far`: a core goes on with its next instruction when the home has
+    /// done an addition or a bit operation, not when the old value has come back.
+    /// Without a value it waits for the old value.
+    pub posted: Option<bool>,
 }
 
 /// Where an atomic operation is done.
@@ -153,7 +164,7 @@ pub struct Atomics {
 pub enum AtomicKind {
     /// In the core's cache, which holds the line until the operation is done.
     Near,
-    /// At the line's home.
+    /// At the line's home, unless the core's own cache may write to the line.
     Far,
     /// A load that reserves the line and a store that fails if it was lost.
     Llsc,

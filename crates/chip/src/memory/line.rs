@@ -25,6 +25,8 @@ pub(crate) struct Line {
     pub(crate) readers_until: u64,
     /// Requests that found it busy, in the order of their arrival.
     pub(crate) waiting: VecDeque<Request>,
+    /// The tile that asked for an atomic operation at the home last.
+    pub(crate) last_far: Option<TileId>,
     /// Cores that spin on it, and need not look again until it is taken.
     pub(crate) watchers: Vec<u32>,
 }

@@ -15,6 +15,7 @@
 mod cache;
 mod check;
 mod controller;
+mod far;
 mod fetch;
 mod holders;
 mod invalidate;

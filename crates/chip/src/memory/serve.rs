@@ -75,13 +75,16 @@ impl Memory {
     }
 
     pub(super) fn serve_write(&mut self, request: &Request, now: u64) -> Served {
-        let value = request.word.apply(request.operation);
         let at = now
             + if request.stage == Stage::Home {
                 self.config.coherence.latency
             } else {
                 0
             };
+        if self.is_far(request) {
+            return self.serve_far(request, at);
+        }
+        let value = request.word.apply(request.operation);
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let line = self.lines.line(request.line);
@@ -128,9 +131,10 @@ impl Memory {
         let taken = self.take_from_all(request.line, tile);
         // Threads that share the writer's caches see the write too.
         self.disturb(request.line, tile);
+        let hold = self.hold(request.operation);
         let line = self.lines.line(request.line);
         line.owner = Some(tile);
-        line.busy_until = done;
+        line.busy_until = done + hold;
         self.fill(request.line, tile, State::Modified, done);
         Served {
             done,
