@@ -46,6 +46,11 @@ const BOUNDS: &[Bound] = &[
     ("core.cpi", 0.01, 1000.0),
     ("core.shared-cpi", 0.01, 1000.0),
     ("core.spin-period", 1.0, ACCESS),
+    // Each is looked at by every access.
+    ("core.overlap.lines", 1.0, 1024.0),
+    ("core.overlap.store-buffer", 0.0, 1024.0),
+    ("core.overlap.streams", 0.0, 1024.0),
+    ("core.overlap.distance", 0.0, 1024.0),
     ("l1.size", 1.0, CACHE),
     ("l1.ways", 1.0, WAYS),
     ("l1.latency", 1.0, ACCESS),
@@ -72,6 +77,7 @@ const BOUNDS: &[Bound] = &[
     // The largest line takes less than an access may.
     ("memory.bytes-per-cycle", 0.01, WIDTH),
     ("memory.nodes-per-controller", 1.0, CORES),
+    ("memory.channels", 1.0, 64.0),
     ("network.mesh.router", 0.0, ACCESS),
     ("network.mesh.link", 0.0, ACCESS),
     ("network.mesh.flit-bits", 1.0, WIDTH),
@@ -115,6 +121,7 @@ const BOUNDS: &[Bound] = &[
 const TEXTS: &[&str] = &[
     "name",
     "title",
+    "core.overlap.whole-lines",
     "llc.inclusive",
     "llc.slices",
     "coherence.protocol",

@@ -181,4 +181,9 @@ pub struct Memory {
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.
     pub nodes_per_controller: u32,
+    /// Channels of a controller, over which lines are spread; the bytes a cycle
+    /// are those of one. They take exact fractions of cycles and let a later
+    /// request pass one that is not there yet. Without a value a controller serves
+    /// in the order of asking, each line in whole cycles (Graphite's controller).
+    pub channels: Option<u32>,
 }

@@ -117,7 +117,7 @@ impl Memory {
             let home = self.places.home(request.line, mine);
             let (controller, place) = self.places.controller(home, request.line);
             let asked = self.travel(stage, place, CONTROL_BITS, at);
-            let read = self.controllers.access(controller, asked);
+            let read = self.controllers.access(controller, request.line, asked);
             let bits = self.data_bits();
             data = Data {
                 at: self.travel(place, stage, bits, read),

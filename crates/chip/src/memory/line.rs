@@ -52,6 +52,12 @@ impl LineTable {
         }
     }
 
+    /// Whether the line's chunk was made.
+    pub(crate) fn is_known(&self, line: LineId) -> bool {
+        let chunk = self.chunks.get(line as usize / CHUNK);
+        chunk.is_some_and(Option::is_some)
+    }
+
     #[cold]
     fn grow(&mut self, chunk: usize) {
         if self.chunks.len() <= chunk {

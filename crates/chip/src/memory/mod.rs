@@ -85,6 +85,12 @@ impl Memory {
         self.places.home_place(home, line)
     }
 
+    /// Whether `line` is in memory that the program has used: nothing else is
+    /// brought ahead, and nobody's first touch of a page is a guess.
+    pub(crate) fn is_known(&self, line: LineId) -> bool {
+        self.places.is_touched(line) && self.lines.is_known(line)
+    }
+
     fn mesi(&self) -> bool {
         self.config.coherence.protocol == Protocol::Mesi
     }

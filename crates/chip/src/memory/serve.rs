@@ -3,6 +3,7 @@
 
 use super::Memory;
 use super::cache::State;
+use super::operation::Operation;
 use super::transaction::{Class, Data, Request, Served, Stage};
 use crate::config::Writes;
 
@@ -107,7 +108,7 @@ impl Memory {
                 let mine = self.places.group_of_tile(tile);
                 let others = line.sharers.iter().any(|one| one != tile)
                     || line.groups.iter().any(|one| one != mine);
-                let data = if had_it {
+                let data = if had_it || request.operation == Operation::TouchFill {
                     // Permission alone, from where the request is.
                     let stage = self.stage_place(request);
                     let at = self.permission_from(request, stage, at);
@@ -176,7 +177,7 @@ impl Memory {
             let home = self.places.home(request.line, group);
             let (controller, _) = self.places.controller(home, request.line);
             Data {
-                at: self.controllers.access(controller, at),
+                at: self.controllers.access(controller, request.line, at),
                 class: Class::Memory,
             }
         };
