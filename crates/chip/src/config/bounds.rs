@@ -81,6 +81,9 @@ const BOUNDS: &[Bound] = &[
     ("network.mesh.router", 0.0, ACCESS),
     ("network.mesh.link", 0.0, ACCESS),
     ("network.mesh.flit-bits", 1.0, WIDTH),
+    ("network.mesh.sockets.count", 2.0, 64.0),
+    ("network.mesh.sockets.cycles", 1.0, ACCESS),
+    ("network.mesh.sockets.occupancy", 0.0, ACCESS),
     ("network.groups.classes.*.cycles", 1.0, ACCESS),
     // One more than a class's place in its list: a class for each pair at most.
     ("network.groups.distance.*.*", 0.0, WIDTH),

@@ -39,7 +39,7 @@ pub use memory::{
     AtomicKind, Atomics, Cache, Coherence, DataPath, Directory, Home, Memory, Protocol,
     SharedCache, Slices, Writes,
 };
-pub use network::{Contention, Distance, Network, Optical};
+pub use network::{Contention, Distance, Network, Optical, Sockets};
 pub use os::{Governor, Os};
 pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SOSP13, preset_names};
 
@@ -102,6 +102,19 @@ impl Config {
         match self.network {
             Network::Mesh { .. } => self.cores,
             Network::Groups { .. } => self.groups(),
+        }
+    }
+
+    /// Tiles in a row of the mesh, of each mesh if there are several; `None`
+    /// without a mesh.
+    #[must_use]
+    pub fn mesh_width(&self) -> Option<u32> {
+        match &self.network {
+            Network::Mesh { sockets, .. } => {
+                let count = sockets.as_ref().map_or(1, |sockets| sockets.count);
+                Some((self.cores / count).isqrt())
+            }
+            Network::Groups { .. } => None,
         }
     }
 

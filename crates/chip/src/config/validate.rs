@@ -204,8 +204,28 @@ impl Config {
                 router,
                 link,
                 contention,
+                broadcast_tree,
+                sockets,
                 ..
             } => {
+                if let Some(sockets) = sockets {
+                    let expected = format!(
+                        "cores = {} over group-cores = {}, a socket a group",
+                        self.cores, self.group_cores
+                    );
+                    expect(
+                        sockets.count == self.groups(),
+                        "network.mesh.sockets.count",
+                        sockets.count,
+                        &expected,
+                    )?;
+                    expect(
+                        *contention == Contention::HopCounter && !broadcast_tree,
+                        "network.mesh.sockets",
+                        "several meshes",
+                        "contention = hop-counter and broadcast-tree = false with them",
+                    )?;
+                }
                 expect(
                     self.threads_per_core == 1,
                     "threads-per-core",
