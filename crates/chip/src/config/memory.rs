@@ -145,6 +145,17 @@ pub struct Atomics {
     pub tas: u64,
     /// A full fence.
     pub fence: u64,
+    /// With `far`: cycles of any of them at the line's home, beyond its
+    /// directory's. Without a value they are those of the operation.
+    pub at_home: Option<u64>,
+    /// With `far`: a compare-and-swap is done in the core all the same, which
+    /// keeps the line for so many cycles for its next try. Without a value it is
+    /// done at the home.
+    pub hold: Option<u64>,
+    /// With `far`: a core goes on with its next instruction when the home has
+    /// done an addition or a bit operation, not when the old value has come back.
+    /// Without a value it waits for the old value.
+    pub posted: Option<bool>,
 }
 
 /// Where an atomic operation is done.
@@ -153,7 +164,7 @@ pub struct Atomics {
 pub enum AtomicKind {
     /// In the core's cache, which holds the line until the operation is done.
     Near,
-    /// At the line's home.
+    /// At the line's home, unless the core's own cache may write to the line.
     Far,
     /// A load that reserves the line and a store that fails if it was lost.
     Llsc,
@@ -170,4 +181,9 @@ pub struct Memory {
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.
     pub nodes_per_controller: u32,
+    /// Channels of a controller, over which lines are spread; the bytes a cycle
+    /// are those of one. They take exact fractions of cycles and let a later
+    /// request pass one that is not there yet. Without a value a controller serves
+    /// in the order of asking, each line in whole cycles (Graphite's controller).
+    pub channels: Option<u32>,
 }

@@ -39,7 +39,7 @@ pub use memory::{
     AtomicKind, Atomics, Cache, Coherence, DataPath, Directory, Home, Memory, Protocol,
     SharedCache, Slices, Writes,
 };
-pub use network::{Contention, Distance, Network, Optical};
+pub use network::{Contention, Distance, Network, Optical, Sockets};
 pub use os::{Governor, Os};
 pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SOSP13, preset_names};
 
@@ -105,6 +105,19 @@ impl Config {
         }
     }
 
+    /// Tiles in a row of the mesh, of each mesh if there are several; `None`
+    /// without a mesh.
+    #[must_use]
+    pub fn mesh_width(&self) -> Option<u32> {
+        match &self.network {
+            Network::Mesh { sockets, .. } => {
+                let count = sockets.as_ref().map_or(1, |sockets| sockets.count);
+                Some((self.cores / count).isqrt())
+            }
+            Network::Groups { .. } => None,
+        }
+    }
+
     /// Memory controllers of the machine.
     #[must_use]
     pub fn controllers(&self) -> u32 {
@@ -124,4 +137,23 @@ pub struct Core {
     /// Cycles from one look at a word to the next in a spin loop, the spin
     /// hint (`pause`) included.
     pub spin_period: u64,
+    /// Lines that come while the core goes on; without a value it waits for each.
+    pub overlap: Option<Overlap>,
+}
+
+/// What a core does not wait for: its plain stores, and lines that a stride
+/// prefetcher brings. Atomic operations and loads that miss are waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Overlap {
+    /// Lines on their way to a core at once, the one it waits for not included.
+    pub lines: u32,
+    /// Plain stores among them; 0 for a core that waits for its stores.
+    pub store_buffer: u32,
+    /// Streams of reads that the prefetcher follows; 0 for no prefetcher.
+    pub streams: u32,
+    /// Strides that it is ahead of its stream at most.
+    pub distance: u32,
+    /// Whether a store to a whole line takes the line without reading it.
+    pub whole_lines: bool,
 }

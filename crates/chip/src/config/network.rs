@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Network {
     /// A two-dimensional mesh of tiles with XY routing, a core a tile. Its width
-    /// is the square root of the number of tiles, rounded down.
+    /// is the square root of the number of tiles (of a socket), rounded down.
     #[serde(rename_all = "kebab-case")]
     Mesh {
         /// Cycles in a router.
@@ -20,6 +20,8 @@ pub enum Network {
         contention: Contention,
         /// Whether routers copy a broadcast (else it is a message a tile).
         broadcast_tree: bool,
+        /// Several such meshes; without a value there is one.
+        sockets: Option<Sockets>,
     },
     /// Core groups at distances from each other.
     #[serde(rename_all = "kebab-case")]
@@ -32,6 +34,20 @@ pub enum Network {
         /// Cycles a message keeps the link between two groups.
         occupancy: u64,
     },
+}
+
+/// Sockets with a mesh each, of as many consecutive tiles. A message to another
+/// socket goes as far on both meshes together as it would on one, from the
+/// sender's place to the receiver's, and crosses the link between the two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Sockets {
+    /// How many; each is one core group.
+    pub count: u32,
+    /// Cycles from one to another beyond the hops on the meshes.
+    pub cycles: u64,
+    /// Cycles a message keeps the link from one to another.
+    pub occupancy: u64,
 }
 
 /// One distance class.

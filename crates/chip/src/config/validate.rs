@@ -172,11 +172,29 @@ impl Config {
             "atomics.kind = far with it, since no private cache owns a line",
         )?;
         expect(
-            self.atomics.kind != AtomicKind::Far
-                || self.llc.is_some() && coherence.writes == Writes::Through,
+            self.atomics.kind != AtomicKind::Far || self.llc.is_some(),
             "atomics.kind",
             "far",
-            "an llc in which they are done, and coherence.writes = through",
+            "an llc in which they are done",
+        )?;
+        let far = self.atomics.kind == AtomicKind::Far;
+        expect(
+            far || self.atomics.at_home.is_none(),
+            "atomics.at-home",
+            self.atomics.at_home.unwrap_or(0),
+            "atomics.kind = far with it",
+        )?;
+        expect(
+            far || self.atomics.hold.is_none(),
+            "atomics.hold",
+            self.atomics.hold.unwrap_or(0),
+            "atomics.kind = far with it",
+        )?;
+        expect(
+            far || self.atomics.posted.is_none(),
+            "atomics.posted",
+            self.atomics.posted.unwrap_or(false),
+            "atomics.kind = far with it",
         )
     }
 
@@ -186,8 +204,28 @@ impl Config {
                 router,
                 link,
                 contention,
+                broadcast_tree,
+                sockets,
                 ..
             } => {
+                if let Some(sockets) = sockets {
+                    let expected = format!(
+                        "cores = {} over group-cores = {}, a socket a group",
+                        self.cores, self.group_cores
+                    );
+                    expect(
+                        sockets.count == self.groups(),
+                        "network.mesh.sockets.count",
+                        sockets.count,
+                        &expected,
+                    )?;
+                    expect(
+                        *contention == Contention::HopCounter && !broadcast_tree,
+                        "network.mesh.sockets",
+                        "several meshes",
+                        "contention = hop-counter and broadcast-tree = false with them",
+                    )?;
+                }
                 expect(
                     self.threads_per_core == 1,
                     "threads-per-core",

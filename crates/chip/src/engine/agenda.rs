@@ -10,6 +10,9 @@ use std::collections::BinaryHeap;
 pub(crate) enum Event {
     /// The core's request reaches its next stage.
     Arrive,
+    /// A request of the core's for this line, which it does not wait for, reaches
+    /// its next stage.
+    Flight { line: u32 },
     /// The home of a line may serve the next request.
     Free(u32),
     /// A spinner's patience ends, unless it was disturbed since.

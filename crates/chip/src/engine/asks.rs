@@ -3,6 +3,7 @@
 //! thread must suspend; it is resumed, perhaps on another core, when it is.
 
 use super::agenda::Event;
+use super::overlap::Overlap;
 use super::port::{Mode, Port};
 use super::thread::{Body, Reply, State as ThreadState, Thread, Wait};
 use super::{Engine, LONGEST};
@@ -38,6 +39,10 @@ impl Engine {
             return None;
         }
         let line = (self.addresses.simulated(host) >> self.line_shift) as u32;
+        let settled = |overlap: &Overlap| overlap.is_settled(port.tile, line, operation);
+        if !self.overlap.as_ref().is_none_or(settled) {
+            return None;
+        }
         let tile = &mut self.memory.tiles[port.tile as usize];
         let Some(state) = tile.l1.touch(line) else {
             return self.hit_l2(core, line, operation, word);
@@ -88,8 +93,16 @@ impl Engine {
         {
             return Asked::Again;
         }
+        if let Some(asked) = self.meet_flights(core, line, operation) {
+            return asked;
+        }
         let write = !operation.reads_only();
         let lookup = self.memory.lookup(core, line, write);
+        if lookup == Lookup::Miss
+            && let Some(asked) = self.buffer_store(core, line, operation)
+        {
+            return asked;
+        }
         let port = &mut self.ports[core as usize];
         let (activity, cycles) = match lookup {
             Lookup::L1(cycles) => (Activity::L1, cycles),
@@ -105,8 +118,10 @@ impl Engine {
                     operation,
                     word,
                     arrived: at,
+                    awaited: true,
                 });
                 self.agenda.plan(at, core, Event::Arrive);
+                self.look_ahead(core, line, operation);
                 return Asked::Suspend;
             }
         };
@@ -115,6 +130,8 @@ impl Engine {
         }
         port.pass(activity, cycles);
         port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
+        self.look_ahead(core, line, operation);
+        let port = &self.ports[core as usize];
         let at = port.clock;
         let value = word.apply(operation);
         if self.wake_disturbed(at) {

@@ -30,6 +30,7 @@ mod hash;
 mod kernel;
 mod message;
 mod outcome;
+mod overlap;
 mod pace;
 mod port;
 mod spin;
@@ -49,6 +50,7 @@ use crate::network::{self, Optical};
 use crate::os::{FutexTable, Scheduler, ThreadId};
 use agenda::{Agenda, Event, Next};
 use hash::EventHash;
+use overlap::Overlap;
 use pace::Pace;
 use port::Mode;
 use thread::{State, Thread};
@@ -80,6 +82,8 @@ pub(crate) struct Engine {
     cpi_1024: u64,
     /// What makes cores slower than that.
     pace: Option<Pace>,
+    /// Lines that come while cores go on.
+    overlap: Option<Overlap>,
     defect: Option<String>,
 }
 
@@ -122,6 +126,7 @@ impl Engine {
             write_through: config.coherence.writes == Writes::Through,
             cpi_1024: (config.core.cpi * 1024.0).round() as u64,
             pace: Pace::new(config),
+            overlap: Overlap::new(config),
             defect: None,
             addresses,
             memory,
@@ -209,6 +214,7 @@ impl Engine {
                     self.after(request, arrival, at);
                 }
             }
+            Event::Flight { line } => self.flight_arrives(core, line, at),
             Event::Free(line) => self.serve_waiting(line, at),
             Event::Patience { plan } => self.patience_ended(core, plan, at),
             Event::Wake => self.wake_core(core, at),
@@ -244,6 +250,9 @@ impl Engine {
             Arrival::Served(served) => self.complete(request, served, at),
             Arrival::Travels(reaches, stage) => {
                 let request = Request { stage, ..request };
+                if !request.awaited {
+                    return self.flight_travels(request, reaches);
+                }
                 self.ports[request.core as usize].request = Some(request);
                 self.agenda.plan(reaches, request.core, Event::Arrive);
             }
@@ -254,15 +263,39 @@ impl Engine {
         }
     }
 
-    /// An access took effect: its core goes on when it has the answer.
+    /// An access took effect.
     fn complete(&mut self, request: Request, served: Served, at: u64) {
+        if request.awaited {
+            self.answer(&request, &served);
+        } else {
+            self.land(request, &served, at);
+        }
+        let address = u64::from(request.line) << self.line_shift;
+        let source = match served.class {
+            Class::Group => Source::Group,
+            Class::Remote => Source::Remote,
+            Class::Memory => Source::Memory,
+        };
+        let taken = Taken {
+            by: request.core,
+            copies: served.taken,
+        };
+        let write = !request.operation.reads_only();
+        self.lines
+            .served(address, source, at - request.arrived, taken, write);
+        self.wake_disturbed(at);
+        if cfg!(debug_assertions)
+            && let Err(defect) = self.memory.check_line(request.line)
+        {
+            self.defect.get_or_insert(defect);
+        }
+    }
+
+    /// The core that waits for an access goes on when it has the answer.
+    fn answer(&mut self, request: &Request, served: &Served) {
         let port = &mut self.ports[request.core as usize];
         debug_assert_eq!(port.mode, Mode::Missing);
-        let activity = match served.class {
-            Class::Group => Activity::Group,
-            Class::Remote => Activity::Remote,
-            Class::Memory => Activity::Memory,
-        };
+        let activity = overlap::activity(served.class);
         let from = port.clock;
         port.pass_until(activity, served.done - served.execution);
         port.pass(Activity::Atomic, served.execution);
@@ -278,26 +311,7 @@ impl Engine {
         }
         self.agenda.go_on(port);
         let to = port.clock;
-        let address = u64::from(request.line) << self.line_shift;
-        let source = match served.class {
-            Class::Group => Source::Group,
-            Class::Remote => Source::Remote,
-            Class::Memory => Source::Memory,
-        };
-        let taken = Taken {
-            by: request.core,
-            copies: served.taken,
-        };
-        let write = !request.operation.reads_only();
-        self.lines
-            .served(address, source, at - request.arrived, taken, write);
         self.record(request.core, activity, from, to);
-        self.wake_disturbed(at);
-        if cfg!(debug_assertions)
-            && let Err(defect) = self.memory.check_line(request.line)
-        {
-            self.defect.get_or_insert(defect);
-        }
     }
 }
 

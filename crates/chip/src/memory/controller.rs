@@ -1,30 +1,76 @@
 //! A memory controller: a latency, and a bandwidth that requests queue for.
 
 use crate::config;
+use crate::network::queue::{HistoryList, QueueModel};
 
-/// One controller's queue, served in order of arrival.
+/// The machine's controllers.
 pub(crate) struct Controllers {
-    free_at: Box<[u64]>,
     latency: u64,
-    /// Cycles one line keeps a controller.
-    service: u64,
+    queues: Queues,
 }
+
+/// How requests wait for bandwidth.
+enum Queues {
+    /// One queue a controller, in order of asking: when each is free, and the
+    /// cycles that a line keeps it.
+    Whole { free_at: Box<[u64]>, service: u64 },
+    /// Channels, each of which knows when it is free; a line keeps one for so
+    /// many parts of a cycle.
+    Channels {
+        each: Box<[HistoryList]>,
+        of_controller: u32,
+        service: u64,
+    },
+}
+
+/// Parts of a cycle in which channels are occupied.
+const PARTS: u64 = 64;
 
 impl Controllers {
     pub(crate) fn new(memory: &config::Memory, count: u32, line: u32) -> Self {
+        let cycles = f64::from(line) / memory.bytes_per_cycle;
+        let queues = match memory.channels {
+            None => Queues::Whole {
+                free_at: vec![0; count as usize].into(),
+                service: cycles.ceil() as u64,
+            },
+            Some(channels) => {
+                let service = ((cycles * PARTS as f64).round() as u64).max(1);
+                let each = vec![HistoryList::new(service); (count * channels) as usize];
+                Queues::Channels {
+                    each: each.into(),
+                    of_controller: channels,
+                    service,
+                }
+            }
+        };
         Self {
-            free_at: vec![0; count as usize].into(),
             latency: memory.latency,
-            service: (f64::from(line) / memory.bytes_per_cycle).ceil() as u64,
+            queues,
         }
     }
 
-    /// A line is read or written at controller `which` from `at`; returns when
+    /// `line` is read or written at controller `which` from `at`; returns when
     /// its data are there. The latency contains the transfer of one line.
-    pub(crate) fn access(&mut self, which: u32, at: u64) -> u64 {
-        let free_at = &mut self.free_at[which as usize];
-        let start = at.max(*free_at);
-        *free_at = start + self.service;
+    pub(crate) fn access(&mut self, which: u32, line: u32, at: u64) -> u64 {
+        let start = match &mut self.queues {
+            Queues::Whole { free_at, service } => {
+                let free_at = &mut free_at[which as usize];
+                let start = at.max(*free_at);
+                *free_at = start + *service;
+                start
+            }
+            Queues::Channels {
+                each,
+                of_controller,
+                service,
+            } => {
+                // Streams side by side do not meet on the same channels in step.
+                let channel = (line ^ line >> 6 ^ line >> 12) % *of_controller;
+                let queue = &mut each[(which * *of_controller + channel) as usize];
+                at + queue.delay(at * PARTS, *service).div_ceil(PARTS)
+            }
+        };
         start + self.latency
     }
 }
@@ -33,17 +79,41 @@ impl Controllers {
 mod tests {
     use super::*;
 
-    #[test]
-    fn lines_queue_for_bandwidth() {
+    fn two(bytes_per_cycle: f64, channels: Option<u32>) -> Controllers {
         let memory = config::Memory {
             latency: 100,
-            bytes_per_cycle: 5.0,
+            bytes_per_cycle,
             nodes_per_controller: 1,
+            channels,
         };
-        let mut controllers = Controllers::new(&memory, 2, 64);
-        assert_eq!(controllers.access(0, 50), 150);
-        assert_eq!(controllers.access(0, 50), 163); // 64 bytes at 5: 13 cycles
-        assert_eq!(controllers.access(1, 50), 150);
-        assert_eq!(controllers.access(0, 500), 600);
+        Controllers::new(&memory, 2, 64)
+    }
+
+    #[test]
+    fn lines_queue_for_bandwidth() {
+        let mut controllers = two(5.0, None);
+        assert_eq!(controllers.access(0, 0, 50), 150);
+        assert_eq!(controllers.access(0, 1, 50), 163); // 64 bytes at 5: 13 cycles
+        assert_eq!(controllers.access(1, 2, 50), 150);
+        assert_eq!(controllers.access(0, 3, 500), 600);
+    }
+
+    #[test]
+    fn channels_deliver_their_bytes_a_cycle() {
+        for (bytes, channels) in [(5.0, 1), (13.7, 8), (61.0, 2), (9.6, 12)] {
+            let mut controllers = two(bytes, Some(channels));
+            let lines = 20_000;
+            let last = (0..lines).map(|line| controllers.access(1, line, 0)).max();
+            let expected = f64::from(lines) * 64.0 / (bytes * f64::from(channels));
+            let found = (last.unwrap() - 100) as f64;
+            assert!((found / expected - 1.0).abs() < 0.02, "{found}, {expected}");
+        }
+    }
+
+    #[test]
+    fn a_request_of_later_does_not_keep_earlier_ones() {
+        let mut controllers = two(5.0, Some(1));
+        assert_eq!(controllers.access(0, 0, 900), 1000);
+        assert_eq!(controllers.access(0, 1, 50), 150);
     }
 }

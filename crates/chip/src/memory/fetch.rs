@@ -140,7 +140,7 @@ impl Memory {
         }
         let (controller, place) = self.places.controller(home, request.line);
         let asked = self.travel(stage, place, CONTROL_BITS, at);
-        let read = self.controllers.access(controller, asked);
+        let read = self.controllers.access(controller, request.line, asked);
         let read = match self.config.coherence.data_path {
             DataPath::ThroughHome => {
                 let bits = self.data_bits();

@@ -25,6 +25,8 @@ pub(crate) struct Line {
     pub(crate) readers_until: u64,
     /// Requests that found it busy, in the order of their arrival.
     pub(crate) waiting: VecDeque<Request>,
+    /// The tile that asked for an atomic operation at the home last.
+    pub(crate) last_far: Option<TileId>,
     /// Cores that spin on it, and need not look again until it is taken.
     pub(crate) watchers: Vec<u32>,
 }
@@ -48,6 +50,12 @@ impl LineTable {
             Some(lines) => &mut lines[at],
             None => unreachable!("just made"),
         }
+    }
+
+    /// Whether the line's chunk was made.
+    pub(crate) fn is_known(&self, line: LineId) -> bool {
+        let chunk = self.chunks.get(line as usize / CHUNK);
+        chunk.is_some_and(Option::is_some)
     }
 
     #[cold]

@@ -15,6 +15,7 @@
 mod cache;
 mod check;
 mod controller;
+mod far;
 mod fetch;
 mod holders;
 mod invalidate;
@@ -82,6 +83,12 @@ impl Memory {
         let group = self.places.group_of_tile(self.places.tile(core));
         let home = self.places.home(line, group);
         self.places.home_place(home, line)
+    }
+
+    /// Whether `line` is in memory that the program has used: nothing else is
+    /// brought ahead, and nobody's first touch of a page is a guess.
+    pub(crate) fn is_known(&self, line: LineId) -> bool {
+        self.places.is_touched(line) && self.lines.is_known(line)
     }
 
     fn mesi(&self) -> bool {

@@ -10,6 +10,8 @@ pub(crate) enum Operation {
     TouchRead,
     /// Brings the line for writing; no word of it is meant.
     TouchWrite,
+    /// The same for all of a line: nothing of it needs to be read.
+    TouchFill,
     Load,
     Store(u64),
     Swap(u64),
@@ -59,7 +61,7 @@ impl Operation {
     pub(crate) fn is_read_modify_write(self) -> bool {
         !matches!(
             self,
-            Self::Load | Self::Store(_) | Self::TouchRead | Self::TouchWrite
+            Self::Load | Self::Store(_) | Self::TouchRead | Self::TouchWrite | Self::TouchFill
         )
     }
 
@@ -67,7 +69,8 @@ impl Operation {
     #[inline]
     pub(crate) fn execution(self, costs: &config::Atomics) -> u64 {
         match self {
-            Self::Load | Self::Store(_) | Self::TouchRead | Self::TouchWrite => 0,
+            Self::Load | Self::Store(_) => 0,
+            Self::TouchRead | Self::TouchWrite | Self::TouchFill => 0,
             Self::Swap(_) => costs.swap,
             Self::CompareExchange { .. } => costs.cas,
             // On the machines at hand `or` to set a bit is what test-and-set is.
@@ -118,7 +121,10 @@ impl Word {
 
     /// Does `operation` and returns the value before it.
     pub(crate) fn apply(self, operation: Operation) -> u64 {
-        if matches!(operation, Operation::TouchRead | Operation::TouchWrite) {
+        if matches!(
+            operation,
+            Operation::TouchRead | Operation::TouchWrite | Operation::TouchFill
+        ) {
             return 0;
         }
         let old = self.read();

@@ -141,6 +141,12 @@ impl Places {
         self.pages[page].into()
     }
 
+    /// Whether the home of `line` is decided.
+    pub(crate) fn is_touched(&self, line: LineId) -> bool {
+        let page = self.pages.get((line / self.lines_per_page) as usize);
+        !self.first_touch || page.is_some_and(|&home| home != UNTOUCHED)
+    }
+
     /// The place that is home to `line` in group `home`.
     pub(crate) fn home_place(&self, home: u32, line: LineId) -> u32 {
         self.group_place(home, line)

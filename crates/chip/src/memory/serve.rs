@@ -3,6 +3,7 @@
 
 use super::Memory;
 use super::cache::State;
+use super::operation::Operation;
 use super::transaction::{Class, Data, Request, Served, Stage};
 use crate::config::Writes;
 
@@ -75,13 +76,16 @@ impl Memory {
     }
 
     pub(super) fn serve_write(&mut self, request: &Request, now: u64) -> Served {
-        let value = request.word.apply(request.operation);
         let at = now
             + if request.stage == Stage::Home {
                 self.config.coherence.latency
             } else {
                 0
             };
+        if self.is_far(request) {
+            return self.serve_far(request, at);
+        }
+        let value = request.word.apply(request.operation);
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let line = self.lines.line(request.line);
@@ -104,7 +108,7 @@ impl Memory {
                 let mine = self.places.group_of_tile(tile);
                 let others = line.sharers.iter().any(|one| one != tile)
                     || line.groups.iter().any(|one| one != mine);
-                let data = if had_it {
+                let data = if had_it || request.operation == Operation::TouchFill {
                     // Permission alone, from where the request is.
                     let stage = self.stage_place(request);
                     let at = self.permission_from(request, stage, at);
@@ -128,9 +132,10 @@ impl Memory {
         let taken = self.take_from_all(request.line, tile);
         // Threads that share the writer's caches see the write too.
         self.disturb(request.line, tile);
+        let hold = self.hold(request.operation);
         let line = self.lines.line(request.line);
         line.owner = Some(tile);
-        line.busy_until = done;
+        line.busy_until = done + hold;
         self.fill(request.line, tile, State::Modified, done);
         Served {
             done,
@@ -172,7 +177,7 @@ impl Memory {
             let home = self.places.home(request.line, group);
             let (controller, _) = self.places.controller(home, request.line);
             Data {
-                at: self.controllers.access(controller, at),
+                at: self.controllers.access(controller, request.line, at),
                 class: Class::Memory,
             }
         };

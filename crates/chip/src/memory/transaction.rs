@@ -30,6 +30,8 @@ pub(crate) struct Request {
     pub(crate) word: Word,
     /// When it reached the stage.
     pub(crate) arrived: u64,
+    /// Whether its core waits for it.
+    pub(crate) awaited: bool,
 }
 
 /// Where a request has got to.

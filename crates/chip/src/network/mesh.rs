@@ -2,7 +2,7 @@
 
 use super::queue::{HistoryList, QueueModel};
 use super::{Broadcast, Cycles, Invalid};
-use crate::config::Contention;
+use crate::config::{Contention, Sockets};
 
 /// A mesh with XY routing, a core a tile.
 ///
@@ -21,6 +21,28 @@ pub(crate) struct Mesh {
     broadcast_tree: bool,
     /// By router and [`Port`]; empty if messages pass through each other.
     ports: Box<[HistoryList]>,
+    links: Option<Links>,
+}
+
+/// Between several meshes.
+#[derive(Clone, Debug)]
+struct Links {
+    /// Cores of one mesh, and meshes.
+    cores: u32,
+    count: u32,
+    cycles: Cycles,
+    occupancy: Cycles,
+    /// By ordered pair of meshes.
+    queues: Box<[HistoryList]>,
+}
+
+impl Links {
+    /// The link between the meshes of two cores; `None` if they are on one.
+    #[inline]
+    fn between(&self, from: u32, to: u32) -> Option<usize> {
+        let (from, to) = (from / self.cores, to / self.cores);
+        (from != to).then_some((from * self.count + to) as usize)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +98,33 @@ impl Mesh {
             flit_shift: flit_bits.is_power_of_two().then(|| flit_bits.ilog2()),
             broadcast_tree,
             ports: vec![HistoryList::new(1); ports].into(),
+            links: None,
         })
+    }
+
+    /// The same tiles on a mesh a socket.
+    pub(super) fn in_sockets(mut self, sockets: Option<&Sockets>) -> Self {
+        let Some(sockets) = sockets else {
+            return self;
+        };
+        let cores = self.places.len() as u32 / sockets.count;
+        self.width = cores.isqrt();
+        for (core, place) in (0..).zip(&mut self.places) {
+            let core = core % cores;
+            *place = Place {
+                x: core % self.width,
+                y: core / self.width,
+            };
+        }
+        let pairs = (sockets.count * sockets.count) as usize;
+        self.links = Some(Links {
+            cores,
+            count: sockets.count,
+            cycles: sockets.cycles,
+            occupancy: sockets.occupancy,
+            queues: vec![HistoryList::new(sockets.occupancy); pairs].into(),
+        });
+        self
     }
 
     #[inline]
@@ -98,13 +146,21 @@ impl Mesh {
         if from == to {
             return 0;
         }
-        Cycles::from(self.hops(from, to)) * self.hop + self.flits(bits)
+        let crosses = |links: &Links| links.between(from, to).map_or(0, |_| links.cycles);
+        let link = self.links.as_ref().map_or(0, crosses);
+        Cycles::from(self.hops(from, to)) * self.hop + self.flits(bits) + link
     }
 
     #[inline]
     pub(super) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         if self.ports.is_empty() || from == to {
-            return at + self.latency(from, to, bits);
+            let mut wait = 0;
+            if let Some(links) = &mut self.links
+                && let Some(link) = links.between(from, to)
+            {
+                wait = links.queues[link].delay(at, links.occupancy);
+            }
+            return at + wait + self.latency(from, to, bits);
         }
         self.route(from, to, self.flits(bits), at)
     }
@@ -238,8 +294,35 @@ mod tests {
             flit_bits: 64,
             contention,
             broadcast_tree,
+            sockets: None,
         };
         Electrical::new(&config, cores, 1).unwrap()
+    }
+
+    #[test]
+    fn sockets_are_meshes_with_a_link_between_them() {
+        let config = Network::Mesh {
+            router: 1,
+            link: 1,
+            flit_bits: 64,
+            contention: COUNT,
+            broadcast_tree: false,
+            sockets: Some(Sockets {
+                count: 2,
+                cycles: 50,
+                occupancy: 4,
+            }),
+        };
+        let mut net = Electrical::new(&config, 32, 16).unwrap();
+        // 4 x 4 each: core 15 and core 31 are at the same place.
+        assert_eq!((hops(&net, 0, 15), hops(&net, 0, 31)), (6, 6));
+        assert_eq!(net.latency(0, 15, 64), 13);
+        assert_eq!(net.latency(0, 31, 64), 63);
+        assert_eq!(net.latency(15, 31, 64), 51);
+        assert_eq!(net.send(0, 31, 64, 100), 163);
+        assert_eq!(net.send(1, 16, 64, 100), 100 + 4 + 2 + 1 + 50, "the link is taken");
+        assert_eq!(net.send(31, 0, 64, 100), 163, "the other way is not");
+        assert_eq!(net.send(0, 15, 64, 100), 113);
     }
 
     fn hops(net: &Electrical, from: u32, to: u32) -> u32 {

@@ -67,8 +67,11 @@ impl Electrical {
                 flit_bits,
                 contention,
                 broadcast_tree,
-            } => Mesh::new(cores, router + link, flit_bits, contention, broadcast_tree)
-                .map(Self::Mesh),
+                ref sockets,
+            } => {
+                let mesh = Mesh::new(cores, router + link, flit_bits, contention, broadcast_tree)?;
+                Ok(Self::Mesh(mesh.in_sockets(sockets.as_ref())))
+            }
             config::Network::Groups {
                 ref classes,
                 ref distance,

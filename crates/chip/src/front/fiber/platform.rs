@@ -335,15 +335,25 @@ fn no_such_core(core: usize, cores: u32) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// One access a line.
+/// One access a line. Where machines tell stores to whole lines apart, they are.
 fn touch<T>(data: &[T], operation: Operation) {
-    let line = with_inside(|engine, _| engine.config.line as usize);
+    let (line, fills) = with_inside(|engine, _| {
+        let overlap = engine.config.core.overlap.as_ref();
+        let fills = overlap.is_some_and(|overlap| overlap.whole_lines);
+        (engine.config.line as usize, fills)
+    });
     let first = data.as_ptr().addr();
     let end = first + size_of_val(data);
     let mut at = first;
     while at < end {
+        let next = (at / line + 1) * line;
+        let whole = fills && at.is_multiple_of(line) && next <= end;
+        let operation = match operation {
+            Operation::TouchWrite if whole => Operation::TouchFill,
+            operation => operation,
+        };
         cells::access(at, operation, Word::none());
-        at = (at / line + 1) * line;
+        at = next;
     }
 }
 

@@ -1,0 +1,351 @@
+//! Lines on their way to a core that does not wait for them: plain stores in a
+//! store buffer, and what a stride prefetcher asks for.
+//!
+//! Both move lines only. Plain data have no simulated value (`Platform::read`,
+//! `Platform::write`), so nothing here can reorder what threads see of each other:
+//! an atomic write waits until the stores before it are done, and memory stays
+//! sequentially consistent. A request without a waiting core is an ordinary
+//! request: it travels, queues at the line's home and takes effect there.
+//!
+//! A core that needs a line that is on its way waits until the line is there.
+
+use super::Engine;
+use super::agenda::Event;
+use super::asks::Asked;
+use super::port::Mode;
+use crate::account::Activity;
+use crate::config;
+use crate::memory::{Class, Operation, Request, Served, Word};
+
+/// The lines on their way, and the streams, of all tiles.
+pub(super) struct Overlap {
+    rules: config::Overlap,
+    tiles: Box<[Tile]>,
+}
+
+#[derive(Clone, Default)]
+struct Tile {
+    flights: Vec<Flight>,
+    streams: Vec<Stream>,
+    /// The line read last: another look at it teaches nothing.
+    last: Option<u32>,
+    /// Cores that wait until a line lands.
+    waiting: Vec<u32>,
+    /// Counts what the streams have learned, for their ages.
+    looks: u64,
+}
+
+/// A line on its way.
+#[derive(Clone, Copy)]
+struct Flight {
+    request: Request,
+    /// When it is there and where it came from, once its home has served it.
+    landed: Option<(u64, Class)>,
+}
+
+impl Flight {
+    fn is_store(&self) -> bool {
+        !self.request.operation.reads_only()
+    }
+}
+
+/// Reads at one distance from each other.
+#[derive(Clone, Copy)]
+struct Stream {
+    last: u32,
+    stride: i64,
+    /// How often the stride was seen in a row.
+    seen: u32,
+    /// The farthest line that was asked for ahead.
+    ahead: i64,
+    used: u64,
+}
+
+/// A read so far from a stream's last may be its next.
+const REACH: u64 = 16;
+/// A stride seen so often in a row is believed.
+const BELIEVED: u32 = 2;
+
+impl Overlap {
+    pub(super) fn new(config: &config::Config) -> Option<Self> {
+        let tiles = config.cores / config.threads_per_core;
+        config.core.overlap.clone().map(|rules| Self {
+            rules,
+            tiles: vec![Tile::default(); tiles as usize].into(),
+        })
+    }
+
+    /// Whether an access to `line` has nothing to wait for and teaches nothing.
+    #[inline]
+    pub(super) fn is_settled(&self, tile: u32, line: u32, operation: Operation) -> bool {
+        let tile = &self.tiles[tile as usize];
+        tile.flights.is_empty() && (tile.last == Some(line) || !operation.reads_only())
+    }
+}
+
+impl Tile {
+    /// What `operation` on `line` must wait for, the last first; `None` in it for
+    /// a line that its home has not served yet.
+    fn blocks(&self, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
+        let blocking = self.flights.iter().filter(|flight| {
+            let same = flight.request.line == line;
+            match operation {
+                Operation::TouchWrite | Operation::TouchFill => same && !flight.is_store(),
+                _ if operation.reads_only() => same,
+                _ => same || flight.is_store(),
+            }
+        });
+        blocking
+            .map(|flight| flight.landed)
+            .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at))
+    }
+
+    /// The stream that a read of `line` continues; its lines ahead, if its stride
+    /// is believed.
+    fn learn(&mut self, line: u32, most: usize) -> Option<&mut Stream> {
+        self.looks += 1;
+        let distance = |stream: &Stream| i64::from(line) - i64::from(stream.last);
+        let near = |stream: &Stream| distance(stream).unsigned_abs() <= REACH;
+        let next = |stream: &Stream| distance(stream) == stream.stride;
+        let streams = &mut self.streams;
+        let found = streams
+            .iter()
+            .position(next)
+            .or_else(|| streams.iter().position(near));
+        let at = found.unwrap_or_else(|| {
+            let fresh = Stream {
+                last: line,
+                stride: 0,
+                seen: 0,
+                ahead: i64::from(line),
+                used: 0,
+            };
+            if streams.len() < most {
+                streams.push(fresh);
+                return streams.len() - 1;
+            }
+            let oldest = (0..most).min_by_key(|&at| streams[at].used).unwrap_or(0);
+            streams[oldest] = fresh;
+            oldest
+        });
+        let stream = &mut streams[at];
+        stream.used = self.looks;
+        let stride = i64::from(line) - i64::from(stream.last);
+        if stride == 0 {
+            return None;
+        }
+        if stride == stream.stride {
+            stream.seen += 1;
+        } else {
+            (stream.stride, stream.seen, stream.ahead) = (stride, 1, i64::from(line));
+        }
+        stream.last = line;
+        (stream.seen >= BELIEVED).then_some(stream)
+    }
+}
+
+/// What a core does that waits for a line.
+pub(super) fn activity(class: Class) -> Activity {
+    match class {
+        Class::Group => Activity::Group,
+        Class::Remote => Activity::Remote,
+        Class::Memory => Activity::Memory,
+    }
+}
+
+impl Engine {
+    /// What lines on their way mean for an access to `line`: `None` if it may go
+    /// on to the caches.
+    pub(super) fn meet_flights(
+        &mut self,
+        core: u32,
+        line: u32,
+        operation: Operation,
+    ) -> Option<Asked> {
+        let port = &mut self.ports[core as usize];
+        let tile = &mut self.overlap.as_mut()?.tiles[port.tile as usize];
+        let now = port.clock;
+        tile.flights
+            .retain(|flight| flight.landed.is_none_or(|(at, _)| at > now));
+        if let Some(blocking) = tile.blocks(line, operation) {
+            return Some(self.wait_for(core, blocking));
+        }
+        // Another store to a line that is on its way to be written.
+        let buffered = tile.flights.iter().any(|flight| flight.request.line == line);
+        buffered.then(|| {
+            port.pass(Activity::L1, self.config.l1.latency);
+            Asked::Done(0)
+        })
+    }
+
+    /// A plain store that missed goes into the store buffer; `None` if there is
+    /// no such buffer and the core waits for its stores.
+    pub(super) fn buffer_store(
+        &mut self,
+        core: u32,
+        line: u32,
+        operation: Operation,
+    ) -> Option<Asked> {
+        if !matches!(operation, Operation::TouchWrite | Operation::TouchFill) {
+            return None;
+        }
+        let tile = self.ports[core as usize].tile;
+        let overlap = self.overlap.as_ref()?;
+        let (rules, tile) = (&overlap.rules, &overlap.tiles[tile as usize]);
+        if rules.store_buffer == 0 {
+            return None;
+        }
+        let stores = tile.flights.iter().filter(|flight| flight.is_store());
+        let full = stores.count() >= rules.store_buffer as usize;
+        if full || tile.flights.len() >= rules.lines as usize {
+            let wanted = tile
+                .flights
+                .iter()
+                .filter(|flight| !full || flight.is_store());
+            let first = wanted.min_by_key(|flight| flight.landed.map_or(u64::MAX, |(at, _)| at));
+            let first = first.and_then(|flight| flight.landed);
+            return Some(self.wait_for(core, first));
+        }
+        self.launch(core, line, operation);
+        let latency = self.config.l1.latency;
+        self.ports[core as usize].pass(Activity::L1, latency);
+        self.set_horizon(core);
+        Some(Asked::Done(0))
+    }
+
+    /// The core has read `line`: asks for what the stream will read next.
+    pub(super) fn look_ahead(&mut self, core: u32, line: u32, operation: Operation) {
+        let tile = self.ports[core as usize].tile;
+        let Some(overlap) = &mut self.overlap else {
+            return;
+        };
+        let (streams, distance) = (overlap.rules.streams as usize, overlap.rules.distance);
+        let lines = overlap.rules.lines as usize;
+        let of_tile = &mut overlap.tiles[tile as usize];
+        if streams == 0 || !operation.reads_only() || of_tile.last == Some(line) {
+            return;
+        }
+        of_tile.last = Some(line);
+        let room = lines.saturating_sub(of_tile.flights.len());
+        let Some(stream) = of_tile.learn(line, streams) else {
+            return;
+        };
+        let (at, stride) = (stream.last, stream.stride);
+        let asked = (stream.ahead - i64::from(at)) / stride;
+        let mut wanted = Vec::new();
+        for step in asked.max(0) + 1..=i64::from(distance) {
+            let target = i64::from(at) + stride * step;
+            let Ok(target) = u32::try_from(target) else {
+                break;
+            };
+            if wanted.len() >= room || !self.memory.is_known(target) {
+                break;
+            }
+            stream.ahead = i64::from(target);
+            wanted.push(target);
+        }
+        let of_tile = &overlap.tiles[tile as usize];
+        let is_here = |line: u32| {
+            let mut flights = of_tile.flights.iter();
+            self.memory.tiles[tile as usize].state(line).is_some()
+                || flights.any(|flight| flight.request.line == line)
+        };
+        wanted.retain(|&line| !is_here(line));
+        for line in wanted {
+            self.launch(core, line, Operation::TouchRead);
+        }
+        self.set_horizon(core);
+    }
+
+    /// Asks for a line without waiting for it.
+    fn launch(&mut self, core: u32, line: u32, operation: Operation) {
+        let port = &self.ports[core as usize];
+        let tile = port.tile;
+        let (at, stage) = self.memory.depart(core, line, port.clock);
+        let request = Request {
+            core,
+            line,
+            stage,
+            operation,
+            word: Word::none(),
+            arrived: at,
+            awaited: false,
+        };
+        if let Some(overlap) = &mut self.overlap {
+            overlap.tiles[tile as usize].flights.push(Flight {
+                request,
+                landed: None,
+            });
+            self.agenda.plan(at, core, Event::Flight { line });
+        }
+    }
+
+    /// The core goes on at `landed`, or when any line lands, and asks again.
+    fn wait_for(&mut self, core: u32, landed: Option<(u64, Class)>) -> Asked {
+        let port = &mut self.ports[core as usize];
+        match landed {
+            Some((at, class)) => {
+                port.pass_until(activity(class), at.max(port.clock));
+                self.agenda.go_on(port);
+            }
+            None => {
+                port.mode = Mode::Missing;
+                let tile = port.tile;
+                if let Some(overlap) = &mut self.overlap {
+                    overlap.tiles[tile as usize].waiting.push(core);
+                }
+            }
+        }
+        Asked::Again
+    }
+
+    fn flight_of(&mut self, core: u32, line: u32) -> Option<&mut Flight> {
+        let tile = self.ports[core as usize].tile;
+        let flights = &mut self.overlap.as_mut()?.tiles[tile as usize].flights;
+        let mut flights = flights.iter_mut();
+        flights.find(|flight| flight.request.line == line && flight.landed.is_none())
+    }
+
+    /// A request that nobody waits for reaches its next stage.
+    pub(super) fn flight_arrives(&mut self, core: u32, line: u32, at: u64) {
+        let Some(flight) = self.flight_of(core, line) else {
+            return;
+        };
+        flight.request.arrived = at;
+        let request = flight.request;
+        self.hash
+            .fold(at, u64::from(line) << 16 | u64::from(core));
+        let arrival = self.memory.arrive(request, at);
+        self.after(request, arrival, at);
+    }
+
+    /// It travels on.
+    pub(super) fn flight_travels(&mut self, request: Request, reaches: u64) {
+        if let Some(flight) = self.flight_of(request.core, request.line) {
+            flight.request = request;
+            let line = request.line;
+            self.agenda
+                .plan(reaches, request.core, Event::Flight { line });
+        }
+    }
+
+    /// Its home has served it.
+    pub(super) fn land(&mut self, request: Request, served: &Served, at: u64) {
+        if let Some(flight) = self.flight_of(request.core, request.line) {
+            flight.landed = Some((served.done, served.class));
+        }
+        let tile = self.ports[request.core as usize].tile;
+        let waiting = match &mut self.overlap {
+            Some(overlap) => std::mem::take(&mut overlap.tiles[tile as usize].waiting),
+            None => Vec::new(),
+        };
+        for core in waiting {
+            let port = &mut self.ports[core as usize];
+            port.pass_until(activity(served.class), at.max(port.clock));
+            let interrupted = std::mem::take(&mut port.interrupted);
+            port.pass(Activity::Switch, interrupted);
+            port.mode = Mode::Running;
+            self.agenda.go_on(port);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Far atomics: operations that are done where their line is at home.
+//!
+//! The request carries the operation to the home. The home fetches what a cache
+//! has written, has all copies dropped, executes, and keeps the line in the
+//! last-level cache. The line is free again for the next request when the
+//! operation is executed: nobody waits for data to travel, as with near atomics.
+//!
+//! A line that a private cache may write to is used there, as Arm's cores do.
+//! A core that asks twice in a row for a line that nobody else has gets it: a
+//! counter of one thread lives in that thread's cache.
+
+use super::Memory;
+use super::cache::State;
+use super::line::TileId;
+use super::operation::Operation;
+use super::transaction::{CONTROL_BITS, Class, Data, Request, Served};
+use crate::config::{AtomicKind, Writes};
+
+impl Memory {
+    /// Whether this request is done at its line's home and not in the core.
+    pub(super) fn is_far(&mut self, request: &Request) -> bool {
+        if self.config.atomics.kind != AtomicKind::Far
+            || self.config.coherence.writes == Writes::Through
+            || !request.operation.is_read_modify_write()
+            || self.hold(request.operation) > 0
+        {
+            return false;
+        }
+        let tile = self.places.tile(request.core);
+        let line = self.lines.line(request.line);
+        let another = |one: TileId| one != tile;
+        let shared = line.owner.is_some_and(another) || line.sharers.iter().any(another);
+        let alone = !shared && line.last_far == Some(tile);
+        line.last_far = Some(tile);
+        !alone
+    }
+
+    /// Cycles for which a core that has done `operation` keeps the line.
+    pub(super) fn hold(&self, operation: Operation) -> u64 {
+        match operation {
+            Operation::CompareExchange { .. } => self.config.atomics.hold.unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Does it, from `at` on.
+    pub(super) fn serve_far(&mut self, request: &Request, at: u64) -> Served {
+        let value = request.word.apply(request.operation);
+        let tile = self.places.tile(request.core);
+        let stage = self.stage_place(request);
+        let atomics = &self.config.atomics;
+        let execution = atomics
+            .at_home
+            .unwrap_or_else(|| request.operation.execution(atomics));
+        let posted = atomics.posted == Some(true) && is_posted(request.operation);
+        let data = self.gather(request, at);
+        let readers_until = self.lines.line(request.line).readers_until;
+        let executed = data.at.max(readers_until) + execution;
+        let done = if posted {
+            executed
+        } else {
+            self.permission_from(request, stage, executed) + self.places.reply_latency()
+        };
+        let taken = self.take_from_all(request.line, tile);
+        self.take_from(request.line, tile);
+        let group = self.places.group_of_tile(tile);
+        self.fill_group(request.line, group, State::Modified, executed);
+        self.lines.line(request.line).busy_until = executed;
+        Served {
+            done,
+            execution,
+            class: data.class,
+            value,
+            stored: true,
+            taken,
+        }
+    }
+
+    /// Brings the line to the home alone: when it is there.
+    fn gather(&mut self, request: &Request, at: u64) -> Data {
+        let tile = self.places.tile(request.core);
+        let mine = self.places.group_of_tile(tile);
+        let stage = self.stage_place(request);
+        let line = self.lines.line(request.line);
+        let sharers: Vec<TileId> = line.sharers.iter().filter(|&one| one != tile).collect();
+        let owner = line.owner.filter(|&owner| owner != tile);
+        let (cached, elsewhere) = (!line.groups.is_empty(), line.groups.iter().any(|one| one != mine));
+        let had_it = line.owner == Some(tile) || line.sharers.contains(tile);
+        let Some(llc) = self.config.llc.clone() else {
+            unreachable!("far atomics have a last-level cache to be done in");
+        };
+        if let Some(owner) = owner {
+            let dirty = self.tiles[owner as usize].is_modified(request.line);
+            let place = self.places.asked_place(owner, request.line);
+            let asked = self.travel(stage, place, CONTROL_BITS, at);
+            let answered = asked + llc.snoop + if dirty { llc.dirty } else { 0 };
+            let bits = self.data_bits();
+            return Data {
+                at: self.travel(place, stage, bits, answered),
+                class: self.class_of(owner, mine),
+            };
+        }
+        let mut data = Data {
+            at,
+            class: Class::Group,
+        };
+        for sharer in sharers {
+            let place = self.places.asked_place(sharer, request.line);
+            let told = self.travel(stage, place, CONTROL_BITS, at) + llc.invalidate;
+            data.at = data.at.max(self.travel(place, stage, CONTROL_BITS, told));
+            data.class = data.class.max(self.class_of(sharer, mine));
+        }
+        if elsewhere {
+            data.class = data.class.max(Class::Remote);
+        }
+        if !cached && !had_it && data.at == at {
+            let home = self.places.home(request.line, mine);
+            let (controller, place) = self.places.controller(home, request.line);
+            let asked = self.travel(stage, place, CONTROL_BITS, at);
+            let read = self.controllers.access(controller, request.line, asked);
+            let bits = self.data_bits();
+            data = Data {
+                at: self.travel(place, stage, bits, read),
+                class: Class::Memory,
+            };
+        }
+        data
+    }
+
+    fn class_of(&self, tile: TileId, mine: u32) -> Class {
+        if self.places.group_of_tile(tile) == mine {
+            Class::Group
+        } else {
+            Class::Remote
+        }
+    }
+}
+
+/// Whether the core can go on without the old value.
+fn is_posted(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Add(_) | Operation::And(_) | Operation::Or(_)
+    )
+}
