@@ -25,6 +25,7 @@
 
 mod agenda;
 mod asks;
+mod counting;
 mod error;
 mod hash;
 mod kernel;
@@ -39,9 +40,9 @@ pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
 pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
-pub(crate) use thread::{Body, Progress, Reply};
+pub(crate) use thread::{Body, Progress, Reply, Thread};
 
-use crate::account::{Activity, Lines, Name, Segment, Source, Taken, Timeline};
+use crate::account::{Activity, Census, Lines, Name, Segment, Source, Spans, Taken, Timeline};
 use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
 use crate::memory::{Arrival, Class, Memory, Request, Served};
@@ -51,7 +52,7 @@ use agenda::{Agenda, Event, Next};
 use hash::EventHash;
 use pace::Pace;
 use port::Mode;
-use thread::{State, Thread};
+use thread::State;
 
 /// A machine in the middle of a run.
 pub(crate) struct Engine {
@@ -68,9 +69,14 @@ pub(crate) struct Engine {
     listeners: Vec<u32>,
     pub(crate) lines: Lines,
     pub(crate) timeline: Timeline,
+    pub(crate) spans: Spans,
     hash: EventHash,
     lookahead: u64,
     limit: u64,
+    /// The limit, or when a sample is due.
+    pause: u64,
+    /// What is counted, if somebody wants to know.
+    census: Option<Box<Census>>,
     /// Shift from a simulated address to its line.
     line_shift: u32,
     events: u64,
@@ -78,6 +84,8 @@ pub(crate) struct Engine {
     write_through: bool,
     /// Cycles an instruction, in 1024ths.
     cpi_1024: u64,
+    /// The same, unless it varies or instructions are counted.
+    plain_cpi_1024: Option<u64>,
     /// What makes cores slower than that.
     pace: Option<Pace>,
     defect: Option<String>,
@@ -104,6 +112,8 @@ impl Engine {
             .map(|optical| Optical::new(config.cores, optical))
             .transpose();
         let port = |core| Port::new(core, memory.tile_of(core));
+        let cpi_1024 = (config.core.cpi * 1024.0).round() as u64;
+        let pace = Pace::new(config);
         Ok(Self {
             ports: (0..config.cores).map(port).collect(),
             threads: Vec::new(),
@@ -114,14 +124,18 @@ impl Engine {
             listeners: Vec::new(),
             lines: Lines::new(config.line),
             timeline: Timeline::new(config.cores as usize, segments),
+            spans: Spans::new(segments),
             hash: EventHash::new(),
             lookahead: memory.lookahead(),
             limit: limit.min(LONGEST),
+            pause: limit.min(LONGEST),
+            census: None,
             line_shift: config.line.trailing_zeros(),
             events: 0,
             write_through: config.coherence.writes == Writes::Through,
-            cpi_1024: (config.core.cpi * 1024.0).round() as u64,
-            pace: Pace::new(config),
+            cpi_1024,
+            plain_cpi_1024: pace.is_none().then_some(cpi_1024),
+            pace,
             defect: None,
             addresses,
             memory,
@@ -144,11 +158,17 @@ impl Engine {
             if let Some(defect) = self.defect.take() {
                 return Step::Failed(SimulationError::Incoherent(defect));
             }
-            match self.agenda.take(&self.ports) {
-                Next::Nothing => return Step::Failed(self.deadlock()),
-                Next::Event(at, ..) | Next::Core(at, _) if at > self.limit => {
+            let next = self.agenda.take(&self.ports);
+            if let Next::Event(at, ..) | Next::Core(at, _) = next
+                && at > self.pause
+            {
+                if at > self.limit {
                     return Step::Failed(self.runaway());
                 }
+                self.sample(at);
+            }
+            match next {
+                Next::Nothing => return Step::Failed(self.deadlock()),
                 Next::Event(at, core, event) => {
                     self.events += 1;
                     self.happen(at, core, event);
@@ -243,6 +263,9 @@ impl Engine {
         match arrival {
             Arrival::Served(served) => self.complete(request, served, at),
             Arrival::Travels(reaches, stage) => {
+                if let Some(census) = &mut self.census {
+                    census.passed(request.core, at - request.arrived);
+                }
                 let request = Request { stage, ..request };
                 self.ports[request.core as usize].request = Some(request);
                 self.agenda.plan(reaches, request.core, Event::Arrive);
@@ -288,6 +311,10 @@ impl Engine {
             by: request.core,
             copies: served.taken,
         };
+        if let Some(census) = &mut self.census {
+            let latency = served.done - from;
+            census.answered(request.core, source, latency, at - request.arrived);
+        }
         let write = !request.operation.reads_only();
         self.lines
             .served(address, source, at - request.arrived, taken, write);

@@ -27,6 +27,11 @@ impl Controllers {
         *free_at = start + self.service;
         start + self.latency
     }
+
+    /// Cycles one line keeps a controller.
+    pub(crate) fn service(&self) -> u64 {
+        self.service
+    }
 }
 
 #[cfg(test)]

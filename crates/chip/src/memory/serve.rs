@@ -172,7 +172,7 @@ impl Memory {
             let home = self.places.home(request.line, group);
             let (controller, _) = self.places.controller(home, request.line);
             Data {
-                at: self.controllers.access(controller, at),
+                at: self.transfer(controller, at),
                 class: Class::Memory,
             }
         };

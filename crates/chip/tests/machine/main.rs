@@ -3,6 +3,7 @@
 
 mod barrier;
 mod channel;
+mod counters;
 mod determinism;
 mod elastic;
 mod fiber;
