@@ -6,6 +6,11 @@ use crate::account::{Census, Counters, MemoryCensus, Sample, Span};
 use crate::os::ThreadId;
 
 impl Engine {
+    /// The word that changes whenever the machine takes a step.
+    pub(crate) fn events_at(&self) -> *const u64 {
+        &raw const self.events
+    }
+
     /// Counts from now on, and takes a sample each `period` cycles, if there is one.
     pub(crate) fn count(&mut self, period: Option<u64>) {
         let census = Census::new(&self.config, period);

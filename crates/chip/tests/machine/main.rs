@@ -6,6 +6,7 @@ mod channel;
 mod counters;
 mod determinism;
 mod elastic;
+mod faults;
 mod fiber;
 mod fuzz;
 mod limits;

@@ -3,6 +3,8 @@
 use super::super::arena::{self, AddressMap, Arena, ArenaError, Stack};
 use super::body::Fiber;
 use super::context::Entered;
+use super::overflow;
+use super::watchdog::Watch;
 use crate::account::{Labels, Sample, Trace};
 use crate::config::Config;
 use crate::engine::{Engine, Progress, SimulationError, Statistics, Step};
@@ -188,6 +190,7 @@ impl Simulation {
     /// another thread ends that thread only). Destructors of what the
     /// program's threads hold do not run.
     pub fn run<T>(&self, program: impl FnOnce() -> T) -> Result<Run<T>, SimulationError> {
+        overflow::watch();
         let host = |error: arena::ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack).map_err(host)?;
         let addresses = AddressMap::new(&arena);
@@ -266,6 +269,8 @@ fn threads_of(threads: &[crate::engine::Thread]) -> Vec<String> {
 
 /// Takes step after step until the main thread ends; when it did.
 fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
+    // SAFETY: as below.
+    let mut watch = Watch::new(unsafe { &*engine });
     loop {
         // SAFETY: the engine is `run`'s, which refers to it in no other way
         // meanwhile; each reference here ends with its statement, before a
@@ -280,6 +285,8 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
         let Some((thread, mut body)) = (unsafe { (*engine).take_body(core) }) else {
             continue;
         };
+        // SAFETY: as above.
+        watch.resumes(thread, unsafe { &*(&raw const (*engine).threads) });
         let progress = {
             // SAFETY: the engine stays in place, and is left to the coroutine.
             let _context = unsafe { Entered::new(engine, core) };
