@@ -57,7 +57,10 @@ mod memory;
 pub mod network;
 mod os;
 
-pub use account::{Activity, Breakdown, HotLine, NamedSpin, Order, Report};
+pub use account::{
+    Activity, Breakdown, CacheCounters, ControllerCounters, CoreCounters, CounterRow, Counters,
+    Histogram, HotLine, Latencies, LinkCounters, NamedSpin, Order, Report, Sample, Trace,
+};
 pub use engine::{Messages, SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
 pub use front::fiber::{

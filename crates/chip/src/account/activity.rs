@@ -117,6 +117,11 @@ impl Breakdown {
         Activity::ALL.into_iter().zip(self.0)
     }
 
+    /// `op` of each activity's cycles here and in `other`.
+    pub(super) fn map(&self, other: &Self, op: fn(Cycles, Cycles) -> Cycles) -> Self {
+        Self(std::array::from_fn(|at| op(self.0[at], other.0[at])))
+    }
+
     pub(super) fn add(&mut self, other: &Self) {
         for (sum, more) in self.0.iter_mut().zip(other.0) {
             *sum += more;

@@ -144,8 +144,7 @@ impl Lines {
     /// were there before. Objects of one name are reported together.
     pub(crate) fn name(&mut self, addresses: Range<u64>, name: &str) -> Name {
         self.unname(&addresses);
-        let name = self.names.intern(name);
-        self.spun.resize(self.spun.len().max(name.index() + 1), 0);
+        let name = self.intern(name);
         for number in self.numbers(&addresses) {
             let (word, bit) = Self::in_filter(number);
             self.filter[word] |= bit;
@@ -176,6 +175,13 @@ impl Lines {
         self.overlapping(&(address..address + 1))
             .next()
             .map(|(_, name)| name)
+    }
+
+    /// The number of a name that may belong to no object.
+    pub(crate) fn intern(&mut self, name: &str) -> Name {
+        let name = self.names.intern(name);
+        self.spun.resize(self.spun.len().max(name.index() + 1), 0);
+        name
     }
 
     pub(crate) fn names(&self) -> &Names {

@@ -1,21 +1,36 @@
 //! Where the cycles went: by core and activity ([`Breakdown`]), by cache line and
-//! named object ([`Lines`]), and over time ([`Timeline`]).
+//! named object ([`Lines`]), and over time ([`Timeline`]). If asked for, also what the
+//! machine's parts did ([`Counters`]).
 //!
 //! Every cycle of every core is charged to exactly one [`Activity`], so that
 //! the sums of a core are the length of the run.
 
 mod activity;
+mod census;
+mod counters;
+mod histogram;
 mod lines;
 mod names;
 mod report;
+mod rows;
+mod spans;
 mod timeline;
 mod trace;
+mod traffic;
 
 pub use activity::{Activity, Breakdown};
+pub(crate) use census::{Census, MemoryCensus};
+pub use counters::{
+    CacheCounters, ControllerCounters, CoreCounters, Counters, Latencies, LinkCounters, Sample,
+};
+pub use histogram::Histogram;
 pub(crate) use lines::{Lines, Source, Taken};
 pub(crate) use names::{Name, Names};
 pub use report::{HotLine, NamedSpin, Order, Report};
+pub use rows::CounterRow;
+pub(crate) use spans::{Span, Spans};
 pub(crate) use timeline::{Segment, Timeline};
-pub(crate) use trace::{Labels, Trace};
+pub(crate) use trace::Labels;
+pub use trace::Trace;
 
 type Cycles = u64;

@@ -1,131 +1,223 @@
 //! A timeline as Chrome's trace-event JSON, which Perfetto opens.
 //!
-//! A chip is a process and a core a thread of it; times are microseconds of
-//! simulated time. The format is "Trace Event Format" by the Chromium project:
-//! complete events (`X`) and metadata events (`M`).
+//! A chip is two processes: one whose threads are the cores, with what each does, and one whose
+//! threads are the program's, with their sleeps and regions. Times are microseconds of simulated
+//! time. The format is "Trace Event Format" by the Chromium project: complete events (`X`) and
+//! metadata events (`M`).
 
 use std::io::{self, Write};
 
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::json;
 
+use super::spans::{Ended, Span};
 use super::timeline::Missing;
-use super::{Cycles, Names, Segment, Timeline};
+use super::{Cycles, Names, Segment, Spans, Timeline};
 
-/// A finished timeline.
-#[derive(Debug)]
-pub(crate) struct Trace {
+/// A run's timeline: what each core did when, and what each thread was in.
+///
+/// Empty unless [`Simulation::timeline`](crate::Simulation::timeline) asked for it.
+///
+/// ```
+/// use manycore_chip::{Simulated, Simulation, Trace, config::Config};
+/// use manycore_platform::Platform;
+///
+/// let machine = Config::preset("atac-64")?;
+/// let run = |cycles| {
+///     let program = move || Simulated::region("work", || Simulated::compute(cycles));
+///     Simulation::new(&machine).timeline(1_000).run(program)
+/// };
+/// let (short, long) = (run(100)?, run(1_000)?);
+/// let mut file = Vec::new();
+/// Trace::write_all(&mut file, &[("short", &short.trace), ("long", &long.trace)])?;
+/// assert!(String::from_utf8(file)?.contains("work"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trace {
+    machine: String,
+    /// Cycles in a nanosecond.
+    ghz: f64,
+    /// By number.
+    names: Vec<String>,
+    threads: Vec<String>,
     segments: Vec<Segment>,
     missing: Missing,
+    spans: Vec<Ended>,
+    missing_spans: u64,
     cores: usize,
 }
 
 /// What a viewer shows beside the segments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Labels<'a> {
     /// The name of the machine.
     pub(crate) chip: &'a str,
-    /// Distinguishes chips that one viewer shows together.
-    pub(crate) pid: u32,
     /// Cycles in a nanosecond.
     pub(crate) ghz: f64,
     pub(crate) names: &'a Names,
+    /// The names of the program's threads.
+    pub(crate) threads: Vec<String>,
 }
 
 impl Trace {
-    pub(crate) fn new(timeline: Timeline, cores: usize) -> Self {
+    /// The timeline of a run that ended at `end`.
+    pub(crate) fn new(
+        timeline: Timeline,
+        spans: Spans,
+        end: Cycles,
+        cores: usize,
+        labels: Labels<'_>,
+    ) -> Self {
         let (segments, missing) = timeline.finish();
+        let (spans, missing_spans) = spans.finish(end);
         Self {
+            machine: labels.chip.to_owned(),
+            ghz: labels.ghz,
+            names: labels.names.texts().map(str::to_owned).collect(),
+            threads: labels.threads,
             segments,
             missing,
+            spans,
+            missing_spans,
             cores,
         }
     }
 
+    /// Segments and spans that it lacks, since there were more than asked for.
+    pub fn missing(&self) -> u64 {
+        self.missing.segments + self.missing_spans
+    }
+
     /// Writes the trace, one event at a time.
-    pub(crate) fn write(&self, to: impl Write, labels: Labels<'_>) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// What `to` says.
+    pub fn write(&self, to: impl Write) -> io::Result<()> {
+        Self::write_all(to, &[(&self.machine, self)])
+    }
+
+    /// Writes the traces of several runs, each with a name, to be looked at side by
+    /// side.
+    ///
+    /// # Errors
+    ///
+    /// What `to` says.
+    pub fn write_all(to: impl Write, traces: &[(&str, &Self)]) -> io::Result<()> {
+        let summary = |(name, trace): &(&str, &Self)| {
+            let from = trace.missing.from.map(|from| trace.microseconds(from));
+            json!({
+                "run": name,
+                "machine": trace.machine,
+                "ghz": trace.ghz,
+                "segments": trace.segments.len(),
+                "missing_segments": trace.missing.segments,
+                "missing_cycles": trace.missing.cycles,
+                // Microseconds; before it, no segment is missing.
+                "missing_from": from,
+                "spans": trace.spans.len(),
+                "missing_spans": trace.missing_spans,
+            })
+        };
         let file = File {
             display_time_unit: "ns",
-            other_data: Summary {
-                machine: labels.chip,
-                ghz: labels.ghz,
-                segments: self.segments.len(),
-                missing_segments: self.missing.segments,
-                missing_cycles: self.missing.cycles,
-                missing_from: self.missing.from.map(|from| microseconds(from, labels.ghz)),
-            },
-            trace_events: Events {
-                trace: self,
-                labels,
-            },
+            other_data: traces.iter().map(summary).collect(),
+            trace_events: Events(traces),
         };
         let mut to = io::BufWriter::new(to);
         serde_json::to_writer(&mut to, &file)?;
         to.flush()
     }
-}
 
-fn microseconds(cycles: Cycles, ghz: f64) -> f64 {
-    cycles as f64 / (ghz * 1000.0)
+    fn microseconds(&self, cycles: Cycles) -> f64 {
+        cycles as f64 / (self.ghz * 1000.0)
+    }
+
+    fn name(&self, name: super::Name) -> &str {
+        &self.names[name.index()]
+    }
+
+    /// Adds all events; the processes are `pid` and the next.
+    fn events<S: SerializeSeq>(&self, to: &mut S, run: &str, pid: usize) -> Result<(), S::Error> {
+        let name = |what: &str, pid: usize, tid: Option<usize>, name: &str| json!({ "ph": "M", "name": what, "pid": pid, "tid": tid, "args": { "name": name } });
+        to.serialize_element(&name("process_name", pid, None, &format!("{run}: cores")))?;
+        for core in 0..self.cores {
+            let core_name = format!("core {core}");
+            to.serialize_element(&name("thread_name", pid, Some(core), &core_name))?;
+        }
+        for segment in &self.segments {
+            let cycles = segment.to - segment.from;
+            let label = segment.activity.label();
+            let on = segment.name.map(|name| self.name(name));
+            let thread = segment.thread.map(|thread| self.thread(thread));
+            to.serialize_element(&json!({
+                "ph": "X",
+                "name": on.map_or_else(|| label.to_owned(), |on| format!("{label} {on}")),
+                "cat": label,
+                "pid": pid,
+                "tid": segment.core,
+                "ts": self.microseconds(segment.from),
+                "dur": self.microseconds(cycles),
+                "args": { "thread": thread, "cycles": cycles },
+            }))?;
+        }
+        if self.spans.is_empty() {
+            return Ok(());
+        }
+        let pid = pid + 1;
+        to.serialize_element(&name("process_name", pid, None, &format!("{run}: threads")))?;
+        for (thread, thread_name) in self.threads.iter().enumerate() {
+            to.serialize_element(&name("thread_name", pid, Some(thread), thread_name))?;
+        }
+        for span in &self.spans {
+            let (category, text) = match span.span {
+                Span::Sleep(None) => ("sleep", "sleep".to_owned()),
+                Span::Sleep(Some(on)) => ("sleep", format!("sleep on {}", self.name(on))),
+                Span::Join => ("sleep", "wait for a thread's end".to_owned()),
+                Span::Region(name) => ("region", self.name(name).to_owned()),
+            };
+            let cycles = span.to - span.from;
+            to.serialize_element(&json!({
+                "ph": "X",
+                "name": text,
+                "cat": category,
+                "pid": pid,
+                "tid": span.thread,
+                "ts": self.microseconds(span.from),
+                "dur": self.microseconds(cycles),
+                "args": { "cycles": cycles },
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// A thread's name, or its number.
+    fn thread(&self, thread: u32) -> String {
+        let name = self.threads.get(thread as usize).cloned();
+        name.unwrap_or_else(|| thread.to_string())
+    }
 }
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct File<'a> {
     display_time_unit: &'static str,
-    other_data: Summary<'a>,
+    /// How much of each run the file shows.
+    other_data: Vec<serde_json::Value>,
     trace_events: Events<'a>,
 }
 
-/// How much of the run the file shows.
-#[derive(serde::Serialize)]
-struct Summary<'a> {
-    machine: &'a str,
-    ghz: f64,
-    segments: usize,
-    missing_segments: u64,
-    missing_cycles: Cycles,
-    /// Microseconds; before it, nothing is missing.
-    missing_from: Option<f64>,
-}
-
 /// Serialises event by event.
-struct Events<'a> {
-    trace: &'a Trace,
-    labels: Labels<'a>,
-}
+struct Events<'a>(&'a [(&'a str, &'a Trace)]);
 
 impl Serialize for Events<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Labels {
-            chip,
-            pid,
-            ghz,
-            names,
-        } = self.labels;
-        let process =
-            json!({ "ph": "M", "name": "process_name", "pid": pid, "args": { "name": chip } });
-        let threads = (0..self.trace.cores).map(|core| {
-            let name = format!("core {core}");
-            let args = json!({ "name": name });
-            json!({ "ph": "M", "name": "thread_name", "pid": pid, "tid": core, "args": args })
-        });
-        let segments = self.trace.segments.iter().map(|segment| {
-            let cycles = segment.to - segment.from;
-            let label = segment.activity.label();
-            let on = segment.name.map(|name| names.text(name));
-            json!({
-                "ph": "X",
-                "name": on.map_or_else(|| label.to_owned(), |on| format!("{label} {on}")),
-                "cat": label,
-                "pid": pid,
-                "tid": segment.core,
-                "ts": microseconds(segment.from, ghz),
-                "dur": microseconds(cycles, ghz),
-                "args": { "thread": segment.thread, "cycles": cycles },
-            })
-        });
-        serializer.collect_seq(std::iter::once(process).chain(threads).chain(segments))
+        let mut events = serializer.serialize_seq(None)?;
+        for (number, (run, trace)) in self.0.iter().enumerate() {
+            trace.events(&mut events, run, 2 * number + 1)?;
+        }
+        events.end()
     }
 }
 
@@ -156,11 +248,14 @@ mod tests {
         let mut bytes = Vec::new();
         let labels = Labels {
             chip: "atac-64",
-            pid: 3,
             ghz: 2.0,
             names: &names,
+            threads: Vec::new(),
         };
-        Trace::new(timeline, 2).write(&mut bytes, labels).unwrap();
+        let mut spans = Spans::new(cap);
+        spans.begin(7, Span::Region(lock), 1000);
+        let trace = Trace::new(timeline, spans, 6000, 2, labels);
+        trace.write(&mut bytes).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -168,8 +263,14 @@ mod tests {
     fn the_file_parses_back_sorted_and_in_microseconds() {
         let file = json(100);
         let events = file["traceEvents"].as_array().unwrap();
-        assert_eq!(events.iter().filter(|event| event["ph"] == "M").count(), 3);
-        let segments: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+        let of_cores = |event: &&Value| event["pid"] == 1;
+        let named = events.iter().filter(of_cores);
+        assert_eq!(named.filter(|event| event["ph"] == "M").count(), 3);
+        let segments: Vec<_> = events
+            .iter()
+            .filter(of_cores)
+            .filter(|event| event["ph"] == "X")
+            .collect();
         let starts: Vec<_> = segments
             .iter()
             .map(|event| event["ts"].as_f64().unwrap())
@@ -180,17 +281,24 @@ mod tests {
             (&spin["name"], &spin["cat"]),
             (&"spin lock".into(), &"spin".into())
         );
-        assert_eq!((&spin["pid"], &spin["tid"]), (&3.into(), &0.into()));
+        assert_eq!((&spin["pid"], &spin["tid"]), (&1.into(), &0.into()));
         assert_eq!(
             (&spin["dur"], &spin["args"]["thread"]),
-            (&1.5.into(), &7.into())
+            (&1.5.into(), &"7".into())
         );
-        assert_eq!(file["otherData"]["missing_segments"], 0);
+        assert_eq!(file["otherData"][0]["missing_segments"], 0);
+        let region = events.iter().rfind(|event| event["pid"] == 2).unwrap();
+        assert_eq!(
+            (&region["name"], &region["tid"]),
+            (&"lock".into(), &7.into())
+        );
+        // It was open when the run ended.
+        assert_eq!((&region["ts"], &region["dur"]), (&0.5.into(), &2.5.into()));
     }
 
     #[test]
     fn a_full_timeline_says_what_is_missing() {
-        let other = json(2)["otherData"].clone();
+        let other = json(2)["otherData"][0].clone();
         assert_eq!(other["segments"], 2);
         assert_eq!(other["missing_segments"], 2);
         assert_eq!(other["missing_cycles"], 2006);

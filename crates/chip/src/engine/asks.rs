@@ -305,12 +305,9 @@ impl Engine {
     /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
-        let cpi = match &mut self.pace {
-            None => self.cpi_1024,
-            Some(pace) => {
-                let siblings = self.config.threads_per_core;
-                pace.cpi(&self.ports, core, siblings, self.cpi_1024)
-            }
+        let cpi = match self.plain_cpi_1024 {
+            Some(cpi) => cpi,
+            None => self.varying_cpi_1024(core, instructions),
         };
         let cycles = match instructions.checked_mul(cpi) {
             Some(product) => product.div_ceil(1024),

@@ -235,6 +235,9 @@ impl Engine {
         let this = &mut self.threads[thread as usize];
         this.state = State::Runnable;
         this.wait = this.wait.wrapping_add(1);
+        if self.spans.is_on() {
+            self.spans.end(thread, at);
+        }
         let placement = self.scheduler.wake(thread, waker);
         self.placed(placement, at);
     }
@@ -244,10 +247,11 @@ impl Engine {
     pub(super) fn block(&mut self, core: u32, wait: Wait) {
         self.charge(core);
         let port = &mut self.ports[core as usize];
+        let now = port.clock;
         if let Some(thread) = port.thread.take() {
             self.threads[thread as usize].state = State::Blocked(wait);
+            self.waits(thread, wait, now);
         }
-        let now = port.clock;
         self.scheduler.block(now, core);
         self.dispatch(core);
     }

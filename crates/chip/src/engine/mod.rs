@@ -25,6 +25,7 @@
 
 mod agenda;
 mod asks;
+mod counting;
 mod error;
 mod hash;
 mod kernel;
@@ -40,9 +41,9 @@ pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
 pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
-pub(crate) use thread::{Body, Progress, Reply};
+pub(crate) use thread::{Body, Progress, Reply, Thread};
 
-use crate::account::{Activity, Lines, Name, Segment, Source, Taken, Timeline};
+use crate::account::{Activity, Census, Lines, Name, Segment, Source, Spans, Taken, Timeline};
 use crate::config::{Config, Writes};
 use crate::front::arena::AddressMap;
 use crate::memory::{Arrival, Class, Memory, Request, Served};
@@ -53,7 +54,7 @@ use hash::EventHash;
 use overlap::Overlap;
 use pace::Pace;
 use port::Mode;
-use thread::{State, Thread};
+use thread::State;
 
 /// A machine in the middle of a run.
 pub(crate) struct Engine {
@@ -70,9 +71,14 @@ pub(crate) struct Engine {
     listeners: Vec<u32>,
     pub(crate) lines: Lines,
     pub(crate) timeline: Timeline,
+    pub(crate) spans: Spans,
     hash: EventHash,
     lookahead: u64,
     limit: u64,
+    /// The limit, or when a sample is due.
+    pause: u64,
+    /// What is counted, if somebody wants to know.
+    census: Option<Box<Census>>,
     /// Shift from a simulated address to its line.
     line_shift: u32,
     events: u64,
@@ -80,6 +86,8 @@ pub(crate) struct Engine {
     write_through: bool,
     /// Cycles an instruction, in 1024ths.
     cpi_1024: u64,
+    /// The same, unless it varies or instructions are counted.
+    plain_cpi_1024: Option<u64>,
     /// What makes cores slower than that.
     pace: Option<Pace>,
     /// Lines that come while cores go on.
@@ -108,6 +116,8 @@ impl Engine {
             .map(|optical| Optical::new(config.cores, optical))
             .transpose();
         let port = |core| Port::new(core, memory.tile_of(core));
+        let cpi_1024 = (config.core.cpi * 1024.0).round() as u64;
+        let pace = Pace::new(config);
         Ok(Self {
             ports: (0..config.cores).map(port).collect(),
             threads: Vec::new(),
@@ -118,14 +128,18 @@ impl Engine {
             listeners: Vec::new(),
             lines: Lines::new(config.line),
             timeline: Timeline::new(config.cores as usize, segments),
+            spans: Spans::new(segments),
             hash: EventHash::new(),
             lookahead: memory.lookahead(),
             limit: limit.min(LONGEST),
+            pause: limit.min(LONGEST),
+            census: None,
             line_shift: config.line.trailing_zeros(),
             events: 0,
             write_through: config.coherence.writes == Writes::Through,
-            cpi_1024: (config.core.cpi * 1024.0).round() as u64,
-            pace: Pace::new(config),
+            cpi_1024,
+            plain_cpi_1024: pace.is_none().then_some(cpi_1024),
+            pace,
             overlap: Overlap::new(config),
             defect: None,
             addresses,
@@ -149,11 +163,17 @@ impl Engine {
             if let Some(defect) = self.defect.take() {
                 return Step::Failed(SimulationError::Incoherent(defect));
             }
-            match self.agenda.take(&self.ports) {
-                Next::Nothing => return Step::Failed(self.deadlock()),
-                Next::Event(at, ..) | Next::Core(at, _) if at > self.limit => {
+            let next = self.agenda.take(&self.ports);
+            if let Next::Event(at, ..) | Next::Core(at, _) = next
+                && at > self.pause
+            {
+                if at > self.limit {
                     return Step::Failed(self.runaway());
                 }
+                self.sample(at);
+            }
+            match next {
+                Next::Nothing => return Step::Failed(self.deadlock()),
                 Next::Event(at, core, event) => {
                     self.events += 1;
                     self.happen(at, core, event);
@@ -249,9 +269,13 @@ impl Engine {
         match arrival {
             Arrival::Served(served) => self.complete(request, served, at),
             Arrival::Travels(reaches, stage) => {
+                let waited = at - request.arrived;
                 let request = Request { stage, ..request };
                 if !request.awaited {
                     return self.flight_travels(request, reaches);
+                }
+                if let Some(census) = &mut self.census {
+                    census.passed(request.core, waited);
                 }
                 self.ports[request.core as usize].request = Some(request);
                 self.agenda.plan(reaches, request.core, Event::Arrive);
@@ -265,17 +289,17 @@ impl Engine {
 
     /// An access took effect.
     fn complete(&mut self, request: Request, served: Served, at: u64) {
-        if request.awaited {
-            self.answer(&request, &served);
-        } else {
-            self.land(request, &served, at);
-        }
-        let address = u64::from(request.line) << self.line_shift;
         let source = match served.class {
             Class::Group => Source::Group,
             Class::Remote => Source::Remote,
             Class::Memory => Source::Memory,
         };
+        if request.awaited {
+            self.answer(&request, &served, source, at);
+        } else {
+            self.land(request, &served, at);
+        }
+        let address = u64::from(request.line) << self.line_shift;
         let taken = Taken {
             by: request.core,
             copies: served.taken,
@@ -292,7 +316,7 @@ impl Engine {
     }
 
     /// The core that waits for an access goes on when it has the answer.
-    fn answer(&mut self, request: &Request, served: &Served) {
+    fn answer(&mut self, request: &Request, served: &Served, source: Source, at: u64) {
         let port = &mut self.ports[request.core as usize];
         debug_assert_eq!(port.mode, Mode::Missing);
         let activity = overlap::activity(served.class);
@@ -311,6 +335,10 @@ impl Engine {
         }
         self.agenda.go_on(port);
         let to = port.clock;
+        if let Some(census) = &mut self.census {
+            let latency = served.done - from;
+            census.answered(request.core, source, latency, at - request.arrived);
+        }
         self.record(request.core, activity, from, to);
     }
 }

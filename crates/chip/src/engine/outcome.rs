@@ -4,7 +4,7 @@
 use super::Engine;
 use super::error::{SimulationError, Waiting};
 use super::thread::{State, Wait};
-use crate::account::{Order, Report};
+use crate::account::{Counters, Order, Report};
 use serde::Serialize;
 
 /// A run in numbers.
@@ -23,6 +23,10 @@ pub struct Statistics {
     pub messages: Option<Messages>,
     /// Where the cycles went.
     pub report: Report,
+    /// What the parts of the machine did, if [`Simulation::counters`] asked for it.
+    ///
+    /// [`Simulation::counters`]: crate::Simulation::counters
+    pub counters: Option<Counters>,
 }
 
 /// What the optical broadcast network did, all receivers together: the
@@ -43,6 +47,7 @@ const HOT_LINES: usize = 20;
 impl Engine {
     /// Closes the books at the end of the main thread.
     pub(crate) fn finish(&mut self, end: u64) -> Statistics {
+        let counters = self.counters(end);
         for port in &mut self.ports {
             port.settle(end);
             self.hash.fold(end, port.spent.sum());
@@ -67,6 +72,7 @@ impl Engine {
             events: self.events,
             threads: self.threads.len(),
             messages,
+            counters,
             report: Report::new(end, cores, &self.lines, HOT_LINES, Order::Transfers),
         }
     }

@@ -9,10 +9,24 @@ use crate::config::DataPath;
 impl Memory {
     pub(super) fn travel(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
         if from == to {
-            at
-        } else {
-            self.network.send(from, to, bits, at)
+            return at;
         }
+        let arrives = self.network.send(from, to, bits, at);
+        if let Some(census) = &mut self.census {
+            let alone = at + self.network.latency(from, to, bits);
+            census.traffic.message(from, to, bits, arrives - alone);
+        }
+        arrives
+    }
+
+    /// `line` is read or written at controller `which` from `at`; when that is done.
+    pub(super) fn transfer(&mut self, which: u32, line: LineId, at: u64) -> u64 {
+        let done = self.controllers.access(which, line, at);
+        if let Some(census) = &mut self.census {
+            let waited = done - at - self.config.memory.latency;
+            census.transferred(which, waited);
+        }
+        done
     }
 
     pub(super) fn data_bits(&self) -> u32 {
@@ -140,7 +154,7 @@ impl Memory {
         }
         let (controller, place) = self.places.controller(home, request.line);
         let asked = self.travel(stage, place, CONTROL_BITS, at);
-        let read = self.controllers.access(controller, request.line, asked);
+        let read = self.transfer(controller, request.line, asked);
         let read = match self.config.coherence.data_path {
             DataPath::ThroughHome => {
                 let bits = self.data_bits();

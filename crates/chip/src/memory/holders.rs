@@ -85,7 +85,7 @@ impl Memory {
     fn write_back(&mut self, line: LineId, group: u32, at: u64) {
         let home = self.places.home(line, group);
         let (controller, _) = self.places.controller(home, line);
-        self.controllers.access(controller, line, at);
+        self.transfer(controller, line, at);
     }
 
     /// The line leaves a group's cache, its tiles keep it.

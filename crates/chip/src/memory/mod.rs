@@ -33,9 +33,11 @@ pub(crate) use operation::{Operation, Rmw, Width, Word};
 pub(crate) use private::{Lookup, Private};
 pub(crate) use transaction::{Arrival, Class, Request, Served};
 
+use crate::account::MemoryCensus;
 use crate::config::{Config, Protocol};
 use crate::network::{self, Electrical};
 use controller::Controllers;
+pub(crate) use controller::line_cycles;
 use line::LineTable;
 use places::Places;
 
@@ -48,6 +50,8 @@ pub(crate) struct Memory {
     lines: LineTable,
     network: Electrical,
     controllers: Controllers,
+    /// What it counts, if somebody wants to know.
+    pub(crate) census: Option<Box<MemoryCensus>>,
     /// Cores to be told that the line they spin on was taken, since the engine
     /// last asked: the line and the core.
     pub(crate) disturbed: Vec<(LineId, u32)>,
@@ -68,6 +72,7 @@ impl Memory {
             network: Electrical::new(&config.network, config.cores, config.group_cores)?,
             controllers: Controllers::new(&config.memory, config.controllers(), config.line),
             places,
+            census: None,
             disturbed: Vec::new(),
             config: config.clone(),
         })

@@ -177,7 +177,7 @@ impl Memory {
             let home = self.places.home(request.line, group);
             let (controller, _) = self.places.controller(home, request.line);
             Data {
-                at: self.controllers.access(controller, request.line, at),
+                at: self.transfer(controller, request.line, at),
                 class: Class::Memory,
             }
         };

@@ -118,7 +118,12 @@ impl Memory {
     /// A request arrives at its stage.
     pub(crate) fn arrive(&mut self, request: Request, now: u64) -> Arrival {
         let line = self.lines.line(request.line);
-        if line.busy_until > now || !line.waiting.is_empty() {
+        let is_busy = line.busy_until > now || !line.waiting.is_empty();
+        if let Some(census) = &mut self.census {
+            let before = line.waiting.len() + usize::from(line.busy_until > now);
+            census.home_queue.record(before as u64);
+        }
+        if is_busy {
             let first = line.waiting.is_empty();
             line.waiting.push_back(request);
             return Arrival::Queued(first.then_some(line.busy_until));
@@ -141,6 +146,13 @@ impl Memory {
 
     /// Serves a request whose line is free.
     pub(crate) fn serve(&mut self, request: Request, now: u64) -> Arrival {
+        if let Some(census) = &mut self.census
+            && request.stage == Stage::Group
+        {
+            let group = self.places.group_of_tile(self.places.tile(request.core));
+            let has = self.lines.line(request.line).groups.contains(group);
+            census.looked_up(group, has);
+        }
         if request.stage == Stage::Group && !self.group_can_answer(&request) {
             let tile = self.places.tile(request.core);
             let group = self.places.group_of_tile(tile);

@@ -3,8 +3,10 @@
 
 mod barrier;
 mod channel;
+mod counters;
 mod determinism;
 mod elastic;
+mod faults;
 mod fiber;
 mod fuzz;
 mod limits;

@@ -124,6 +124,11 @@ thread_local! {
         const { Context { home: Cell::new(ptr::null()), current: Cell::new(ptr::null()) } };
 }
 
+/// Whether `address` is in memory that an arena has from the host. Looks at atomics only.
+pub(crate) fn holds(address: usize) -> bool {
+    range::slot_of(address).is_some()
+}
+
 /// A number that no other live thread has.
 fn thread() -> usize {
     CONTEXT.with(|context| ptr::from_ref(context) as usize)

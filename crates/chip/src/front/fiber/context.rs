@@ -94,6 +94,26 @@ pub(super) fn with_inside<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
     })
 }
 
+/// The number and name of the thread that runs, and its core: for a signal's handler.
+pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
+    CONTEXT.with(|context| {
+        let (engine, port) = (context.engine.get(), context.port.get());
+        if engine.is_null() {
+            return None;
+        }
+        // SAFETY: not null, so an `Entered` lives, and with it the engine and the port. The thread
+        // may have been interrupted in the engine's own code. That never leaves the list of
+        // threads or a thread's name without its memory, and the handler ends the process, so
+        // nothing that it borrows is used after it.
+        unsafe {
+            let thread = (*port).thread?;
+            let threads = &*(&raw const (*engine).threads);
+            let name = threads.get(thread as usize).map_or("", |one| &*one.name);
+            Some((thread, name, (*port).core))
+        }
+    })
+}
+
 /// Gives the host to whoever is first in simulated time; returns when this
 /// thread goes on, perhaps on another core.
 pub(super) fn suspend() {

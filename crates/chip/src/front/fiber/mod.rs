@@ -5,10 +5,12 @@ mod body;
 mod cells;
 mod context;
 mod messages;
+mod overflow;
 mod platform;
 mod run;
 #[cfg(test)]
 mod tests;
+mod watchdog;
 
 pub use super::arena::Stack;
 pub use cells::{Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize};

@@ -5,7 +5,7 @@ use super::body::Fiber;
 use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 use super::context::{in_order, suspend, with, with_inside};
 use super::run;
-use crate::account::{Activity, Breakdown, HotLine};
+use crate::account::{Activity, Breakdown, Counters, HotLine};
 use crate::engine::Engine;
 use crate::memory::{Operation, Word};
 use crate::os::ThreadId;
@@ -291,6 +291,28 @@ impl Simulated {
                 .map(|port| port.spent_until(now))
                 .collect()
         })
+    }
+
+    /// What the parts of the machine have done so far, if
+    /// [`Simulation::counters`](super::Simulation::counters) asked for it. Takes no
+    /// simulated time. [`Counters`] has an example.
+    pub fn counters() -> Option<Counters> {
+        with(|engine, core| engine.counters(engine.ports[core as usize].clock))
+    }
+
+    /// Runs `body` in a region that the timeline shows under `name`, in the row of the
+    /// thread. Takes no simulated time. [`Trace`](crate::Trace) has an example.
+    pub fn region<R>(name: &'static str, body: impl FnOnce() -> R) -> R {
+        /// Ends the region also where `body` panics.
+        struct Ends;
+        impl Drop for Ends {
+            fn drop(&mut self) {
+                with(Engine::end_region);
+            }
+        }
+        with(|engine, core| engine.begin_region(core, name));
+        let _ends = Ends;
+        body()
     }
 
     /// The thread that asks. Takes no simulated time.

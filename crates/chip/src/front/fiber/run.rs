@@ -3,7 +3,9 @@
 use super::super::arena::{self, AddressMap, Arena, ArenaError, Stack};
 use super::body::Fiber;
 use super::context::Entered;
-use crate::account::{Labels, Trace};
+use super::overflow;
+use super::watchdog::Watch;
+use crate::account::{Labels, Sample, Trace};
 use crate::config::Config;
 use crate::engine::{Engine, Progress, SimulationError, Statistics, Step};
 use std::any::Any;
@@ -48,6 +50,9 @@ pub struct Simulation {
     limit: u64,
     segments: usize,
     stack: usize,
+    counters: bool,
+    /// The period of samples.
+    samples: Option<u64>,
 }
 
 /// A finished run.
@@ -57,9 +62,10 @@ pub struct Run<T> {
     pub value: T,
     /// How long it took, its fingerprint, and where the cycles went.
     pub statistics: Statistics,
-    trace: Trace,
-    lines: crate::account::Lines,
-    config: Config,
+    /// The counters from time to time, if [`Simulation::samples`] asked for them.
+    pub samples: Vec<Sample>,
+    /// The timeline, if [`Simulation::timeline`] asked for it.
+    pub trace: Trace,
 }
 
 impl<T> Run<T> {
@@ -71,13 +77,7 @@ impl<T> Run<T> {
     ///
     /// What `to` says.
     pub fn write_timeline(&self, to: impl Write) -> io::Result<()> {
-        let labels = Labels {
-            chip: &self.config.name,
-            pid: 1,
-            ghz: self.config.ghz,
-            names: self.lines.names(),
-        };
-        self.trace.write(to, labels)
+        self.trace.write(to)
     }
 }
 
@@ -117,7 +117,44 @@ impl Simulation {
             limit: u64::MAX,
             segments: 0,
             stack: STACK,
+            counters: false,
+            samples: None,
         }
+    }
+
+    /// Counts what caches, links, controllers and queues do
+    /// ([`Statistics::counters`]). It changes nothing in simulated time.
+    #[must_use]
+    pub fn counters(mut self) -> Self {
+        self.counters = true;
+        self
+    }
+
+    /// Counts, and keeps the sums of all cores each `period` cycles
+    /// ([`Run::samples`]): at the first event of the machine from then on. Of more
+    /// than 1024 samples every second one goes, and the period doubles, so that a
+    /// long run keeps no more than that.
+    ///
+    /// ```
+    /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
+    /// use manycore_platform::Platform;
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let run = Simulation::new(&machine).samples(10_000).run(|| {
+    ///     for _ in 0..100 {
+    ///         Simulated::compute(900);
+    ///         Simulated::yield_now();
+    ///     }
+    /// })?;
+    /// let computed: Vec<u64> =
+    ///     run.samples.iter().map(|sample| sample.total.cycles[Activity::Compute]).collect();
+    /// assert!(computed.len() > 5 && computed.is_sorted());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn samples(mut self, period: u64) -> Self {
+        self.samples = Some(period);
+        self.counters()
     }
 
     /// Ends the run with an error if it is not done in so many cycles.
@@ -127,7 +164,8 @@ impl Simulation {
         self
     }
 
-    /// Keeps a timeline of up to `segments` segments.
+    /// Keeps a timeline ([`Run::trace`]) of up to `segments` segments of what cores did,
+    /// and as many sleeps and regions of threads.
     #[must_use]
     pub fn timeline(mut self, segments: usize) -> Self {
         self.segments = segments;
@@ -152,10 +190,14 @@ impl Simulation {
     /// another thread ends that thread only). Destructors of what the
     /// program's threads hold do not run.
     pub fn run<T>(&self, program: impl FnOnce() -> T) -> Result<Run<T>, SimulationError> {
+        overflow::watch();
         let host = |error: arena::ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack).map_err(host)?;
         let addresses = AddressMap::new(&arena);
         let mut engine = Engine::new(&self.config, addresses, self.limit, self.segments)?;
+        if self.counters {
+            engine.count(self.samples);
+        }
         let mut result: Option<Result<T, Box<dyn Any + Send>>> = None;
         let slot = &raw mut result;
         let main = move || {
@@ -185,9 +227,19 @@ impl Simulation {
             Some(Ok(value)) => Ok(Run {
                 value,
                 statistics,
-                trace: Trace::new(engine.timeline, self.config.cores as usize),
-                lines: engine.lines,
-                config: self.config.clone(),
+                samples: engine.take_samples(),
+                trace: Trace::new(
+                    engine.timeline,
+                    engine.spans,
+                    end,
+                    self.config.cores as usize,
+                    Labels {
+                        chip: &self.config.name,
+                        ghz: self.config.ghz,
+                        names: engine.lines.names(),
+                        threads: threads_of(&engine.threads),
+                    },
+                ),
             }),
             Some(Err(payload)) => {
                 let text = payload
@@ -204,8 +256,21 @@ impl Simulation {
     }
 }
 
+/// The threads' names, each with its number, since names may be equal.
+fn threads_of(threads: &[crate::engine::Thread]) -> Vec<String> {
+    let threads = threads.iter().enumerate();
+    threads
+        .map(|(number, thread)| match thread.name.is_empty() {
+            true => format!("thread {number}"),
+            false => format!("{number}: {}", thread.name),
+        })
+        .collect()
+}
+
 /// Takes step after step until the main thread ends; when it did.
 fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
+    // SAFETY: as below.
+    let mut watch = Watch::new(unsafe { &*engine });
     loop {
         // SAFETY: the engine is `run`'s, which refers to it in no other way
         // meanwhile; each reference here ends with its statement, before a
@@ -220,6 +285,8 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
         let Some((thread, mut body)) = (unsafe { (*engine).take_body(core) }) else {
             continue;
         };
+        // SAFETY: as above.
+        watch.resumes(thread, unsafe { &*(&raw const (*engine).threads) });
         let progress = {
             // SAFETY: the engine stays in place, and is left to the coroutine.
             let _context = unsafe { Entered::new(engine, core) };

@@ -82,7 +82,16 @@ impl Program {
 
     /// Runs it and checks all that must hold.
     pub(crate) fn run(&self, machine: &Config) -> Result<Statistics, SimulationError> {
-        let simulation = Simulation::new(machine).limit(1 << 40);
+        self.run_on(machine, Simulation::new(machine))
+    }
+
+    /// The same by way of a simulation on `machine`.
+    pub(crate) fn run_on(
+        &self,
+        machine: &Config,
+        simulation: Simulation,
+    ) -> Result<Statistics, SimulationError> {
+        let simulation = simulation.limit(1 << 40);
         let run = simulation.run(|| self.main())?;
         let (accesses, counts, flags) = run.value;
         let name = &machine.name;

@@ -1,0 +1,170 @@
+//! A lock and a barrier of one's own, natively and on simulated machines.
+//!
+//! Without an argument it runs on this machine, with a thread for each CPU. With the name of a
+//! simulated machine (a preset, or a file FILE.toml) it runs there, with a thread for each core;
+//! KEY=VALUE changes the machine: `atac-64 cores=1024`.
+
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::{
+    Atomic, AtomicInteger, CachePadded, Native,
+    Ordering::{Acquire, Relaxed, Release},
+    Platform, ThreadSpec,
+};
+use std::error::Error;
+use std::fs::File;
+use std::sync::Arc;
+
+/// Each thread takes the lock so often.
+const ROUNDS: u64 = 100;
+/// Threads meet at the barrier each so many rounds.
+const MEET: u64 = 10;
+
+/// A lock: 1 while a thread has it. It is on a cache line of its own.
+struct Lock<P: Platform>(CachePadded<P::Futex>);
+
+impl<P: Platform> Lock<P> {
+    fn with<R>(&self, body: impl FnOnce() -> R) -> R {
+        while self.0.swap(1, Acquire) == 1 {
+            // Looks until the word changes: simulated, that costs the host nothing.
+            P::spin_while(&self.0, 1, u64::MAX);
+        }
+        let value = body();
+        self.0.store(0, Release);
+        value
+    }
+}
+
+/// A barrier: the last thread that arrives begins the next episode.
+struct Barrier<P: Platform> {
+    threads: u32,
+    arrived: CachePadded<P::AtomicU32>,
+    episode: CachePadded<P::Futex>,
+}
+
+impl<P: Platform> Barrier<P> {
+    fn wait(&self) {
+        let episode = self.episode.load(Relaxed);
+        if self.arrived.fetch_add(1, Relaxed) + 1 == self.threads {
+            self.arrived.store(0, Relaxed);
+            self.episode.store(episode + 1, Release);
+        } else {
+            P::spin_while(&self.episode, episode, u64::MAX);
+            // Pairs with the release above: what came before the barrier is seen after it.
+            self.episode.load(Acquire);
+        }
+    }
+}
+
+/// What the threads share.
+struct Shared<P: Platform> {
+    lock: Lock<P>,
+    barrier: Barrier<P>,
+    /// Counted by a load and a store: right only if the lock is.
+    count: CachePadded<P::AtomicU64>,
+}
+
+fn work<P: Platform>(shared: &Shared<P>) {
+    for round in 1..=ROUNDS {
+        P::compute(200);
+        shared.lock.with(|| {
+            let count = shared.count.load(Relaxed);
+            shared.count.store(count + 1, Relaxed);
+        });
+        if round % MEET == 0 {
+            shared.barrier.wait();
+        }
+    }
+}
+
+/// Runs `threads` threads on any platform, thread n on the CPUs `place(n)`; what they counted, and
+/// the ticks that it took.
+fn program<P: Platform>(threads: usize, place: fn(usize) -> Vec<usize>) -> (u64, u64) {
+    let shared = Arc::new(Shared::<P> {
+        lock: Lock(CachePadded::new(P::Futex::new(0))),
+        barrier: Barrier {
+            threads: threads as u32,
+            arrived: CachePadded::new(P::AtomicU32::new(0)),
+            episode: CachePadded::new(P::Futex::new(0)),
+        },
+        count: CachePadded::new(P::AtomicU64::new(0)),
+    });
+    // Statistics show these names.
+    P::name(&shared.lock.0, "lock");
+    P::name(&shared.barrier.arrived, "barrier: arrivals");
+    P::name(&shared.barrier.episode, "barrier: episode");
+    P::name(&shared.count, "count");
+    let start = P::now();
+    let spawn = |number| {
+        let shared = Arc::clone(&shared);
+        let spec = ThreadSpec {
+            name: format!("worker {number}"),
+            cpus: place(number),
+            ..ThreadSpec::default()
+        };
+        P::spawn(spec, Box::new(move || work(&shared))).expect("the machine has this CPU")
+    };
+    let others: Vec<_> = (1..threads).map(spawn).collect();
+    work(&shared);
+    others.into_iter().for_each(P::join);
+    (shared.count.load(Relaxed), P::now() - start)
+}
+
+fn natively() -> Result<(u64, u64), Box<dyn Error>> {
+    let threads = std::thread::available_parallelism()?.get();
+    let (count, ticks) = program::<Native>(threads, |_| Vec::new());
+    let ns = Native::ticks_to_ns(ticks);
+    println!("natively, {threads} threads: {count} rounds in {ns:.0} ns");
+    Ok((count, ROUNDS * threads as u64))
+}
+
+fn simulated(machine: &str, settings: &[String]) -> Result<(u64, u64), Box<dyn Error>> {
+    let mut machine = Config::named(machine)?;
+    for setting in settings {
+        machine.set(setting)?;
+    }
+    let threads = machine.cores as usize;
+    let run = Simulation::new(&machine)
+        .counters()
+        .timeline(50_000)
+        .run(|| program::<Simulated>(threads, |number| vec![number]))?;
+    let ((count, cycles), statistics) = (run.value, &run.statistics);
+    println!(
+        "simulated: {}, {threads} threads: {count} rounds in {cycles} cycles (hash {:016x})\n",
+        machine.name, statistics.hash
+    );
+    if let Some(counters) = &statistics.counters {
+        println!("{counters}");
+    }
+    println!("the lines that changed owner most");
+    for line in statistics.report.lines.iter().take(5) {
+        let names = line.names.join(", ");
+        println!(
+            "{:>10} times, {:>12} cycles waited  {names}",
+            line.transfers, line.waited
+        );
+    }
+    run.write_timeline(File::create("timeline.json")?)?;
+    println!("\nwrote timeline.json; open it at https://ui.perfetto.dev");
+    if run.trace.missing() > 0 {
+        println!(
+            "it lacks the last {} segments and spans of the run",
+            run.trace.missing()
+        );
+    }
+    Ok((count, ROUNDS * threads as u64))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (count, expected) = match arguments.split_first() {
+        None => natively()?,
+        Some((machine, settings)) => simulated(machine, settings)?,
+    };
+    if count != expected {
+        return Err(
+            format!("the lock is broken: {count} rounds were counted, not {expected}").into(),
+        );
+    }
+    Ok(())
+}

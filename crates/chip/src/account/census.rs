@@ -1,0 +1,204 @@
+//! Counting while a machine runs, if somebody wants to know.
+//!
+//! A machine without a census asks once a miss whether it has one, and nowhere on the path of a
+//! hit: the hits of a cache are the cycles spent in it over its latency, since each takes exactly
+//! that.
+
+use super::traffic::Traffic;
+use super::{
+    Activity, Breakdown, CacheCounters, CoreCounters, Counters, Cycles, Histogram, Sample, Source,
+};
+use crate::config::Config;
+
+/// What the engine counts.
+#[derive(Debug)]
+pub(crate) struct Census {
+    cores: Box<[Counted]>,
+    /// Cycles of a hit in the L1 and in the L2.
+    hit: [Cycles; 2],
+    latencies: [Histogram; 3],
+    /// The period of samples, if there are any, and the time of the next.
+    period: Option<Cycles>,
+    next: Cycles,
+    samples: Vec<Sample>,
+}
+
+/// One core's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    computed: u64,
+    answers: [u64; 3],
+    waited: [Cycles; 3],
+    /// What the request under way has waited at the stages that it has left.
+    waiting: Cycles,
+}
+
+/// Samples that are kept. When there would be more, every second one goes, and the
+/// period doubles.
+const SAMPLES: usize = 1024;
+
+impl Census {
+    pub(crate) fn new(config: &Config, period: Option<Cycles>) -> Self {
+        Self {
+            cores: vec![Counted::default(); config.cores as usize].into(),
+            hit: [
+                config.l1.latency,
+                config.l2.as_ref().map_or(1, |l2| l2.latency),
+            ],
+            latencies: Default::default(),
+            period: period.map(|period| period.max(1)),
+            next: period.map_or(Cycles::MAX, |period| period.max(1)),
+            samples: Vec::new(),
+        }
+    }
+
+    /// When the next sample is due.
+    pub(crate) fn next(&self) -> Cycles {
+        self.next
+    }
+
+    #[inline]
+    pub(crate) fn computed(&mut self, core: u32, instructions: u64) {
+        let computed = &mut self.cores[core as usize].computed;
+        *computed = computed.saturating_add(instructions);
+    }
+
+    /// The core's request goes on to another stage after it `waited` at one.
+    pub(crate) fn passed(&mut self, core: u32, waited: Cycles) {
+        self.cores[core as usize].waiting += waited;
+    }
+
+    /// A miss of the core was answered from `source`, `latency` after it began and
+    /// after it had `waited` at its last stage.
+    pub(crate) fn answered(&mut self, core: u32, source: Source, latency: Cycles, waited: Cycles) {
+        let core = &mut self.cores[core as usize];
+        core.answers[source as usize] += 1;
+        core.waited[source as usize] += waited + std::mem::take(&mut core.waiting);
+        self.latencies[source as usize].record(latency);
+    }
+
+    /// A core's counters, if its cycles are `raw` as charged, and `spent` up to now.
+    fn core(&self, core: usize, raw: &Breakdown, spent: Breakdown) -> CoreCounters {
+        let counted = &self.cores[core];
+        let [group, remote, memory] = counted.answers;
+        let misses = group + remote + memory;
+        let [l1, l2] = self.hit;
+        let l1_hits = raw[Activity::L1] / l1;
+        let l2_hits = raw[Activity::L2] / l2;
+        CoreCounters {
+            cycles: spent,
+            serialised: counted.waited,
+            instructions: counted.computed.saturating_add(l1_hits + l2_hits + misses),
+            l1: CacheCounters {
+                hits: l1_hits,
+                misses: l2_hits + misses,
+            },
+            l2: CacheCounters {
+                hits: l2_hits,
+                misses,
+            },
+            group,
+            remote,
+            memory,
+        }
+    }
+
+    /// All counters at `now`; `cores` are their cycles as charged and up to now.
+    pub(crate) fn counters(
+        &self,
+        now: Cycles,
+        cores: impl Iterator<Item = (Breakdown, Breakdown)>,
+        memory: &MemoryCensus,
+    ) -> Counters {
+        let cores = cores.enumerate();
+        let [group, remote, from_memory] = self.latencies.clone();
+        let mut counters = Counters {
+            cycles: now,
+            cores: cores
+                .map(|(core, (raw, spent))| self.core(core, &raw, spent))
+                .collect(),
+            ..Counters::default()
+        };
+        counters.latencies.group = group;
+        counters.latencies.remote = remote;
+        counters.latencies.memory = from_memory;
+        memory.tell(&mut counters);
+        counters
+    }
+
+    /// Takes the sample that was due.
+    pub(crate) fn sample(&mut self, counters: &Counters) {
+        let Some(period) = self.period else { return };
+        self.samples.push(Sample {
+            at: counters.cycles,
+            total: counters.total(),
+        });
+        let mut period = period;
+        if self.samples.len() > SAMPLES {
+            let mut odd = false;
+            self.samples.retain(|_| {
+                odd = !odd;
+                !odd
+            });
+            period = period.saturating_mul(2);
+            self.period = Some(period);
+        }
+        self.next = (counters.cycles / period + 1).saturating_mul(period);
+    }
+
+    pub(crate) fn into_samples(self) -> Vec<Sample> {
+        self.samples
+    }
+}
+
+/// What the memory system counts.
+#[derive(Debug)]
+pub(crate) struct MemoryCensus {
+    shared: Box<[CacheCounters]>,
+    pub(crate) traffic: Traffic,
+    pub(crate) home_queue: Histogram,
+    pub(crate) controllers: Box<[super::ControllerCounters]>,
+    /// Cycles of a controller's whole bandwidth that a line takes.
+    line_cycles: f64,
+}
+
+impl MemoryCensus {
+    pub(crate) fn new(config: &Config) -> Self {
+        let groups = config.llc.as_ref().map_or(0, |_| config.groups());
+        let controllers = config.controllers() as usize;
+        Self {
+            shared: vec![CacheCounters::default(); groups as usize].into(),
+            traffic: Traffic::new(config),
+            home_queue: Histogram::default(),
+            controllers: vec![super::ControllerCounters::default(); controllers].into(),
+            line_cycles: crate::memory::line_cycles(config),
+        }
+    }
+
+    /// A request reached the cache of `group`, which has the line or not.
+    pub(crate) fn looked_up(&mut self, group: u32, has: bool) {
+        let cache = &mut self.shared[group as usize];
+        match has {
+            true => cache.hits += 1,
+            false => cache.misses += 1,
+        }
+    }
+
+    /// Controller `which` transferred a line, after it had `waited`.
+    pub(crate) fn transferred(&mut self, which: u32, waited: Cycles) {
+        let controller = &mut self.controllers[which as usize];
+        controller.lines += 1;
+        controller.waited += waited;
+    }
+
+    fn tell(&self, counters: &mut Counters) {
+        counters.shared = self.shared.to_vec();
+        counters.links = self.traffic.links();
+        counters.controllers = self.controllers.to_vec();
+        for controller in &mut counters.controllers {
+            controller.busy = (controller.lines as f64 * self.line_cycles).round() as Cycles;
+        }
+        counters.latencies.network_wait = self.traffic.waits.clone();
+        counters.latencies.home_queue = self.home_queue.clone();
+    }
+}

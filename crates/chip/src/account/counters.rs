@@ -1,0 +1,256 @@
+//! What the parts of a machine did: caches, links, memory controllers, queues.
+
+use super::{Breakdown, Histogram};
+use serde::Serialize;
+
+/// Hits and misses of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CacheCounters {
+    /// Accesses that the cache served.
+    pub hits: u64,
+    /// Accesses that went on to the next level. A write to a line that the cache
+    /// may only read is a miss.
+    pub misses: u64,
+}
+
+/// What one hardware thread did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CoreCounters {
+    /// Cycles by activity.
+    pub cycles: Breakdown,
+    /// The parts of the cycles of `group`, `remote` and `memory` in which requests
+    /// waited until the home of their line had served others: serialisation.
+    pub serialised: [u64; 3],
+    /// Instructions that the program announced, and one for each access. Looks of
+    /// a thread that spins on a word which does not change are not counted.
+    pub instructions: u64,
+    /// The first level.
+    pub l1: CacheCounters,
+    /// The second level; all zero on a machine without one.
+    pub l2: CacheCounters,
+    /// Misses of the core's own caches that its core group served.
+    pub group: u64,
+    /// Misses of the core's own caches that another core group served.
+    pub remote: u64,
+    /// Misses of the core's own caches that main memory served.
+    pub memory: u64,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LinkCounters {
+    /// Where it begins: a router of a mesh, or a core group.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
+    /// Cycles in which it carried something: on a mesh, a flit each.
+    pub busy: u64,
+}
+
+/// A memory controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ControllerCounters {
+    /// Lines read and written.
+    pub lines: u64,
+    /// Cycles in which it transferred them.
+    pub busy: u64,
+    /// Cycles that requests waited for those before them. Over the length of the
+    /// run, that is the mean length of the queue.
+    pub waited: u64,
+}
+
+/// Cycles from the miss to the answer, by who gave it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Latencies {
+    /// The requester's core group.
+    pub group: Histogram,
+    /// Another core group.
+    pub remote: Histogram,
+    /// Main memory.
+    pub memory: Histogram,
+    /// Messages of the electrical network: cycles that a message waited for links
+    /// on its way.
+    pub network_wait: Histogram,
+    /// Requests that a line's home was already serving or had waiting when a
+    /// request arrived there.
+    pub home_queue: Histogram,
+}
+
+/// What the parts of a machine did in a run, or in a part of one.
+///
+/// A run has counters if [`Simulation::counters`](crate::Simulation::counters)
+/// asked for them. The difference of two looks is a region of interest.
+///
+/// ```
+/// use manycore_chip::{Simulated, Simulation, config::Config};
+/// use manycore_platform::{Atomic, Ordering, Platform};
+///
+/// let machine = Config::preset("atac-64")?;
+/// let run = Simulation::new(&machine).counters().run(|| {
+///     let words: Vec<_> = (0..64).map(<Simulated as Platform>::AtomicU64::new).collect();
+///     let sum = || words.iter().map(|word| word.load(Ordering::Relaxed)).sum::<u64>();
+///     sum();
+///     // The region of interest: the second walk.
+///     let before = Simulated::counters().expect("they were asked for");
+///     sum();
+///     Simulated::counters().expect("they were asked for").since(&before)
+/// })?;
+/// let walk = run.value.total();
+/// assert_eq!((walk.l1.hits, walk.l1.misses), (64, 0));
+/// let all = run.statistics.counters.expect("they were asked for");
+/// // 64 words of 8 bytes are in 8 lines of 64 bytes, or in 9.
+/// assert!((8..=9).contains(&all.total().l1.misses));
+/// assert_eq!(all.total().cycles.sum(), 64 * run.statistics.cycles);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// The length, in cycles.
+    pub cycles: u64,
+    /// By hardware thread.
+    pub cores: Vec<CoreCounters>,
+    /// By core group: the last-level cache; none on a machine without one. A
+    /// request that a neighbour's own cache answers is a miss here.
+    pub shared: Vec<CacheCounters>,
+    /// Links that carried something.
+    pub links: Vec<LinkCounters>,
+    /// By number.
+    pub controllers: Vec<ControllerCounters>,
+    /// How long things took, and how long queues were.
+    pub latencies: Latencies,
+}
+
+/// The counters of all cores together, at a time of the run.
+///
+/// [`Simulation::samples`](crate::Simulation::samples) asks for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sample {
+    /// The cycle at which they were read.
+    pub at: u64,
+    /// From the start of the run until then.
+    pub total: CoreCounters,
+}
+
+impl CacheCounters {
+    fn map(&self, other: &Self, op: fn(u64, u64) -> u64) -> Self {
+        Self {
+            hits: op(self.hits, other.hits),
+            misses: op(self.misses, other.misses),
+        }
+    }
+}
+
+impl CoreCounters {
+    /// Misses of a cache for each thousand instructions.
+    ///
+    /// ```
+    /// use manycore_chip::{CacheCounters, CoreCounters};
+    ///
+    /// let l1 = CacheCounters { hits: 90, misses: 10 };
+    /// let core = CoreCounters { instructions: 1_000, l1, ..CoreCounters::default() };
+    /// assert_eq!(core.mpki(core.l1), 10.0);
+    /// ```
+    pub fn mpki(&self, cache: CacheCounters) -> f64 {
+        match self.instructions {
+            0 => 0.0,
+            instructions => 1e3 * cache.misses as f64 / instructions as f64,
+        }
+    }
+
+    /// The cycle stack: what the core did, in words, and for how many cycles. The
+    /// parts add up to the core's time. `serialised` is apart from the accesses
+    /// that it is a part of.
+    pub fn stack(&self) -> Vec<(&'static str, u64)> {
+        use super::Activity::{Group, Memory, Remote};
+        let mut serialised = 0;
+        let mut stack: Vec<(&'static str, u64)> = Vec::new();
+        for (activity, cycles) in self.cycles.iter() {
+            let source = [Group, Remote, Memory]
+                .iter()
+                .position(|one| *one == activity);
+            let waited = source.map_or(0, |source| self.serialised[source].min(cycles));
+            serialised += waited;
+            stack.push((activity.label(), cycles - waited));
+        }
+        stack.push(("serialised", serialised));
+        stack
+    }
+
+    fn map(&self, other: &Self, op: fn(u64, u64) -> u64) -> Self {
+        Self {
+            cycles: self.cycles.map(&other.cycles, op),
+            serialised: [0, 1, 2].map(|at| op(self.serialised[at], other.serialised[at])),
+            instructions: op(self.instructions, other.instructions),
+            l1: self.l1.map(&other.l1, op),
+            l2: self.l2.map(&other.l2, op),
+            group: op(self.group, other.group),
+            remote: op(self.remote, other.remote),
+            memory: op(self.memory, other.memory),
+        }
+    }
+}
+
+impl Counters {
+    /// All cores together.
+    pub fn total(&self) -> CoreCounters {
+        let add = |sum: CoreCounters, core: &CoreCounters| sum.map(core, |a, b| a + b);
+        self.cores.iter().fold(CoreCounters::default(), add)
+    }
+
+    /// What was counted since `earlier`, a look at the same run.
+    ///
+    /// Cycles that a core was charged for at the earlier look and that were taken
+    /// back since (a computation that was interrupted) count as none.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let less = u64::saturating_sub;
+        let cores = self.cores.iter().zip(&earlier.cores);
+        let shared = self.shared.iter().zip(&earlier.shared);
+        let controllers = self.controllers.iter().zip(&earlier.controllers);
+        let before = |link: &LinkCounters| {
+            let same = |one: &&LinkCounters| (one.from, one.to) == (link.from, link.to);
+            earlier.links.iter().find(same).map_or(0, |one| one.busy)
+        };
+        let links = self.links.iter().map(|link| LinkCounters {
+            busy: less(link.busy, before(link)),
+            ..*link
+        });
+        Self {
+            cycles: less(self.cycles, earlier.cycles),
+            cores: cores.map(|(now, then)| now.map(then, less)).collect(),
+            shared: shared.map(|(now, then)| now.map(then, less)).collect(),
+            links: links.filter(|link| link.busy > 0).collect(),
+            controllers: controllers
+                .map(|(now, then)| ControllerCounters {
+                    lines: less(now.lines, then.lines),
+                    busy: less(now.busy, then.busy),
+                    waited: less(now.waited, then.waited),
+                })
+                .collect(),
+            latencies: self.latencies.since(&earlier.latencies),
+        }
+    }
+}
+
+impl Latencies {
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            group: self.group.since(&earlier.group),
+            remote: self.remote.since(&earlier.remote),
+            memory: self.memory.since(&earlier.memory),
+            network_wait: self.network_wait.since(&earlier.network_wait),
+            home_queue: self.home_queue.since(&earlier.home_queue),
+        }
+    }
+
+    /// Each with its name and its unit.
+    pub(super) fn named(&self) -> [(&'static str, &'static str, &Histogram); 5] {
+        [
+            ("latency-group", "cycles", &self.group),
+            ("latency-remote", "cycles", &self.remote),
+            ("latency-memory", "cycles", &self.memory),
+            ("network-wait", "cycles", &self.network_wait),
+            ("home-queue", "requests", &self.home_queue),
+        ]
+    }
+}

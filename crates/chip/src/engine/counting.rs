@@ -1,0 +1,90 @@
+//! Counting what the machine's parts do, if somebody wants to know.
+
+use super::Engine;
+use super::thread::Wait;
+use crate::account::{Census, Counters, MemoryCensus, Sample, Span};
+use crate::os::ThreadId;
+
+impl Engine {
+    /// The word that changes whenever the machine takes a step.
+    pub(crate) fn events_at(&self) -> *const u64 {
+        &raw const self.events
+    }
+
+    /// Counts from now on, and takes a sample each `period` cycles, if there is one.
+    pub(crate) fn count(&mut self, period: Option<u64>) {
+        let census = Census::new(&self.config, period);
+        self.pause = self.limit.min(census.next());
+        self.census = Some(Box::new(census));
+        self.memory.census = Some(Box::new(MemoryCensus::new(&self.config)));
+        self.plain_cpi_1024 = None;
+    }
+
+    /// Cycles an instruction of `core`, in 1024ths, where that varies or so many
+    /// `instructions` are counted.
+    #[inline(never)]
+    pub(super) fn varying_cpi_1024(&mut self, core: u32, instructions: u64) -> u64 {
+        if let Some(census) = &mut self.census {
+            census.computed(core, instructions);
+        }
+        match &mut self.pace {
+            None => self.cpi_1024,
+            Some(pace) => {
+                let siblings = self.config.threads_per_core;
+                pace.cpi(&self.ports, core, siblings, self.cpi_1024)
+            }
+        }
+    }
+
+    /// All counters at `now`, if they are counted.
+    pub(crate) fn counters(&self, now: u64) -> Option<Counters> {
+        let (census, memory) = (self.census.as_ref()?, self.memory.census.as_ref()?);
+        let cores = self.ports.iter();
+        let cores = cores.map(|port| (port.spent, port.spent_until(now)));
+        Some(census.counters(now, cores, memory))
+    }
+
+    /// A sample is due at `now`, the time of the next event.
+    #[cold]
+    pub(super) fn sample(&mut self, now: u64) {
+        let counters = self.counters(now);
+        if let (Some(census), Some(counters)) = (&mut self.census, counters) {
+            census.sample(&counters);
+            self.pause = self.limit.min(census.next());
+        }
+    }
+
+    /// The thread on `core` enters a region, for the timeline.
+    pub(crate) fn begin_region(&mut self, core: u32, name: &str) {
+        let port = &self.ports[core as usize];
+        if let (Some(thread), true) = (port.thread, self.spans.is_on()) {
+            let name = self.lines.intern(name);
+            self.spans.begin(thread, Span::Region(name), port.clock);
+        }
+    }
+
+    /// It leaves the region that it entered last.
+    pub(crate) fn end_region(&mut self, core: u32) {
+        let port = &self.ports[core as usize];
+        if let (Some(thread), true) = (port.thread, self.spans.is_on()) {
+            self.spans.end(thread, port.clock);
+        }
+    }
+
+    /// `thread` is blocked from `at` on, for the timeline.
+    pub(super) fn waits(&mut self, thread: ThreadId, wait: Wait, at: u64) {
+        if self.spans.is_on() {
+            let span = match wait {
+                Wait::Futex { address } => Span::Sleep(self.lines.name_at(address)),
+                Wait::Join(_) => Span::Join,
+            };
+            self.spans.begin(thread, span, at);
+        }
+    }
+
+    /// The samples that were taken.
+    pub(crate) fn take_samples(&mut self) -> Vec<Sample> {
+        let census = self.census.take();
+        census.map_or_else(Vec::new, |census| census.into_samples())
+    }
+}

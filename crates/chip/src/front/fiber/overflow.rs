@@ -1,0 +1,121 @@
+//! A simulated thread that runs over its stack is told apart from other faults.
+//!
+//! Below each stack lie pages that nobody may touch (`arena::stack`). A thread that recurses too
+//! deep touches them, and the system sends a signal. The handler here says which thread that was
+//! and ends the process, as the standard library does for a thread of its own. The run cannot be
+//! ended alone: the thread may have been anywhere, in the host's allocator with its lock for one.
+//! A check where threads suspend would be no help: it comes after the fault, or never.
+
+use super::super::arena;
+use super::context;
+use std::ffi::{c_int, c_void};
+use std::fmt::{self, Write};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::{Once, OnceLock};
+
+/// What a guard page raises: the first on Linux, the second elsewhere.
+const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+
+/// Who handled the signals before.
+static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
+
+/// Watches for overflows in this process from now on.
+pub(super) fn watch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
+            let mut old = MaybeUninit::uninit();
+            // SAFETY: all zero is a `sigaction` (an empty mask, the default action), to which a
+            // handler of the signature that `SA_SIGINFO` demands is added. The handler calls
+            // only what may be called in a signal's handler: it says why.
+            let done = unsafe {
+                let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+                action.sa_sigaction = handle as *const () as usize;
+                // On the signals' own stack, which the standard library gives each of its
+                // threads: the thread's is full.
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                libc::sigaction(signal, &raw const action, old.as_mut_ptr())
+            };
+            if done == 0 {
+                // SAFETY: the call succeeded, so it wrote the old action.
+                let _ = before.set(unsafe { old.assume_init() });
+            }
+        }
+    });
+}
+
+/// Tells of an overflow and ends the process; leaves any other fault to who had it before.
+extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_void) {
+    // SAFETY: the system gives a handler with `SA_SIGINFO` valid information, with an address for
+    // these two signals.
+    let address = unsafe { (*info).si_addr() }.addr();
+    // What an arena has mapped may be read and written, but for its stacks' guards. The look is at
+    // atomics only.
+    if arena::holds(address) {
+        tell();
+        // SAFETY: may be called in a handler.
+        unsafe { libc::abort() };
+    }
+    let at = SIGNALS.iter().position(|one| *one == signal);
+    let before = at.and_then(|at| BEFORE[at].get());
+    match before {
+        Some(old) if old.sa_sigaction != libc::SIG_DFL && old.sa_sigaction != libc::SIG_IGN => {
+            if old.sa_flags & libc::SA_SIGINFO != 0 {
+                // SAFETY: `SA_SIGINFO` says that the handler has this signature.
+                let old: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                    unsafe { std::mem::transmute(old.sa_sigaction) };
+                old(signal, info, machine);
+            } else {
+                // SAFETY: a handler without `SA_SIGINFO` has this signature.
+                let old: extern "C" fn(c_int) = unsafe { std::mem::transmute(old.sa_sigaction) };
+                old(signal);
+            }
+        }
+        // The instruction faults again, and the system does what it does by default.
+        // SAFETY: the default action, all zero otherwise, for a signal that exists; may be
+        // called in a handler.
+        _ => unsafe {
+            let action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+        },
+    }
+}
+
+/// Writes a line to standard error, without an allocation.
+fn tell() {
+    let mut line = Line {
+        text: [0; 400],
+        length: 0,
+    };
+    // What does not fit is left out.
+    let _ = match context::running_thread() {
+        Some((thread, name, core)) => writeln!(
+            line,
+            "manycore-chip: the simulated thread {thread} ({name}) on core {core} has overflowed \
+             its stack; Simulation::stack_size gives threads a larger one"
+        ),
+        None => writeln!(
+            line,
+            "manycore-chip: a stack of a simulated thread has overflowed"
+        ),
+    };
+    // SAFETY: the line's own bytes; `write` may be called in a handler.
+    unsafe { libc::write(libc::STDERR_FILENO, line.text.as_ptr().cast(), line.length) };
+}
+
+/// Text of a bounded length.
+struct Line {
+    text: [u8; 400],
+    length: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.text.len() - self.length;
+        let part = &text.as_bytes()[..text.len().min(room)];
+        self.text[self.length..][..part.len()].copy_from_slice(part);
+        self.length += part.len();
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! A simulated thread that does not come back is named.
+//!
+//! A thread that waits by an atomic or a lock of `std` waits for ever: simulated time stands still
+//! while it runs, and no other thread gets the host. What it does is not seen from the machine. That
+//! nothing else happens is: while a program asks anything of the machine, a core's clock moves. So
+//! a thread of the host looks once a second whether the words of the machine's cores have changed. It
+//! reads them as a debugger would, by the system (`/proc/self/mem`), for the simulation shall not
+//! pay for it: no word is atomic for its sake. On a host without that file nobody watches.
+
+use crate::engine::{Engine, Thread};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// Looks without a change until the user is told, and the time between two.
+const PATIENCE: u32 = 10;
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// The simulations that are watched.
+static WATCHED: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
+
+/// A simulation that is watched until this is dropped.
+pub(super) struct Watch {
+    watched: Arc<Watched>,
+    /// Threads whose names are known.
+    known: usize,
+}
+
+struct Watched {
+    /// The addresses and lengths of the words that change.
+    words: [(usize, usize); 2],
+    /// The thread that was resumed last. Relaxed: a number that is shown, and nothing else is
+    /// read by its help.
+    thread: AtomicU32,
+    names: Mutex<Vec<String>>,
+}
+
+impl Watch {
+    pub(super) fn new(engine: &Engine) -> Self {
+        let ports = &*engine.ports;
+        let events = engine.events_at();
+        let watched = Arc::new(Watched {
+            words: [
+                (ports.as_ptr().addr(), size_of_val(ports)),
+                (events.addr(), size_of::<u64>()),
+            ],
+            thread: AtomicU32::new(0),
+            names: Mutex::default(),
+        });
+        let mut all = lock(&WATCHED);
+        // The first of the process starts the thread that looks, which stays.
+        if all.is_empty() && File::open("/proc/self/mem").is_ok() {
+            let builder = thread::Builder::new().name("watchdog".into());
+            // A host that refuses a thread has no watchdog.
+            let _ = builder.stack_size(128 << 10).spawn(look);
+        }
+        all.retain(|one| one.strong_count() > 0);
+        all.push(Arc::downgrade(&watched));
+        Self { watched, known: 0 }
+    }
+
+    /// `thread` of `threads` is resumed.
+    #[inline]
+    pub(super) fn resumes(&mut self, thread: u32, threads: &[Thread]) {
+        self.watched.thread.store(thread, Relaxed);
+        if threads.len() != self.known {
+            let mut names = lock(&self.watched.names);
+            names.extend(threads[self.known..].iter().map(|one| one.name.clone()));
+            self.known = threads.len();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+/// What was seen of a simulation.
+struct Seen {
+    watched: Weak<Watched>,
+    words: Vec<u8>,
+    looks: u32,
+}
+
+/// Looks at all simulations, for ever.
+fn look() {
+    let Ok(memory) = File::open("/proc/self/mem") else {
+        return;
+    };
+    let mut all: Vec<Seen> = Vec::new();
+    loop {
+        thread::sleep(PERIOD);
+        for new in lock(&WATCHED).iter() {
+            if !all.iter().any(|seen| seen.watched.ptr_eq(new)) {
+                all.push(Seen {
+                    watched: new.clone(),
+                    words: Vec::new(),
+                    looks: 0,
+                });
+            }
+        }
+        all.retain_mut(|seen| match seen.watched.upgrade() {
+            Some(watched) => {
+                seen.look(&memory, &watched);
+                true
+            }
+            None => false,
+        });
+    }
+}
+
+impl Seen {
+    fn look(&mut self, memory: &File, watched: &Watched) {
+        let mut words = Vec::new();
+        for (address, length) in watched.words {
+            let from = words.len();
+            words.resize(from + length, 0);
+            // The machine may be gone: then this is an error, and the next look finds it so.
+            if memory
+                .read_exact_at(&mut words[from..], address as u64)
+                .is_err()
+            {
+                return;
+            }
+        }
+        if words != self.words {
+            self.words = words;
+            self.looks = 0;
+            return;
+        }
+        self.looks += 1;
+        if self.looks == PATIENCE {
+            let thread = watched.thread.load(Relaxed);
+            let names = lock(&watched.names);
+            let name = names.get(thread as usize).map_or("", |name| &**name);
+            eprintln!(
+                "manycore-chip: the simulated thread {thread} ({name}) has asked nothing of the \
+                 simulated machine for {PATIENCE} s; simulated time stands still, and no other \
+                 thread runs. If it waits for another thread by an atomic or a lock of std, it \
+                 waits for ever: use the atomics and the futex of the platform `Simulated`. If it \
+                 computes, all is well."
+            );
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What counters must say, whatever the program and the machine.
+
+use super::support::program::Program;
+use super::support::{machines, spawn};
+use fastrand::Rng;
+use manycore_chip::config::{AtomicKind, Config};
+use manycore_chip::{Activity, Counters, Simulated, Simulation, Statistics};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::SeqCst, Platform};
+use std::sync::Arc;
+
+type U64 = <Simulated as Platform>::AtomicU64;
+
+/// What holds of every run.
+fn check(name: &str, statistics: &Statistics) {
+    let counters = statistics.counters.as_ref().expect("asked for");
+    assert_eq!(counters.cycles, statistics.cycles, "{name}");
+    for (core, counted) in counters.cores.iter().enumerate() {
+        // The stack adds up to the core's time, and is the report's.
+        let stack: u64 = counted.stack().iter().map(|(_, cycles)| cycles).sum();
+        assert_eq!(stack, statistics.cycles, "{name}: core {core}");
+        assert_eq!(
+            counted.cycles, statistics.report.cores[core],
+            "{name}: core {core}"
+        );
+        assert_eq!(
+            counted.l1.misses,
+            counted.l2.hits + counted.l2.misses,
+            "{name}"
+        );
+        let answers = counted.group + counted.remote + counted.memory;
+        assert_eq!(counted.l2.misses, answers, "{name}: core {core}");
+    }
+    let (total, latencies) = (counters.total(), &counters.latencies);
+    assert_eq!(latencies.group.count(), total.group, "{name}");
+    assert_eq!(latencies.remote.count(), total.remote, "{name}");
+    assert_eq!(latencies.memory.count(), total.memory, "{name}");
+    let use_of_links = counters.links.iter().map(|link| link.busy).sum::<u64>();
+    assert!(
+        use_of_links == 0 || latencies.network_wait.count() > 0,
+        "{name}"
+    );
+    for controller in &counters.controllers {
+        assert!(
+            controller.lines <= controller.busy,
+            "{name}: {controller:?}"
+        );
+    }
+}
+
+#[test]
+fn counters_are_right_and_change_nothing() {
+    for (name, machine) in machines() {
+        for seed in 0..4 {
+            let program = Program::random(seed, machine.cores as usize, 40);
+            let run = |simulation: Simulation| program.run_on(&machine, simulation).unwrap();
+            let without = run(Simulation::new(&machine));
+            let with = run(Simulation::new(&machine).samples(500).timeline(50));
+            assert_eq!(without.counters, None);
+            assert_eq!(
+                (with.hash, with.cycles, with.events),
+                (without.hash, without.cycles, without.events),
+                "{name}, seed {seed}"
+            );
+            check(&name, &with);
+        }
+    }
+}
+
+/// Loads, stores and additions of several cores to a few lines; how many accesses they are.
+fn walk(machine: &Config, seed: u64) -> (Counters, u64, u64) {
+    let cores = machine.cores.min(6) as usize;
+    let simulation = Simulation::new(machine).counters();
+    let run = simulation.run(|| {
+        let words: Vec<_> = (0..300).map(|_| CachePadded::new(U64::new(0))).collect();
+        let words = Arc::new(words);
+        let before = Simulated::counters().expect("asked for");
+        let threads = (0..cores).map(|core| {
+            let words = Arc::clone(&words);
+            spawn(core, move || {
+                let mut rng = Rng::with_seed(seed + core as u64);
+                for _ in 0..400 {
+                    // Some lines for all, and some of each core's own.
+                    let near = 40 + 40 * core..80 + 40 * core;
+                    let at = if rng.bool() {
+                        rng.usize(0..4)
+                    } else {
+                        rng.usize(near)
+                    };
+                    match rng.u8(..4) {
+                        0 => words[at].store(1, SeqCst),
+                        1 => drop(words[at].fetch_add(1, SeqCst)),
+                        _ => drop(words[at].load(SeqCst)),
+                    }
+                    Simulated::compute(3);
+                }
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().for_each(Simulated::join);
+        Simulated::counters().expect("asked for").since(&before)
+    });
+    let run = run.unwrap();
+    // A copy: what was allocated in the simulated machine's memory keeps all of that.
+    (run.value.clone(), 400 * cores as u64, 1200 * cores as u64)
+}
+
+#[test]
+fn every_access_is_a_hit_or_a_miss_of_each_level_that_it_reaches() {
+    for (name, machine) in machines() {
+        if machine.atomics.kind == AtomicKind::Llsc {
+            continue; // An addition is two accesses or more.
+        }
+        for seed in [1, 20] {
+            let (counters, accesses, computed) = walk(&machine, seed);
+            let total = counters.total();
+            assert_eq!(total.l1.hits + total.l1.misses, accesses, "{name}");
+            assert_eq!(total.instructions, accesses + computed, "{name}");
+            let asked: u64 = counters
+                .shared
+                .iter()
+                .map(|llc| llc.hits + llc.misses)
+                .sum();
+            let misses = if machine.llc.is_some() {
+                total.l2.misses
+            } else {
+                0
+            };
+            assert_eq!(asked, misses, "{name}");
+            assert_eq!(
+                counters.latencies.home_queue.count() > 0,
+                total.l2.misses > 0
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_fought_over_serialise() {
+    let mut machine = Config::preset("atac-64").unwrap();
+    machine.set("cores=16").unwrap();
+    let run = Simulation::new(&machine).counters().run(|| {
+        let word = Arc::new(U64::new(0));
+        let add = |core| {
+            let word = Arc::clone(&word);
+            spawn(core, move || {
+                for _ in 0..200 {
+                    word.fetch_add(1, SeqCst);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..16).map(add).collect();
+        threads.into_iter().for_each(Simulated::join);
+    });
+    let counters = run.unwrap().statistics.counters.unwrap();
+    let stack = counters.total().stack();
+    let cycles = |name: &str| stack.iter().find(|(what, _)| *what == name).unwrap().1;
+    // 16 cores queue for one word: most of an access is the queue.
+    assert!(
+        cycles("serialised") > 4 * (cycles("group") + cycles("remote")),
+        "{stack:?}"
+    );
+    assert!(counters.latencies.home_queue.quantile(0.5) >= 8);
+    assert!(counters.latencies.home_queue.most() <= 16);
+}
+
+#[test]
+fn samples_are_bounded_and_end_where_the_run_does() {
+    let machine = Config::preset("atac-64").unwrap();
+    let run = Simulation::new(&machine).samples(10).run(|| {
+        for _ in 0..5_000 {
+            Simulated::compute(5);
+            Simulated::yield_now();
+        }
+    });
+    let run = run.unwrap();
+    let samples = &run.samples;
+    assert!((512..=1024).contains(&samples.len()), "{}", samples.len());
+    assert!(samples.is_sorted_by(|one, next| one.at < next.at));
+    for sample in samples {
+        assert_eq!(sample.total.cycles.sum(), 64 * sample.at);
+    }
+    let last = samples.last().unwrap();
+    let all = run.statistics.counters.unwrap().total();
+    assert!(last.total.instructions <= all.instructions);
+    assert!(last.total.cycles[Activity::Compute] > all.cycles[Activity::Compute] * 9 / 10);
+}
+
+#[test]
+fn a_timeline_shows_sleeps_and_regions_of_threads() {
+    use manycore_platform::Futex;
+    let machine = Config::preset("dahu").unwrap();
+    let run = Simulation::new(&machine).timeline(100).run(|| {
+        let word = Arc::new(<Simulated as Platform>::Futex::new(0));
+        Simulated::name(&*word, "bell");
+        let sleeper = {
+            let word = Arc::clone(&word);
+            spawn(1, move || {
+                Simulated::region("at work", || word.wait(0, None))
+            })
+        };
+        Simulated::compute(500_000);
+        word.store(1, SeqCst);
+        word.wake(1);
+        Simulated::join(sleeper);
+    });
+    let mut file = Vec::new();
+    run.unwrap().write_timeline(&mut file).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
+    let events = file["traceEvents"].as_array().unwrap();
+    let span = |name: &str| {
+        let span = events.iter().find(|event| event["name"] == name);
+        let span = span.unwrap_or_else(|| panic!("no {name}"));
+        let at = span["ts"].as_f64().unwrap();
+        (at, at + span["dur"].as_f64().unwrap())
+    };
+    let (region, sleep) = (span("at work"), span("sleep on bell"));
+    assert!(
+        region.0 < sleep.0 && sleep.1 < region.1,
+        "{region:?} {sleep:?}"
+    );
+    assert!(sleep.1 - sleep.0 > 10.0, "{sleep:?}");
+}

@@ -1,0 +1,92 @@
+//! Programs that would crash or hang without a word: each runs in a process of its own, which
+//! must say what is wrong.
+#![cfg(target_os = "linux")]
+
+use super::support::named;
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::Platform;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Runs the test of this name again in a process of its own and gives its standard error, up to a
+/// line with `until`, if there is one; none in that process.
+fn apart(test: &str, until: &str) -> Option<String> {
+    const INSIDE: &str = "MANYCORE_FAULT";
+    if std::env::var_os(INSIDE).is_some() {
+        return None;
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(INSIDE, "")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        told += &(line.unwrap() + "\n");
+        if told.contains(until) {
+            break;
+        }
+    }
+    // The one that hangs; the other has ended.
+    let _ = child.kill();
+    let status = child.wait().unwrap();
+    assert!(!status.success(), "{told}");
+    Some(told)
+}
+
+fn machine() -> Config {
+    Config::preset("dahu").unwrap()
+}
+
+/// Recurses deeper than any stack.
+fn deep(level: u64) -> u64 {
+    let here = std::hint::black_box([level; 64]);
+    match level {
+        u64::MAX => 0,
+        _ => deep(level + 1) + here[63],
+    }
+}
+
+#[test]
+fn a_stack_that_overflows_is_told_with_its_thread() {
+    let test = "faults::a_stack_that_overflows_is_told_with_its_thread";
+    let Some(told) = apart(test, "overflowed") else {
+        let run = Simulation::new(&machine()).run(|| {
+            Simulated::join(named("the deep one", vec![3], || {
+                std::hint::black_box(deep(0));
+            }));
+        });
+        panic!("not told: {run:?}");
+    };
+    let expected = "the simulated thread 1 (the deep one) on core 3 has overflowed its stack";
+    assert!(told.contains(expected), "{told}");
+    assert!(told.contains("Simulation::stack_size"), "{told}");
+}
+
+#[test]
+fn a_thread_that_waits_by_a_std_atomic_is_named() {
+    static BELL: AtomicBool = AtomicBool::new(false);
+    let test = "faults::a_thread_that_waits_by_a_std_atomic_is_named";
+    let Some(told) = apart(test, "stands still") else {
+        let run = Simulation::new(&machine()).run(|| {
+            let waiter = named("the waiter", vec![1], || {
+                while !BELL.load(Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            Simulated::compute(1_000_000);
+            BELL.store(true, Relaxed);
+            Simulated::join(waiter);
+        });
+        panic!("it ended: {run:?}");
+    };
+    assert!(
+        told.contains("the simulated thread 1 (the waiter)"),
+        "{told}"
+    );
+    assert!(told.contains("an atomic or a lock of std"), "{told}");
+}
