@@ -173,6 +173,7 @@ impl Engine {
         let port = &self.ports[core as usize];
         let Some(thread) = port.thread else { return };
         self.futexes.wait(address, thread);
+        self.threads[thread as usize].reply = Reply::default();
         if let Some(cycles) = timeout {
             let at = port
                 .clock
@@ -288,13 +289,7 @@ impl Engine {
     /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
-        let cpi = match &mut self.pace {
-            None => self.cpi_1024,
-            Some(pace) => {
-                let siblings = self.config.threads_per_core;
-                pace.cpi(&self.ports, core, siblings, self.cpi_1024)
-            }
-        };
+        let cpi = self.cpi(core);
         let cycles = match instructions.checked_mul(cpi) {
             Some(product) => product.div_ceil(1024),
             None => {
@@ -305,6 +300,27 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         port.compute(cycles);
         port.clock <= port.horizon
+    }
+
+    /// The same for a few instructions at a time: the part of a cycle that they leave over is
+    /// in `rest`, in 1024ths.
+    #[inline]
+    pub(crate) fn execute(&mut self, core: u32, instructions: u32, rest: &mut u64) {
+        let cycles = u64::from(instructions) * self.cpi(core) + *rest;
+        *rest = cycles % 1024;
+        self.ports[core as usize].compute(cycles / 1024);
+    }
+
+    /// Cycles an instruction, in 1024ths.
+    #[inline]
+    fn cpi(&mut self, core: u32) -> u64 {
+        match &mut self.pace {
+            None => self.cpi_1024,
+            Some(pace) => {
+                let siblings = self.config.threads_per_core;
+                pace.cpi(&self.ports, core, siblings, self.cpi_1024)
+            }
+        }
     }
 
     /// Whether `core`, at the end of a computation, must suspend and ask again, so

@@ -62,6 +62,34 @@ pub struct Run<T> {
     config: Config,
 }
 
+impl Run<()> {
+    /// The run of an engine whose program ended at `end`.
+    pub(crate) fn finished(mut engine: Engine, end: u64) -> Result<Self, SimulationError> {
+        let statistics = engine.finish(end);
+        if cfg!(debug_assertions) {
+            engine.memory.check().map_err(SimulationError::Incoherent)?;
+        }
+        Ok(Self {
+            value: (),
+            statistics,
+            trace: Trace::new(engine.timeline, engine.config.cores as usize),
+            lines: engine.lines,
+            config: engine.config,
+        })
+    }
+
+    /// The same run, with what its program returned.
+    pub(crate) fn with<T>(self, value: T) -> Run<T> {
+        Run {
+            value,
+            statistics: self.statistics,
+            trace: self.trace,
+            lines: self.lines,
+            config: self.config,
+        }
+    }
+}
+
 impl<T> Run<T> {
     /// Writes the timeline as Chrome's trace-event JSON, which
     /// <https://ui.perfetto.dev> opens. Empty unless
@@ -177,18 +205,9 @@ impl Simulation {
         }
         ARENA.set(ptr::null());
         let end = ended?;
-        let statistics = engine.finish(end);
-        if cfg!(debug_assertions) {
-            engine.memory.check().map_err(SimulationError::Incoherent)?;
-        }
+        let run = Run::finished(engine, end)?;
         match result {
-            Some(Ok(value)) => Ok(Run {
-                value,
-                statistics,
-                trace: Trace::new(engine.timeline, self.config.cores as usize),
-                lines: engine.lines,
-                config: self.config.clone(),
-            }),
+            Some(Ok(value)) => Ok(run.with(value)),
             Some(Err(payload)) => {
                 let text = payload
                     .downcast_ref::<&str>()
@@ -224,13 +243,14 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
             // SAFETY: the engine stays in place, and is left to the coroutine.
             let _context = unsafe { Entered::new(engine, core) };
             let _memory = arena::enter(arena);
-            body.resume()
+            body.resume(engine, core)
         };
         // SAFETY: as above.
         unsafe {
             match progress {
                 Progress::Suspended => (*engine).put_body(thread, body),
-                Progress::Ended => {
+                // A fiber never exits: its program ends with its main closure.
+                Progress::Ended | Progress::Exited => {
                     drop(body);
                     (*engine).returned(core);
                 }
