@@ -31,6 +31,6 @@
     RVTEST_EXIT
 
 #define EXTRA_DATA
-#define RVTEST_DATA_BEGIN EXTRA_DATA
+#define RVTEST_DATA_BEGIN EXTRA_DATA .balign 16;
 #define RVTEST_DATA_END
 #endif

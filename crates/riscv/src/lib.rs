@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(test)]
+mod differential;
 mod elf;
 mod error;
 mod float;

@@ -7,6 +7,8 @@
 pub(crate) mod convert;
 pub(crate) mod host;
 pub(crate) mod soft;
+#[cfg(test)]
+mod tests;
 
 /// The flags of `fcsr`.
 pub(crate) mod flag {

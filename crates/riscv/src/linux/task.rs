@@ -31,8 +31,8 @@ enum Phase {
     Sleeps,
     /// Asleep for a time.
     Naps,
-    /// The main thread has ended, and waits for the others.
-    Lingers,
+    /// The main thread has ended with this status, and waits for the others.
+    Lingers(i32),
 }
 
 /// What became of a task that was resumed.
@@ -107,19 +107,22 @@ impl Task {
                     if let Some(state) = self.call(process, world) {
                         return state;
                     }
+                    // It may not be over.
+                    continue;
                 }
+                // Awake.
                 Phase::Sleeps => {
                     let late = world.timed_out();
                     self.give(if late { errno(ETIMEDOUT) } else { 0 });
                 }
                 Phase::Naps => self.give(0),
-                Phase::Lingers => {
+                Phase::Lingers(status) => {
                     let others = process.threads.iter();
                     let mut others = others.filter(|(number, _)| **number != self.number);
                     return match others.next() {
                         Some((_, other)) if world.join(other.handle) => TaskState::Suspended,
                         Some(_) => continue,
-                        None => self.exit(process, 0),
+                        None => self.exit(process, status),
                     };
                 }
             }
@@ -228,7 +231,9 @@ impl Task {
                 return Some(TaskState::Suspended);
             }
             Outcome::Exit(status) => return Some(self.exit(process, status)),
-            Outcome::End if self.number == super::PROCESS => self.phase = Phase::Lingers,
+            Outcome::End if self.number == super::PROCESS => {
+                self.phase = Phase::Lingers((self.hart.x[10] & 0xFF) as i32);
+            }
             Outcome::End => {
                 process.retired += self.hart.retired;
                 return Some(TaskState::Ended);
