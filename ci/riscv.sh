@@ -56,6 +56,9 @@ programs() {
         *) continue ;;
         esac
         for link in -static ""; do
+            # Linked statically, gfortran's and OpenMP's libraries leave parts of the thread
+            # library out, here and under qemu.
+            [ "$name $link" != "parallel.f90 -static" ] || continue
             # shellcheck disable=SC2086
             $compile -O2 -pthread -fopenmp $link "$source" -lm -o "$work/program"
             expected=0

@@ -94,8 +94,10 @@ fn is_tame(i: Instruction) -> bool {
     let keeps = writes_float
         || matches!(i.kind, Flw | Fld | Fsw | Fsd)
         || !matches!(i.rd, CURSOR | SPARE) || matches!(i.kind, Sb | Sh | Sw | Sd);
+    // qemu 7.2 counts more than 32 zeros in a word of zeros.
+    let known_wrong = i.kind == Ctzw;
     let unordered = matches!(i.kind, Auipc | Jal | Jalr | LrW | LrD | ScW | ScD);
-    let control = branch || unordered || i.ends_block() || matches!(i.kind, Fence | Pause);
+    let control = known_wrong || branch || unordered || i.ends_block() || matches!(i.kind, Fence | Pause);
     let mode = !float || !matches!(i.rounding, 5 | 6);
     let at_spare = !(memory || amo) || i.rs1 == SPARE;
     let known_csr = !csr || i.imm == 1;
@@ -105,14 +107,14 @@ fn is_tame(i: Instruction) -> bool {
 /// The words of one sequence.
 fn sequence(rng: &mut Rng, code: &mut Vec<u8>) {
     let mut word = |word: u32| code.extend(word.to_le_bytes());
-    let cursor = u32::from(CURSOR);
+    let (cursor, spare) = (u32::from(CURSOR), u32::from(SPARE));
     // fcsr, then all registers.
     word(i_type(LOAD, 5, 3, cursor, 0));
     word(i_type(SYSTEM, 0, 1, 5, FCSR));
     for register in 0..32 {
         word(i_type(LOAD_FLOAT, register, 3, cursor, 256 + 8 * register as i32));
     }
-    for register in (1..32).filter(|&register| register != cursor && register != SPARE.into()) {
+    for register in (1..32).filter(|&register| register != cursor && register != spare) {
         word(i_type(LOAD, register, 3, cursor, 8 * register as i32));
     }
     let mut length = 0;

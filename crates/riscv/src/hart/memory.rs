@@ -173,8 +173,9 @@ pub(super) fn atomic<M: Machine>(
         LrW | LrD => Operation::Load,
         ScW | ScD => match hart.reservation {
             Some(reserved) if reserved.place.physical == place.physical => {
+                hart.expected = mask(width, reserved.value);
                 let rmw = Rmw::CompareExchange {
-                    current: mask(width, reserved.value),
+                    current: hart.expected,
                     new: mask(width, value),
                 };
                 if hart.failures < FAILURES {
@@ -216,9 +217,8 @@ fn finish_atomic(
             hart.reservation = Some(Reservation { place, value });
         }
         ScW | ScD => {
-            let reserved = hart.reservation.take();
-            let expected = reserved.map(|reserved| mask(width, reserved.value));
-            let done = stored && expected == Some(value);
+            hart.reservation = None;
+            let done = stored && hart.expected == value;
             hart.failures = if done { 0 } else { hart.failures + 1 };
             hart.set(instruction.rd, u64::from(!done));
         }

@@ -85,6 +85,9 @@ pub(crate) struct Hart {
     pub(crate) retired: u64,
     translations: Translations,
     reservation: Option<Reservation>,
+    /// What the word must be for the conditional store under way: it is kept when the hart loses
+    /// its reservation meanwhile, since the store may be done already.
+    expected: u64,
     /// Conditional stores in a row that failed.
     failures: u32,
     /// The instruction whose access has been asked for.
@@ -105,6 +108,7 @@ impl Hart {
             retired: 0,
             translations: Translations::new(),
             reservation: None,
+            expected: 0,
             failures: 0,
             waiting: None,
             split: false,
