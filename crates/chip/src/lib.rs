@@ -53,6 +53,7 @@ pub mod config;
 mod core_set;
 mod engine;
 mod front;
+pub use front::guest;
 mod memory;
 pub mod network;
 mod os;

@@ -21,6 +21,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show this machine, or a simulated one, and what its atomics, launches and wake-ups cost
     Machine(MachineArgs),
+    /// Run a RISC-V Linux program (rv64gc) on a simulated machine; its exit status is this command's
+    Run(RunArgs),
     /// Run a study: writes NAME.csv, NAME.svg and NAME.meta.json (the latest), the same as NAME.MACHINE.*, prints its table
     Study(StudyArgs),
     /// Make one table of the journals that the shards of a sweep left
@@ -81,6 +83,53 @@ pub(crate) struct MachineArgs {
     pub(crate) threads: Vec<NonZeroUsize>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Which machine: a simulated machine's preset, or FILE.toml
+    #[arg(long, value_name = "WORLD", default_value = "atac-64")]
+    pub(crate) on: String,
+    /// Change a value of the simulated machine, such as cores=256; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Without timing: no caches, no cycles
+    #[arg(long, conflicts_with_all = ["set", "limit", "stats", "timeline"])]
+    pub(crate) functional: bool,
+    /// Look absolute paths up in this folder first: where the program's libraries are, such as
+    /// /usr/riscv64-linux-gnu
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// A variable of the program's environment, which else is empty; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// Decides the program's random numbers, and where its stack lies
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The most memory that the program may use, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(1..=262_144))]
+    pub(crate) memory: u64,
+    /// End with an error after so many cycles
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+    /// Also print where the cycles went, and the lines that were fought over by symbol
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write a timeline for https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Print nothing but what the program prints
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// The program, linked for riscv64-linux, and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub(crate) program: Vec<String>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -31,12 +31,12 @@ fn main() -> ExitCode {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
             ) =>
         {
-            command::print(&shown.render().to_string())
+            command::print(&shown.render().to_string()).map(|()| ExitCode::SUCCESS)
         }
         Err(usage) => Err(failure::bad_input(cli::one_line(&usage))),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => failure::report(&error),
     }
 }

@@ -190,6 +190,7 @@ impl Engine {
         let port = &self.ports[core as usize];
         let Some(thread) = port.thread else { return };
         self.futexes.wait(address, thread);
+        self.threads[thread as usize].reply = Reply::default();
         if let Some(cycles) = timeout {
             let at = port
                 .clock
@@ -305,10 +306,7 @@ impl Engine {
     /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
-        let cpi = match self.plain_cpi_1024 {
-            Some(cpi) => cpi,
-            None => self.varying_cpi_1024(core, instructions),
-        };
+        let cpi = self.cpi(core, instructions);
         let cycles = match instructions.checked_mul(cpi) {
             Some(product) => product.div_ceil(1024),
             None => {
@@ -319,6 +317,24 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         port.compute(cycles);
         port.clock <= port.horizon
+    }
+
+    /// The same for a few instructions at a time: the part of a cycle that they leave over is
+    /// in `rest`, in 1024ths.
+    #[inline]
+    pub(crate) fn execute(&mut self, core: u32, instructions: u32, rest: &mut u64) {
+        let cycles = u64::from(instructions) * self.cpi(core, instructions.into()) + *rest;
+        *rest = cycles % 1024;
+        self.ports[core as usize].compute(cycles / 1024);
+    }
+
+    /// Cycles an instruction, in 1024ths, for a core that computes so many.
+    #[inline]
+    fn cpi(&mut self, core: u32, instructions: u64) -> u64 {
+        match self.plain_cpi_1024 {
+            Some(cpi) => cpi,
+            None => self.varying_cpi_1024(core, instructions),
+        }
     }
 
     /// Whether `core`, at the end of a computation, must suspend and ask again, so

@@ -290,6 +290,8 @@ impl Engine {
         }
         if let State::Blocked(Wait::Futex { address }) = this.state {
             self.futexes.remove(address, thread);
+            // How a guest tells it from a wake-up.
+            self.threads[thread as usize].reply.value = 1;
             self.wake_thread(thread, 0, at);
         }
     }

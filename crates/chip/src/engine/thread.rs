@@ -1,16 +1,18 @@
 //! Software threads: what runs on cores, and what a front end must provide.
 
+use super::Engine;
 use crate::core_set::CoreSet;
 use crate::os::ThreadId;
 
-/// A thread's code, as a front end runs it: a coroutine over real code, or (to
-/// come) a RISC-V hart over an unmodified program.
+/// A thread's code, as a front end runs it: a coroutine over real code, or a guest such as a
+/// RISC-V hart over an unmodified program.
 ///
 /// The engine resumes it on the core that its port says; it asks the engine
 /// for what leaves the core's own instructions and suspends when told to.
 pub(crate) trait Body {
-    /// Runs until the thread must wait, or has ended.
-    fn resume(&mut self) -> Progress;
+    /// Runs on core `core` until the thread must wait, or has ended. The engine is left to the
+    /// body meanwhile: it stays where it is, and nobody else refers to it.
+    fn resume(&mut self, engine: *mut Engine, core: u32) -> Progress;
 
     /// The thread will never run again. Nothing of it may run now, not even
     /// destructors: the machine they would run on is gone.
@@ -21,6 +23,8 @@ pub(crate) trait Body {
 pub(crate) enum Progress {
     Suspended,
     Ended,
+    /// The program ends with this thread, whatever others do.
+    Exited,
 }
 
 /// Why a thread is not runnable.

@@ -3,3 +3,4 @@
 
 pub(crate) mod arena;
 pub(crate) mod fiber;
+pub mod guest;

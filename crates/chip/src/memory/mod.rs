@@ -29,7 +29,8 @@ mod transaction;
 pub(crate) use cache::State;
 use cache::{LineId, Tags};
 pub(crate) use line::TileId;
-pub(crate) use operation::{Operation, Rmw, Width, Word};
+pub(crate) use operation::Word;
+pub use operation::{Operation, Rmw, Width};
 pub(crate) use private::{Lookup, Private};
 pub(crate) use transaction::{Arrival, Class, Request, Served};
 

@@ -1,27 +1,46 @@
 //! What an access does to the word it reaches.
 
 use crate::config;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// An operation on one word. Integers of all widths travel as `u64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub enum Operation {
     /// Brings the line for reading; no word of it is meant.
     TouchRead,
     /// Brings the line for writing; no word of it is meant.
     TouchWrite,
     /// The same for all of a line: nothing of it needs to be read.
     TouchFill,
+    /// Reads the word.
     Load,
+    /// Writes the word.
     Store(u64),
+    /// Writes the word, and reads what it was.
     Swap(u64),
+    /// Writes the word if it is `current`.
     CompareExchange {
+        /// What it must be.
         current: u64,
+        /// What it becomes.
         new: u64,
     },
+    /// Adds to the word.
     Add(u64),
+    /// Keeps the bits that the operand has too.
     And(u64),
+    /// Sets the operand's bits.
     Or(u64),
+    /// Turns the operand's bits over.
+    Xor(u64),
+    /// The lesser of both as signed numbers.
+    Min(u64),
+    /// The greater of both as signed numbers.
+    Max(u64),
+    /// The lesser of both.
+    MinUnsigned(u64),
+    /// The greater of both.
+    MaxUnsigned(u64),
     /// The store of an LL/SC pair: done only if the reservation held, which
     /// the memory system finds out; carries the operation of the pair.
     Conditional(Rmw),
@@ -29,16 +48,34 @@ pub(crate) enum Operation {
 
 /// The read-modify-write operations, for an LL/SC pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rmw {
+pub enum Rmw {
+    /// As [`Operation::Swap`].
     Swap(u64),
-    CompareExchange { current: u64, new: u64 },
+    /// As [`Operation::CompareExchange`].
+    CompareExchange {
+        /// What the word must be.
+        current: u64,
+        /// What it becomes.
+        new: u64,
+    },
+    /// As [`Operation::Add`].
     Add(u64),
+    /// As [`Operation::And`].
     And(u64),
+    /// As [`Operation::Or`].
     Or(u64),
 }
 
 impl Rmw {
-    pub(crate) fn operation(self) -> Operation {
+    /// The operation that does both in one.
+    ///
+    /// ```
+    /// use manycore_chip::guest::{Operation, Rmw};
+    ///
+    /// assert_eq!(Rmw::Add(1).operation(), Operation::Add(1));
+    /// ```
+    #[must_use]
+    pub fn operation(self) -> Operation {
         match self {
             Self::Swap(value) => Operation::Swap(value),
             Self::CompareExchange { current, new } => Operation::CompareExchange { current, new },
@@ -74,8 +111,9 @@ impl Operation {
             Self::Swap(_) => costs.swap,
             Self::CompareExchange { .. } => costs.cas,
             // On the machines at hand `or` to set a bit is what test-and-set is.
-            Self::Or(_) | Self::And(_) => costs.tas,
-            Self::Add(_) => costs.faa,
+            Self::Or(_) | Self::And(_) | Self::Xor(_) => costs.tas,
+            Self::Add(_) | Self::Min(_) | Self::Max(_) => costs.faa,
+            Self::MinUnsigned(_) | Self::MaxUnsigned(_) => costs.faa,
             Self::Conditional(rmw) => rmw.operation().execution(costs),
         }
     }
@@ -88,11 +126,41 @@ pub(crate) struct Word {
     width: Width,
 }
 
+/// How many bytes a word has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Width {
+pub enum Width {
+    /// 8 bits.
     One,
+    /// 16 bits.
+    Two,
+    /// 32 bits.
     Four,
+    /// 64 bits.
     Eight,
+}
+
+impl Width {
+    /// The bytes.
+    ///
+    /// ```
+    /// assert_eq!(manycore_chip::guest::Width::Four.bytes(), 4);
+    /// ```
+    #[must_use]
+    #[inline(always)]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+
+    /// A word as a signed number.
+    fn signed(self, value: u64) -> i64 {
+        let above = 64 - 8 * self.bytes() as u32;
+        (value << above) as i64 >> above
+    }
 }
 
 impl Word {
@@ -134,6 +202,14 @@ impl Word {
             Operation::Add(value) => old.wrapping_add(value),
             Operation::And(value) => old & value,
             Operation::Or(value) => old | value,
+            Operation::Xor(value) => old ^ value,
+            Operation::Min(value) | Operation::Max(value) => {
+                let less = self.width.signed(value) < self.width.signed(old);
+                let min = matches!(operation, Operation::Min(_));
+                if less == min { value } else { old }
+            }
+            Operation::MinUnsigned(value) => old.min(value),
+            Operation::MaxUnsigned(value) => old.max(value),
             Operation::Conditional(rmw) => return self.apply(rmw.operation()),
             _ => return old,
         };
@@ -150,6 +226,9 @@ impl Word {
         unsafe {
             match self.width {
                 Width::One => AtomicU8::from_ptr(self.address).load(Relaxed).into(),
+                Width::Two => AtomicU16::from_ptr(self.address.cast())
+                    .load(Relaxed)
+                    .into(),
                 Width::Four => AtomicU32::from_ptr(self.address.cast())
                     .load(Relaxed)
                     .into(),
@@ -163,6 +242,9 @@ impl Word {
         unsafe {
             match self.width {
                 Width::One => AtomicU8::from_ptr(self.address).store(value as u8, Relaxed),
+                Width::Two => {
+                    AtomicU16::from_ptr(self.address.cast()).store(value as u16, Relaxed);
+                }
                 Width::Four => {
                     AtomicU32::from_ptr(self.address.cast()).store(value as u32, Relaxed);
                 }

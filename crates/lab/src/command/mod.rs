@@ -8,6 +8,7 @@ mod manual;
 mod merge;
 mod model;
 mod report;
+mod run;
 pub(crate) mod study;
 mod sweep;
 
@@ -17,10 +18,12 @@ use crate::cli::{Command, Shape};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{Write, stdout};
+use std::process::ExitCode;
 
-/// Runs a command.
-pub(crate) fn run(command: Command) -> anyhow::Result<()> {
-    match command {
+/// Runs a command; the exit status is that of a program that it ran.
+pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+    let done = match command {
+        Command::Run(args) => return run::run(args),
         Command::Machine(args) => machine::run(&args),
         Command::Study(args) if args.sweep.is_empty() => study::run(&args),
         Command::Study(args) => sweep::run(&args),
@@ -32,7 +35,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Studies(args) => show(&list::Studies::all(), args.format),
         Command::Completions(args) => manual::completions(args.shell),
         Command::Man(args) => manual::write(&args.out),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Prints a report as text or as JSON.

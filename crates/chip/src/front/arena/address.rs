@@ -6,7 +6,7 @@ use super::{Arena, CAPACITY};
 
 /// The simulated address of an arena's first byte. All that lies outside the
 /// arena is numbered below it.
-const ARENA: u64 = 1 << 28;
+pub(crate) const ARENA: u64 = 1 << 28;
 /// The unit in which memory outside the arena is numbered.
 const LINE: usize = 64;
 
@@ -25,6 +25,14 @@ impl AddressMap {
     pub(crate) fn new(arena: &Arena) -> Self {
         Self {
             base: arena.base(),
+            elsewhere: FxHashMap::default(),
+        }
+    }
+
+    /// The map of a machine whose front end has simulated addresses already, from [`ARENA`] on.
+    pub(crate) fn identity() -> Self {
+        Self {
+            base: ARENA as usize,
             elsewhere: FxHashMap::default(),
         }
     }

@@ -30,7 +30,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-pub(crate) use address::AddressMap;
+pub(crate) use address::{ARENA as ADDRESSES, AddressMap};
 pub use allocator::Allocator;
 use header::Header;
 pub use stack::Stack;

@@ -2,7 +2,7 @@
 
 use super::super::arena::Stack;
 use super::context;
-use crate::engine::{Body, Progress};
+use crate::engine::{Body, Engine, Progress};
 use corosensei::{Coroutine, CoroutineResult};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -24,7 +24,8 @@ impl Fiber {
 }
 
 impl Body for Fiber {
-    fn resume(&mut self) -> Progress {
+    /// Simulated code finds the engine by way of its host thread.
+    fn resume(&mut self, _: *mut Engine, _: u32) -> Progress {
         match self.coroutine.resume(()) {
             CoroutineResult::Yield(()) => Progress::Suspended,
             CoroutineResult::Return(()) => Progress::Ended,

@@ -68,6 +68,43 @@ pub struct Run<T> {
     pub trace: Trace,
 }
 
+impl Run<()> {
+    /// The run of an engine whose program ended at `end`.
+    pub(crate) fn finished(mut engine: Engine, end: u64) -> Result<Self, SimulationError> {
+        let statistics = engine.finish(end);
+        if cfg!(debug_assertions) {
+            engine.memory.check().map_err(SimulationError::Incoherent)?;
+        }
+        Ok(Self {
+            value: (),
+            statistics,
+            samples: engine.take_samples(),
+            trace: Trace::new(
+                engine.timeline,
+                engine.spans,
+                end,
+                engine.config.cores as usize,
+                Labels {
+                    chip: &engine.config.name,
+                    ghz: engine.config.ghz,
+                    names: engine.lines.names(),
+                    threads: threads_of(&engine.threads),
+                },
+            ),
+        })
+    }
+
+    /// The same run, with what its program returned.
+    pub(crate) fn with<T>(self, value: T) -> Run<T> {
+        Run {
+            value,
+            statistics: self.statistics,
+            samples: self.samples,
+            trace: self.trace,
+        }
+    }
+}
+
 impl<T> Run<T> {
     /// Writes the timeline as Chrome's trace-event JSON, which
     /// <https://ui.perfetto.dev> opens. Empty unless
@@ -219,28 +256,9 @@ impl Simulation {
         }
         ARENA.set(ptr::null());
         let end = ended?;
-        let statistics = engine.finish(end);
-        if cfg!(debug_assertions) {
-            engine.memory.check().map_err(SimulationError::Incoherent)?;
-        }
+        let run = Run::finished(engine, end)?;
         match result {
-            Some(Ok(value)) => Ok(Run {
-                value,
-                statistics,
-                samples: engine.take_samples(),
-                trace: Trace::new(
-                    engine.timeline,
-                    engine.spans,
-                    end,
-                    self.config.cores as usize,
-                    Labels {
-                        chip: &self.config.name,
-                        ghz: self.config.ghz,
-                        names: engine.lines.names(),
-                        threads: threads_of(&engine.threads),
-                    },
-                ),
-            }),
+            Some(Ok(value)) => Ok(run.with(value)),
             Some(Err(payload)) => {
                 let text = payload
                     .downcast_ref::<&str>()
@@ -291,13 +309,14 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
             // SAFETY: the engine stays in place, and is left to the coroutine.
             let _context = unsafe { Entered::new(engine, core) };
             let _memory = arena::enter(arena);
-            body.resume()
+            body.resume(engine, core)
         };
         // SAFETY: as above.
         unsafe {
             match progress {
                 Progress::Suspended => (*engine).put_body(thread, body),
-                Progress::Ended => {
+                // A fiber never exits: its program ends with its main closure.
+                Progress::Ended | Progress::Exited => {
                     drop(body);
                     (*engine).returned(core);
                 }

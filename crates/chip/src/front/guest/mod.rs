@@ -1,0 +1,43 @@
+//! The seam for programs of other processors: a [`Guest`] is a thread that interprets its own
+//! instructions, and asks its [`Core`] for what leaves them.
+//!
+//! A guest numbers its memory itself: the addresses that caches see are its own, from
+//! [`FIRST_ADDRESS`] on, and are best dense, since the machine keeps a record for each line that
+//! was touched.
+
+mod core;
+mod machine;
+
+pub use self::core::{Answer, Core, GuestThread};
+pub use crate::memory::{Operation, Rmw, Width};
+pub use machine::{Guest, GuestMachine, State};
+
+use crate::memory::Word;
+
+/// The least address of a guest's memory.
+///
+/// ```
+/// assert!(manycore_chip::guest::FIRST_ADDRESS.is_multiple_of(4096));
+/// ```
+pub const FIRST_ADDRESS: u64 = super::arena::ADDRESSES;
+
+/// Does `operation` on a word outside of simulated time, as a core does; the word before.
+///
+/// # Safety
+///
+/// `word` is valid for reads and writes of `width`, aligned to it, and no other thread of the
+/// host uses it.
+///
+/// ```
+/// use manycore_chip::guest::{Operation, Width, apply};
+///
+/// let mut word = 41u64;
+/// // SAFETY: the local variable above.
+/// let before = unsafe { apply((&raw mut word).cast(), Width::Eight, Operation::Add(1)) };
+/// assert_eq!((before, word), (41, 42));
+/// ```
+#[inline]
+pub unsafe fn apply(word: *mut u8, width: Width, operation: Operation) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { Word::new(word, width) }.apply(operation)
+}

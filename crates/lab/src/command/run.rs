@@ -1,0 +1,145 @@
+//! `manycore run`.
+
+use crate::cli::RunArgs;
+use crate::failure::bad_input;
+use crate::world::World;
+use anyhow::Context;
+use manycore_chip::config::Config;
+use manycore_riscv::{Outcome, Program, RunError, Timing};
+use std::fmt::Write;
+use std::fs::File;
+use std::io::BufWriter;
+use std::process::ExitCode;
+
+/// Segments of a timeline: some hundred MB of JSON.
+const SEGMENTS: usize = 2_000_000;
+
+/// Runs the program; what is told of the run goes to standard error, so that standard output is
+/// the program's alone.
+pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
+    let machine = match World::new(&args.on, &args.set, &[])? {
+        (World::Simulated(machine), _) => machine,
+        (World::Native, _) => {
+            return Err(bad_input(
+                "--on native: the program is for RISC-V; expected a simulated machine, or \
+                 --functional",
+            ));
+        }
+    };
+    if let Some(root) = &args.root
+        && !root.is_dir()
+    {
+        let root = root.display();
+        return Err(bad_input(format!(
+            "--root {root}: no such folder; expected the sysroot"
+        )));
+    }
+    let wrong = args
+        .env
+        .iter()
+        .find(|pair| pair.split_once('=').is_none_or(|(name, _)| name.is_empty()));
+    if let Some(pair) = wrong {
+        return Err(bad_input(format!("--env {pair}: expected NAME=VALUE")));
+    }
+    let outcome = execute(&args, &machine).map_err(|error| match error {
+        RunError::Program { .. } => bad_input(error.to_string()),
+        error => error.into(),
+    })?;
+    if let Some(message) = &outcome.message {
+        eprintln!("manycore: {}: {message}", args.program[0]);
+    }
+    if let (Some(path), Some(timing)) = (&args.timeline, &outcome.timing) {
+        let write = || {
+            timing
+                .run
+                .write_timeline(BufWriter::new(File::create(path)?))
+        };
+        write().with_context(|| format!("--timeline {}", path.display()))?;
+    }
+    if !args.quiet {
+        eprint!("{}", summary(&outcome, &machine, args.stats));
+    }
+    Ok(ExitCode::from(outcome.status as u8))
+}
+
+fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
+    let mut program = Program::new(&args.program[0])
+        .seed(args.seed)
+        .memory(args.memory << 20);
+    for text in &args.program[1..] {
+        program = program.argument(text);
+    }
+    for pair in &args.env {
+        program = program.environment(pair);
+    }
+    if let Some(root) = &args.root {
+        program = program.root(root);
+    }
+    if let Some(cycles) = args.limit {
+        program = program.limit(cycles);
+    }
+    if args.timeline.is_some() {
+        program = program.timeline(SEGMENTS);
+    }
+    if args.functional {
+        program.run_functionally(machine.cores)
+    } else {
+        program.run(machine)
+    }
+}
+
+fn summary(outcome: &Outcome, machine: &Config, stats: bool) -> String {
+    let mut text = format!("instructions {}\n", outcome.instructions);
+    let Some(timing) = &outcome.timing else {
+        return text;
+    };
+    let statistics = &timing.run.statistics;
+    // Text in memory takes whatever is written.
+    let _ = writeln!(
+        text,
+        "cycles       {} on {}, {} cores ({:.3} ms at {} GHz)",
+        statistics.cycles,
+        machine.name,
+        machine.cores,
+        statistics.cycles as f64 / machine.ghz / 1e6,
+        machine.ghz,
+    );
+    for pair in timing.marks.chunks_exact(2) {
+        let _ = writeln!(
+            text,
+            "region       {} cycles, from {}",
+            pair[1] - pair[0],
+            pair[0]
+        );
+    }
+    let _ = writeln!(text, "threads      {}", statistics.threads);
+    let _ = writeln!(text, "hash         {:016x}", statistics.hash);
+    if stats {
+        text.push_str(&places(timing));
+    }
+    text
+}
+
+/// Where the cycles went, and which lines were fought over.
+fn places(timing: &Timing) -> String {
+    let report = &timing.run.statistics.report;
+    let all = report.total.sum().max(1) as f64;
+    let mut text = String::from("\nwhere the cycles of all cores went\n");
+    for (activity, cycles) in report.total.iter().filter(|(_, cycles)| *cycles > 0) {
+        let share = cycles as f64 / all * 100.0;
+        let _ = writeln!(text, "{:>16} {cycles:>14} {share:>6.1}%", activity.label());
+    }
+    let fought: Vec<_> = timing
+        .hot
+        .iter()
+        .filter(|hot| hot.line.transfers > 0)
+        .collect();
+    if !fought.is_empty() {
+        text.push_str("\nlines that were fought over: changes of owner, invalidations\n");
+    }
+    for hot in fought {
+        let (transfers, dropped) = (hot.line.transfers, hot.line.invalidations);
+        let _ = writeln!(text, "{transfers:>10} {dropped:>10}  {}", hot.place);
+    }
+    text
+}

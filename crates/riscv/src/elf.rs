@@ -1,0 +1,237 @@
+//! Programs as ELF files: their segments, what loads them, their symbols.
+
+use crate::error::RunError;
+use std::rc::Rc;
+
+/// A part of a file that is mapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) offset: u64,
+    pub(crate) address: u64,
+    pub(crate) in_file: u64,
+    pub(crate) in_memory: u64,
+    /// Rights as `memory::right` has them.
+    pub(crate) rights: u8,
+}
+
+/// A program or a shared library.
+pub(crate) struct Elf {
+    pub(crate) bytes: Rc<[u8]>,
+    pub(crate) entry: u64,
+    /// It runs wherever it is put.
+    pub(crate) relocatable: bool,
+    pub(crate) segments: Vec<Segment>,
+    /// The dynamic loader that it wants.
+    pub(crate) interpreter: Option<String>,
+    pub(crate) headers: Headers,
+}
+
+/// Where the program headers are: the loader asks for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Headers {
+    pub(crate) address: u64,
+    pub(crate) count: u64,
+    pub(crate) size: u64,
+}
+
+const SIZE: u64 = 56;
+const RISCV: u16 = 243;
+const LOAD: u32 = 1;
+const INTERPRETER: u32 = 3;
+const HEADERS: u32 = 6;
+
+/// Little-endian numbers of a file, of which any offset may lie outside.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
+        let at = usize::try_from(at).ok()?;
+        self.0.get(at..at.checked_add(N)?)?.try_into().ok()
+    }
+
+    fn half(&self, at: u64) -> Option<u16> {
+        self.bytes(at).map(u16::from_le_bytes)
+    }
+
+    fn word(&self, at: u64) -> Option<u32> {
+        self.bytes(at).map(u32::from_le_bytes)
+    }
+
+    fn long(&self, at: u64) -> Option<u64> {
+        self.bytes(at).map(u64::from_le_bytes)
+    }
+}
+
+impl Elf {
+    /// Reads the headers of a file called `name`.
+    pub(crate) fn new(name: &str, bytes: Vec<u8>) -> Result<Self, RunError> {
+        let wrong = |what: &str| RunError::Program {
+            file: name.into(),
+            what: what.into(),
+        };
+        if bytes.get(..4) != Some(b"\x7fELF") {
+            return Err(wrong(
+                "no ELF file; expected a RISC-V Linux program of 64 bits",
+            ));
+        }
+        let bytes: Rc<[u8]> = bytes.into();
+        let file = Reader(&bytes);
+        let kind = (bytes.get(4), bytes.get(5), file.half(18));
+        if kind != (Some(&2), Some(&1), Some(RISCV)) {
+            return Err(wrong(
+                "not for RISC-V of 64 bits; expected a program for riscv64-linux",
+            ));
+        }
+        let damaged = || wrong("damaged: its headers point outside of it");
+        let relocatable = match file.half(16) {
+            Some(2) => false,
+            Some(3) => true,
+            _ => {
+                return Err(wrong(
+                    "no program; expected an executable or a shared library",
+                ));
+            }
+        };
+        let entry = file.long(24).ok_or_else(damaged)?;
+        let table = file.long(32).ok_or_else(damaged)?;
+        let count = u64::from(file.half(56).ok_or_else(damaged)?);
+        let mut elf = Self {
+            bytes: Rc::clone(&bytes),
+            entry,
+            relocatable,
+            segments: Vec::new(),
+            interpreter: None,
+            headers: Headers {
+                address: 0,
+                count,
+                size: SIZE,
+            },
+        };
+        for at in 0..count {
+            elf.read_segment(&file, table.wrapping_add(at * SIZE))
+                .ok_or_else(damaged)?;
+        }
+        if elf.segments.is_empty() {
+            return Err(wrong("nothing to load in it"));
+        }
+        if elf.headers.address == 0 {
+            let holds = |s: &&Segment| s.offset <= table && table < s.offset + s.in_file;
+            if let Some(segment) = elf.segments.iter().find(holds) {
+                elf.headers.address = segment.address + (table - segment.offset);
+            }
+        }
+        Ok(elf)
+    }
+
+    fn read_segment(&mut self, file: &Reader<'_>, at: u64) -> Option<()> {
+        let (kind, flags) = (file.word(at)?, file.word(at.checked_add(4)?)?);
+        let long = |n: u64| file.long(at.checked_add(8 * n)?);
+        let (offset, address, in_file, in_memory) = (long(1)?, long(2)?, long(4)?, long(5)?);
+        let end = offset.checked_add(in_file)?;
+        if end > file.0.len() as u64 {
+            return None;
+        }
+        match kind {
+            LOAD => {
+                let fits = in_file <= in_memory
+                    && address.checked_add(in_memory)? < crate::memory::END
+                    && address % 4096 == offset % 4096;
+                if !fits {
+                    return None;
+                }
+                // The bits for reading and executing are the other way round.
+                let rights = (flags >> 2 & 1 | flags & 2 | (flags & 1) << 2) as u8;
+                self.segments.push(Segment {
+                    offset,
+                    address,
+                    in_file,
+                    in_memory,
+                    rights,
+                });
+            }
+            INTERPRETER => {
+                let text = &file.0[offset as usize..end as usize];
+                let text = text.split(|&byte| byte == 0).next()?;
+                self.interpreter = Some(String::from_utf8(text.to_vec()).ok()?);
+            }
+            HEADERS => self.headers.address = address,
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// The end of the last segment.
+    pub(crate) fn end(&self) -> u64 {
+        let ends = self
+            .segments
+            .iter()
+            .map(|segment| segment.address + segment.in_memory);
+        ends.max().unwrap_or(0)
+    }
+}
+
+/// Functions and objects by address.
+#[derive(Default)]
+pub(crate) struct Symbols {
+    /// Start, size and name, by start.
+    sorted: Vec<(u64, u64, Box<str>)>,
+}
+
+impl Symbols {
+    /// Adds those of a file that was loaded at `base`; a damaged table has none.
+    pub(crate) fn add(&mut self, bytes: &[u8], base: u64) {
+        let file = Reader(bytes);
+        let sections = (|| {
+            let (table, count) = (file.long(40)?, file.half(60)?);
+            Some((table, u64::from(count)))
+        })();
+        let Some((table, count)) = sections else {
+            return;
+        };
+        let header = |at: u64| table.wrapping_add(at * 64);
+        for at in 0..count {
+            // Of a full symbol table, or of a dynamic one.
+            let kind = file.word(header(at).wrapping_add(4));
+            if matches!(kind, Some(2 | 11)) {
+                self.add_table(&file, header(at), &header, base);
+            }
+        }
+        self.sorted.sort();
+        self.sorted.dedup();
+    }
+
+    fn add_table(
+        &mut self,
+        file: &Reader<'_>,
+        section: u64,
+        header: &impl Fn(u64) -> u64,
+        base: u64,
+    ) -> Option<()> {
+        let (offset, size) = (file.long(section + 24)?, file.long(section + 32)?);
+        let names = file.long(header(file.word(section + 40)?.into()).checked_add(24)?)?;
+        for at in (offset..offset.checked_add(size)?).step_by(24) {
+            let info = *file.0.get(usize::try_from(at + 4).ok()?)?;
+            let (value, length) = (file.long(at + 8)?, file.long(at + 16)?);
+            // Objects and functions that are defined here.
+            if !matches!(info & 15, 1 | 2) || file.half(at + 6)? == 0 {
+                continue;
+            }
+            let from = usize::try_from(names + u64::from(file.word(at)?)).ok()?;
+            let text = file.0.get(from..)?.split(|&byte| byte == 0).next()?;
+            let name = String::from_utf8_lossy(text).into();
+            self.sorted.push((value.wrapping_add(base), length, name));
+        }
+        Some(())
+    }
+
+    /// The symbol that `address` is in, with the distance from its start.
+    pub(crate) fn find(&self, address: u64) -> Option<String> {
+        let after = self.sorted.partition_point(|(start, ..)| *start <= address);
+        let (start, size, name) = self.sorted[..after].last()?;
+        let distance = address - start;
+        (distance < (*size).max(1)).then(|| match distance {
+            0 => name.to_string(),
+            _ => format!("{name}+{distance:#x}"),
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! The integer arithmetic against the host's, and both against themselves.
+
+use super::host::{self, Host};
+use super::{DOUBLE, Format, Rounding, SINGLE, convert, flag, soft};
+use fastrand::Rng;
+
+const MODES: [Rounding; 5] = [
+    Rounding::NearestEven,
+    Rounding::TowardZero,
+    Rounding::Down,
+    Rounding::Up,
+    Rounding::NearestAway,
+];
+
+/// A number of any kind: ends of ranges, NaNs, and neighbours of one as often as others.
+fn any(format: Format, rng: &mut Rng) -> u64 {
+    let special = [
+        0,
+        1,
+        format.infinity(),
+        format.infinity() - 1,
+        format.nan(),
+        format.one(),
+    ];
+    let mask = format.sign() | (format.sign() - 1);
+    let bits = match rng.u8(..4) {
+        0 => special[rng.usize(..special.len())].wrapping_add(rng.u64(..3)),
+        1 => format.one().wrapping_add(rng.u64(..) % (format.one() / 4)),
+        2 => rng.u64(..) >> rng.u32(..64),
+        _ => rng.u64(..),
+    };
+    (bits ^ if rng.bool() { format.sign() } else { 0 }) & mask
+}
+
+/// Nearest even is what the host computes, up to which NaN it is.
+#[test]
+fn to_nearest_it_is_the_hosts_arithmetic() {
+    let mut rng = Rng::with_seed(1);
+    for _ in 0..200_000 {
+        let [a, b, c] = [(); 3].map(|()| any(DOUBLE, &mut rng));
+        let [x, y, z] = [a, b, c].map(f64::from_bits);
+        let mode = Rounding::NearestEven;
+        let mut flags = 0;
+        let same = |ours: u64, host: f64| {
+            // By its bits: the compiler takes one NaN for as good as another.
+            let bits = host.to_bits();
+            let host = if DOUBLE.is_nan(bits) {
+                DOUBLE.nan()
+            } else {
+                bits
+            };
+            assert_eq!(ours, host, "{a:x} {b:x} {c:x}");
+        };
+        same(soft::add(DOUBLE, a, b, mode, &mut flags), x + y);
+        same(soft::multiply(DOUBLE, a, b, mode, &mut flags), x * y);
+        same(soft::divide(DOUBLE, a, b, mode, &mut flags), x / y);
+        same(soft::square_root(DOUBLE, a, mode, &mut flags), x.sqrt());
+        same(
+            soft::multiply_add(DOUBLE, a, b, c, mode, &mut flags),
+            x.mul_add(y, z),
+        );
+        let single = convert::between(DOUBLE, SINGLE, a, mode, &mut flags);
+        let host = if x.is_nan() {
+            SINGLE.nan()
+        } else {
+            u64::from((x as f32).to_bits())
+        };
+        assert_eq!(single, host);
+    }
+}
+
+/// Asking the host changes neither bits nor flags, whatever flags were up.
+#[test]
+fn the_hosts_shortcut_gives_the_same_bits_and_flags() {
+    fn check<F: Host + host::Arithmetic>(rng: &mut Rng) {
+        let format = F::FORMAT;
+        let [a, b, c] = [(); 3].map(|()| any(format, rng));
+        let mode = MODES[rng.usize(..MODES.len())];
+        let before = rng.u8(..32);
+        let both = |fast: &dyn Fn(&mut u8) -> u64, slow: &dyn Fn(&mut u8) -> u64| {
+            let (mut f, mut s) = (before, before);
+            assert_eq!(
+                (fast(&mut f), f),
+                (slow(&mut s), s),
+                "{a:x} {b:x} {c:x} {mode:?}"
+            );
+        };
+        both(&|f| host::add::<F>(a, b, mode, f), &|f| {
+            soft::add(format, a, b, mode, f)
+        });
+        both(&|f| host::multiply::<F>(a, b, mode, f), &|f| {
+            soft::multiply(format, a, b, mode, f)
+        });
+        both(&|f| host::divide::<F>(a, b, mode, f), &|f| {
+            soft::divide(format, a, b, mode, f)
+        });
+        both(&|f| host::square_root::<F>(a, mode, f), &|f| {
+            soft::square_root(format, a, mode, f)
+        });
+        both(&|f| host::multiply_add::<F>(a, b, c, mode, f), &|f| {
+            soft::multiply_add(format, a, b, c, mode, f)
+        });
+    }
+    let mut rng = Rng::with_seed(2);
+    for _ in 0..200_000 {
+        check::<f32>(&mut rng);
+        check::<f64>(&mut rng);
+    }
+}
+
+/// Rounding down and up enclose the exact sum, which lies between neighbours or on one.
+#[test]
+fn directed_roundings_enclose_the_others() {
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..200_000 {
+        let [a, b, c] = [(); 3].map(|()| any(SINGLE, &mut rng));
+        let results = MODES.map(|mode| {
+            let mut flags = 0;
+            (soft::multiply_add(SINGLE, a, b, c, mode, &mut flags), flags)
+        });
+        let value = |bits: u64| f32::from_bits(bits as u32);
+        if value(results[0].0).is_nan() {
+            continue;
+        }
+        let (down, up) = (value(results[2].0), value(results[3].0));
+        for (bits, flags) in results {
+            assert!(down <= value(bits) && value(bits) <= up);
+            assert!(value(bits) == down || value(bits) == up);
+            // Exact in one mode, exact in all.
+            assert_eq!(flags & flag::INEXACT != 0, down != up, "{a:x} {b:x} {c:x}");
+        }
+        let next = if down == up { up } else { down.next_up() };
+        assert!(up == next || up == 0.0 && down == -0.0);
+    }
+}

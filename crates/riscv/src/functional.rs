@@ -1,0 +1,239 @@
+//! A machine without time: memory alone, and threads that take turns.
+//!
+//! A thread runs for a slice of instructions; then the next one that can. The clock is the number
+//! of instructions, one in a nanosecond.
+
+use crate::error::RunError;
+use crate::hart::Machine;
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
+use crate::memory::Place;
+use manycore_chip::guest::{Answer, Operation, Width, apply};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Instructions of a slice.
+const SLICE: u64 = 10_000;
+
+/// Cores that a program is told of.
+pub(crate) struct Functional {
+    cores: u32,
+    clock: u64,
+    /// The clock at which the running task makes way.
+    until: u64,
+    running: u32,
+    ready: VecDeque<(u32, Task)>,
+    next: u32,
+    /// Where each sleeper sleeps, and until when.
+    sleepers: BTreeMap<u32, (u64, Option<u64>)>,
+    blocked: BTreeMap<u32, Task>,
+    joiners: Vec<u32>,
+    /// The running task sleeps from now on.
+    sleeps: bool,
+    late: BTreeMap<u32, bool>,
+}
+
+impl Functional {
+    pub(crate) fn new(cores: u32) -> Self {
+        Self {
+            cores,
+            clock: 0,
+            until: 0,
+            running: 0,
+            ready: VecDeque::new(),
+            next: 1,
+            sleepers: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+            joiners: Vec::new(),
+            sleeps: false,
+            late: BTreeMap::new(),
+        }
+    }
+
+    /// Runs a program until it exits.
+    pub(crate) fn run(&mut self, process: &mut Process, main: Task) -> Result<(), RunError> {
+        self.ready.push_back((0, main));
+        loop {
+            let Some((handle, mut task)) = self.ready.pop_front() else {
+                if !self.wake_earliest() {
+                    return Err(RunError::Deadlock(self.clock));
+                }
+                continue;
+            };
+            self.running = handle;
+            self.until = self.clock + SLICE;
+            self.sleeps = false;
+            task.hart.lose_reservation();
+            match task.resume(process, self) {
+                TaskState::Exited => return Ok(()),
+                TaskState::Ended => {
+                    for joiner in std::mem::take(&mut self.joiners) {
+                        self.wake(joiner, false);
+                    }
+                }
+                TaskState::Suspended if self.sleeps => {
+                    self.blocked.insert(handle, task);
+                }
+                TaskState::Suspended => self.ready.push_back((handle, task)),
+            }
+            self.wake_late();
+        }
+    }
+
+    fn wake(&mut self, handle: u32, late: bool) {
+        self.sleepers.remove(&handle);
+        self.late.insert(handle, late);
+        if let Some(task) = self.blocked.remove(&handle) {
+            self.ready.push_back((handle, task));
+        }
+    }
+
+    /// Wakes sleepers whose time is over.
+    fn wake_late(&mut self) {
+        if self.sleepers.is_empty() {
+            return;
+        }
+        let clock = self.clock;
+        let over =
+            |(_, (_, until)): &(&u32, &(u64, Option<u64>))| until.is_some_and(|at| at <= clock);
+        let late: Vec<u32> = self
+            .sleepers
+            .iter()
+            .filter(over)
+            .map(|(&handle, _)| handle)
+            .collect();
+        for handle in late {
+            self.wake(handle, true);
+        }
+    }
+
+    /// All sleep: time goes on to the first whose sleep ends by itself.
+    fn wake_earliest(&mut self) -> bool {
+        let times = self
+            .sleepers
+            .iter()
+            .filter_map(|(&handle, &(_, until))| Some((until?, handle)));
+        let Some((until, handle)) = times.min() else {
+            return false;
+        };
+        self.clock = self.clock.max(until);
+        self.wake(handle, true);
+        true
+    }
+}
+
+impl Machine for Functional {
+    #[inline(always)]
+    fn work(&mut self, instructions: u32) {
+        self.clock += u64::from(instructions);
+    }
+
+    #[inline(always)]
+    fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
+        self.clock += 1;
+        // SAFETY: a place of the process's space, aligned by the hart; one host thread runs all.
+        Answer::Done(unsafe { apply(place.host, width, operation) })
+    }
+
+    fn reply(&mut self) -> (u64, bool) {
+        unreachable!("every access is done at once")
+    }
+
+    #[inline(always)]
+    fn must_pause(&mut self) -> bool {
+        self.clock >= self.until
+    }
+
+    fn relax(&mut self) {
+        // Let the one who is waited for run.
+        self.until = self.clock;
+        self.clock += 1;
+    }
+
+    fn watch(&mut self, _: Place, _: Option<u64>) -> bool {
+        // Nobody else runs in this slice.
+        self.clock += 1;
+        true
+    }
+
+    fn cycles(&self) -> u64 {
+        self.clock
+    }
+
+    fn line(&self) -> u64 {
+        64
+    }
+}
+
+impl World for Functional {
+    fn enter(&mut self, _: Entry) {
+        self.clock += 1;
+    }
+
+    fn must_wait(&mut self) -> bool {
+        false
+    }
+
+    fn nanoseconds(&self) -> u64 {
+        self.clock
+    }
+
+    fn busy_nanoseconds(&self) -> u64 {
+        self.clock
+    }
+
+    fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {
+        let until = nanoseconds.map(|time| self.clock.saturating_add(time));
+        self.sleepers.insert(self.running, (physical, until));
+        self.sleeps = true;
+    }
+
+    fn timed_out(&mut self) -> bool {
+        self.late.remove(&self.running) == Some(true)
+    }
+
+    fn futex_wake(&mut self, physical: u64, count: u32) -> u64 {
+        let there = self.sleepers.iter().filter(|(_, (at, _))| *at == physical);
+        let there: Vec<u32> = there
+            .map(|(&handle, _)| handle)
+            .take(count as usize)
+            .collect();
+        for &handle in &there {
+            self.wake(handle, false);
+        }
+        there.len() as u64
+    }
+
+    fn spawn(&mut self, task: Task) -> u32 {
+        let handle = self.next;
+        self.next += 1;
+        self.ready.push_back((handle, task));
+        handle
+    }
+
+    fn join(&mut self, _: u32) -> bool {
+        self.joiners.push(self.running);
+        self.sleeps = true;
+        true
+    }
+
+    fn yield_now(&mut self) {}
+
+    fn set_affinity(&mut self, _: u32, cores: &[usize]) -> bool {
+        cores.iter().all(|&core| core < self.cores as usize)
+    }
+
+    fn core(&self) -> u32 {
+        self.running % self.cores
+    }
+
+    fn cores(&self) -> u32 {
+        self.cores
+    }
+
+    fn megahertz(&self) -> f64 {
+        1_000.0
+    }
+
+    fn network(&mut self, _: u32, _: u64, _: u64) -> Delivered {
+        Delivered::Nothing
+    }
+}

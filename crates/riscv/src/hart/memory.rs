@@ -1,0 +1,269 @@
+//! Instructions that access memory: which operation they are, and what their answer does.
+
+use super::{Hart, Machine, Reservation, Stop};
+use crate::isa::{Instruction, Kind};
+use crate::memory::{Place, Space, right};
+use manycore_chip::guest::{Answer, Operation, Rmw, Width};
+
+/// Conditional stores that may fail in a row before one is done as a compare-and-swap: threads
+/// that write at a steady pace could take the line away each time for ever. Real machines keep
+/// the line for a pair that fails on and on.
+const FAILURES: u32 = 64;
+
+/// How wide an instruction's access is.
+#[inline(always)]
+pub(super) fn width(kind: Kind) -> Width {
+    use Kind::*;
+    match kind {
+        Lb | Lbu | Sb => Width::One,
+        Lh | Lhu | Sh => Width::Two,
+        Ld | Sd | Fld | Fsd => Width::Eight,
+        _ if kind as u8 >= LrD as u8 && kind as u8 <= AmomaxuD as u8 => Width::Eight,
+        _ => Width::Four,
+    }
+}
+
+/// The value of a load, as its register gets it.
+#[inline(always)]
+pub(super) fn extend(kind: Kind, value: u64) -> u64 {
+    use Kind::*;
+    match kind {
+        Lb => value as i8 as u64,
+        Lh => value as i16 as u64,
+        Ld | Lbu | Lhu | Lwu => value,
+        _ => match width(kind) {
+            Width::Four => value as i32 as u64,
+            _ => value,
+        },
+    }
+}
+
+/// The operation of an atomic instruction, but for `lr` and `sc`.
+fn read_modify_write(kind: Kind, value: u64) -> Operation {
+    use Kind::*;
+    match kind {
+        AmoswapW | AmoswapD => Operation::Swap(value),
+        AmoaddW | AmoaddD => Operation::Add(value),
+        AmoxorW | AmoxorD => Operation::Xor(value),
+        AmoandW | AmoandD => Operation::And(value),
+        AmoorW | AmoorD => Operation::Or(value),
+        AmominW | AmominD => Operation::Min(value),
+        AmomaxW | AmomaxD => Operation::Max(value),
+        AmominuW | AmominuD => Operation::MinUnsigned(value),
+        _ => Operation::MaxUnsigned(value),
+    }
+}
+
+/// Bits of a value of this width.
+fn mask(width: Width, value: u64) -> u64 {
+    match width {
+        Width::Four => value & 0xFFFF_FFFF,
+        _ => value,
+    }
+}
+
+/// A load or a store at `address`; the answer, with the access made if it is there.
+#[inline(always)]
+pub(super) fn reach<M: Machine>(
+    hart: &mut Hart,
+    space: &mut Space,
+    machine: &mut M,
+    address: u64,
+    width: Width,
+    operation: Operation,
+) -> Result<Answer, Stop> {
+    if !address.is_multiple_of(width.bytes()) {
+        return misaligned(hart, space, machine, address, width, operation);
+    }
+    let wanted = match operation {
+        Operation::Load => right::READ,
+        _ => right::WRITE,
+    };
+    let place = hart
+        .translations
+        .place(space, address, wanted)
+        .map_err(Stop::Fault)?;
+    Ok(machine.access(place, width, operation))
+}
+
+/// The same for an address that is no multiple of the width. Each line is brought in turn; the
+/// bytes move when the last of them is there.
+#[cold]
+#[inline(never)]
+fn misaligned<M: Machine>(
+    hart: &mut Hart,
+    space: &mut Space,
+    machine: &mut M,
+    address: u64,
+    width: Width,
+    operation: Operation,
+) -> Result<Answer, Stop> {
+    let (wanted, touch) = match operation {
+        Operation::Load => (right::READ, Operation::TouchRead),
+        _ => (right::WRITE, Operation::TouchWrite),
+    };
+    let mut place = |address| {
+        hart.translations
+            .place(space, address, wanted)
+            .map_err(Stop::Fault)
+    };
+    let last = address.wrapping_add(width.bytes() - 1);
+    let (first, second) = (place(address)?, place(last)?);
+    let lines = [address, last].map(|address| address / machine.line());
+    if lines[0] != lines[1] && !hart.split {
+        match machine.access(second, Width::One, touch) {
+            Answer::Done(_) => hart.split = true,
+            Answer::Wait => {
+                hart.split = true;
+                return Ok(Answer::Again);
+            }
+            Answer::Again => return Ok(Answer::Again),
+        }
+    }
+    Ok(match machine.access(first, Width::One, touch) {
+        Answer::Done(_) => {
+            hart.split = false;
+            Answer::Done(move_bytes(space, address, width, operation)?)
+        }
+        other => other,
+    })
+}
+
+/// The misaligned access itself.
+fn move_bytes(
+    space: &mut Space,
+    address: u64,
+    width: Width,
+    operation: Operation,
+) -> Result<u64, Stop> {
+    let mut bytes = [0; 8];
+    let length = width.bytes() as usize;
+    if let Operation::Store(value) = operation {
+        space
+            .write(address, &value.to_le_bytes()[..length])
+            .map_err(Stop::Fault)?;
+    } else {
+        space
+            .read(address, &mut bytes[..length])
+            .map_err(Stop::Fault)?;
+    }
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// `lr`, `sc` or an AMO.
+pub(super) fn atomic<M: Machine>(
+    hart: &mut Hart,
+    space: &mut Space,
+    machine: &mut M,
+    instruction: Instruction,
+) -> Result<Answer, Stop> {
+    use Kind::{LrD, LrW, ScD, ScW};
+    let (address, value) = (hart.get(instruction.rs1), hart.get(instruction.rs2));
+    let width = width(instruction.kind);
+    if !address.is_multiple_of(width.bytes()) {
+        return Err(Stop::Misaligned(address));
+    }
+    let load = matches!(instruction.kind, LrW | LrD);
+    let wanted = if load { right::READ } else { right::WRITE };
+    let place = hart
+        .translations
+        .place(space, address, wanted)
+        .map_err(Stop::Fault)?;
+    let operation = match instruction.kind {
+        LrW | LrD => Operation::Load,
+        ScW | ScD => match hart.reservation {
+            Some(reserved) if reserved.place.physical == place.physical => {
+                hart.expected = mask(width, reserved.value);
+                let rmw = Rmw::CompareExchange {
+                    current: hart.expected,
+                    new: mask(width, value),
+                };
+                if hart.failures < FAILURES {
+                    Operation::Conditional(rmw)
+                } else {
+                    rmw.operation()
+                }
+            }
+            _ => {
+                // Nothing is asked of memory.
+                hart.failures += 1;
+                hart.reservation = None;
+                hart.set(instruction.rd, 1);
+                return Ok(Answer::Done(0));
+            }
+        },
+        kind => read_modify_write(kind, mask(width, value)),
+    };
+    let answer = machine.access(place, width, operation);
+    if let Answer::Done(value) = answer {
+        finish_atomic(hart, instruction, place, value, true);
+    }
+    Ok(answer)
+}
+
+/// Writes what an atomic instruction found to its register.
+fn finish_atomic(
+    hart: &mut Hart,
+    instruction: Instruction,
+    place: Place,
+    value: u64,
+    stored: bool,
+) {
+    use Kind::{LrD, LrW, ScD, ScW};
+    let width = width(instruction.kind);
+    match instruction.kind {
+        LrW | LrD => {
+            hart.set(instruction.rd, extend(instruction.kind, value));
+            hart.reservation = Some(Reservation { place, value });
+        }
+        ScW | ScD => {
+            hart.reservation = None;
+            let done = stored && hart.expected == value;
+            hart.failures = if done { 0 } else { hart.failures + 1 };
+            hart.set(instruction.rd, u64::from(!done));
+        }
+        kind => hart.set(instruction.rd, extend(kind, value)),
+    }
+}
+
+/// An access that was waited for is done: the rest of its instruction.
+pub(super) fn finish(
+    hart: &mut Hart,
+    space: &mut Space,
+    instruction: Instruction,
+    (value, stored): (u64, bool),
+) -> Result<(), Stop> {
+    use Kind::{Fld, Flw, Fsd, Fsw, Sb, Sd, Sh, Sw};
+    let kind = instruction.kind;
+    let stores = matches!(kind, Sb | Sh | Sw | Sd | Fsw | Fsd);
+    let offset = instruction.imm as u64;
+    let address = hart.get(instruction.rs1).wrapping_add(offset);
+    let width = width(kind);
+    let float = matches!(kind, Flw | Fld | Fsw | Fsd);
+    if stores || float || instruction.is_load() {
+        let mut value = value;
+        if !address.is_multiple_of(width.bytes()) {
+            hart.split = false;
+            let operation = match (stores, float) {
+                (false, _) => Operation::Load,
+                (true, false) => Operation::Store(hart.get(instruction.rs2)),
+                (true, true) => Operation::Store(hart.f[instruction.rs2 as usize & 31]),
+            };
+            value = move_bytes(space, address, width, operation)?;
+        }
+        match kind {
+            _ if stores => {}
+            Flw => hart.f[instruction.rd as usize & 31] = value | !0 << 32,
+            Fld => hart.f[instruction.rd as usize & 31] = value,
+            _ => hart.set(instruction.rd, extend(kind, value)),
+        }
+    } else {
+        let address = hart.get(instruction.rs1);
+        if let Ok(place) = hart.translations.place(space, address, right::READ) {
+            finish_atomic(hart, instruction, place, value, stored);
+        }
+    }
+    hart.pc = hart.pc.wrapping_add(instruction.length.into());
+    hart.retired += 1;
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! Loops that only wait: no host work while nobody writes to what they read.
+//!
+//! A loop that goes round over pure instructions (no store, no atomic, no call) does the same
+//! again if its registers are the same, as long as the line that it reads is unchanged. So when a
+//! lap would leave all registers as they were, the hart waits for the line to be taken away.
+//! One register may count laps, as bounded spin loops do: if nothing but the count itself and
+//! branches look at it, the laps that go by while the hart waits are added to it afterwards, and
+//! the wait ends before a branch would see the count differently.
+
+use super::integer;
+use super::memory::{extend, width};
+use super::{Hart, Machine};
+use crate::isa::{Instruction, Kind, SINK};
+use crate::memory::{Place, Space, right};
+
+/// Laps before the first look at a loop, and the most between two looks.
+const FIRST: u32 = 8;
+const RAREST: u32 = 1 << 12;
+/// The cycles that `wrs.sto` waits at most.
+pub(super) const SHORT: u64 = 1_000;
+
+/// Laps round the loop that the hart is in.
+#[derive(Default)]
+pub(super) struct Laps {
+    /// The loop's first instruction.
+    head: u64,
+    count: u32,
+    look_at: u32,
+    /// The clock at the first lap.
+    since: u64,
+    parked: Option<Parked>,
+}
+
+/// A wait in a loop that counts.
+struct Parked {
+    counter: Option<Counter>,
+    /// Cycles of a lap.
+    period: u64,
+    since: u64,
+}
+
+/// A register that grows by `step` each lap, in 32 or 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counter {
+    register: u8,
+    step: i64,
+    word: bool,
+}
+
+impl Counter {
+    /// The count after so many laps more.
+    fn after(self, value: u64, laps: u64) -> u64 {
+        let value = value.wrapping_add((self.step as u64).wrapping_mul(laps));
+        if self.word {
+            value as i32 as u64
+        } else {
+            value
+        }
+    }
+
+    /// Laps that go by before the count meets `point`.
+    fn laps_to(self, value: u64, point: u64) -> u64 {
+        let distance = if self.step > 0 {
+            point.wrapping_sub(value)
+        } else {
+            value.wrapping_sub(point)
+        };
+        let distance = if self.word {
+            distance & 0xFFFF_FFFF
+        } else {
+            distance
+        };
+        distance / self.step.unsigned_abs()
+    }
+}
+
+/// The hart went round `body`, to its start, where it is now; whether it waits from now on.
+pub(super) fn lap<M: Machine>(
+    hart: &mut Hart,
+    space: &mut Space,
+    body: &[Instruction],
+    machine: &mut M,
+) -> bool {
+    let laps = &mut hart.laps;
+    if laps.head != hart.pc {
+        *laps = Laps {
+            head: hart.pc,
+            count: 0,
+            look_at: FIRST,
+            since: machine.cycles(),
+            parked: None,
+        };
+    }
+    laps.count += 1;
+    if laps.count < laps.look_at {
+        return false;
+    }
+    let now = machine.cycles();
+    let period = ((now - laps.since) / u64::from(laps.count)).max(1);
+    laps.look_at = (laps.look_at * 2).min(RAREST);
+    laps.count = 0;
+    laps.since = now;
+    let Some((place, counter)) = fixed(hart, space, body) else {
+        return false;
+    };
+    let free = counter.map(|counter| free_laps(hart, body, counter));
+    if free.is_some_and(|free| free < u64::from(FIRST)) {
+        return false;
+    }
+    let cycles = free.map(|free| (free - 1).saturating_mul(period));
+    if !machine.watch(place, cycles) {
+        return false;
+    }
+    let laps = &mut hart.laps;
+    laps.look_at = 1;
+    laps.parked = Some(Parked {
+        counter,
+        period,
+        since: now,
+    });
+    true
+}
+
+/// The hart goes on: counts the laps that it did not make.
+pub(super) fn resume<M: Machine>(hart: &mut Hart, machine: &M) {
+    let Some(parked) = hart.laps.parked.take() else {
+        return;
+    };
+    hart.laps.since = machine.cycles();
+    hart.laps.count = 0;
+    let laps = (machine.cycles() - parked.since) / parked.period;
+    if let Some(counter) = parked.counter {
+        let value = counter.after(hart.get(counter.register), laps);
+        hart.set(counter.register, value);
+    }
+}
+
+/// Waits until the reserved line is taken away.
+pub(super) fn wait_on_reservation<M: Machine>(
+    hart: &mut Hart,
+    machine: &mut M,
+    cycles: Option<u64>,
+) -> bool {
+    match hart.reservation.take() {
+        Some(reservation) => machine.watch(reservation.place, cycles),
+        None => false,
+    }
+}
+
+/// If a lap changes no register but a counter, and reads one line: where, and the counter.
+fn fixed(
+    hart: &mut Hart,
+    space: &mut Space,
+    body: &[Instruction],
+) -> Option<(Place, Option<Counter>)> {
+    let before = hart.x;
+    let mut x = hart.x;
+    let place = lap_on_trial(hart, space, body, &mut x)?;
+    let mut changed = (1..32).filter(|&register| before[register] != x[register]);
+    let Some(register) = changed.next() else {
+        return Some((place, None));
+    };
+    if changed.next().is_some() {
+        return None;
+    }
+    Some((place, Some(counter(body, register as u8)?)))
+}
+
+/// One lap on a copy of the registers; the line that it reads, if it is one.
+fn lap_on_trial(
+    hart: &mut Hart,
+    space: &mut Space,
+    body: &[Instruction],
+    x: &mut [u64; 64],
+) -> Option<Place> {
+    use Kind::{Auipc, Beq, Bgeu, Fence, Jal, Lui, Pause, WrsNto, WrsSto};
+    let mut line: Option<Place> = None;
+    for (at, i) in body.iter().enumerate() {
+        let a = x[i.rs1 as usize & 63];
+        let value = if i.is_load() {
+            let address = a.wrapping_add(i.imm as u64);
+            let place = hart.translations.place(space, address, right::READ).ok()?;
+            if line.is_some_and(|line| line.physical / 64 != place.physical / 64) {
+                return None;
+            }
+            line = Some(place);
+            let length = width(i.kind).bytes() as usize;
+            let mut bytes = [0; 8];
+            space.read(address, &mut bytes[..length]).ok()?;
+            extend(i.kind, u64::from_le_bytes(bytes))
+        } else {
+            match i.kind {
+                Lui => i.imm as u64,
+                // The last instruction leads back to the head; those before are not taken.
+                kind if kind as u8 >= Beq as u8 && kind as u8 <= Bgeu as u8 => {
+                    let taken = integer::is_taken(kind, a, x[i.rs2 as usize & 63]);
+                    if taken != (at + 1 == body.len()) {
+                        return None;
+                    }
+                    continue;
+                }
+                Jal | Fence | Pause if i.rd == SINK || i.kind != Jal => continue,
+                Auipc | Jal | WrsNto | WrsSto => return None,
+                kind => {
+                    let b = match has_immediate(kind) {
+                        true => i.imm as u64,
+                        false => x[i.rs2 as usize & 63],
+                    };
+                    integer::compute(kind, a, b)?
+                }
+            }
+        };
+        x[i.rd as usize & 63] = value;
+    }
+    line
+}
+
+fn has_immediate(kind: Kind) -> bool {
+    use Kind::*;
+    let of_rv64i = kind as u8 >= Addi as u8 && kind as u8 <= Srai as u8;
+    of_rv64i || matches!(kind, Addiw | Slliw | Srliw | Sraiw | SlliUw | Rori | Roriw)
+}
+
+/// The register as a counter: one instruction adds to it, and else only branches look at it.
+fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
+    let mut found = None;
+    for i in body {
+        let branch = i.kind as u8 >= Kind::Beq as u8 && i.kind as u8 <= Kind::Bgeu as u8;
+        let reads = i.rs1 == register || i.rs2 == register && !has_immediate(i.kind);
+        if i.rd == register && !branch {
+            let adds = matches!(i.kind, Kind::Addi | Kind::Addiw) && i.rs1 == register;
+            if !adds || i.imm == 0 || found.is_some() {
+                return None;
+            }
+            let word = i.kind == Kind::Addiw;
+            found = Some(Counter {
+                register,
+                step: i.imm.into(),
+                word,
+            });
+        } else if reads && !branch && i.kind != Kind::Lui && i.kind != Kind::Jal {
+            return None;
+        }
+    }
+    found
+}
+
+/// Laps for which all branches go as they went: until the count meets a value that a branch
+/// compares it with, or a border at which signed or unsigned order turns.
+fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> u64 {
+    let value = hart.get(counter.register);
+    let sign = if counter.word { 1 << 31 } else { 1 << 63 };
+    let mut free = counter.laps_to(value, 0).min(counter.laps_to(value, sign));
+    for i in body {
+        if i.kind as u8 >= Kind::Beq as u8 && i.kind as u8 <= Kind::Bgeu as u8 {
+            for (mine, other) in [(i.rs1, i.rs2), (i.rs2, i.rs1)] {
+                if mine == counter.register {
+                    free = free.min(counter.laps_to(value, hart.get(other)));
+                }
+            }
+        }
+    }
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_never_skips_a_value_that_a_branch_compares_it_with() {
+        let mut rng = fastrand::Rng::with_seed(3);
+        for _ in 0..20_000 {
+            let step = rng.i64(1..9) * if rng.bool() { 1 } else { -1 };
+            let word = rng.bool();
+            let near = rng.u64(..1_000);
+            let value = [
+                near,
+                near.wrapping_neg(),
+                (1 << 31) - near,
+                (1 << 63) - near,
+            ];
+            let value = value[rng.usize(..4)];
+            let value = if word { value as i32 as u64 } else { value };
+            let counter = Counter {
+                register: 5,
+                step,
+                word,
+            };
+            let point = counter
+                .after(value, 0)
+                .wrapping_add(rng.u64(..2_000))
+                .wrapping_sub(1_000);
+            let point = if word { point as i32 as u64 } else { point };
+            let points = [point, 0, if word { 1 << 31 } else { 1 << 63 }];
+            let free = points.map(|point| counter.laps_to(value, point));
+            let free = free.into_iter().min().unwrap();
+            for laps in 1..free.min(500) {
+                let now = counter.after(value, laps);
+                for other in [point, 0] {
+                    let same = |f: fn(u64, u64) -> bool| f(now, other) == f(value, other);
+                    assert!(same(|a, b| a == b) && same(|a, b| a < b));
+                    assert!(
+                        same(|a, b| (a as i64) < b as i64),
+                        "{value:x} {step} {laps}"
+                    );
+                }
+            }
+        }
+    }
+}

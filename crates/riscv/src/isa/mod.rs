@@ -1,0 +1,16 @@
+//! Instructions: what they are (`instruction`), and how their bits are read (`decode` for words of
+//! 32 bits, `compressed` for those of 16).
+
+mod compressed;
+mod decode;
+mod instruction;
+
+pub(crate) use decode::decode;
+pub(crate) use instruction::{Instruction, Kind, SINK};
+
+/// The extensions that the front end runs, as an ISA string.
+///
+/// ```
+/// assert!(manycore_riscv::EXTENSIONS.starts_with("rv64imafdc"));
+/// ```
+pub const EXTENSIONS: &str = "rv64imafdc_zicsr_zifencei_zihintpause_zawrs_zba_zbb";

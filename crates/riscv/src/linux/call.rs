@@ -1,0 +1,215 @@
+//! System calls by number.
+
+use super::errno::{EINVAL, ENOSYS, ENOTTY, EPERM, ESRCH, Errno};
+use super::task::{Outcome, Task};
+use super::{PROCESS, Process, World};
+
+macro_rules! calls {
+    ($($number:literal $name:ident),+ $(,)?) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(non_camel_case_types, reason = "Linux's names")]
+        enum Call { $($name),+ }
+
+        impl Call {
+            fn new(number: u64) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+        }
+
+        /// The names of the system calls that a program may use. Others return `ENOSYS` if the C
+        /// library tries them and does without ([`Outcome`](crate::Outcome) names the first that
+        /// was asked for and is not there).
+        ///
+        /// ```
+        /// assert!(manycore_riscv::system_calls().contains(&"futex"));
+        /// ```
+        #[must_use]
+        pub fn system_calls() -> &'static [&'static str] {
+            &[$(stringify!($name)),+]
+        }
+    };
+}
+
+calls! {
+    17 getcwd, 23 dup, 24 dup3, 25 fcntl, 29 ioctl, 34 mkdirat, 35 unlinkat, 46 ftruncate,
+    48 faccessat, 49 chdir, 56 openat, 57 close, 59 pipe2, 61 getdents64, 62 lseek, 63 read,
+    64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 78 readlinkat, 79 newfstatat,
+    80 fstat, 82 fsync, 93 exit, 94 exit_group, 96 set_tid_address, 98 futex,
+    99 set_robust_list, 101 nanosleep, 113 clock_gettime, 114 clock_getres,
+    115 clock_nanosleep, 122 sched_setaffinity, 123 sched_getaffinity, 124 sched_yield,
+    129 kill, 130 tkill, 131 tgkill, 132 sigaltstack, 134 rt_sigaction, 135 rt_sigprocmask,
+    139 rt_sigreturn, 153 times, 160 uname, 163 getrlimit, 165 getrusage, 166 umask, 167 prctl,
+    168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid, 175 geteuid, 176 getgid,
+    177 getegid, 178 gettid, 179 sysinfo, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap,
+    226 mprotect, 233 madvise, 259 riscv_flush_icache, 261 prlimit64, 278 getrandom,
+    283 membarrier, 291 statx,
+}
+
+/// Calls that the C library asks for and does without: they are not there.
+const OPTIONAL: [u64; 9] = [
+    100, // get_robust_list
+    236, // get_mempolicy
+    258, // riscv_hwprobe
+    276, // renameat2
+    293, // rseq
+    435, // clone3
+    436, // close_range
+    439, // faccessat2
+    441, // epoll_pwait2
+];
+
+impl Process {
+    pub(super) fn call<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
+        let number = task.hart.x[17];
+        let arguments @ [a, b, c, d, ..] = task.arguments();
+        let Some(call) = Call::new(number) else {
+            if !OPTIONAL.contains(&number) && self.failure.is_none() {
+                let place = self.describe(task.hart.pc.wrapping_sub(4));
+                self.failure = Some(format!(
+                    "system call {number} at {place} is not supported; supported are: {}",
+                    system_calls().join(" ")
+                ));
+                return Outcome::Exit(1);
+            }
+            return Outcome::Fail(ENOSYS);
+        };
+        use Call::*;
+        let done: Result<u64, Errno> = match call {
+            exit => return self.exit_thread(task, world),
+            exit_group => return Outcome::Exit((a & 0xFF) as i32),
+            futex => return self.futex(arguments, world),
+            sched_yield => {
+                world.yield_now();
+                return Outcome::Yield;
+            }
+            rt_sigreturn => return self.return_from_signal(task),
+            nanosleep => return self.nap(task, world, [0, 0, a, b]),
+            clock_nanosleep => return self.nap(task, world, [a, b, c, d]),
+            clone => self.clone_task(task, world),
+            brk => Ok(Process::brk(self, a)),
+            mmap => Process::mmap(self, arguments),
+            munmap => Process::munmap(self, a, b),
+            mprotect => Process::mprotect(self, a, b, c),
+            madvise => Process::madvise(self, a, b, c),
+            mremap => Process::mremap(self, a, b, c, d),
+            set_tid_address => {
+                task.clear = a;
+                Ok(task.number.into())
+            }
+            // `set_robust_list`: mutexes of a thread that dies with them stay locked.
+            set_robust_list | riscv_flush_icache | membarrier if call != membarrier || a != 0 => {
+                Ok(0)
+            }
+            // No command of `membarrier` is needed: the machine keeps its order.
+            membarrier => Ok(0),
+            getpid => Ok(PROCESS.into()),
+            getppid => Ok(1),
+            gettid => Ok(task.number.into()),
+            getuid | geteuid | getgid | getegid => Ok(1_000),
+            umask => Ok(0o22),
+            prctl => {
+                if a == 15 {
+                    Ok(0)
+                } else {
+                    Err(EINVAL)
+                }
+            }
+            ioctl => self.files.exists(a).and(Err(ENOTTY)),
+            getrandom => self.fill_random(a, b),
+            sched_getaffinity => self.affinity(task, world, a, b, c),
+            sched_setaffinity => self.set_affinity(task, world, a, b, c),
+            getcpu => self
+                .write_word(a, world.core())
+                .and_then(|_| self.write_word(b, 0)),
+            kill => match a as u32 {
+                PROCESS => self.send(PROCESS, b),
+                _ => Err(EPERM),
+            },
+            tkill => self.send(a as u32, b),
+            tgkill => {
+                if a as u32 == PROCESS {
+                    self.send(b as u32, c)
+                } else {
+                    Err(ESRCH)
+                }
+            }
+            rt_sigaction => self.set_action(a, b, c),
+            rt_sigprocmask => self.set_mask(task, a, b, c),
+            sigaltstack => Ok(0),
+            clock_gettime => self.tell_time(world, a, b),
+            clock_getres => self.write_time(b, 1),
+            gettimeofday => self.tell_time_of_day(world, a),
+            times => self.tell_times(world, a),
+            getrusage => self.tell_usage(world, b),
+            sysinfo => self.tell_system(a),
+            uname => self.tell_name(a),
+            prlimit64 => self.limits(b, d),
+            getrlimit => self.limits(a, b),
+            _ => self.file_call(call, arguments, world),
+        };
+        done.into()
+    }
+
+    fn file_call<W: World>(
+        &mut self,
+        call: Call,
+        arguments: [u64; 6],
+        world: &W,
+    ) -> Result<u64, Errno> {
+        use Call::*;
+        let [a, b, c, d, e, _] = arguments;
+        match call {
+            openat => self.open(world, a, b, c, d),
+            close => self.files.close(a),
+            read => self.read_file(a, &[(b, c)], None),
+            write => self.write_file(a, &[(b, c)], None),
+            pread64 => self.read_file(a, &[(b, c)], Some(d)),
+            pwrite64 => self.write_file(a, &[(b, c)], Some(d)),
+            readv => self
+                .vectors(b, c)
+                .and_then(|parts| self.read_file(a, &parts, None)),
+            writev => self
+                .vectors(b, c)
+                .and_then(|parts| self.write_file(a, &parts, None)),
+            lseek => self.files.seek(a, b as i64, c),
+            ftruncate => self.files.truncate(a, b),
+            fsync => self.files.exists(a).map(|()| 0),
+            dup => self.files.duplicate(a, 0),
+            dup3 => self.files.duplicate_to(a, b),
+            fcntl => self.files.control(a, b, c),
+            pipe2 => self.make_pipe(a),
+            newfstatat => self.stat_at(a, b, c, d),
+            fstat => self.stat_file(a, b),
+            statx => self.stat_extended(a, b, c, e),
+            readlinkat => self.read_link(a, b, c, d),
+            faccessat => self.access(a, b),
+            getcwd => self.working_directory(a, b),
+            chdir => self.change_directory(a),
+            mkdirat => self.make_directory(a, b),
+            unlinkat => self.unlink(a, b, c),
+            getdents64 => self.entries(a, b, c),
+            _ => Err(ENOSYS),
+        }
+    }
+
+    fn fill_random(&mut self, address: u64, length: u64) -> Result<u64, Errno> {
+        let length = length.min(256);
+        let words = length.div_ceil(8);
+        let bytes: Vec<u8> = (0..words)
+            .flat_map(|_| self.random_bits().to_le_bytes())
+            .collect();
+        self.space.write(address, &bytes[..length as usize])?;
+        Ok(length)
+    }
+
+    /// Writes to a pointer that may be null.
+    fn write_word(&mut self, address: u64, value: u32) -> Result<u64, Errno> {
+        if address != 0 {
+            self.space.write_u32(address, value)?;
+        }
+        Ok(0)
+    }
+}

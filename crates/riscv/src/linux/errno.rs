@@ -1,0 +1,42 @@
+//! Linux's error numbers, and how the host's become them.
+
+use crate::memory::Fault;
+
+/// An error number, as a system call returns it negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Errno(pub(crate) i32);
+
+pub(crate) const EPERM: Errno = Errno(1);
+pub(crate) const ENOENT: Errno = Errno(2);
+pub(crate) const ESRCH: Errno = Errno(3);
+pub(crate) const EBADF: Errno = Errno(9);
+pub(crate) const EAGAIN: Errno = Errno(11);
+pub(crate) const ENOMEM: Errno = Errno(12);
+pub(crate) const EFAULT: Errno = Errno(14);
+pub(crate) const EEXIST: Errno = Errno(17);
+pub(crate) const ENODEV: Errno = Errno(19);
+pub(crate) const ENOTDIR: Errno = Errno(20);
+pub(crate) const EINVAL: Errno = Errno(22);
+pub(crate) const EMFILE: Errno = Errno(24);
+pub(crate) const ENOTTY: Errno = Errno(25);
+pub(crate) const ESPIPE: Errno = Errno(29);
+pub(crate) const ERANGE: Errno = Errno(34);
+pub(crate) const ENAMETOOLONG: Errno = Errno(36);
+pub(crate) const ENOSYS: Errno = Errno(38);
+pub(crate) const ETIMEDOUT: Errno = Errno(110);
+
+impl From<Fault> for Errno {
+    fn from(_: Fault) -> Self {
+        EFAULT
+    }
+}
+
+impl From<std::io::Error> for Errno {
+    /// The host's number, which is the same on every Linux of the generic table.
+    fn from(error: std::io::Error) -> Self {
+        Self(error.raw_os_error().unwrap_or(5))
+    }
+}
+
+/// What a system call returns.
+pub(crate) type Value = Result<u64, Errno>;

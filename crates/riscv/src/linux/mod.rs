@@ -1,0 +1,110 @@
+//! Linux as a program sees it: memory, files, threads, futexes, signals, time.
+//!
+//! One [`Process`] is shared by its [`Task`]s. A system call takes effect in one step, in the
+//! order of simulated time; it reads and writes the guest's memory beside the caches.
+
+mod call;
+mod errno;
+mod files;
+mod load;
+mod memory;
+mod paths;
+mod proc;
+mod signals;
+mod task;
+mod threads;
+mod time;
+mod world;
+
+pub use call::system_calls;
+pub(crate) use load::{Start, load};
+pub(crate) use task::{Task, TaskState};
+pub(crate) use world::{Delivered, Entry, World};
+
+use crate::elf::Symbols;
+use crate::hart::Code;
+use crate::memory::Space;
+use files::Files;
+use signals::Signals;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a process knows of one of its threads.
+struct Thread {
+    /// The machine's own number of it.
+    handle: u32,
+    /// Signals that were sent to it, by their bits.
+    pending: u64,
+}
+
+/// A program in execution.
+pub(crate) struct Process {
+    pub(crate) space: Space,
+    pub(crate) code: Code,
+    pub(crate) symbols: Symbols,
+    files: Files,
+    signals: Signals,
+    /// Threads by number; the main thread has the process's.
+    threads: BTreeMap<u32, Thread>,
+    next_thread: u32,
+    /// Start and end of what `brk` moves.
+    heap: (u64, u64),
+    /// Files whose code was mapped, and where their first byte is.
+    libraries: Vec<(Rc<str>, u64)>,
+    /// The state of the generator behind `getrandom`.
+    random: u64,
+    arguments: Vec<String>,
+    environment: Vec<String>,
+    executable: String,
+    /// The exit status, once there is one.
+    pub(crate) status: Option<i32>,
+    /// Why the program could not go on.
+    pub(crate) failure: Option<String>,
+    /// What killed the program, for its user.
+    pub(crate) message: Option<String>,
+    /// Clock and instructions at the start and the end of the region of interest.
+    pub(crate) region: Vec<(u64, u64)>,
+    /// Instructions of tasks that have ended.
+    pub(crate) retired: u64,
+}
+
+/// The process's number.
+const PROCESS: u32 = 1_000;
+
+impl Process {
+    /// The next 64 random bits: splitmix64, by Steele, Lea and Flood.
+    fn random_bits(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.random;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ bits >> 31
+    }
+
+    /// What is in the line at an address: its symbols, or where it is.
+    pub(crate) fn describe_line(&self, address: u64) -> String {
+        let mut names: Vec<String> = (address..address + 64)
+            .step_by(4)
+            .filter_map(|at| self.symbols.find(at))
+            .collect();
+        names.dedup_by_key(|name| name.split('+').next().map(str::to_owned));
+        if names.is_empty() {
+            self.describe(address)
+        } else {
+            names.join(", ")
+        }
+    }
+
+    /// Where an address is, for a message: by symbol, or by file.
+    pub(crate) fn describe(&self, address: u64) -> String {
+        if let Some(symbol) = self.symbols.find(address) {
+            return format!("{address:#x} ({symbol})");
+        }
+        match self.space.region(address) {
+            Some((start, region)) if !region.name.is_empty() => {
+                format!("{address:#x} ({}+{:#x})", region.name, address - start)
+            }
+            _ => format!("{address:#x}"),
+        }
+    }
+}

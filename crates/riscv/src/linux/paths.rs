@@ -1,0 +1,387 @@
+//! System calls that name files, and those that move their bytes.
+
+use super::errno::{EBADF, EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
+use super::files::{Files, Open};
+use super::{Process, World, proc};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fs::{self, Metadata, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// "Relative to the working directory."
+const HERE: u64 = -100i32 as u32 as u64;
+const EMPTY_PATH: u64 = 0x1000;
+const NO_FOLLOW: u64 = 0x100;
+const REMOVE_FOLDER: u64 = 0x200;
+const FOLDER: u64 = 0o20_0000;
+/// The most bytes that one call moves.
+const MOST: u64 = 1 << 26;
+
+impl Files {
+    /// Where the host has the file that the program calls `path`: under the root if there is a
+    /// file of that name, else where the host has it.
+    pub(super) fn host_path(&self, path: &Path) -> PathBuf {
+        let Ok(inner) = path.strip_prefix("/") else {
+            return self.folder.join(path);
+        };
+        match &self.root {
+            Some(root) if root.join(inner).symlink_metadata().is_ok() => root.join(inner),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+impl Process {
+    fn path(&mut self, address: u64) -> Result<PathBuf, Errno> {
+        let text = self.space.read_text(address, 4_096)?.ok_or(ENAMETOOLONG)?;
+        Ok(PathBuf::from(OsStr::from_bytes(&text)))
+    }
+
+    /// A path that may be relative to an open folder.
+    fn path_at(&mut self, folder: u64, address: u64) -> Result<PathBuf, Errno> {
+        let path = self.path(address)?;
+        if path.as_os_str().is_empty() {
+            return Err(ENOENT);
+        }
+        if path.is_absolute() || folder as u32 as u64 == HERE {
+            return Ok(path);
+        }
+        match self.files.get(folder)? {
+            Open::Folder { path: base, .. } => Ok(base.join(path)),
+            _ => Err(ENOTDIR),
+        }
+    }
+
+    pub(super) fn open<W: World>(
+        &mut self,
+        world: &W,
+        folder: u64,
+        address: u64,
+        flags: u64,
+        mode: u64,
+    ) -> Value {
+        let path = self.path_at(folder, address)?;
+        if let Some(text) = proc::text(self, world, &path) {
+            let at = Rc::default();
+            return self.files.add(Open::Text {
+                bytes: text.into_bytes().into(),
+                at,
+            });
+        }
+        let host = self.files.host_path(&path);
+        if host.is_dir() {
+            if flags & 3 != 0 {
+                return Err(Errno(21));
+            }
+            return self.files.add(Open::Folder {
+                path: host,
+                rest: Rc::default(),
+            });
+        }
+        if flags & FOLDER != 0 {
+            return Err(if host.exists() { ENOTDIR } else { ENOENT });
+        }
+        let write = flags & 3 != 0;
+        let file = OpenOptions::new()
+            .read(flags & 3 != 1)
+            .write(write)
+            .append(flags & 0o2000 != 0 && write)
+            .truncate(flags & 0o1000 != 0 && write)
+            .create(flags & 0o100 != 0 && write)
+            .create_new(flags & 0o300 == 0o300 && write)
+            .mode(mode as u32 & 0o777)
+            .open(host)?;
+        let path = path.to_string_lossy().into();
+        self.files.add(Open::File {
+            file: Rc::new(file),
+            path,
+        })
+    }
+
+    pub(super) fn read_file(
+        &mut self,
+        number: u64,
+        parts: &[(u64, u64)],
+        offset: Option<u64>,
+    ) -> Value {
+        let mut done = 0;
+        for &(address, length) in parts {
+            let mut bytes = vec![0; length.min(MOST) as usize];
+            let at = offset.map(|offset| offset + done);
+            let count = self.files.read(number, &mut bytes, at)?;
+            self.space.write(address, &bytes[..count])?;
+            done += count as u64;
+            if count < bytes.len() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    pub(super) fn write_file(
+        &mut self,
+        number: u64,
+        parts: &[(u64, u64)],
+        offset: Option<u64>,
+    ) -> Value {
+        let mut done = 0;
+        for &(address, length) in parts {
+            let mut bytes = vec![0; length.min(MOST) as usize];
+            self.space.read(address, &mut bytes)?;
+            let at = offset.map(|offset| offset + done);
+            done += self.files.write(number, &bytes, at)? as u64;
+        }
+        Ok(done)
+    }
+
+    /// The parts of an `iovec`.
+    pub(super) fn vectors(&mut self, address: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
+        if count > 1_024 {
+            return Err(EINVAL);
+        }
+        let part = |at: u64| {
+            let at = address.wrapping_add(16 * at);
+            Ok((
+                self.space.read_u64(at)?,
+                self.space.read_u64(at.wrapping_add(8))?,
+            ))
+        };
+        (0..count).map(part).collect()
+    }
+
+    pub(super) fn make_pipe(&mut self, to: u64) -> Value {
+        let bytes = Rc::new(RefCell::new(VecDeque::new()));
+        let reader = self.files.add(Open::Pipe {
+            bytes: Rc::clone(&bytes),
+            reads: true,
+        })?;
+        let writer = self.files.add(Open::Pipe {
+            bytes,
+            reads: false,
+        })?;
+        self.space.write_u32(to, reader as u32)?;
+        self.space.write_u32(to.wrapping_add(4), writer as u32)?;
+        Ok(0)
+    }
+
+    fn metadata(&self, number: u64) -> Result<Stat, Errno> {
+        Ok(match self.files.get(number)? {
+            Open::File { file, .. } => Stat::of(&file.metadata()?),
+            Open::Folder { path, .. } => Stat::of(&path.metadata()?),
+            Open::Text { bytes, .. } => Stat {
+                mode: 0o10_0444,
+                size: bytes.len() as u64,
+                ..STREAM
+            },
+            _ => STREAM,
+        })
+    }
+
+    fn metadata_at(&mut self, folder: u64, address: u64, flags: u64) -> Result<Stat, Errno> {
+        if flags & EMPTY_PATH != 0 && self.path(address)?.as_os_str().is_empty() {
+            return self.metadata(folder);
+        }
+        let path = self.path_at(folder, address)?;
+        let host = self.files.host_path(&path);
+        let found = if flags & NO_FOLLOW != 0 {
+            host.symlink_metadata()
+        } else {
+            host.metadata()
+        };
+        Ok(Stat::of(&found?))
+    }
+
+    pub(super) fn stat_file(&mut self, number: u64, to: u64) -> Value {
+        let stat = self.metadata(number)?;
+        self.space.write(to, &stat.classic())?;
+        Ok(0)
+    }
+
+    pub(super) fn stat_at(&mut self, folder: u64, address: u64, to: u64, flags: u64) -> Value {
+        let stat = self.metadata_at(folder, address, flags)?;
+        self.space.write(to, &stat.classic())?;
+        Ok(0)
+    }
+
+    pub(super) fn stat_extended(
+        &mut self,
+        folder: u64,
+        address: u64,
+        flags: u64,
+        to: u64,
+    ) -> Value {
+        let stat = self.metadata_at(folder, address, flags)?;
+        self.space.write(to, &stat.extended())?;
+        Ok(0)
+    }
+
+    pub(super) fn read_link(&mut self, folder: u64, address: u64, to: u64, length: u64) -> Value {
+        let path = self.path_at(folder, address)?;
+        let link = if path == Path::new("/proc/self/exe") {
+            PathBuf::from(&self.executable)
+        } else {
+            fs::read_link(self.files.host_path(&path))?
+        };
+        let bytes = link.as_os_str().as_bytes();
+        let length = bytes.len().min(length as usize);
+        self.space.write(to, &bytes[..length])?;
+        Ok(length as u64)
+    }
+
+    pub(super) fn access(&mut self, folder: u64, address: u64) -> Value {
+        let path = self.path_at(folder, address)?;
+        self.files.host_path(&path).metadata()?;
+        Ok(0)
+    }
+
+    pub(super) fn working_directory(&mut self, to: u64, length: u64) -> Value {
+        let mut bytes = self.files.folder.as_os_str().as_bytes().to_vec();
+        bytes.push(0);
+        if bytes.len() as u64 > length {
+            return Err(ERANGE);
+        }
+        self.space.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+
+    pub(super) fn change_directory(&mut self, address: u64) -> Value {
+        let path = self.path(address)?;
+        let host = self.files.host_path(&path).canonicalize()?;
+        if !host.is_dir() {
+            return Err(ENOTDIR);
+        }
+        self.files.folder = host;
+        Ok(0)
+    }
+
+    pub(super) fn make_directory(&mut self, folder: u64, address: u64) -> Value {
+        let path = self.path_at(folder, address)?;
+        fs::create_dir(self.files.host_path(&path))?;
+        Ok(0)
+    }
+
+    pub(super) fn unlink(&mut self, folder: u64, address: u64, flags: u64) -> Value {
+        let path = self.path_at(folder, address)?;
+        let host = self.files.host_path(&path);
+        if flags & REMOVE_FOLDER != 0 {
+            fs::remove_dir(host)?
+        } else {
+            fs::remove_file(host)?
+        }
+        Ok(0)
+    }
+
+    pub(super) fn entries(&mut self, number: u64, to: u64, length: u64) -> Value {
+        let rest = self
+            .files
+            .folder_entries(number)
+            .map_err(|errno| match errno {
+                ENOTDIR => errno,
+                other => {
+                    if other == EBADF {
+                        EBADF
+                    } else {
+                        other
+                    }
+                }
+            })?;
+        let mut rest = rest.borrow_mut();
+        let Some(entries) = rest.as_mut() else {
+            return Ok(0);
+        };
+        let mut bytes = Vec::new();
+        while let Some(entry) = entries.front() {
+            let size = (19 + entry.name.len() + 1).next_multiple_of(8);
+            if bytes.len() + size > length as usize {
+                break;
+            }
+            let start = bytes.len();
+            bytes.extend(entry.inode.to_le_bytes());
+            bytes.extend(((start + size) as u64).to_le_bytes());
+            bytes.extend((size as u16).to_le_bytes());
+            bytes.push(entry.kind);
+            bytes.extend(&entry.name);
+            bytes.resize(start + size, 0);
+            entries.pop_front();
+        }
+        if bytes.is_empty() && !entries.is_empty() {
+            return Err(EINVAL);
+        }
+        self.space.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+}
+
+/// What `stat` tells of a file.
+struct Stat {
+    device: u64,
+    inode: u64,
+    mode: u32,
+    links: u32,
+    size: u64,
+    blocks: u64,
+    times: [(u64, u64); 3],
+}
+
+/// A terminal or a pipe.
+const STREAM: Stat = Stat {
+    device: 1,
+    inode: 1,
+    mode: 0o1_0600,
+    links: 1,
+    size: 0,
+    blocks: 0,
+    times: [(0, 0); 3],
+};
+
+impl Stat {
+    fn of(found: &Metadata) -> Self {
+        let times = [
+            (found.atime(), found.atime_nsec()),
+            (found.mtime(), found.mtime_nsec()),
+            (found.ctime(), found.ctime_nsec()),
+        ];
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            mode: found.mode(),
+            links: found.nlink() as u32,
+            size: found.size(),
+            blocks: found.blocks(),
+            times: times.map(|(seconds, rest)| (seconds as u64, rest as u64)),
+        }
+    }
+
+    /// `struct stat` of the generic table.
+    fn classic(&self) -> Vec<u8> {
+        let mut words = vec![self.device, self.inode];
+        words.push(u64::from(self.mode) | u64::from(self.links) << 32);
+        // User and group; device of a special file; padding.
+        words.extend([1_000 | 1_000 << 32, 0, 0, self.size, 4_096, self.blocks]);
+        words.extend(
+            self.times
+                .iter()
+                .flat_map(|&(seconds, rest)| [seconds, rest]),
+        );
+        words.push(0);
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// `struct statx`.
+    fn extended(&self) -> Vec<u8> {
+        let mut words = vec![0x7FF | 4_096 << 32, 0];
+        words.push(u64::from(self.links) | 1_000 << 32);
+        words.push(1_000 | u64::from(self.mode) << 32);
+        words.extend([self.inode, self.size, self.blocks, 0]);
+        let [access, modified, changed] = self.times;
+        for (seconds, rest) in [access, (0, 0), changed, modified] {
+            words.extend([seconds, rest]);
+        }
+        words.resize(32, 0);
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}

@@ -1,0 +1,305 @@
+//! A thread of the program: a hart, and what the kernel keeps of it.
+
+use super::errno::{EINVAL, ETIMEDOUT, Errno};
+use super::signals::{self, Signal};
+use super::world::{Delivered, Entry};
+use super::{Process, World};
+use crate::hart::{Hart, Stop, run};
+use crate::isa::EXTENSIONS;
+use crate::memory::right;
+
+/// A thread.
+pub(crate) struct Task {
+    pub(crate) hart: Hart,
+    pub(super) number: u32,
+    /// A word that is zeroed, and woken, when the thread ends.
+    pub(super) clear: u64,
+    /// Signals that it does not take now.
+    pub(super) mask: u64,
+    phase: Phase,
+    /// Cores it may run on; none for all.
+    pub(super) cores: Vec<usize>,
+}
+
+/// Where a task is between two resumptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Runs,
+    /// In a system call that has entered the kernel.
+    Called,
+    /// Asleep on a futex.
+    Sleeps,
+    /// Asleep for a time.
+    Naps,
+    /// The main thread has ended with this status, and waits for the others.
+    Lingers(i32),
+}
+
+/// What became of a task that was resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskState {
+    Suspended,
+    Ended,
+    Exited,
+}
+
+/// What a system call does to its task.
+pub(super) enum Outcome {
+    Return(u64),
+    Fail(Errno),
+    /// The registers are as they should be.
+    Restored,
+    /// Suspend, and return 0.
+    Yield,
+    /// Asleep on a futex: suspend.
+    Sleep,
+    /// Asleep for a time: suspend.
+    Nap,
+    /// The thread ends.
+    End,
+    /// The process ends.
+    Exit(i32),
+}
+
+impl From<Result<u64, Errno>> for Outcome {
+    fn from(value: Result<u64, Errno>) -> Self {
+        match value {
+            Ok(value) => Self::Return(value),
+            Err(errno) => Self::Fail(errno),
+        }
+    }
+}
+
+impl Task {
+    pub(super) fn new(hart: Hart, number: u32) -> Self {
+        Self {
+            hart,
+            number,
+            clear: 0,
+            mask: 0,
+            phase: Phase::Runs,
+            cores: Vec::new(),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    pub(crate) fn cores(&self) -> &[usize] {
+        &self.cores
+    }
+
+    fn give(&mut self, value: u64) {
+        self.hart.x[10] = value;
+        self.phase = Phase::Runs;
+    }
+
+    /// Runs until the task must wait or has ended.
+    pub(crate) fn resume<W: World>(&mut self, process: &mut Process, world: &mut W) -> TaskState {
+        loop {
+            match self.phase {
+                Phase::Runs => {}
+                Phase::Called => {
+                    if world.must_wait() {
+                        return TaskState::Suspended;
+                    }
+                    if let Some(state) = self.call(process, world) {
+                        return state;
+                    }
+                    // It may not be over.
+                    continue;
+                }
+                // Awake.
+                Phase::Sleeps => {
+                    let late = world.timed_out();
+                    self.give(if late { errno(ETIMEDOUT) } else { 0 });
+                }
+                Phase::Naps => self.give(0),
+                Phase::Lingers(status) => {
+                    let others = process.threads.iter();
+                    let mut others = others.filter(|(number, _)| **number != self.number);
+                    return match others.next() {
+                        Some((_, other)) if world.join(other.handle) => TaskState::Suspended,
+                        Some(_) => continue,
+                        None => self.exit(process, status),
+                    };
+                }
+            }
+            if let Some(state) = self.take_signals(process) {
+                return state;
+            }
+            let stop = run(&mut self.hart, &mut process.space, &mut process.code, world);
+            if let Some(state) = self.stopped(stop, process, world) {
+                return state;
+            }
+        }
+    }
+
+    fn stopped<W: World>(
+        &mut self,
+        stop: Stop,
+        process: &mut Process,
+        world: &mut W,
+    ) -> Option<TaskState> {
+        match stop {
+            Stop::Suspended => return Some(TaskState::Suspended),
+            Stop::SystemCall => {
+                world.enter(entry(&self.hart.x));
+                // The kernel's way out loses what `lr` reserved.
+                self.hart.lose_reservation();
+                self.phase = Phase::Called;
+            }
+            Stop::Custom(instruction) => return self.custom(instruction, process, world),
+            Stop::Breakpoint => return self.fault(process, signals::TRAP, "ebreak".into()),
+            Stop::Misaligned(address) => {
+                let what = format!("an atomic access to {address:#x}, which is not aligned");
+                return self.fault(process, signals::BUS, what);
+            }
+            Stop::Illegal(word) => {
+                let what = format!(
+                    "the bits {word:#010x} are no instruction that this machine has \
+                     ({EXTENSIONS}; compile with -march=rv64gc)"
+                );
+                return self.fault(process, signals::ILLEGAL, what);
+            }
+            Stop::Fault(fault) if fault.exhausted => {
+                process.failure = Some(format!(
+                    "the program uses more than the {} MiB of memory that --memory gives it",
+                    process.space.resident() >> 20
+                ));
+                return Some(TaskState::Exited);
+            }
+            Stop::Fault(fault) => {
+                let way = match fault.wanted {
+                    right::READ => "a read of",
+                    right::WRITE => "a write to",
+                    _ => "a jump to",
+                };
+                let why = if fault.mapped {
+                    "which its rights forbid"
+                } else {
+                    "where nothing is"
+                };
+                let what = format!("{way} {:#x}, {why}", fault.address);
+                return self.fault(process, signals::SEGMENT, what);
+            }
+        }
+        None
+    }
+
+    /// A signal that the hart's own instruction raised.
+    pub(super) fn fault(
+        &mut self,
+        process: &mut Process,
+        signal: Signal,
+        what: String,
+    ) -> Option<TaskState> {
+        if process.deliver(self, signal) {
+            return None;
+        }
+        let place = process.describe(self.hart.pc);
+        Some(self.die(process, signal, format!("{what}, at {place}")))
+    }
+
+    pub(super) fn die(&mut self, process: &mut Process, signal: Signal, what: String) -> TaskState {
+        process.message = Some(format!("killed by {}: {what}", signal.name()));
+        self.exit(process, 128 + signal.0 as i32)
+    }
+
+    fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
+        process.status.get_or_insert(status);
+        process.retired += self.hart.retired;
+        TaskState::Exited
+    }
+
+    fn call<W: World>(&mut self, process: &mut Process, world: &mut W) -> Option<TaskState> {
+        match process.call(self, world) {
+            Outcome::Return(value) => self.give(value),
+            Outcome::Fail(number) => self.give(errno(number)),
+            Outcome::Restored => self.phase = Phase::Runs,
+            Outcome::Yield => {
+                self.give(0);
+                return Some(TaskState::Suspended);
+            }
+            Outcome::Sleep => {
+                self.phase = Phase::Sleeps;
+                return Some(TaskState::Suspended);
+            }
+            Outcome::Nap => {
+                self.phase = Phase::Naps;
+                return Some(TaskState::Suspended);
+            }
+            Outcome::Exit(status) => return Some(self.exit(process, status)),
+            Outcome::End if self.number == super::PROCESS => {
+                self.phase = Phase::Lingers((self.hart.x[10] & 0xFF) as i32);
+            }
+            Outcome::End => {
+                process.retired += self.hart.retired;
+                return Some(TaskState::Ended);
+            }
+        }
+        None
+    }
+
+    /// Signals that were sent to the task.
+    fn take_signals(&mut self, process: &mut Process) -> Option<TaskState> {
+        loop {
+            let signal = process.next_signal(self)?;
+            if !process.deliver(self, signal) && signal.kills() {
+                return Some(self.die(process, signal, "sent by the program".into()));
+            }
+        }
+    }
+
+    /// The registers that a system call's arguments are in.
+    pub(super) fn arguments(&self) -> [u64; 6] {
+        std::array::from_fn(|at| self.hart.x[10 + at])
+    }
+
+    fn custom<W: World>(
+        &mut self,
+        instruction: crate::isa::Instruction,
+        process: &mut Process,
+        world: &mut W,
+    ) -> Option<TaskState> {
+        if world.must_wait() {
+            return Some(TaskState::Suspended);
+        }
+        let hart = &mut self.hart;
+        let function = instruction.imm as u32 >> 3;
+        let [a, b] = [instruction.rs1, instruction.rs2].map(|r| hart.x[r as usize & 63]);
+        let value = if function >= REGION {
+            process.region.push((world.cycles(), hart.retired));
+            0
+        } else {
+            match world.network(function, a, b) {
+                Delivered::Value(value) => value,
+                Delivered::Wait => return Some(TaskState::Suspended),
+                Delivered::Nothing => errno(EINVAL),
+            }
+        };
+        hart.x[instruction.rd as usize & 63] = value;
+        hart.pc = hart.pc.wrapping_add(instruction.length.into());
+        hart.retired += 1;
+        None
+    }
+}
+
+/// The custom-0 functions from here on mark the region of interest.
+const REGION: u32 = 64;
+
+pub(super) fn errno(number: Errno) -> u64 {
+    -i64::from(number.0) as u64
+}
+
+fn entry(x: &[u64; 64]) -> Entry {
+    const CLONE: u64 = 220;
+    const FUTEX: u64 = 98;
+    match x[17] {
+        CLONE => Entry::Spawn,
+        // To wait, with or without a mask.
+        FUTEX if matches!(x[11] & 0x7F, 0 | 9) => Entry::Wait,
+        _ => Entry::Plain,
+    }
+}

@@ -1,0 +1,182 @@
+//! Threads: `clone`, `futex`, the end of a thread, where threads may run.
+
+use super::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ESRCH, Value};
+use super::task::{Outcome, Task};
+use super::{Process, Thread, World, time};
+use crate::memory::right;
+
+const SHARES_MEMORY: u64 = 0x100;
+const IS_THREAD: u64 = 0x1_0000;
+const SET_TLS: u64 = 0x8_0000;
+const SET_PARENT: u64 = 0x10_0000;
+const CLEAR_CHILD: u64 = 0x20_0000;
+const SET_CHILD: u64 = 0x100_0000;
+
+const STACK_POINTER: usize = 2;
+const THREAD_POINTER: usize = 4;
+const CLOCK_IS_WALL: u64 = 256;
+
+impl Process {
+    /// Makes a thread; a process of its own is not supported.
+    pub(super) fn clone_task<W: World>(&mut self, task: &mut Task, world: &mut W) -> Value {
+        let [flags, stack, parent, tls, child, _] = task.arguments();
+        if flags & (SHARES_MEMORY | IS_THREAD) != SHARES_MEMORY | IS_THREAD {
+            let place = self.describe(task.hart.pc.wrapping_sub(4));
+            self.failure.get_or_insert(format!(
+                "the program makes another process (fork) at {place}; only threads are supported"
+            ));
+            return Err(ENOSYS);
+        }
+        let number = self.next_thread;
+        if flags & SET_PARENT != 0 {
+            self.space.write_u32(parent, number)?;
+        }
+        if flags & SET_CHILD != 0 {
+            self.space.write_u32(child, number)?;
+        }
+        self.next_thread += 1;
+        let mut hart = task.hart.fork();
+        hart.x[10] = 0;
+        if stack != 0 {
+            hart.x[STACK_POINTER] = stack;
+        }
+        if flags & SET_TLS != 0 {
+            hart.x[THREAD_POINTER] = tls;
+        }
+        let mut new = Task::new(hart, number);
+        new.mask = task.mask;
+        new.cores.clone_from(&task.cores);
+        if flags & CLEAR_CHILD != 0 {
+            new.clear = child;
+        }
+        let handle = world.spawn(new);
+        self.threads.insert(number, Thread { handle, pending: 0 });
+        Ok(number.into())
+    }
+
+    /// A thread ends: who joins it waits for its word to become zero.
+    pub(super) fn exit_thread<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
+        self.threads.remove(&task.number);
+        if task.clear != 0
+            && self.space.write_u32(task.clear, 0).is_ok()
+            && let Ok((page, _)) = self.space.page(task.clear, right::WRITE)
+        {
+            world.futex_wake(page.physical + task.clear % crate::memory::PAGE, 1);
+        }
+        Outcome::End
+    }
+
+    pub(super) fn futex<W: World>(&mut self, arguments: [u64; 6], world: &mut W) -> Outcome {
+        let [address, operation, value, timeout, second, third] = arguments;
+        if !address.is_multiple_of(4) {
+            return Outcome::Fail(EINVAL);
+        }
+        let Ok((page, _)) = self.space.page(address, right::READ) else {
+            return Outcome::Fail(EFAULT);
+        };
+        let physical = page.physical + address % crate::memory::PAGE;
+        let word = self.space.read_u32(address);
+        match operation & 0x7F {
+            // FUTEX_WAIT, FUTEX_WAIT_BITSET: the second's time is a point of a clock.
+            kind @ (0 | 9) => {
+                if word != Ok(value as u32) {
+                    return Outcome::Fail(EAGAIN);
+                }
+                let time = if timeout == 0 {
+                    Ok(None)
+                } else {
+                    self.read_time(timeout).and_then(|time| match kind {
+                        0 => Ok(Some(time)),
+                        _ => {
+                            let wall = operation & CLOCK_IS_WALL != 0;
+                            let now = time::clock(world, u64::from(!wall))?;
+                            Ok(Some(time.saturating_sub(now)))
+                        }
+                    })
+                };
+                match time {
+                    Ok(time) => {
+                        world.futex_wait(physical, time);
+                        Outcome::Sleep
+                    }
+                    Err(errno) => Outcome::Fail(errno),
+                }
+            }
+            // FUTEX_WAKE, FUTEX_WAKE_BITSET
+            1 | 10 => {
+                let count = u32::try_from(value).unwrap_or(u32::MAX);
+                Outcome::Return(world.futex_wake(physical, count))
+            }
+            // FUTEX_REQUEUE, FUTEX_CMP_REQUEUE: those who would be moved to the other word are
+            // woken, and find out for themselves.
+            kind @ (3 | 4) => {
+                if kind == 4 && word != Ok(third as u32) {
+                    return Outcome::Fail(EAGAIN);
+                }
+                let _ = second;
+                let count = value.saturating_add(timeout);
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                Outcome::Return(world.futex_wake(physical, count))
+            }
+            _ => Outcome::Fail(ENOSYS),
+        }
+    }
+
+    pub(super) fn affinity<W: World>(
+        &mut self,
+        task: &Task,
+        world: &W,
+        thread: u64,
+        length: u64,
+        to: u64,
+    ) -> Value {
+        if thread != 0 && !self.threads.contains_key(&(thread as u32)) {
+            return Err(ESRCH);
+        }
+        let cores = world.cores() as usize;
+        let bytes = cores.div_ceil(64) * 8;
+        if length < bytes as u64 || !length.is_multiple_of(8) {
+            return Err(EINVAL);
+        }
+        let mut mask = vec![0u8; bytes];
+        let own = thread == 0 || thread as u32 == task.number;
+        let all = task.cores.is_empty() || !own;
+        for core in 0..cores {
+            if all || task.cores.contains(&core) {
+                mask[core / 8] |= 1 << (core % 8);
+            }
+        }
+        self.space.write(to, &mask)?;
+        Ok(bytes as u64)
+    }
+
+    pub(super) fn set_affinity<W: World>(
+        &mut self,
+        task: &mut Task,
+        world: &mut W,
+        thread: u64,
+        length: u64,
+        from: u64,
+    ) -> Value {
+        let number = if thread == 0 {
+            task.number
+        } else {
+            thread as u32
+        };
+        let handle = self.threads.get(&number).ok_or(ESRCH)?.handle;
+        let mut mask = vec![0u8; length.min(1_024) as usize];
+        self.space.read(from, &mut mask)?;
+        let cores = (0..world.cores() as usize).filter(|&core| {
+            mask.get(core / 8)
+                .is_some_and(|byte| byte >> (core % 8) & 1 == 1)
+        });
+        let cores: Vec<usize> = cores.collect();
+        if cores.is_empty() || !world.set_affinity(handle, &cores) {
+            return Err(EINVAL);
+        }
+        if number == task.number {
+            task.cores = cores;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,70 @@
+//! What Linux asks of the machine, beyond what harts ask.
+
+use super::Task;
+use crate::hart::Machine;
+
+/// A machine under the kernel.
+pub(crate) trait World: Machine {
+    /// A system call begins.
+    fn enter(&mut self, call: Entry);
+
+    /// Whether the task must suspend before the kernel does what others notice.
+    fn must_wait(&mut self) -> bool;
+
+    /// Nanoseconds since the start.
+    fn nanoseconds(&self) -> u64;
+
+    /// Nanoseconds for which cores were busy.
+    fn busy_nanoseconds(&self) -> u64;
+
+    /// Sleeps on a futex; the task suspends.
+    fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>);
+
+    /// Whether the latest sleep ended by its time.
+    fn timed_out(&mut self) -> bool;
+
+    /// Wakes up to `count` sleepers; how many.
+    fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
+
+    /// Starts a task; its handle.
+    fn spawn(&mut self, task: Task) -> u32;
+
+    /// Waits for another task to end: suspend if `true`.
+    fn join(&mut self, handle: u32) -> bool;
+
+    /// Lets others run; the task suspends.
+    fn yield_now(&mut self);
+
+    /// Where a task may run; `false` for a core that is not there.
+    fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool;
+
+    /// The core that runs the task.
+    fn core(&self) -> u32;
+
+    /// Cores of the machine.
+    fn cores(&self) -> u32;
+
+    /// Clock frequency in MHz.
+    fn megahertz(&self) -> f64;
+
+    /// Carries out an instruction of ATAC's network.
+    fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered;
+}
+
+/// What became of an instruction of ATAC's network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    Value(u64),
+    /// The task suspends, and executes the instruction again.
+    Wait,
+    /// There is no such function, or no network.
+    Nothing,
+}
+
+/// By what a system call enters the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Plain,
+    Wait,
+    Spawn,
+}

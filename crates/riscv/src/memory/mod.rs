@@ -1,0 +1,230 @@
+//! The guest's memory: regions of virtual pages, and frames that hold what was touched.
+//!
+//! A frame is made at the first touch of its page, in the order of simulated time, so that the
+//! physical addresses, which the chip's caches see, are the same in every run. Nothing here trusts
+//! the guest: an address becomes a host pointer only by way of a page of the table.
+
+mod copy;
+mod frames;
+mod regions;
+mod translation;
+
+pub(crate) use regions::{Content, Region};
+pub(crate) use translation::Translations;
+
+use frames::Frames;
+use regions::Regions;
+use rustc_hash::FxHashMap;
+
+/// Bytes of a page.
+pub(crate) const PAGE: u64 = 4096;
+/// Addresses are below it: the 38 bits of Sv39's user half.
+pub(crate) const END: u64 = 1 << 38;
+
+/// Rights to a page, with the bits of `mprotect`.
+pub(crate) mod right {
+    pub(crate) const READ: u8 = 1;
+    pub(crate) const WRITE: u8 = 2;
+    pub(crate) const EXECUTE: u8 = 4;
+}
+
+/// A byte of guest memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The address that the machine's caches see.
+    pub(crate) physical: u64,
+    /// Where the byte is in this process, valid to the end of its page as long as the [`Space`]
+    /// lives.
+    pub(crate) host: *mut u8,
+}
+
+/// An access that the guest may not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) address: u64,
+    /// What was wanted: one of [`right`].
+    pub(crate) wanted: u8,
+    /// The page is there, without the right.
+    pub(crate) mapped: bool,
+    /// There is no memory for the page.
+    pub(crate) exhausted: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Page {
+    frame: u32,
+    rights: u8,
+}
+
+/// The address space of one program.
+pub(crate) struct Space {
+    frames: Frames,
+    pages: FxHashMap<u64, Page>,
+    regions: Regions,
+    /// Advances whenever a page may lose a right: cached translations are void then.
+    pub(crate) generation: u64,
+    /// Advances whenever code may have changed: decoded blocks are void then.
+    pub(crate) code: u64,
+}
+
+impl Space {
+    /// An empty space of at most so many bytes in use.
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            frames: Frames::new(limit / PAGE),
+            pages: FxHashMap::default(),
+            regions: Regions::default(),
+            generation: 0,
+            code: 0,
+        }
+    }
+
+    /// A range changes; `executable` if it will be.
+    fn changes(&mut self, start: u64, length: u64, executable: bool) {
+        self.generation += 1;
+        if executable || self.regions.any(start, start + length, right::EXECUTE) {
+            self.code += 1;
+        }
+    }
+
+    /// The page's place for an access that needs `wanted`, which makes it if it is its first.
+    pub(crate) fn page(&mut self, address: u64, wanted: u8) -> Result<(Place, u8), Fault> {
+        let number = address / PAGE;
+        let fault = |mapped, exhausted| Fault {
+            address,
+            wanted,
+            mapped,
+            exhausted,
+        };
+        let page = match self.pages.get(&number) {
+            Some(page) => *page,
+            None => {
+                let region = self.regions.find(address).ok_or(fault(false, false))?;
+                if region.rights & wanted == 0 {
+                    return Err(fault(true, false));
+                }
+                let frame = self.frames.take().ok_or(fault(true, true))?;
+                region.fill(number * PAGE, self.frames.bytes(frame));
+                let page = Page {
+                    frame,
+                    rights: region.rights,
+                };
+                self.pages.insert(number, page);
+                page
+            }
+        };
+        if page.rights & wanted == 0 {
+            return Err(fault(true, false));
+        }
+        Ok((self.frames.place(page.frame), page.rights))
+    }
+
+    /// Maps `region` at `start`, over whatever was there.
+    pub(crate) fn map(&mut self, start: u64, region: Region) {
+        self.unmap(start, region.end - start);
+        self.changes(
+            start,
+            region.end - start,
+            region.rights & right::EXECUTE != 0,
+        );
+        self.regions.insert(start, region);
+    }
+
+    /// Unmaps the pages of a range.
+    pub(crate) fn unmap(&mut self, start: u64, length: u64) {
+        self.changes(start, length, false);
+        self.regions.remove(start, start + length);
+        for number in self.pages_within(start, length) {
+            if let Some(page) = self.pages.remove(&number) {
+                self.frames.give_back(page.frame);
+            }
+        }
+    }
+
+    /// Changes the rights of a range; `false` if a part of it is not mapped.
+    pub(crate) fn protect(&mut self, start: u64, length: u64, rights: u8) -> bool {
+        if !self.regions.covers(start, start + length) {
+            return false;
+        }
+        self.changes(start, length, rights & right::EXECUTE != 0);
+        self.regions.protect(start, start + length, rights);
+        for number in self.pages_within(start, length) {
+            if let Some(page) = self.pages.get_mut(&number) {
+                page.rights = rights;
+            }
+        }
+        true
+    }
+
+    /// Forgets what was written to a range, as `MADV_DONTNEED` does.
+    pub(crate) fn forget(&mut self, start: u64, length: u64) {
+        self.changes(start, length, false);
+        for number in self.pages_within(start, length) {
+            if let Some(page) = self.pages.remove(&number) {
+                self.frames.give_back(page.frame);
+            }
+        }
+    }
+
+    /// Moves what is in use of one range to another of the same length, which is mapped alike.
+    pub(crate) fn remap(&mut self, from: u64, length: u64, to: u64) {
+        self.changes(from, length, false);
+        for number in self.pages_within(from, length) {
+            if let Some(page) = self.pages.remove(&number) {
+                self.pages.insert(number - from / PAGE + to / PAGE, page);
+            }
+        }
+    }
+
+    /// The pages in use of a range, in order.
+    fn pages_within(&self, start: u64, length: u64) -> Vec<u64> {
+        let range = start / PAGE..(start + length).div_ceil(PAGE);
+        if range.end - range.start <= self.pages.len() as u64 {
+            return range
+                .filter(|number| self.pages.contains_key(number))
+                .collect();
+        }
+        let mut found: Vec<u64> = self
+            .pages
+            .keys()
+            .copied()
+            .filter(|number| range.contains(number))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Whether nothing is mapped in a range.
+    pub(crate) fn is_free(&self, start: u64, length: u64) -> bool {
+        self.regions.is_free(start, start + length)
+    }
+
+    /// The region that an address is in, and its start.
+    pub(crate) fn region(&self, address: u64) -> Option<(u64, &Region)> {
+        self.regions.around(address)
+    }
+
+    /// All regions by address.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = (u64, &Region)> {
+        self.regions.iter()
+    }
+
+    /// The highest free range of `length` bytes below `below`.
+    pub(crate) fn free_below(&self, below: u64, length: u64) -> Option<u64> {
+        self.regions.free_below(below, length)
+    }
+
+    /// The virtual address of a physical one, if it is in use.
+    pub(crate) fn virtual_of(&self, physical: u64) -> Option<u64> {
+        let frame = Frames::frame_of(physical)?;
+        let mut found = self.pages.iter().filter(|(_, page)| page.frame == frame);
+        found
+            .next()
+            .map(|(number, _)| number * PAGE + physical % PAGE)
+    }
+
+    /// Bytes in use.
+    pub(crate) fn resident(&self) -> u64 {
+        self.pages.len() as u64 * PAGE
+    }
+}

@@ -1,0 +1,140 @@
+//! What is mapped where: ranges of pages with equal rights and one content.
+
+use super::{END, PAGE};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a page of a region holds before it is written to.
+#[derive(Clone)]
+pub(crate) enum Content {
+    Zero,
+    /// Bytes of a file, of which the first belongs at address `at`; zeros follow.
+    File {
+        bytes: Rc<[u8]>,
+        at: u64,
+    },
+}
+
+/// A range of pages, up to `end`.
+#[derive(Clone)]
+pub(crate) struct Region {
+    pub(crate) end: u64,
+    pub(crate) rights: u8,
+    pub(crate) content: Content,
+    /// What `/proc/self/maps` calls it.
+    pub(crate) name: Rc<str>,
+}
+
+impl Region {
+    /// Fills the page at `address`, which is zero.
+    pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
+        let Content::File { bytes, at } = &self.content else {
+            return;
+        };
+        // The first byte of the file may lie within the page.
+        let skipped = at.saturating_sub(address).min(PAGE) as usize;
+        let from = address.saturating_sub(*at).min(bytes.len() as u64) as usize;
+        let rest = &bytes[from..];
+        let length = rest.len().min(page.len() - skipped);
+        page[skipped..skipped + length].copy_from_slice(&rest[..length]);
+    }
+}
+
+/// Regions by their start; they do not overlap.
+#[derive(Default)]
+pub(super) struct Regions {
+    by_start: BTreeMap<u64, Region>,
+}
+
+impl Regions {
+    pub(super) fn find(&self, address: u64) -> Option<&Region> {
+        self.around(address).map(|(_, region)| region)
+    }
+
+    pub(super) fn around(&self, address: u64) -> Option<(u64, &Region)> {
+        let (&start, region) = self.by_start.range(..=address).next_back()?;
+        (address < region.end).then_some((start, region))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Region)> {
+        self.by_start.iter().map(|(&start, region)| (start, region))
+    }
+
+    /// Cuts regions so that none spans `address`.
+    fn cut(&mut self, address: u64) {
+        let Some((&start, region)) = self.by_start.range(..address).next_back() else {
+            return;
+        };
+        if region.end > address {
+            let upper = region.clone();
+            self.by_start.insert(address, upper);
+            if let Some(lower) = self.by_start.get_mut(&start) {
+                lower.end = address;
+            }
+        }
+    }
+
+    /// The starts of regions within a range whose ends have been cut.
+    fn within(&mut self, start: u64, end: u64) -> Vec<u64> {
+        self.cut(start);
+        self.cut(end);
+        self.by_start
+            .range(start..end)
+            .map(|(&start, _)| start)
+            .collect()
+    }
+
+    pub(super) fn remove(&mut self, start: u64, end: u64) {
+        for start in self.within(start, end) {
+            self.by_start.remove(&start);
+        }
+    }
+
+    /// Puts a region where nothing is.
+    pub(super) fn insert(&mut self, start: u64, region: Region) {
+        self.by_start.insert(start, region);
+    }
+
+    pub(super) fn protect(&mut self, start: u64, end: u64, rights: u8) {
+        for start in self.within(start, end) {
+            if let Some(region) = self.by_start.get_mut(&start) {
+                region.rights = rights;
+            }
+        }
+    }
+
+    /// Whether each page of a range is mapped.
+    pub(super) fn covers(&self, start: u64, end: u64) -> bool {
+        let mut at = start;
+        while at < end {
+            match self.find(at) {
+                Some(region) => at = region.end,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether a region that reaches into a range has a right.
+    pub(super) fn any(&self, start: u64, end: u64, wanted: u8) -> bool {
+        let below = self.by_start.range(..end).rev();
+        let mut inside = below.take_while(|(_, region)| region.end > start);
+        inside.any(|(_, region)| region.rights & wanted != 0)
+    }
+
+    pub(super) fn is_free(&self, start: u64, end: u64) -> bool {
+        let before = self.by_start.range(..end).next_back();
+        end <= END && before.is_none_or(|(_, region)| region.end <= start)
+    }
+
+    pub(super) fn free_below(&self, below: u64, length: u64) -> Option<u64> {
+        let mut end = below;
+        for (&start, region) in self.by_start.range(..below).rev() {
+            if end.checked_sub(length).is_some_and(|at| at >= region.end) {
+                break;
+            }
+            end = end.min(start);
+        }
+        end.checked_sub(length).filter(|&at| at >= PAGE * 16)
+    }
+}

@@ -1,0 +1,205 @@
+//! The simulated chip under a program: each access goes through its caches.
+
+use crate::hart::Machine;
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
+use crate::memory::Place;
+use manycore_chip::guest::{Answer, Core, Guest, GuestThread, Operation, State, Width};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A thread of the program as the chip's guest.
+pub(crate) struct TimedTask {
+    task: Task,
+    shared: Rc<Shared>,
+    /// What is left of a cycle.
+    rest: u64,
+}
+
+/// What the threads of a program share.
+pub(crate) struct Shared {
+    pub(crate) process: RefCell<Process>,
+    /// The chip's threads by the kernel's handle.
+    threads: RefCell<Vec<GuestThread>>,
+    /// The task that each core ran last, by its number.
+    last: RefCell<Vec<u32>>,
+}
+
+impl Shared {
+    pub(crate) fn new(process: Process, cores: u32) -> Rc<Self> {
+        Rc::new(Self {
+            process: RefCell::new(process),
+            threads: RefCell::default(),
+            last: RefCell::new(vec![0; cores as usize]),
+        })
+    }
+}
+
+impl TimedTask {
+    pub(crate) fn new(task: Task, shared: Rc<Shared>) -> Self {
+        Self {
+            task,
+            shared,
+            rest: 0,
+        }
+    }
+}
+
+impl Guest for TimedTask {
+    fn resume(&mut self, core: &mut Core<'_>) -> State {
+        let shared = &self.shared;
+        if shared.threads.borrow().is_empty() {
+            shared.threads.borrow_mut().push(core.this_thread());
+        }
+        // Another thread ran here since, or this one elsewhere: a reservation is lost.
+        let last = &mut shared.last.borrow_mut()[core.number() as usize];
+        if *last != self.task.number() {
+            *last = self.task.number();
+            self.task.hart.lose_reservation();
+        }
+        let line = u64::from(core.machine().line);
+        let mut world = Timed {
+            core,
+            shared,
+            rest: &mut self.rest,
+            line,
+        };
+        let process = &mut *shared.process.borrow_mut();
+        match self.task.resume(process, &mut world) {
+            TaskState::Suspended => State::Suspended,
+            TaskState::Ended => State::Ended,
+            TaskState::Exited => State::Exited,
+        }
+    }
+}
+
+/// The core under a task while it runs.
+struct Timed<'a, 'b> {
+    core: &'a mut Core<'b>,
+    shared: &'a Rc<Shared>,
+    rest: &'a mut u64,
+    line: u64,
+}
+
+impl Timed<'_, '_> {
+    fn cycles_of(&self, nanoseconds: u64) -> u64 {
+        (nanoseconds as f64 * self.core.machine().ghz) as u64
+    }
+}
+
+impl Machine for Timed<'_, '_> {
+    #[inline(always)]
+    fn work(&mut self, instructions: u32) {
+        self.core.execute(instructions, self.rest);
+    }
+
+    #[inline(always)]
+    fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
+        // SAFETY: a place of the process's space, whose frames live as long as the run, aligned
+        // by the hart; one host thread runs all.
+        unsafe {
+            self.core
+                .access(place.physical, place.host, width, operation)
+        }
+    }
+
+    fn reply(&mut self) -> (u64, bool) {
+        self.core.reply()
+    }
+
+    #[inline(always)]
+    fn must_pause(&mut self) -> bool {
+        self.core.must_pause()
+    }
+
+    fn relax(&mut self) {
+        self.core.relax();
+    }
+
+    fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
+        self.core.watch(place.physical, cycles)
+    }
+
+    fn cycles(&self) -> u64 {
+        self.core.clock()
+    }
+
+    fn line(&self) -> u64 {
+        self.line
+    }
+}
+
+impl World for Timed<'_, '_> {
+    fn enter(&mut self, call: Entry) {
+        match call {
+            Entry::Plain => self.core.enter_kernel(),
+            Entry::Wait => self.core.enter_futex_wait(),
+            Entry::Spawn => self.core.enter_kernel_to_spawn(),
+        }
+    }
+
+    fn must_wait(&mut self) -> bool {
+        self.core.must_wait()
+    }
+
+    fn nanoseconds(&self) -> u64 {
+        (self.core.clock() as f64 / self.core.machine().ghz) as u64
+    }
+
+    fn busy_nanoseconds(&self) -> u64 {
+        (self.core.cpu_time() as f64 / self.core.machine().ghz) as u64
+    }
+
+    fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {
+        let cycles = nanoseconds.map(|time| self.cycles_of(time));
+        self.core.futex_wait(physical, cycles);
+    }
+
+    fn timed_out(&mut self) -> bool {
+        self.core.timed_out()
+    }
+
+    fn futex_wake(&mut self, physical: u64, count: u32) -> u64 {
+        self.core.futex_wake(physical, count) as u64
+    }
+
+    fn spawn(&mut self, task: Task) -> u32 {
+        let cores = task.cores().to_vec();
+        let name = format!("thread {}", task.number());
+        let guest = Box::new(TimedTask::new(task, Rc::clone(self.shared)));
+        let thread = self.core.spawn(name, guest, &cores);
+        let thread = thread.expect("the cores of the thread's maker are there");
+        let mut threads = self.shared.threads.borrow_mut();
+        threads.push(thread);
+        (threads.len() - 1) as u32
+    }
+
+    fn join(&mut self, handle: u32) -> bool {
+        let thread = self.shared.threads.borrow()[handle as usize];
+        self.core.join(thread)
+    }
+
+    fn yield_now(&mut self) {
+        self.core.yield_now();
+    }
+
+    fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool {
+        let thread = self.shared.threads.borrow()[handle as usize];
+        self.core.set_affinity(thread, cores).is_ok()
+    }
+
+    fn core(&self) -> u32 {
+        self.core.number()
+    }
+
+    fn cores(&self) -> u32 {
+        self.core.machine().cores
+    }
+
+    fn megahertz(&self) -> f64 {
+        self.core.machine().ghz * 1_000.0
+    }
+
+    fn network(&mut self, _: u32, _: u64, _: u64) -> Delivered {
+        Delivered::Nothing
+    }
+}
