@@ -49,6 +49,8 @@ pub(crate) fn settings() -> &'static Settings {
 
 /// Called by the loader.
 extern "C" fn on_load() {
+    #[cfg(target_arch = "x86_64")]
+    crate::abi::kmp::check();
     let settings = settings();
     match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
         None | Some("" | "false") => {}
