@@ -72,6 +72,9 @@ pub(crate) struct Context {
     pub(crate) carried: Cell<Option<&'static Rank>>,
     /// The address in the program of the barrier that it has come to last; 0: not known.
     pub(crate) site: Cell<usize>,
+    /// What the program has said of the next region, by functions of LLVM's.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) pushed: Cell<crate::abi::Pushed>,
     /// The place that it is bound to, if it is.
     pub(crate) place: Cell<Option<u32>>,
     /// [`forks`](crate::crew::forks) when it was looked at last.
@@ -103,6 +106,8 @@ impl Context {
             league: Cell::new((0, 1)),
             carried: Cell::new(None),
             site: Cell::new(0),
+            #[cfg(target_arch = "x86_64")]
+            pushed: Cell::default(),
             place: Cell::new(None),
             forks: Cell::new(crate::crew::forks()),
             root: (team, task),

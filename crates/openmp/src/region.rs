@@ -16,6 +16,8 @@ use std::sync::atomic::Ordering::SeqCst;
 pub(crate) struct Wanted<'a> {
     pub(crate) function: Outlined,
     pub(crate) data: *mut c_void,
+    /// An address of the program's that tells this region from others; 0: not known.
+    pub(crate) site: usize,
     /// `num_threads`; 0: as the control variables say.
     pub(crate) threads: u32,
     /// `proc_bind`.
@@ -95,7 +97,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         spin::enter(size as usize - 1);
         crate::places::bind(context, team);
         if team.is_carried {
-            crate::carry::open_episode(wanted.function as usize);
+            crate::carry::open_episode(wanted.site);
         }
         team.epoch.fetch_add(1, SeqCst);
         team.bell.ring_after_rmw();

@@ -107,6 +107,8 @@ pub(crate) struct Plan {
     pub(crate) chunk: u64,
     /// Whether it has to be given out by comparing, as an addition might pass the type's range.
     pub(crate) careful: bool,
+    /// Whether it has ordered regions, where the program does not say so at each chunk.
+    pub(crate) ordered: bool,
     /// Memory of the program's for the duration of the share (`mem` of `GOMP_loop_start`).
     pub(crate) memory: Vec<u64>,
     /// For a doacross loop: the sizes of its inner dimensions, and how far each iteration of
@@ -152,6 +154,7 @@ impl Share {
                 deal: Deal::Dynamic,
                 chunk: 1,
                 careful: false,
+                ordered: false,
                 memory: vec![],
                 inner: vec![],
                 posted: vec![],

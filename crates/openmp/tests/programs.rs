@@ -11,6 +11,9 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+/// Programs that are compiled by clang as well.
+const CLANG: [&str; 1] = ["cancel"];
+
 /// The library: beside this test's own program, where cargo has put it.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a program has a path");
@@ -57,7 +60,11 @@ fn compile(source: &Path, program: &Path) -> Option<()> {
 
 fn compile_with(flags: &[&str], source: &Path, program: &Path) -> Option<()> {
     let is_cpp = source.extension().is_some_and(|end| end == "cpp");
-    let mut compiler = Command::new(if is_cpp { "g++" } else { "gcc" });
+    compile_by(if is_cpp { "g++" } else { "gcc" }, flags, source, program)
+}
+
+fn compile_by(compiler: &str, flags: &[&str], source: &Path, program: &Path) -> Option<()> {
+    let mut compiler = Command::new(compiler);
     compiler
         .args(["-O1", "-w", "-fopenmp", "-o"])
         .arg(program)
@@ -148,6 +155,30 @@ fn tasks() {
 #[test]
 fn cancellation() {
     same("cancel", &[1, 2, 4]);
+}
+
+/// Programs of clang's, which call LLVM's functions: what they write is what GCC's library makes of
+/// the same source.
+#[test]
+fn programs_of_clang() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let folder = tempfile("clang");
+    let variables = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
+    for name in CLANG {
+        let (gcc, clang) = (folder.join(format!("{name}-gcc")), folder.join(name));
+        let source = source(&format!("{name}.c"));
+        compile(&source, &gcc).expect("our programs can be compiled");
+        if compile_by("clang", &["-latomic"], &source, &clang).is_none() {
+            return eprintln!("SKIPPED: no clang with OpenMP");
+        }
+        let theirs = run(&gcc, 2, &variables, false);
+        for ranks in [1, 2, 3, 8] {
+            let ours = run(&clang, ranks, &variables, true);
+            assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
+        }
+    }
 }
 
 /// Ranks that are cut at any instruction: what is theirs stays theirs. `ci/openmp.sh stress` does it

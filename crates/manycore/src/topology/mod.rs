@@ -27,7 +27,7 @@ mod sysfs;
 pub use affinity::{Affinity, AffinityError, ParseAffinityError};
 pub(crate) use cgroup::{Counters, Groups, Quota};
 pub(crate) use cpuset::CpuSet;
-pub(crate) use sysfs::Tree;
+pub(crate) use sysfs::{Tree, busy_time};
 
 use std::path::Path;
 use sysfs::Facts;

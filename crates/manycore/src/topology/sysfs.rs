@@ -7,6 +7,7 @@ use super::cpuset::CpuSet;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The files of a system, below some root: `/`, or a tree made for a test.
 #[derive(Clone, Copy)]
@@ -24,6 +25,31 @@ impl Tree<'_> {
     pub(super) fn cpus(self, path: &str) -> Option<CpuSet> {
         Some(cpulist::parse(&self.text(path)?).ok()?.into())
     }
+}
+
+/// How long the `allowed` CPUs were busy since the system began, for anybody: also for a hypervisor
+/// that had taken them.
+///
+/// `/proc/stat` has a line for each CPU with user, nice, system, idle, waiting for I/O, interrupts
+/// (two), stolen, in hundredths of a second for programs, whatever the kernel's own step is. What
+/// guests used comes after that, and is in user already.
+pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
+    let text = tree.text("proc/stat")?;
+    let busy = |line: &str| {
+        let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
+        let cpu = words.next()?.parse().ok()?;
+        let times = words.take(8).map_while(|word| word.parse::<u64>().ok());
+        let is_busy = |&(column, _): &(usize, u64)| column != 3 && column != 4;
+        allowed(cpu).then(|| {
+            times
+                .enumerate()
+                .filter(is_busy)
+                .map(|(_, time)| time)
+                .sum::<u64>()
+        })
+    };
+    let hundredths = text.lines().filter_map(busy).reduce(u64::wrapping_add)?;
+    Some(Duration::from_millis(hundredths.wrapping_mul(10)))
 }
 
 /// The file that lists the CPUs that are online.

@@ -101,6 +101,14 @@ fn await_turn(context: &Context, from: u64) {
     }
 }
 
+/// An ordered region of the iterations that the member has.
+pub(super) fn begin_ordered(context: &Context) {
+    let (from, to) = context.seat.chunk.get();
+    if from < to {
+        await_turn(context, from);
+    }
+}
+
 pub(super) fn current(context: &Context) -> Option<&Share> {
     // SAFETY: a share of the current team, or null.
     unsafe { context.seat.share.get().as_ref() }
@@ -279,11 +287,7 @@ export! {
     }
 
     fn GOMP_ordered_start() {
-        let context = context();
-        let (from, to) = context.seat.chunk.get();
-        if from < to {
-            await_turn(context, from);
-        }
+        begin_ordered(context());
     }
 
     fn GOMP_ordered_end() {}

@@ -5,6 +5,8 @@ mod alloc;
 mod device;
 mod doacross;
 mod fortran;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod kmp;
 mod locks;
 mod loops;
 mod loops_ull;
@@ -30,3 +32,5 @@ macro_rules! export {
     };
 }
 pub(crate) use export;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use kmp::Pushed;

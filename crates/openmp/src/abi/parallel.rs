@@ -30,6 +30,7 @@ fn wanted<'a>(
     Wanted {
         function,
         data,
+        site: function as usize,
         threads,
         bind: bind(flags),
         group: None,

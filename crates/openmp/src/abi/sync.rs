@@ -1,7 +1,7 @@
 //! Barriers, singles, critical sections, atomics and cancellation.
 
 use super::export;
-use crate::context::context;
+use crate::context::{Context, context};
 use crate::environment::settings;
 use crate::lock::WordLock;
 use std::ffi::{c_int, c_void};
@@ -10,9 +10,24 @@ use std::sync::atomic::Ordering::SeqCst;
 /// `GOMP_barrier`, called from an address of the program: what ranks do after a barrier is
 /// most likely what they did after it the last time.
 extern "C" fn barrier(from: usize) {
-    let context = context();
+    come_to_barrier(context(), from);
+}
+
+pub(super) fn come_to_barrier(context: &Context, from: usize) {
     context.site.set(from);
     context.team().barrier.wait(context, context.team(), false);
+}
+
+/// Whether the caller is the first to come to its next `single`.
+#[inline]
+pub(super) fn claim_single(context: &Context) -> bool {
+    let number = context.seat.singles.get();
+    context.seat.singles.set(number.wrapping_add(1));
+    let singles = &context.team().singles;
+    // Not looked at before: the line is fetched once, to be written.
+    singles
+        .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
+        .is_ok()
 }
 
 /// Gives on where it is called from.
@@ -54,6 +69,32 @@ fn is_cancelled(what: c_int) -> bool {
     team.is_cancelled()
 }
 
+pub(super) fn cancellation_point(what: c_int) -> bool {
+    settings().cancellation && is_cancelled(what)
+}
+
+/// Cancels `what`, if the user allows that and the program `does` it here. Returns whether it is cancelled.
+pub(super) fn cancel(what: c_int, does: bool) -> bool {
+    if !settings().cancellation {
+        return false;
+    }
+    if !does {
+        return is_cancelled(what);
+    }
+    let context = context();
+    if what & (LOOP | SECTIONS) != 0 {
+        context.team().cancel_shares();
+    } else if what & TASKGROUP != 0 {
+        if let Some(group) = context.task().current_group() {
+            group.to_cancel().cancel();
+        }
+    } else {
+        debug_assert_eq!(what & PARALLEL, PARALLEL);
+        context.team().cancel();
+    }
+    true
+}
+
 export! {
     fn GOMP_barrier_cancel() -> bool {
         let context = context();
@@ -61,14 +102,7 @@ export! {
     }
 
     fn GOMP_single_start() -> bool {
-        let context = context();
-        let number = context.seat.singles.get();
-        context.seat.singles.set(number.wrapping_add(1));
-        let singles = &context.team().singles;
-        // Not looked at before: the line is fetched once, to be written.
-        singles
-            .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
-            .is_ok()
+        claim_single(context())
     }
 
     fn GOMP_single_copy_start() -> *mut c_void {
@@ -124,27 +158,10 @@ export! {
     }
 
     fn GOMP_cancellation_point(what: c_int) -> bool {
-        settings().cancellation && is_cancelled(what)
+        cancellation_point(what)
     }
 
     fn GOMP_cancel(what: c_int, does: bool) -> bool {
-        if !settings().cancellation {
-            return false;
-        }
-        if !does {
-            return is_cancelled(what);
-        }
-        let context = context();
-        if what & (LOOP | SECTIONS) != 0 {
-            context.team().cancel_shares();
-        } else if what & TASKGROUP != 0 {
-            if let Some(group) = context.task().current_group() {
-                group.to_cancel().cancel();
-            }
-        } else {
-            debug_assert_eq!(what & PARALLEL, PARALLEL);
-            context.team().cancel();
-        }
-        true
+        cancel(what, does)
     }
 }

@@ -145,10 +145,24 @@ struct Taskloop {
 /// How many tasks a loop is divided into, and how many iterations they have: the first `more` one
 /// more than `each`, the others `each`, and the last what is left.
 #[derive(Debug, PartialEq, Eq)]
-struct Division {
-    tasks: u64,
-    each: u64,
-    more: u64,
+pub(super) struct Division {
+    pub(super) tasks: u64,
+    pub(super) each: u64,
+    pub(super) more: u64,
+}
+
+/// Divides a loop among tasks of so many iterations, if it `is_grainsize`, or among so many tasks.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn divide_loop(
+    is_grainsize: bool,
+    is_strict: bool,
+    count: u64,
+    members: u64,
+    trips: u64,
+) -> Division {
+    let flag = |is: bool, flag| if is { flag } else { 0 };
+    let flags = flag(is_grainsize, GRAINSIZE) | flag(is_strict, STRICT);
+    divide(flags, count, members, trips)
 }
 
 fn divide(flags: c_uint, count: u64, members: u64, trips: u64) -> Division {

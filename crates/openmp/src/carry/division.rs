@@ -241,6 +241,11 @@ impl Division {
         part.budget == 0 && first.is_some_and(|first| ptr::eq(first, rank))
     }
 
+    /// How many episodes there have been.
+    pub(super) fn episodes(&self) -> u64 {
+        self.episode.load(Relaxed)
+    }
+
     /// After so many ticks a worker that has not changed ranks has stalled.
     pub(super) fn stall(&self) -> u64 {
         self.stall.load(Relaxed)

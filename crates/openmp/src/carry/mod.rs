@@ -54,6 +54,7 @@ mod alarm;
 mod checked;
 mod code;
 mod division;
+mod pulse;
 mod rank;
 mod spare;
 mod switch;

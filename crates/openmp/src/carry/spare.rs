@@ -1,5 +1,6 @@
 //! Spare workers, for ranks that wait while no worker changes ranks.
 
+use super::pulse::Pulse;
 use super::worker::Worker;
 use super::{HALL, STALL, division, ranks};
 use crate::lock::Guarded;
@@ -62,12 +63,14 @@ fn look() {
     let spare = Worker::new(FIRST);
     let mut last = changes();
     let mut looks = 0;
+    let mut pulse = Pulse::new();
     loop {
         let contended = is_contended();
         std::thread::sleep(if contended { STALL } else { IDLE });
         let now = changes();
         let stalled = contended && now == last && is_contended();
         last = now;
+        pulse.look();
         if contended {
             ring(Native::now());
         }

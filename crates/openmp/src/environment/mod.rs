@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) carries: bool,
     /// `MANYCORE_OMP_CUTS`: whether these are cut between two barriers.
     pub(crate) cuts: bool,
+    /// `MANYCORE_OMP_HEED`: whether cores that other processes keep busy are left to them.
+    pub(crate) heeds: bool,
 }
 
 /// The settings; read at the first call, which is when the library is loaded.
@@ -47,6 +49,8 @@ pub(crate) fn settings() -> &'static Settings {
 
 /// Called by the loader.
 extern "C" fn on_load() {
+    #[cfg(target_arch = "x86_64")]
+    crate::abi::kmp::check();
     let settings = settings();
     match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
         None | Some("" | "false") => {}
@@ -138,6 +142,7 @@ fn read() -> Settings {
         target_mandatory: parse::target_mandatory(),
         carries: Variable::new("MANYCORE_OMP_CARRY").truth().unwrap_or(true),
         cuts: Variable::new("MANYCORE_OMP_CUTS").truth().unwrap_or(true),
+        heeds: Variable::new("MANYCORE_OMP_HEED").truth().unwrap_or(true),
     }
 }
 
@@ -148,6 +153,7 @@ static FOLLOWED: OnceLock<(u32, Option<Watch>, Allotment)> = OnceLock::new();
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         let watch = Watch::start().ok();
+        heed(watch.as_ref(), true);
         let allotment = watch.as_ref().map_or_else(
             || Allotment::new(cores()),
             |watch| watch.allotment().clone(),
@@ -156,7 +162,20 @@ pub(crate) fn watch_cores() {
     });
 }
 
-/// Cores that this process may use now: by mask, cpuset and quota.
+/// Whether cores that other processes keep busy count as gone from now on. They do at first.
+pub(crate) fn heed_neighbours(heeds: bool) {
+    if let Some((_, watch, _)) = FOLLOWED.get() {
+        heed(watch.as_ref(), heeds);
+    }
+}
+
+fn heed(watch: Option<&Watch>, heeds: bool) {
+    if let Some(watch) = watch.filter(|_| settings().heeds) {
+        watch.heed_neighbours(heeds);
+    }
+}
+
+/// Cores that this process may use now: by mask, cpuset, quota and neighbours.
 #[inline]
 pub(crate) fn cores() -> usize {
     static AT_FIRST: OnceLock<usize> = OnceLock::new();

@@ -329,37 +329,65 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
 
 /// A task that its thread runs here and now.
 unsafe fn run_at_once(context: &Context, order: &Order) {
-    let (team, current) = (context.team(), context.task());
+    // SAFETY: by the caller's word.
+    unsafe { begin_here(context, order) };
+    let this = context.task();
+    let mut data = order.data;
+    if order.copy.is_some() {
+        // SAFETY: as in `make`.
+        unsafe { Block::copy_arguments(NonNull::from(this), order) };
+        data = this.arguments.pointer();
+    }
+    // SAFETY: compiled code with the arguments made for it.
+    unsafe { (order.function)(data) };
+    if this.detached {
+        let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
+        context.team().bell.wait_until(context, &fulfilled);
+    }
+    // SAFETY: begun here.
+    unsafe { end_here(context) };
+}
+
+/// A task begins of which the calling thread does the work itself, until [`end_here`].
+///
+/// # Safety
+///
+/// The order is as compiled programs make it.
+pub(crate) unsafe fn begin_here(context: &Context, order: &Order) {
+    let tasks = &context.team().tasks;
     if !order.depend.is_null() {
         // SAFETY: the compiler's array.
         unsafe { wait_for_dependences(context, order.depend) };
     }
-    let home = team.tasks.home(context.id());
-    let task = order.task(context, home);
-    // SAFETY: it keeps its own reference until the end of this function.
+    let task = order.task(context, tasks.home(context.id()));
+    // SAFETY: it keeps its own reference until it ends.
     let this = unsafe { task.as_ref() };
     if this.detached {
         // SAFETY: as in `make`.
         unsafe { order.hand_out(task) };
     }
-    let mut data = order.data;
-    if order.copy.is_some() {
-        // SAFETY: as in `make`.
-        unsafe { Block::copy_arguments(task, order) };
-        data = this.arguments.pointer();
-    }
-    execute(context, this, data);
-    if this.detached {
-        let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
-        team.bell.wait_until(context, &fulfilled);
-    }
-    team.tasks.forget_edges(this);
+    this.mark.set(tasks.end_of(context.id()));
+    context.seat.task.set(task.as_ptr());
+}
+
+/// The task that [`begin_here`] has begun is over.
+///
+/// # Safety
+///
+/// It is the current one.
+pub(crate) unsafe fn end_here(context: &Context) {
+    let this = context.task();
+    let Some(parent) = this.parent() else { return };
+    context.seat.task.set(parent);
+    let tasks = &context.team().tasks;
+    tasks.forget_edges(this);
+    let task = NonNull::from(this);
     if this.counts.is_alone() {
         // SAFETY: nobody else has it.
-        unsafe { home.take_back(task) };
+        unsafe { tasks.home(context.id()).take_back(task) };
     } else {
         // Its children outlive it, and its memory keeps its parent's.
-        current.counts.keep();
+        parent.counts.keep();
         // SAFETY: its own, once.
         unsafe { let_go(task, Counts::end) };
     }

@@ -1,5 +1,6 @@
 //! A thread that keeps an allotment at what the system leaves this process.
 
+mod neighbours;
 mod pace;
 mod sources;
 #[cfg(test)]
@@ -8,6 +9,7 @@ mod tests;
 use super::Allotment;
 use crate::topology::Quota;
 use manycore_platform::{Native, Platform};
+use neighbours::Neighbours;
 use pace::QuotaPace;
 use sources::Sources;
 use std::num::NonZeroUsize;
@@ -36,6 +38,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// | cpuset of the control group, v1 and v2 | each 100 ms; the mask shows it sooner | at once | at once |
 /// | CPU quota, v1 and v2, of any level | each 100 ms | at once | if it lasts 50 ms |
 /// | [`cap`](Self::cap) | when called | at once | at once |
+/// | other processes, if [heeded](Self::heed_neighbours) | each 300 ms | at once | at once |
 ///
 /// The process may also be moved to another group, which is noticed within 500 ms. While
 /// a quota is paced, all of this is done five times as often.
@@ -101,6 +104,8 @@ pub struct Limits {
     pub quota: Option<f64>,
     /// What [`Watch::cap`] was called with.
     pub cap: Option<NonZeroUsize>,
+    /// CPUs that other processes use of those that this one may use; `None`: they are not heeded.
+    pub neighbours: Option<f64>,
 }
 
 struct Watched {
@@ -113,6 +118,8 @@ struct Watched {
 struct WatchState {
     sources: Sources,
     cap: Option<NonZeroUsize>,
+    /// What others use, while they are heeded.
+    neighbours: Option<Neighbours>,
     /// The quota that is obeyed.
     quota: Option<Quota>,
     /// Since when there has been a smaller one.
@@ -195,6 +202,36 @@ impl Watch {
         self.shared.publish(&state);
     }
 
+    /// Whether CPUs count as gone that other processes keep busy. They do not at first.
+    ///
+    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process, two
+    /// workers on one CPU and a half make less progress than one worker on a whole CPU. Independent jobs
+    /// gain by the half. What others use is counted for 300 ms, in whole CPUs; less than 0.3 of
+    /// one does not count, and one CPU always remains. Does nothing where the kernel has no `/proc/stat`.
+    ///
+    /// Processes that heed each other share the CPUs as they come to: nothing makes the shares even.
+    ///
+    /// # Panics
+    ///
+    /// In a child after `fork`.
+    ///
+    /// ```
+    /// let watch = manycore::elastic::Watch::start()?;
+    /// watch.heed_neighbours(true);
+    /// assert!(watch.allotment().cores() >= 1);
+    /// assert!(watch.limits().neighbours.is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn heed_neighbours(&self, heed: bool) {
+        self.expect_here();
+        let mut state = self.shared.lock();
+        if heed != state.neighbours.is_some() {
+            state.neighbours = heed.then(Neighbours::default);
+            self.shared.publish(&state);
+        }
+    }
+
     /// What it has seen last.
     ///
     /// # Panics
@@ -209,6 +246,7 @@ impl Watch {
             cpus: state.sources.cpus(),
             quota: state.quota.map(|quota| quota.cpus),
             cap: state.cap,
+            neighbours: state.neighbours.as_ref().map(Neighbours::used),
         }
     }
 
@@ -292,6 +330,7 @@ impl WatchState {
         Self {
             sources,
             cap: None,
+            neighbours: None,
             quota,
             smaller_since: None,
             pace: QuotaPace::new(),
@@ -311,6 +350,15 @@ impl WatchState {
             self.follow_quota(Instant::now());
         }
         self.keep_pace(tick % FILES == 0);
+        self.count_neighbours();
+    }
+
+    fn count_neighbours(&mut self) {
+        let now = self.sources.now();
+        let due = self.neighbours.as_mut().filter(|it| it.is_due(now));
+        if let Some((neighbours, load)) = due.zip(self.sources.load()) {
+            neighbours.learn(load);
+        }
     }
 
     /// Obeys a larger quota at once, and a smaller one when it has lasted.
@@ -340,8 +388,10 @@ impl WatchState {
     fn capped(&self) -> usize {
         let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
         let paced = self.paced.unwrap_or(usize::MAX);
+        let cpus = self.sources.cpus();
+        let left = (self.neighbours.as_ref()).map_or(cpus, |neighbours| neighbours.leave(cpus));
         // The largest allotment there is.
-        self.sources.cpus().min(cap).min(paced).min(65_535)
+        left.min(cap).min(paced).min(65_535)
     }
 
     /// The cores there are at first.

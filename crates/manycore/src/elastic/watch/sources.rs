@@ -1,10 +1,11 @@
 //! What is looked at: the affinity mask, the cpuset, the quota, and what was used.
 
+use super::neighbours::Load;
 use super::pace::Usage;
-use crate::topology::{Counters, CpuSet, Groups, Quota, Tree, affinity_mask};
+use crate::topology::{Counters, CpuSet, Groups, Quota, Tree, affinity_mask, busy_time};
 use manycore_platform::process::cpu_time;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The files and the calls that say what this process may use; below some root, for
 /// tests.
@@ -90,6 +91,24 @@ impl Sources {
         self.cpus = both.max(1);
     }
 
+    /// The time since this was made.
+    pub(super) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// What everybody has used of the CPUs that this process may use, if the kernel says it.
+    pub(super) fn load(&self) -> Option<Load> {
+        let allowed = |cpu| {
+            let in_set = |set: &Option<CpuSet>| set.as_ref().is_none_or(|set| set.contains(cpu));
+            in_set(&self.mask) && in_set(&self.cpuset)
+        };
+        Some(Load {
+            now: self.now(),
+            busy: busy_time(Tree(&self.root), allowed)?,
+            own: cpu_time()?,
+        })
+    }
+
     /// CPUs that mask and cpuset leave; where neither says anything, all there are.
     pub(super) fn cpus(&self) -> usize {
         self.cpus
@@ -109,7 +128,7 @@ impl Sources {
         };
         self.counts_usage = counters.usage.is_some();
         Usage {
-            now: self.began.elapsed(),
+            now: self.now(),
             used: counters.usage.or_else(cpu_time).unwrap_or_default(),
             throttled: counters.throttled,
         }

@@ -157,6 +157,54 @@ fn a_quota_of_all_there_is_is_none() {
     assert_eq!(after(&mut machine.state(), 1), 8);
 }
 
+/// CPUs 0 to 3 are this process's; what runs on the others does not matter.
+#[test]
+fn neighbours_take_what_they_use() {
+    let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-3\n");
+    let mut state = machine.state();
+    let see = |state: &mut WatchState, stat: &str| {
+        machine.put("proc/stat", stat);
+        let (neighbours, load) = (state.neighbours.as_mut(), state.sources.load());
+        if let Some((neighbours, load)) = neighbours.zip(load) {
+            neighbours.learn(load);
+        }
+        after(state, FILES)
+    };
+    // More than any machine does in the time of this test, so that the clocks do not matter.
+    let stat = |cpu: usize, column: usize, seconds: u64| {
+        let mut times = [0; 10];
+        times[column] = seconds * 100;
+        let times = times.map(|time| time.to_string()).join(" ");
+        format!("cpu  1 1 1 1 1 1 1 1 0 0\ncpu{cpu} {times}\nintr 5\n")
+    };
+    assert_eq!(see(&mut state, &stat(1, 0, 0)), 4);
+    // They are not heeded.
+    assert_eq!(see(&mut state, &stat(1, 0, 100_000)), 4);
+    state.neighbours = Some(Neighbours::default());
+    machine.put("proc/stat", "");
+    after(&mut state, FILES);
+    assert_eq!(see(&mut state, &stat(1, 0, 0)), 4);
+    assert_eq!(see(&mut state, &stat(1, 0, 100_000)), 1);
+    // Stolen, interrupts; then idle, I/O, guests, and a CPU of others.
+    for (cpu, column, cores) in [
+        (3, 7, 1),
+        (0, 6, 1),
+        (0, 3, 4),
+        (0, 4, 4),
+        (0, 8, 4),
+        (4, 0, 4),
+    ] {
+        assert_eq!(see(&mut state, &stat(cpu, column, 0)), 4);
+        assert_eq!(
+            see(&mut state, &stat(cpu, column, 100_000)),
+            cores,
+            "column {column}"
+        );
+    }
+    // What cannot be read changes nothing.
+    assert_eq!(see(&mut state, "cpu 1\n"), 4);
+}
+
 #[test]
 fn nothing_to_read() {
     let machine = FakeMachine(TempDir::new().unwrap());

@@ -1,0 +1,154 @@
+//! How many CPUs other processes leave, from what they use.
+//!
+//! A worker that shares its CPU with another process is stopped for milliseconds at a time, with
+//! whatever it has begun. A team that meets at barriers then waits for it, at each of them. So
+//! CPUs that others use count as gone, in whole CPUs.
+//!
+//! Others use what is busy on this process's CPUs, less what the process itself has used; time
+//! that a hypervisor has taken (steal) is busy. While this process competes, others get less than they
+//! want, and it leaves them one CPU too few. Then they use more of what is left, and so it
+//! goes on until as many CPUs are left to them as they use up.
+
+use std::time::Duration;
+
+/// How long use is added up before the number changes. The kernel counts in steps of 10 ms for each
+/// CPU.
+pub(super) const WINDOW: Duration = Duration::from_millis(300);
+/// What others may use of one CPU before it counts as theirs.
+const CRUMBS: f64 = 0.3;
+
+/// CPU time until now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Load {
+    pub(super) now: Duration,
+    /// Of everybody, on the CPUs that this process may use, and what a hypervisor has taken of these.
+    pub(super) busy: Duration,
+    /// Of this process.
+    pub(super) own: Duration,
+}
+
+/// What others use, in CPUs.
+#[derive(Debug, Default)]
+pub(super) struct Neighbours {
+    last: Option<Load>,
+    use_of_others: f64,
+}
+
+impl Neighbours {
+    /// Whether the window is over.
+    pub(super) fn is_due(&self, now: Duration) -> bool {
+        self.last
+            .is_none_or(|last| now.saturating_sub(last.now) >= WINDOW)
+    }
+
+    /// The window is over.
+    pub(super) fn learn(&mut self, load: Load) {
+        if let Some(last) = self.last.replace(load) {
+            let others = load.busy.saturating_sub(last.busy).as_secs_f64()
+                - load.own.saturating_sub(last.own).as_secs_f64();
+            let window = load.now.saturating_sub(last.now).as_secs_f64();
+            self.use_of_others = (others / window.max(1e-3)).max(0.0);
+        }
+    }
+
+    /// The CPUs that others used in the last window.
+    pub(super) fn used(&self) -> f64 {
+        self.use_of_others
+    }
+
+    /// What they leave of so many CPUs: one at least.
+    pub(super) fn leave(&self, cpus: usize) -> usize {
+        let taken = (self.use_of_others - CRUMBS).max(0.0).ceil();
+        // A float this large is one that no machine has the CPUs for.
+        cpus.saturating_sub(taken as usize).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A kernel that divides its CPUs fairly among threads that always want one. Counts in whole
+    /// steps of 10 ms, as the real one does, from a random phase on.
+    struct Kernel {
+        cpus: usize,
+        others: usize,
+        now: f64,
+        phase: f64,
+        busy: f64,
+        own: f64,
+    }
+
+    impl Kernel {
+        fn run(&mut self, workers: usize) -> Load {
+            let window = WINDOW.as_secs_f64();
+            let running = (workers + self.others) as f64;
+            let each = (self.cpus as f64 / running).min(1.0);
+            self.now += window;
+            self.busy += each * running * window;
+            self.own += each * workers as f64 * window;
+            let counted = ((self.busy + self.phase) * 100.0).floor() / 100.0;
+            Load {
+                now: Duration::from_secs_f64(self.now),
+                busy: Duration::from_secs_f64(counted),
+                own: Duration::from_secs_f64(self.own),
+            }
+        }
+    }
+
+    proptest! {
+        /// Others come and go. What they do not want is used, and the workers lack no more than what
+        /// does not count.
+        #[test]
+        fn workers_have_whole_cpus(
+            cpus in 1_usize..64,
+            crowds in prop::collection::vec(0_usize..80, 1..5),
+            phase in 0.0..0.01,
+        ) {
+            let mut kernel = Kernel { cpus, others: 0, now: 0.0, phase, busy: 0.0, own: 0.0 };
+            let mut neighbours = Neighbours::default();
+            let mut workers = cpus;
+            for others in crowds {
+                kernel.others = others;
+                for _ in 0..=cpus + 4 {
+                    neighbours.learn(kernel.run(workers));
+                    workers = neighbours.leave(cpus);
+                }
+                let wanted_by_nobody = cpus.saturating_sub(others).max(1);
+                prop_assert!(workers >= wanted_by_nobody);
+                let share = (cpus as f64 / (workers + others) as f64).min(1.0);
+                let lack = (1.0 - share) * workers as f64;
+                prop_assert!(workers == 1 || lack < CRUMBS + 0.05, "{workers} lack {lack}");
+            }
+        }
+
+        /// What is short of a CPU's third changes nothing.
+        #[test]
+        fn crumbs_do_not_count(cpus in 1_usize..64, each in 0.0..0.29_f64) {
+            let mut neighbours = Neighbours::default();
+            for second in 0..3_u64 {
+                neighbours.learn(Load {
+                    now: Duration::from_secs(second),
+                    busy: Duration::from_secs_f64(second as f64 * (1.0 + each)),
+                    own: Duration::from_secs(second),
+                });
+            }
+            prop_assert_eq!(neighbours.leave(cpus), cpus);
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_at_first() {
+        let mut neighbours = Neighbours::default();
+        assert!(neighbours.is_due(Duration::ZERO));
+        // Since the machine began: no window.
+        neighbours.learn(Load {
+            now: Duration::ZERO,
+            busy: Duration::from_secs(1_000_000),
+            own: Duration::ZERO,
+        });
+        assert_eq!(neighbours.leave(4), 4);
+        assert!(!neighbours.is_due(WINDOW / 2));
+    }
+}

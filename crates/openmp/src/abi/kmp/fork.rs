@@ -1,0 +1,214 @@
+//! Parallel regions.
+
+use super::{Place, export};
+use crate::context::{Context, context};
+use crate::icv::Bind;
+use crate::region::{self, Wanted};
+use std::ffi::{c_int, c_void};
+
+/// A region's body: it takes the addresses of two numbers of its thread, then what is shared.
+type Body = unsafe extern "C" fn();
+
+/// Arguments in registers, behind the two numbers.
+const IN_REGISTERS: usize = 4;
+
+/// What each member calls.
+struct Call {
+    body: Body,
+    arguments: Vec<*mut c_void>,
+}
+
+/// What `num_threads` and `proc_bind` say of the region that the thread begins next.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Pushed {
+    threads: u32,
+    bind: Option<Bind>,
+}
+
+/// A member's part of a region.
+unsafe extern "C" fn member(call: *mut c_void) {
+    // SAFETY: `begin` has put it there, and waits for the members.
+    let call = unsafe { &*call.cast::<Call>() };
+    let number = context().id().cast_signed();
+    let count = call.arguments.len();
+    // SAFETY: the compiler's function, with as many arguments as it takes.
+    unsafe { invoke(call.body, &number, call.arguments.as_ptr(), count) };
+}
+
+/// Calls a body with its arguments: the first ones in registers, the others on the stack. `arguments`
+/// has at least as many as there are registers.
+#[unsafe(naked)]
+unsafe extern "C" fn invoke(
+    body: Body,
+    number: *const c_int,
+    arguments: *const *mut c_void,
+    count: usize,
+) {
+    std::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "mov rax, rdi",
+        "mov r10, rdx",
+        "mov r11, rcx",
+        "sub r11, {in_registers}",
+        "jbe 3f",
+        // The stack is aligned to 16 bytes at a call.
+        "test r11, 1",
+        "jz 2f",
+        "sub rsp, 8",
+        "2:",
+        "push qword ptr [r10 + 8 * r11 + 24]",
+        "dec r11",
+        "jnz 2b",
+        "3:",
+        "mov rdi, rsi",
+        "mov rdx, [r10]",
+        "mov rcx, [r10 + 8]",
+        "mov r8, [r10 + 16]",
+        "mov r9, [r10 + 24]",
+        "call rax",
+        "leave",
+        "ret",
+        in_registers = const IN_REGISTERS,
+    )
+}
+
+/// Begins and ends a region: `first` has three arguments, `others` what comes after them.
+unsafe extern "C" fn fork(
+    count: c_int,
+    body: Body,
+    first: *const *mut c_void,
+    others: *const *mut c_void,
+) {
+    let argument = |at: usize| match at {
+        // SAFETY: the caller has as many arguments.
+        0..3 => unsafe { *first.add(at) },
+        _ => unsafe { *others.add(at - 3) },
+    };
+    let count = usize::try_from(count).unwrap_or(0);
+    begin(body, (0..count).map(argument).collect());
+}
+
+fn begin(body: Body, mut arguments: Vec<*mut c_void>) {
+    arguments.resize(arguments.len().max(IN_REGISTERS), std::ptr::null_mut());
+    let mut call = Call { body, arguments };
+    let context = context();
+    let Pushed { threads, bind } = context.pushed.take();
+    let wanted = Wanted {
+        function: member,
+        data: (&raw mut call).cast(),
+        site: body as usize,
+        threads,
+        bind,
+        group: None,
+        share: None,
+    };
+    region::run(context, wanted);
+}
+
+/// A region of one member, whose body the caller runs itself.
+fn begin_alone(context: &Context) {
+    context.pushed.take();
+    let wanted = Wanted {
+        function: member,
+        data: std::ptr::null_mut(),
+        site: 0,
+        threads: 1,
+        bind: None,
+        group: None,
+        share: None,
+    };
+    region::begin(context, wanted);
+}
+
+/// `(place, count, body, argument...)`.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+extern "C" fn __kmpc_fork_call() {
+    std::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 32",
+        "mov [rsp], rcx",
+        "mov [rsp + 8], r8",
+        "mov [rsp + 16], r9",
+        "mov edi, esi",
+        "mov rsi, rdx",
+        "mov rdx, rsp",
+        "lea rcx, [rbp + 16]",
+        "call {fork}",
+        "leave",
+        "ret",
+        fork = sym fork,
+    )
+}
+
+export! {
+    fn __kmpc_fork_call_if(
+        place: Place, _count: c_int, body: Body, condition: c_int, argument: *mut c_void,
+    ) {
+        let context = context();
+        if condition == 0 {
+            __kmpc_serialized_parallel(place, 0);
+            let call = Call { body, arguments: vec![argument; IN_REGISTERS] };
+            // SAFETY: the compiler's function and its argument.
+            unsafe { member((&raw const call).cast_mut().cast()) };
+            region::end(context);
+        } else {
+            begin(body, vec![argument]);
+        }
+    }
+
+    fn __kmpc_serialized_parallel(_place: Place, _number: c_int) {
+        begin_alone(context());
+    }
+
+    fn __kmpc_end_serialized_parallel(_place: Place, _number: c_int) {
+        region::end(context());
+    }
+
+    fn __kmpc_push_num_threads(_place: Place, _number: c_int, threads: c_int) {
+        let pushed = &context().pushed;
+        let threads = u32::try_from(threads).unwrap_or(0);
+        pushed.set(Pushed { threads, ..pushed.get() });
+    }
+
+    fn __kmpc_push_proc_bind(_place: Place, _number: c_int, bind: c_int) {
+        let pushed = &context().pushed;
+        let bind = match bind {
+            2 => Some(Bind::Primary),
+            3 => Some(Bind::Close),
+            4 => Some(Bind::Spread),
+            _ => None,
+        };
+        pushed.set(Pushed { bind, ..pushed.get() });
+    }
+
+    fn __kmpc_global_thread_num(_place: Place) -> c_int {
+        context().id().cast_signed()
+    }
+
+    fn __kmpc_bound_thread_num(_place: Place) -> c_int {
+        context().id().cast_signed()
+    }
+
+    fn __kmpc_global_num_threads(_place: Place) -> c_int {
+        context().team().size.cast_signed()
+    }
+
+    fn __kmpc_bound_num_threads(_place: Place) -> c_int {
+        context().team().size.cast_signed()
+    }
+
+    fn __kmpc_in_parallel(_place: Place) -> c_int {
+        c_int::from(context().team().region().active_level > 0)
+    }
+
+    fn __kmpc_ok_to_fork(_place: Place) -> c_int {
+        1
+    }
+
+    fn __kmpc_begin(_place: Place, _flags: c_int) {}
+
+    fn __kmpc_end(_place: Place) {}
+}

@@ -1,0 +1,118 @@
+//! Loops whose iterations are given out while they run, and their ordered regions.
+
+use super::super::loops::{Chunk, by_runtime, current, next, next_ordered, plan};
+use super::static_loops::{Bounds, MODIFIERS};
+use super::{Place, export, leave_open};
+use crate::context::context;
+use crate::report::fatal;
+use crate::share::{Deal, Space};
+use std::ffi::c_int;
+
+/// What is added to a schedule's number in a loop with ordered regions.
+const ORDERED: c_int = 32;
+
+/// A schedule by its number, and whether the loop has ordered regions.
+fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
+    let number = number & !MODIFIERS;
+    let is_ordered = (33 + ORDERED..=39 + ORDERED).contains(&number);
+    let chunk = Chunk::from(chunk);
+    let schedule = match if is_ordered { number - ORDERED } else { number } {
+        33 => (Deal::Static, chunk),
+        // A block each, also where the runtime may choose.
+        34 | 38 => (Deal::Static, Chunk::from(0_u64)),
+        35 => (Deal::Dynamic, chunk),
+        // Trapezoidal: chunks that become smaller, as the guided ones do; and those for vectors.
+        36 | 39 | 46 => (Deal::Guided, chunk),
+        37 | 47 => by_runtime(context()),
+        other => fatal(format_args!(
+            "a loop with LLVM's schedule {other}; expected 33 to 39, 46, 47 or 65 to 71"
+        )),
+    };
+    (schedule, is_ordered)
+}
+
+/// For each type of loop its names. Bounds are included.
+macro_rules! names {
+    ($($number:ty, $signed:ty: $init:ident $next:ident $fini:ident $deinit:ident;)*) => {
+        $(export! {
+            fn $init(
+                _place: Place, _number: c_int, number: c_int,
+                lower: $number, upper: $number, step: $signed, chunk: $signed,
+            ) {
+                let context = context();
+                leave_open(context);
+                let chunk = u64::try_from(chunk).unwrap_or(0);
+                let (schedule, is_ordered) = schedule(number, chunk);
+                let bounds = Bounds {
+                    lower: i128::from(lower),
+                    upper: i128::from(upper),
+                    step: i128::from(step),
+                };
+                let space = Space {
+                    start: lower as u64,
+                    end: upper as u64,
+                    step: step as u64,
+                    trips: bounds.trips(),
+                };
+                context.team().come(context, |to, _| {
+                    plan(to, space, schedule.0, schedule.1);
+                    to.ordered = is_ordered;
+                });
+            }
+
+            fn $next(
+                _place: Place, _number: c_int, last: *mut c_int,
+                lower: *mut $number, upper: *mut $number, stride: *mut $signed,
+            ) -> c_int {
+                let context = context();
+                let Some(share) = current(context) else {
+                    return 0;
+                };
+                let given = if share.plan().ordered { next_ordered(context) } else { next(context) };
+                if given.is_none() {
+                    context.team().leave(context);
+                    return 0;
+                }
+                let (space, (from, to)) = (share.plan().space, context.seat.chunk.get());
+                let value = |trip: u64| space.start.wrapping_add(trip.wrapping_mul(space.step));
+                // SAFETY: the compiler's variables; `last` and `stride` may be missing.
+                unsafe {
+                    lower.write(value(from) as $number);
+                    upper.write(value(to - 1) as $number);
+                    if !stride.is_null() {
+                        stride.write(space.step as $signed);
+                    }
+                    if !last.is_null() {
+                        last.write(c_int::from(to == space.trips));
+                    }
+                }
+                1
+            }
+
+            fn $fini(_place: Place, _number: c_int) {}
+
+            fn $deinit(_place: Place, _number: c_int) {}
+        })*
+    };
+}
+
+names! {
+    i32, i32: __kmpc_dispatch_init_4 __kmpc_dispatch_next_4 __kmpc_dispatch_fini_4
+        __kmpc_dispatch_deinit_4;
+    u32, i32: __kmpc_dispatch_init_4u __kmpc_dispatch_next_4u __kmpc_dispatch_fini_4u
+        __kmpc_dispatch_deinit_4u;
+    i64, i64: __kmpc_dispatch_init_8 __kmpc_dispatch_next_8 __kmpc_dispatch_fini_8
+        __kmpc_dispatch_deinit_8;
+    u64, i64: __kmpc_dispatch_init_8u __kmpc_dispatch_next_8u __kmpc_dispatch_fini_8u
+        __kmpc_dispatch_deinit_8u;
+}
+
+export! {
+    fn __kmpc_dispatch_deinit(_place: Place, _number: c_int) {}
+
+    fn __kmpc_ordered(_place: Place, _number: c_int) {
+        super::super::loops::begin_ordered(context());
+    }
+
+    fn __kmpc_end_ordered(_place: Place, _number: c_int) {}
+}

@@ -1,0 +1,112 @@
+//! LLVM's functions that are not here. A program that has them would find LLVM's own library behind this
+//! one, and two runtimes would be in one program. So what it imports is looked at when it starts.
+
+use crate::report::fatal;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+/// Ends the program if it, or a library loaded with it, imports a function of LLVM's that this
+/// library lacks.
+pub(crate) fn check() {
+    // Where this library is not the one that LLVM's names lead to, there is nothing to say.
+    if is_here(c"__kmpc_fork_call") {
+        // SAFETY: the function reads what the loader hands it.
+        unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
+    }
+}
+
+/// The library in which an address is.
+fn base(address: *const c_void) -> *mut c_void {
+    // SAFETY: a structure of pointers.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: fills it in.
+    unsafe { libc::dladdr(address, &raw mut info) };
+    info.dli_fbase
+}
+
+/// Whether the name leads to this library, or nowhere.
+fn is_here(name: &CStr) -> bool {
+    // SAFETY: a name that ends with a zero.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    found.is_null() || base(found) == base(check as *const c_void)
+}
+
+/// Tags of the dynamic section, by the ELF standard.
+const STRINGS: i64 = 5;
+const SYMBOLS: i64 = 6;
+const RELOCATIONS: i64 = 7;
+const RELOCATIONS_BYTES: i64 = 8;
+const CALLS_BYTES: i64 = 2;
+const CALLS: i64 = 23;
+
+/// An entry of the dynamic section.
+#[repr(C)]
+struct Dynamic {
+    tag: i64,
+    value: usize,
+}
+
+/// Looks at the relocations of the program, or of one library.
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+    // SAFETY: the loader's description, with as many headers as it says.
+    let (info, headers) = unsafe {
+        let info = &*info;
+        (
+            info,
+            std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)),
+        )
+    };
+    let dynamic = headers
+        .iter()
+        .find(|header| header.p_type == libc::PT_DYNAMIC);
+    let Some(dynamic) = dynamic else {
+        return 0;
+    };
+    let entries = (info.dlpi_addr + dynamic.p_vaddr) as *const Dynamic;
+    let value = |tag: i64| {
+        // SAFETY: the section ends with an entry of tag 0.
+        unsafe {
+            let tagged = (0..)
+                .map(|at| &*entries.add(at))
+                .take_while(|entry| entry.tag != 0);
+            tagged
+                .into_iter()
+                .find(|entry| entry.tag == tag)
+                .map(|entry| entry.value)
+        }
+    };
+    let (Some(strings), Some(symbols)) = (value(STRINGS), value(SYMBOLS)) else {
+        return 0;
+    };
+    // The kernel's own library has offsets where others have addresses.
+    if (strings as u64) < info.dlpi_addr {
+        return 0;
+    }
+    for (table, bytes) in [(RELOCATIONS, RELOCATIONS_BYTES), (CALLS, CALLS_BYTES)] {
+        if let (Some(table), Some(bytes)) = (value(table), value(bytes)) {
+            for at in (table..table + bytes).step_by(size_of::<libc::Elf64_Rela>()) {
+                // SAFETY: as long as the section says; symbols and their names are in their tables.
+                unsafe {
+                    let symbol = (*(at as *const libc::Elf64_Rela)).r_info >> 32;
+                    let symbol = &*(symbols as *const libc::Elf64_Sym).add(symbol as usize);
+                    let name = CStr::from_ptr((strings + symbol.st_name as usize) as *const c_char);
+                    demand(name, symbol.st_shndx == 0);
+                }
+            }
+        }
+    }
+    0
+}
+
+/// Ends the program if the name is one of LLVM's, is imported, and is not here.
+fn demand(name: &CStr, is_imported: bool) {
+    let text = name.to_bytes();
+    let prefixes: [&[u8]; 3] = [b"__kmpc_", b"kmp_", b"omp_"];
+    let is_runtimes = prefixes.iter().any(|prefix| text.starts_with(prefix));
+    if is_imported && is_runtimes && !is_here(name) {
+        fatal(format_args!(
+            "{} is not implemented: run this program without this library",
+            name.to_string_lossy()
+        ));
+    }
+}

@@ -1,0 +1,196 @@
+//! Loops whose iterations are divided beforehand: no member waits for another.
+
+use super::{Place, export};
+use crate::context::context;
+use crate::report::fatal;
+use crate::share::block;
+use std::ffi::c_int;
+
+/// Schedules by their numbers: chunks in turn, a block each, and the same among a league's teams.
+const CHUNKED: c_int = 33;
+const BLOCKS: c_int = 34;
+const TEAMS_CHUNKED: c_int = 91;
+const TEAMS_BLOCKS: c_int = 92;
+/// Bits that say whether chunks must come in order, which they do.
+pub(super) const MODIFIERS: c_int = 3 << 29;
+
+/// A loop's bounds, both included, in the widest type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) lower: i128,
+    pub(super) upper: i128,
+    pub(super) step: i128,
+}
+
+/// What a member gets: its first bounds, how far it is to the next ones, and whether the last
+/// iteration is its own.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    lower: i128,
+    upper: i128,
+    stride: i128,
+    is_last: bool,
+}
+
+impl Bounds {
+    /// How many iterations there are.
+    pub(super) fn trips(self) -> u64 {
+        let Self { lower, upper, step } = self;
+        let is_empty = (step > 0 && upper < lower) || (step < 0 && upper > lower);
+        if step == 0 || is_empty {
+            return 0;
+        }
+        // All of a type's 2^64 numbers are one more than can be counted.
+        u64::try_from((upper - lower) / step + 1).unwrap_or(u64::MAX)
+    }
+
+    /// The part of member `id` of `size`; with a chunk, its first one.
+    fn part(self, id: u32, size: u32, chunk: Option<i128>) -> Part {
+        let Self { lower, upper, step } = self;
+        let trips = i128::from(self.trips());
+        if trips == 0 {
+            return Part {
+                lower,
+                upper,
+                stride: step,
+                is_last: false,
+            };
+        }
+        let (id, size) = (u64::from(id), u64::from(size));
+        if let Some(chunk) = chunk.map(|chunk| chunk.max(1)) {
+            let span = chunk * step;
+            let lower = lower + span * i128::from(id);
+            return Part {
+                lower,
+                upper: lower + span - step,
+                stride: span * i128::from(size),
+                is_last: (trips - 1) / chunk % i128::from(size) == i128::from(id),
+            };
+        }
+        let (from, to) = block(self.trips(), id, size);
+        let last = i128::from(to) == trips;
+        Part {
+            lower: lower + i128::from(from) * step,
+            upper: lower + (i128::from(to) - 1) * step,
+            stride: trips * step,
+            is_last: last && from < to,
+        }
+    }
+}
+
+/// For each type of loop its name.
+macro_rules! names {
+    ($($number:ty, $signed:ty: $name:ident;)*) => {
+        $(export! {
+            fn $name(
+                _place: Place, _number: c_int, schedule: c_int, last: *mut c_int,
+                lower: *mut $number, upper: *mut $number, stride: *mut $signed,
+                step: $signed, chunk: $signed,
+            ) {
+                let context = context();
+                let (id, size) = match schedule & !MODIFIERS {
+                    CHUNKED | BLOCKS => (context.id(), context.team().size),
+                    TEAMS_CHUNKED | TEAMS_BLOCKS => context.league.get(),
+                    other => fatal(format_args!(
+                        "a loop with LLVM's static schedule {other}; expected 33, 34, 91 or 92"
+                    )),
+                };
+                let is_chunked = matches!(schedule & !MODIFIERS, CHUNKED | TEAMS_CHUNKED);
+                // SAFETY: the compiler's variables.
+                unsafe {
+                    let bounds = Bounds {
+                        lower: i128::from(*lower),
+                        upper: i128::from(*upper),
+                        step: i128::from(step),
+                    };
+                    let part = bounds.part(id, size, is_chunked.then(|| i128::from(chunk)));
+                    // Beyond the type's range they wrap, as the program's own arithmetic does.
+                    lower.write(part.lower as $number);
+                    upper.write(part.upper as $number);
+                    stride.write(part.stride as $signed);
+                    if !last.is_null() {
+                        last.write(c_int::from(part.is_last));
+                    }
+                }
+            }
+        })*
+    };
+}
+
+names! {
+    i32, i32: __kmpc_for_static_init_4;
+    u32, i32: __kmpc_for_static_init_4u;
+    i64, i64: __kmpc_for_static_init_8;
+    u64, i64: __kmpc_for_static_init_8u;
+}
+
+export! {
+    fn __kmpc_for_static_fini(_place: Place, _number: c_int) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The iterations of all members, by walking as compiled loops do.
+    fn walk(bounds: Bounds, size: u32, chunk: Option<i128>) -> Vec<i128> {
+        let mut found = vec![];
+        let mut lasts = 0;
+        for id in 0..size {
+            let part = bounds.part(id, size, chunk);
+            let (mut lower, mut upper) = (part.lower, part.upper);
+            let goes = |at: i128, to: i128| if bounds.step > 0 { at <= to } else { at >= to };
+            let mut own = vec![];
+            loop {
+                if goes(bounds.upper, upper) {
+                    upper = bounds.upper;
+                }
+                if !goes(lower, upper) {
+                    break;
+                }
+                let mut at = lower;
+                while goes(at, upper) {
+                    own.push(at);
+                    at += bounds.step;
+                }
+                if chunk.is_none() {
+                    break;
+                }
+                (lower, upper) = (lower + part.stride, upper + part.stride);
+            }
+            let last = bounds.trips().checked_sub(1);
+            let last = last.map(|trip| bounds.lower + i128::from(trip) * bounds.step);
+            assert_eq!(part.is_last, last.is_some_and(|last| own.contains(&last)));
+            lasts += usize::from(part.is_last);
+            found.extend(own);
+        }
+        assert_eq!(lasts, usize::from(bounds.trips() > 0));
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn each_iteration_is_one_members() {
+        for (lower, upper) in [(0, 0), (0, 9), (5, 4), (-7, 20), (9, 0), (3, -30)] {
+            for step in [-7, -1, 1, 2, 5] {
+                let bounds = Bounds { lower, upper, step };
+                let mut all: Vec<i128> = vec![];
+                let mut at = lower;
+                while (step > 0 && at <= upper) || (step < 0 && at >= upper) {
+                    all.push(at);
+                    at += step;
+                }
+                all.sort_unstable();
+                for size in 1..6 {
+                    for chunk in [None, Some(1), Some(3), Some(40)] {
+                        assert_eq!(
+                            walk(bounds, size, chunk),
+                            all,
+                            "{bounds:?} {size} {chunk:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Barriers, singles, critical sections, reductions and cancellation.
+
+use super::super::loops::current;
+use super::super::sync::{cancel, cancellation_point, claim_single, come_to_barrier};
+use super::{Place, export, leave_open};
+use crate::context::{Context, context};
+use crate::lock::WordLock;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What can be cancelled, in libgomp's bits: LLVM's 1 to 4 are the same in order.
+fn what(kind: c_int) -> c_int {
+    1 << (kind - 1).clamp(0, 3)
+}
+
+/// `from` is where the barrier is in the program.
+fn wait(context: &Context, from: usize) {
+    leave_open(context);
+    come_to_barrier(context, from);
+}
+
+extern "C" fn barrier(_place: Place, _number: c_int, from: usize) {
+    wait(context(), from);
+}
+
+/// Gives on where it is called from.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+extern "C" fn __kmpc_barrier(place: Place, number: c_int) {
+    std::arch::naked_asm!("mov rdx, [rsp]", "jmp {}", sym barrier)
+}
+
+/// The lock of a critical section or a reduction: the first of the compiler's words, all zero at first.
+unsafe fn lock<'a>(words: *mut c_void) -> &'a WordLock {
+    // SAFETY: by the caller's word.
+    unsafe { &*words.cast::<WordLock>() }
+}
+
+export! {
+    fn __kmpc_cancel_barrier(_place: Place, _number: c_int) -> c_int {
+        let context = context();
+        leave_open(context);
+        c_int::from(context.team().barrier.wait(context, context.team(), true))
+    }
+
+    fn __kmpc_cancel(_place: Place, _number: c_int, kind: c_int) -> c_int {
+        c_int::from(cancel(what(kind), true))
+    }
+
+    fn __kmpc_cancellationpoint(_place: Place, _number: c_int, kind: c_int) -> c_int {
+        c_int::from(cancellation_point(what(kind)))
+    }
+
+    fn __kmpc_single(_place: Place, _number: c_int) -> c_int {
+        c_int::from(claim_single(context()))
+    }
+
+    fn __kmpc_end_single(_place: Place, _number: c_int) {}
+
+    fn __kmpc_master(_place: Place, _number: c_int) -> c_int {
+        c_int::from(context().id() == 0)
+    }
+
+    fn __kmpc_end_master(_place: Place, _number: c_int) {}
+
+    fn __kmpc_masked(_place: Place, _number: c_int, member: c_int) -> c_int {
+        c_int::from(context().id().cast_signed() == member)
+    }
+
+    fn __kmpc_end_masked(_place: Place, _number: c_int) {}
+
+    fn __kmpc_copyprivate(
+        _place: Place, _number: c_int, _size: usize, data: *mut c_void,
+        copy: unsafe extern "C" fn(*mut c_void, *mut c_void), is_source: c_int,
+    ) {
+        let context = context();
+        let team = context.team();
+        team.come(context, |_, _| ());
+        if let Some(share) = current(context) {
+            if is_source != 0 {
+                share.copied.store(data.cast(), SeqCst);
+                team.bell.ring();
+            } else {
+                let copied = || share.copied.load(SeqCst);
+                team.bell.wait_until(context, &|| !copied().is_null());
+                // SAFETY: the compiler's function; the source waits for all at the barrier below.
+                unsafe { copy(data, copied().cast()) };
+            }
+        }
+        team.leave(context);
+        team.barrier.wait(context, team, false);
+    }
+
+    fn __kmpc_critical(_place: Place, _number: c_int, words: *mut c_void) {
+        // SAFETY: the compiler's words.
+        unsafe { lock(words) }.lock(context());
+    }
+
+    fn __kmpc_critical_with_hint(place: Place, number: c_int, words: *mut c_void, _hint: u32) {
+        __kmpc_critical(place, number, words);
+    }
+
+    fn __kmpc_end_critical(_place: Place, _number: c_int, words: *mut c_void) {
+        // SAFETY: the compiler's words.
+        unsafe { lock(words) }.unlock();
+    }
+
+    // All members add up what they have, one after another: the answer 1 says so.
+    fn __kmpc_reduce(
+        place: Place, number: c_int, _count: c_int, _size: usize, _data: *mut c_void,
+        _function: *const c_void, words: *mut c_void,
+    ) -> c_int {
+        leave_open(context());
+        __kmpc_critical(place, number, words);
+        1
+    }
+
+    fn __kmpc_end_reduce(place: Place, number: c_int, words: *mut c_void) {
+        __kmpc_end_critical(place, number, words);
+        // The lock's words are where the reduction is.
+        wait(context(), words as usize);
+    }
+
+    fn __kmpc_reduce_nowait(
+        place: Place, number: c_int, count: c_int, size: usize, data: *mut c_void,
+        function: *const c_void, words: *mut c_void,
+    ) -> c_int {
+        __kmpc_reduce(place, number, count, size, data, function, words)
+    }
+
+    fn __kmpc_end_reduce_nowait(place: Place, number: c_int, words: *mut c_void) {
+        __kmpc_end_critical(place, number, words);
+    }
+
+    fn __kmpc_flush(_place: Place) {
+        std::sync::atomic::fence(SeqCst);
+    }
+}

@@ -1,0 +1,387 @@
+//! Tasks. The program fills in the memory that it is given for one, and hands it back to be run.
+
+use super::{Place, export};
+use crate::context::{Context, context};
+use crate::environment::settings;
+use crate::report::fatal;
+use crate::task::{self, Order};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+const FINAL: c_int = 1 << 1;
+const DESTRUCTORS: c_int = 1 << 3;
+const PRIORITY: c_int = 1 << 5;
+const DETACHABLE: c_int = 1 << 6;
+
+/// What the program calls: with the caller's number and the task.
+type Entry = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
+/// Makes one task of a loop out of the first: to, from, whether it has the last iteration.
+type Duplicate = Option<unsafe extern "C" fn(*mut Task, *mut Task, c_int)>;
+
+/// A task as compiled programs know it: then come its private variables, then what it shares.
+#[repr(C)]
+struct Task {
+    shareds: *mut c_void,
+    entry: Entry,
+    part: c_int,
+    destructors: Option<Entry>,
+    /// In the low half of the word.
+    priority: i64,
+}
+
+/// Before it lies what this library has to know.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+struct Head {
+    /// Bytes of the task with what is behind it, and where in them what it shares begins.
+    bytes: usize,
+    shareds: usize,
+    flags: c_int,
+}
+
+fn layout(bytes: usize) -> Layout {
+    let all = size_of::<Head>().checked_add(bytes);
+    let layout = all.and_then(|all| Layout::from_size_align(all, align_of::<Head>()).ok());
+    layout.unwrap_or_else(|| fatal(format_args!("a task of {bytes} bytes; expected fewer")))
+}
+
+/// Memory for a task.
+fn allocate(head: Head, entry: Entry) -> *mut Task {
+    let layout = layout(head.bytes);
+    // SAFETY: at least a head.
+    let memory = unsafe { alloc_zeroed(layout) };
+    if memory.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: so many bytes were allocated, aligned as a head is; a task's size is a part of them.
+    unsafe {
+        memory.cast::<Head>().write(head);
+        let task = memory.add(size_of::<Head>());
+        task.cast::<Task>().write(Task {
+            shareds: task.add(head.shareds).cast(),
+            entry,
+            part: 0,
+            destructors: None,
+            priority: 0,
+        });
+        task.cast()
+    }
+}
+
+/// # Safety
+///
+/// The task is one of [`allocate`].
+unsafe fn head(task: *mut Task) -> *mut Head {
+    // SAFETY: by the caller's word.
+    unsafe { task.cast::<u8>().sub(size_of::<Head>()).cast() }
+}
+
+/// Frees a task that was run.
+///
+/// # Safety
+///
+/// The task is one of [`allocate`], and nobody has it any more.
+unsafe fn finish(task: *mut Task) {
+    // SAFETY: by the caller's word; destructors are the compiler's.
+    unsafe {
+        let head = head(task);
+        if let Some(destructors) = (*task)
+            .destructors
+            .filter(|_| (*head).flags & DESTRUCTORS != 0)
+        {
+            destructors(context().id().cast_signed(), task);
+        }
+        dealloc(head.cast(), layout((*head).bytes));
+    }
+}
+
+/// Runs a task.
+unsafe extern "C" fn run(task: *mut c_void) {
+    let task = task.cast::<Task>();
+    // SAFETY: `make` has handed it over.
+    unsafe {
+        ((*task).entry)(context().id().cast_signed(), task);
+        finish(task);
+    }
+}
+
+/// How the task is to be made. `depend` is an array as [`Depend::array`] makes it, or null.
+///
+/// # Safety
+///
+/// The task is one of [`allocate`].
+unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Order {
+    // SAFETY: by the caller's word.
+    let (flags, priority) = unsafe { ((*head(task)).flags, (*task).priority as c_int) };
+    let is_urgent = flags & PRIORITY != 0;
+    Order {
+        function: run,
+        data: task.cast(),
+        copy: None,
+        size: 0,
+        align: 1,
+        deferred,
+        is_final: flags & FINAL != 0,
+        priority: if is_urgent {
+            priority.clamp(0, settings().max_task_priority)
+        } else {
+            0
+        },
+        depend,
+        event: ptr::null_mut(),
+    }
+}
+
+/// A dependence as compiled programs know it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Depend {
+    address: usize,
+    _bytes: usize,
+    flags: u8,
+}
+
+impl Depend {
+    /// How libgomp's programs say the same: numbers of dependences, of kinds in this order, then
+    /// their addresses; those of the last kind by pairs in `objects`.
+    fn array(all: &[Self], objects: &mut Vec<[usize; 2]>) -> Vec<*mut c_void> {
+        const IN: u8 = 1;
+        const MUTEX: u8 = 4;
+        const SET: u8 = 8;
+        // How `depobj` and `inoutset` are told apart in an object.
+        const SET_OBJECT: usize = 5;
+        if all.iter().any(|it| it.flags & 0x80 != 0) {
+            fatal(format_args!(
+                "omp_all_memory is not implemented: run this program without this library"
+            ));
+        }
+        let of = |kind: fn(u8) -> bool| {
+            let found = all.iter().filter(move |it| kind(it.flags));
+            found.map(|it| it.address).collect::<Vec<_>>()
+        };
+        let kinds = [
+            of(|flags| flags == 3 || flags == 2),
+            of(|flags| flags == MUTEX),
+            of(|flags| flags == IN),
+        ];
+        objects.extend(
+            of(|flags| flags == SET)
+                .iter()
+                .map(|&address| [address, SET_OBJECT]),
+        );
+        let counts = [0, all.len(), kinds[0].len(), kinds[1].len(), kinds[2].len()];
+        let objects = objects.iter().map(|object| object.as_ptr() as usize);
+        let words = counts
+            .into_iter()
+            .chain(kinds.iter().flatten().copied())
+            .chain(objects);
+        words.map(|word| word as *mut c_void).collect()
+    }
+
+    /// Calls `body` with the dependences of two lists, in libgomp's form.
+    unsafe fn with<R>(
+        lists: [(c_int, *const Self); 2],
+        body: impl FnOnce(*mut *mut c_void) -> R,
+    ) -> R {
+        let list = |(count, first): (c_int, *const Self)| match usize::try_from(count) {
+            Ok(count) if count > 0 && !first.is_null() => {
+                // SAFETY: the compiler's array.
+                unsafe { std::slice::from_raw_parts(first, count) }
+            }
+            _ => &[],
+        };
+        let all = [list(lists[0]), list(lists[1])].concat();
+        if all.is_empty() {
+            return body(ptr::null_mut());
+        }
+        let mut objects = vec![];
+        body(Self::array(&all, &mut objects).as_mut_ptr())
+    }
+}
+
+/// A loop whose iterations are divided among tasks, which are made after a first one.
+struct Loop {
+    first: *mut Task,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    deferred: bool,
+    duplicate: Duplicate,
+}
+
+impl Loop {
+    /// # Safety
+    ///
+    /// The loop is as compiled programs make it.
+    unsafe fn run(&self, context: &Context, divide: impl Fn(u64) -> super::super::tasks::Division) {
+        let Self {
+            first,
+            lower,
+            upper,
+            step,
+            ..
+        } = *self;
+        // SAFETY: by the caller's word: the bounds are in the first task.
+        let (from, to, head) = unsafe { (*lower as i64, *upper as i64, *head(first)) };
+        let span = i128::from(to) - i128::from(from);
+        let trips = match i128::from(step) {
+            step if step > 0 && span >= 0 => span / step + 1,
+            step if step < 0 && span <= 0 => span / step + 1,
+            _ => 0,
+        };
+        let trips = u64::try_from(trips).unwrap_or(u64::MAX);
+        if trips == 0 {
+            // SAFETY: nobody else has it.
+            return unsafe { finish(first) };
+        }
+        let parts = divide(trips);
+        let value = |trip: u64| (from as u64).wrapping_add(trip.wrapping_mul(step as u64));
+        let mut begin = 0;
+        for number in 0..parts.tasks {
+            let end = trips.min(begin + parts.each + u64::from(number < parts.more));
+            // The first one is the last to be made: the others are copies of it.
+            let is_last = number + 1 == parts.tasks;
+            // SAFETY: a copy has the same size; the bounds are at the same places in it.
+            unsafe {
+                let task = if is_last {
+                    first
+                } else {
+                    let copy = allocate(head, (*first).entry);
+                    let shareds = (*copy).shareds;
+                    ptr::copy_nonoverlapping(first.cast::<u8>(), copy.cast(), head.bytes);
+                    (*copy).shareds = shareds;
+                    copy
+                };
+                let at = |bound: *mut u64| {
+                    task.byte_offset(bound.byte_offset_from(first))
+                        .cast::<u64>()
+                };
+                at(lower).write(value(begin));
+                at(upper).write(value(end - 1));
+                if let Some(duplicate) = self.duplicate {
+                    duplicate(task, first, c_int::from(is_last));
+                }
+                task::make(context, &order(task, self.deferred, ptr::null_mut()));
+            }
+            begin = end;
+        }
+    }
+}
+
+export! {
+    fn __kmpc_omp_task_alloc(
+        _place: Place, _number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Entry,
+    ) -> *mut Task {
+        if flags & DETACHABLE != 0 {
+            fatal(format_args!(
+                "`detach` of clang's programs is not implemented: run this program without this library"
+            ));
+        }
+        let shareds = bytes.max(size_of::<Task>()).next_multiple_of(16);
+        allocate(Head { bytes: shareds.saturating_add(shared), shareds, flags }, entry)
+    }
+
+    fn __kmpc_omp_task(_place: Place, _number: c_int, task: *mut Task) -> c_int {
+        // SAFETY: of `__kmpc_omp_task_alloc`.
+        unsafe { task::make(context(), &order(task, true, ptr::null_mut())) };
+        0
+    }
+
+    fn __kmpc_omp_task_with_deps(
+        _place: Place, _number: c_int, task: *mut Task, count: c_int, list: *const Depend,
+        more: c_int, others: *const Depend,
+    ) -> c_int {
+        // SAFETY: the compiler's arrays; of `__kmpc_omp_task_alloc`.
+        unsafe {
+            Depend::with([(count, list), (more, others)], |depend| {
+                task::make(context(), &order(task, true, depend));
+            });
+        }
+        0
+    }
+
+    fn __kmpc_omp_wait_deps(
+        _place: Place, _number: c_int, count: c_int, list: *const Depend, more: c_int,
+        others: *const Depend,
+    ) {
+        // SAFETY: the compiler's arrays.
+        unsafe {
+            Depend::with([(count, list), (more, others)], |depend| {
+                if !depend.is_null() {
+                    task::wait_for_dependences(context(), depend);
+                }
+            });
+        }
+    }
+
+    fn __kmpc_omp_taskwait_deps_51(
+        place: Place, number: c_int, count: c_int, list: *const Depend, more: c_int,
+        others: *const Depend, _nowait: c_int,
+    ) {
+        __kmpc_omp_wait_deps(place, number, count, list, more, others);
+    }
+
+    // The program calls the task's function between these two.
+    fn __kmpc_omp_task_begin_if0(_place: Place, _number: c_int, task: *mut Task) {
+        // SAFETY: of `__kmpc_omp_task_alloc`.
+        unsafe { task::begin_here(context(), &order(task, false, ptr::null_mut())) };
+    }
+
+    fn __kmpc_omp_task_complete_if0(_place: Place, _number: c_int, task: *mut Task) {
+        // SAFETY: begun by the function above.
+        unsafe {
+            task::end_here(context());
+            finish(task);
+        }
+    }
+
+    fn __kmpc_omp_taskwait(_place: Place, _number: c_int) -> c_int {
+        task::wait(context());
+        0
+    }
+
+    fn __kmpc_omp_taskyield(_place: Place, _number: c_int, _end: c_int) -> c_int {
+        0
+    }
+
+    fn __kmpc_taskgroup(_place: Place, _number: c_int) {
+        task::begin_group(context(), false);
+    }
+
+    fn __kmpc_end_taskgroup(_place: Place, _number: c_int) {
+        task::end_group(context());
+    }
+
+    fn __kmpc_taskloop(
+        place: Place, number: c_int, first: *mut Task, deferred: c_int, lower: *mut u64,
+        upper: *mut u64, step: i64, nogroup: c_int, kind: c_int, size: u64, duplicate: Duplicate,
+    ) {
+        __kmpc_taskloop_5(
+            place, number, first, deferred, lower, upper, step, nogroup, kind, size, 0, duplicate,
+        );
+    }
+
+    fn __kmpc_taskloop_5(
+        _place: Place, _number: c_int, first: *mut Task, deferred: c_int, lower: *mut u64,
+        upper: *mut u64, step: i64, nogroup: c_int, kind: c_int, size: u64, strict: c_int,
+        duplicate: Duplicate,
+    ) {
+        let context = context();
+        if nogroup == 0 {
+            task::begin_group(context, false);
+        }
+        let it = Loop { first, lower, upper, step, deferred: deferred != 0, duplicate };
+        let members = u64::from(context.team().size);
+        // 1: so many iterations a task; 2: so many tasks; 0: as this library likes.
+        let divide = |trips| {
+            let size = if kind == 0 { 0 } else { size };
+            super::super::tasks::divide_loop(kind == 1, strict != 0, size, members, trips)
+        };
+        // SAFETY: as compiled programs make it.
+        unsafe { it.run(context, divide) };
+        if nogroup == 0 {
+            task::end_group(context);
+        }
+    }
+}
