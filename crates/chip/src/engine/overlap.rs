@@ -171,7 +171,10 @@ impl Engine {
             return Some(self.wait_for(core, blocking));
         }
         // Another store to a line that is on its way to be written.
-        let buffered = tile.flights.iter().any(|flight| flight.request.line == line);
+        let buffered = tile
+            .flights
+            .iter()
+            .any(|flight| flight.request.line == line);
         buffered.then(|| {
             port.pass(Activity::L1, self.config.l1.latency);
             Asked::Done(0)
@@ -313,8 +316,7 @@ impl Engine {
         };
         flight.request.arrived = at;
         let request = flight.request;
-        self.hash
-            .fold(at, u64::from(line) << 16 | u64::from(core));
+        self.hash.fold(at, u64::from(line) << 16 | u64::from(core));
         let arrival = self.memory.arrive(request, at);
         self.after(request, arrival, at);
     }

@@ -88,7 +88,10 @@ impl Memory {
         let line = self.lines.line(request.line);
         let sharers: Vec<TileId> = line.sharers.iter().filter(|&one| one != tile).collect();
         let owner = line.owner.filter(|&owner| owner != tile);
-        let (cached, elsewhere) = (!line.groups.is_empty(), line.groups.iter().any(|one| one != mine));
+        let (cached, elsewhere) = (
+            !line.groups.is_empty(),
+            line.groups.iter().any(|one| one != mine),
+        );
         let had_it = line.owner == Some(tile) || line.sharers.contains(tile);
         let Some(llc) = self.config.llc.clone() else {
             unreachable!("far atomics have a last-level cache to be done in");

@@ -320,7 +320,11 @@ mod tests {
         assert_eq!(net.latency(0, 31, 64), 63);
         assert_eq!(net.latency(15, 31, 64), 51);
         assert_eq!(net.send(0, 31, 64, 100), 163);
-        assert_eq!(net.send(1, 16, 64, 100), 100 + 4 + 2 + 1 + 50, "the link is taken");
+        assert_eq!(
+            net.send(1, 16, 64, 100),
+            100 + 4 + 2 + 1 + 50,
+            "the link is taken"
+        );
         assert_eq!(net.send(31, 0, 64, 100), 163, "the other way is not");
         assert_eq!(net.send(0, 15, 64, 100), 113);
     }

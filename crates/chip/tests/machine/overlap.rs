@@ -15,7 +15,13 @@ struct Page([u8; 4096]);
 
 /// Machines of each kind of network and cache, `setting` on top.
 fn with(setting: &str) -> Vec<Config> {
-    let presets = ["gold5225r", "westmere-ex", "graviton2-64", "atac-64", "niagara-2"];
+    let presets = [
+        "gold5225r",
+        "westmere-ex",
+        "graviton2-64",
+        "atac-64",
+        "niagara-2",
+    ];
     presets.map(|preset| machine(preset, &[setting])).into()
 }
 
@@ -121,10 +127,24 @@ fn a_walk_through_memory_is_faster_by_either_and_by_each_alone_only_its_own() {
         let [reads, writes] = [false, true].map(|write| time(None, write));
         let no_stores = Some("core.overlap.store-buffer=0");
         let no_streams = Some("core.overlap.streams=0");
-        assert!(2 * time(no_stores, false) < reads, "{name}: reads are prefetched");
-        assert_eq!(time(no_streams, false), reads, "{name}: reads are waited for");
-        assert!(2 * time(no_streams, true) < writes, "{name}: stores are buffered");
-        assert_eq!(time(no_stores, true), writes, "{name}: stores are waited for");
+        assert!(
+            2 * time(no_stores, false) < reads,
+            "{name}: reads are prefetched"
+        );
+        assert_eq!(
+            time(no_streams, false),
+            reads,
+            "{name}: reads are waited for"
+        );
+        assert!(
+            2 * time(no_streams, true) < writes,
+            "{name}: stores are buffered"
+        );
+        assert_eq!(
+            time(no_stores, true),
+            writes,
+            "{name}: stores are waited for"
+        );
     }
 }
 

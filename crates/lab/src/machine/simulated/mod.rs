@@ -55,6 +55,7 @@ pub(crate) struct SimulatedReport {
     pub(crate) prices: Option<MachinePrices>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
+    /// Over increments that values of the machine were chosen by.
     pub(crate) contended_errors: Option<Errors>,
     /// Over all published numbers that no value of the machine was chosen by.
     pub(crate) unseen_errors: Option<Errors>,
@@ -236,7 +237,8 @@ pub(crate) fn measure(
         }
     }
 
-    let unseen = local.iter().map(|cost: &LocalCost| &cost.cycles);
+    let seen = |one: &&Compared| !one.is_unseen();
+    let unseen = local.iter().map(|cost| &cost.cycles);
     let unseen = unseen.chain(latencies.iter().map(|cost| &cost.cycles));
     let unseen = unseen.chain(contended.iter().map(|cost| &cost.ns));
     let unseen = unseen.chain(handovers.iter().map(|cost| &cost.ns));
@@ -252,7 +254,7 @@ pub(crate) fn measure(
         groups: config.groups(),
         ghz: config.ghz,
         latency_errors: Errors::of(counted.map(|cost| &cost.cycles)),
-        contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns)),
+        contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns).filter(seen)),
         local,
         latencies,
         contended,

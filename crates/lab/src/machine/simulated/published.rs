@@ -93,8 +93,7 @@ pub(super) fn places<'a>(
     let rows = PUBLISHED_SERVERS.lines().skip(1);
     rows.filter_map(move |row| {
         let mut fields = row.split(',');
-        (fields.next() == Some(machine) && fields.next() == Some(measure))
-            .then(|| fields.next())?
+        (fields.next() == Some(machine) && fields.next() == Some(measure)).then(|| fields.next())?
     })
 }
 
