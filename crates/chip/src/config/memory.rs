@@ -152,9 +152,10 @@ pub struct Atomics {
     /// keeps the line for so many cycles for its next try. Without a value it is
     /// done at the home.
     pub hold: Option<u64>,
-    /// With `far`: a core goes on with its next instruction when the home has
-    /// done an addition or a bit operation, not when the old value has come back.
-    /// Without a value it waits for the old value.
+    /// With `far`: a core sends additions and bit operations ahead and does not wait
+    /// for the old value, as an out-of-order core that has no use for it. One core's
+    /// operations still follow each other at the pace of the home. Without a value a
+    /// core waits for the old value.
     pub posted: Option<bool>,
 }
 

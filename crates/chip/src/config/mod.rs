@@ -41,7 +41,7 @@ pub use memory::{
 };
 pub use network::{Contention, Distance, Network, Optical, Sockets};
 pub use os::{Governor, Os};
-pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SOSP13, preset_names};
+pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13, preset_names};
 
 /// A simulated machine: everything that decides a simulation beside the
 /// program and its seed.

@@ -40,6 +40,18 @@ const PRESETS: &[(&str, &str)] = &[
         include_str!("../../presets/graviton2-64.toml"),
     ),
     (
+        "graviton4-96",
+        include_str!("../../presets/graviton4-96.toml"),
+    ),
+    (
+        "milan-7r13x2",
+        include_str!("../../presets/milan-7r13x2.toml"),
+    ),
+    (
+        "sapphire-rapids-8470x2",
+        include_str!("../../presets/sapphire-rapids-8470x2.toml"),
+    ),
+    (
         "kunpeng-920",
         include_str!("../../presets/kunpeng-920.toml"),
     ),
@@ -54,8 +66,15 @@ pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.
 
 /// Nanoseconds for one increment of one contended counter as one of its
 /// threads sees it, medians of 15 trials (T. Downs, "A Concurrency Cost
-/// Hierarchy", 2020). Columns: `machine,operation,threads,ns`.
+/// Hierarchy", 2020, and the results beside its program). Columns:
+/// `machine,operation,threads,ns,fit`, the last `fitted` for a row that values of
+/// the machine were chosen by, else `unseen`.
 pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
+
+/// What else was measured on real machines, each with its source: loads from a
+/// level by pointer chase and words handed from core to core (nanoseconds),
+/// bandwidths by cores (GB/s). Columns: `machine,measure,place,figure,fit,source`.
+pub const PUBLISHED_SERVERS: &str = include_str!("../../presets/published/servers.csv");
 
 /// The names that [`Config::preset`](super::Config::preset) knows.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
@@ -136,12 +155,19 @@ mod tests {
 
     #[test]
     fn published_rows_are_of_presets() {
-        for (table, columns) in [(PUBLISHED_SOSP13, 5), (PUBLISHED_CONTENDED, 4)] {
+        for (table, columns, figure) in [
+            (PUBLISHED_SOSP13, 5, 4),
+            (PUBLISHED_CONTENDED, 5, 3),
+            (PUBLISHED_SERVERS, 6, 3),
+        ] {
             for line in table.lines().skip(1) {
                 let fields: Vec<&str> = line.split(',').collect();
                 assert_eq!(fields.len(), columns, "{line}");
                 assert!(text(fields[0]).is_some(), "{line}");
-                assert!(fields[columns - 1].parse::<f64>().unwrap() > 0.0, "{line}");
+                assert!(fields[figure].parse::<f64>().unwrap() > 0.0, "{line}");
+                if figure == 3 {
+                    assert!(["fitted", "unseen"].contains(&fields[4]), "{line}");
+                }
             }
         }
     }

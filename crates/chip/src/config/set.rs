@@ -172,7 +172,7 @@ mod tests {
             (
                 "atac-64",
                 "network.mesh.flits=2",
-                "--set network.mesh.flits=2: network.mesh.flits: unknown key flits, expected one of router, link, flit-bits, contention, broadcast-tree",
+                "--set network.mesh.flits=2: network.mesh.flits: unknown key flits, expected one of router, link, flit-bits, contention, broadcast-tree, sockets",
             ),
             (
                 "atac-64",

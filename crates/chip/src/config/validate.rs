@@ -220,10 +220,16 @@ impl Config {
                         &expected,
                     )?;
                     expect(
-                        *contention == Contention::HopCounter && !broadcast_tree,
-                        "network.mesh.sockets",
-                        "several meshes",
-                        "contention = hop-counter and broadcast-tree = false with them",
+                        *contention == Contention::HopCounter,
+                        "network.mesh.contention",
+                        "hop-by-hop",
+                        "hop-counter with network.mesh.sockets",
+                    )?;
+                    expect(
+                        !broadcast_tree,
+                        "network.mesh.broadcast-tree",
+                        broadcast_tree,
+                        "false with network.mesh.sockets",
                     )?;
                 }
                 expect(

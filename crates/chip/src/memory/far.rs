@@ -57,7 +57,11 @@ impl Memory {
         let readers_until = self.lines.line(request.line).readers_until;
         let executed = data.at.max(readers_until) + execution;
         let done = if posted {
-            executed
+            // As if it had been sent so early that the core was done as the home is.
+            let from = self.places.tile_place(tile);
+            let way = self.network.latency(from, stage, CONTROL_BITS);
+            let way = way + self.places.request_latency();
+            at.max(executed.saturating_sub(way))
         } else {
             self.permission_from(request, stage, executed) + self.places.reply_latency()
         };
@@ -68,7 +72,7 @@ impl Memory {
         self.lines.line(request.line).busy_until = executed;
         Served {
             done,
-            execution,
+            execution: if posted { 0 } else { execution },
             class: data.class,
             value,
             stored: true,

@@ -12,6 +12,7 @@ mod fuzz;
 mod limits;
 mod litmus;
 mod optical;
+mod overlap;
 mod pool;
 mod random_programs;
 mod ranges;

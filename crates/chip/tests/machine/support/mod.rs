@@ -18,6 +18,10 @@ pub(crate) fn machine(preset: &str, settings: &[&str]) -> Config {
     config
 }
 
+/// Stores and a prefetcher that a core does not wait for, few of each: all queues fill.
+pub(crate) const OVERLAP: &str =
+    "core.overlap={lines=6, store-buffer=3, streams=2, distance=4, whole-lines=true}";
+
 /// Each protocol and directory, each kind of last level, each kind of atomic
 /// operation, writes back and through, one and several threads a core.
 pub(crate) fn machines() -> Vec<(String, Config)> {
@@ -57,6 +61,12 @@ pub(crate) fn machines() -> Vec<(String, Config)> {
         ("graviton-a72", "threads-per-core=1"),
         ("niagara-2", "threads-per-core=8"),
         ("tilegx-36", "threads-per-core=1"),
+        ("gold5225r", "atomics.kind=far"),
+        ("westmere-ex", "atomics.kind=far"),
+        ("graviton2-64", "threads-per-core=1"),
+        ("graviton2-64", OVERLAP),
+        ("gold5225r", OVERLAP),
+        ("sapphire-rapids-8470x2", "coherence.directory=broadcast"),
     ] {
         all.push((format!("{preset} {setting}"), machine(preset, &[setting])));
     }

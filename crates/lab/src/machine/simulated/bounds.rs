@@ -1,6 +1,8 @@
 //! The presets of machines that were measured do what those did.
 
 use super::measure;
+use super::published::{self, Compared};
+use super::stream::{self, Kernel};
 use manycore_chip::config::Config;
 
 fn report(preset: &str) -> super::SimulatedReport {
@@ -35,6 +37,47 @@ fn contended_increments_cost_what_downs_measured() {
         let errors = report(preset).contended_errors.unwrap();
         assert_eq!(errors.compared, rows, "{preset}");
         assert!(errors.worst <= 0.25, "{preset}: {errors:?}");
+    }
+}
+
+/// What no value of the machine was chosen by: how wrong it is, and on how many rows.
+#[test]
+fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
+    for (preset, rows, median, worst) in [
+        ("opteron-6172", 4, 0.20, 0.25),
+        ("westmere-ex", 3, 0.15, 0.20),
+        ("skylake-6700hq", 2, 0.15, 0.20),
+        ("icelake-1035g4", 2, 0.15, 0.20),
+        ("graviton-a72", 6, 0.20, 0.45),
+        ("graviton2-64", 14, 0.10, 0.25),
+    ] {
+        let errors = report(preset).unseen_errors.unwrap();
+        assert_eq!(errors.compared, rows, "{preset}");
+        assert!(
+            errors.median <= median && errors.worst <= worst,
+            "{preset}: {errors:?}"
+        );
+    }
+}
+
+/// Bandwidths of all cores that were measured on the real machines, and that no value
+/// was chosen by.
+#[test]
+fn triads_are_within_15_percent_of_the_published() {
+    for (preset, kernel, cores) in [
+        ("graviton4-96", Kernel::Triad, 96),
+        ("milan-7r13x2", Kernel::Triad, 96),
+        ("sapphire-rapids-8470x2", Kernel::SchoenauerTriad, 20),
+    ] {
+        let config = Config::preset(preset).unwrap();
+        let found = stream::measure(&config, kernel, cores).unwrap().value;
+        let known = published::server(preset, kernel.name(), &cores.to_string());
+        let compared = Compared::new(found, known);
+        assert!(compared.is_unseen(), "{preset}");
+        assert!(
+            compared.error.unwrap().abs() < 0.15,
+            "{preset}: {compared:?}"
+        );
     }
 }
 

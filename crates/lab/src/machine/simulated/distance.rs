@@ -48,7 +48,11 @@ fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usiz
         return Some((0, "same core".into()));
     }
     match &config.network {
-        Network::Mesh { .. } => {
+        Network::Mesh { sockets, .. } => {
+            let group = |core| core / config.group_cores as usize;
+            if sockets.is_some() && group(a) != group(b) {
+                return Some((usize::MAX, "other socket".into()));
+            }
             let hops = mesh_hops(config, a, b);
             let name = match hops {
                 hops if hops == farthest => "max hops".into(),
@@ -72,15 +76,22 @@ fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usiz
     }
 }
 
-/// Hops on the mesh, a core a tile.
+/// Hops on the mesh, a core a tile, or to the same place on the mesh of another
+/// socket.
 pub(super) fn mesh_hops(config: &Config, a: usize, b: usize) -> usize {
-    let width = config.cores.isqrt() as usize;
+    let width = config.mesh_width().unwrap_or(1) as usize;
+    let in_socket = |core: usize| match &config.network {
+        Network::Mesh {
+            sockets: Some(_), ..
+        } => core % config.group_cores as usize,
+        _ => core,
+    };
+    let (a, b) = (in_socket(a), in_socket(b));
     (a % width).abs_diff(b % width) + (a / width).abs_diff(b / width)
 }
 
 fn farthest(config: &Config) -> usize {
-    let last = config.cores as usize - 1;
-    (0..=last)
+    (0..config.cores as usize)
         .map(|core| mesh_hops(config, 0, core))
         .max()
         .unwrap_or(0)

@@ -11,6 +11,7 @@ mod handover;
 mod latency;
 mod local;
 mod published;
+mod stream;
 mod system;
 mod text;
 mod thread;
@@ -45,13 +46,19 @@ pub(crate) struct SimulatedReport {
     /// Increments of one counter, in nanoseconds.
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
+    /// Measured on machines whose cores go on beside lines on their way, and where
+    /// bandwidths are published.
+    pub(crate) bandwidths: Vec<Bandwidth>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,
     /// What the cost model takes of all this; missing if some of it was not measured.
     pub(crate) prices: Option<MachinePrices>,
     /// Over load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
+    /// Over increments that values of the machine were chosen by.
     pub(crate) contended_errors: Option<Errors>,
+    /// Over all published numbers that no value of the machine was chosen by.
+    pub(crate) unseen_errors: Option<Errors>,
     pub(crate) notes: Vec<String>,
     /// The machine, as TOML.
     pub(crate) config: String,
@@ -83,7 +90,15 @@ pub(crate) struct ContendedCost {
 pub(crate) struct HandoverCost {
     pub(crate) distance: String,
     pub(crate) cores: [usize; 2],
-    pub(crate) ns: f64,
+    pub(crate) ns: Compared,
+}
+
+/// Cores that walk through arrays of their own.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Bandwidth {
+    pub(crate) kernel: stream::Kernel,
+    pub(crate) cores: usize,
+    pub(crate) gb_per_s: Compared,
 }
 
 /// A loop of one iteration of 10 us a thread on manycore's pool, less than 1 us after another
@@ -117,15 +132,22 @@ pub(crate) fn measure(
     let name = &config.name;
     let mut hash = Hash::new();
     let mut notes = Vec::new();
+    let published_too = threads.is_empty();
     let threads = thread_counts(threads, config.cores as usize, &mut notes);
 
     progress("local loads");
     let levels = hash.take(local::measure(config)?);
     let local = levels.into_iter().map(|(level, cycles)| LocalCost {
         level,
-        cycles: Compared::new(cycles, published::local(name, level)),
+        cycles: Compared::new(
+            cycles,
+            published::local(name, level).or_else(|| {
+                let ns = published::server(name, "chase", level);
+                ns.map(|ns| ns.times(config.ghz))
+            }),
+        ),
     });
-    let local = local.collect();
+    let local: Vec<LocalCost> = local.collect();
 
     let mut latencies = Vec::new();
     let mut handovers = Vec::new();
@@ -147,7 +169,10 @@ pub(crate) fn measure(
         }
         handovers.push(HandoverCost {
             cores: [distance.requester, distance.holder],
-            ns: hash.take(handover::measure(config, &distance)?),
+            ns: Compared::new(
+                hash.take(handover::measure(config, &distance)?),
+                published::server(name, "handover", &distance.name),
+            ),
             distance: distance.name,
         });
     }
@@ -156,7 +181,14 @@ pub(crate) fn measure(
 
     let mut contended = Vec::new();
     let mut launches = Vec::new();
-    for &threads in &threads {
+    let mut increments = threads.clone();
+    if published_too {
+        increments.extend(published::contended_threads(name));
+        increments.sort_unstable();
+        increments.dedup();
+        increments.retain(|&threads| threads <= config.cores as usize);
+    }
+    for threads in increments {
         progress(&format!("{threads} threads"));
         for operation in [Operation::Faa, Operation::Cas] {
             let ns = hash.take(contended::measure(config, operation, threads)?);
@@ -166,6 +198,9 @@ pub(crate) fn measure(
                 ns: Compared::new(ns, published::contended(name, operation, threads)),
             });
         }
+    }
+    for &threads in &threads {
+        progress(&format!("loops on {threads} threads"));
         let ns = hash.take(system::launch(config, threads)?);
         launches.push(SimulatedLaunchCost { threads, ns });
     }
@@ -178,6 +213,37 @@ pub(crate) fn measure(
         }
     }
 
+    let mut bandwidths = Vec::new();
+    for kernel in stream::Kernel::ALL {
+        if config.core.overlap.is_none() {
+            break;
+        }
+        let places = published::places(name, kernel.name());
+        let mut counts: Vec<usize> = places.filter_map(|cores| cores.parse().ok()).collect();
+        if kernel == stream::Kernel::Triad {
+            counts.push(1);
+        }
+        counts.sort_unstable();
+        counts.dedup();
+        for cores in counts.into_iter().filter(|&n| n <= config.cores as usize) {
+            progress(&format!("{} by {cores} cores", kernel.name()));
+            let found = hash.take(stream::measure(config, kernel, cores)?);
+            let known = published::server(name, kernel.name(), &cores.to_string());
+            bandwidths.push(Bandwidth {
+                kernel,
+                cores,
+                gb_per_s: Compared::new(found, known),
+            });
+        }
+    }
+
+    let seen = |one: &&Compared| !one.is_unseen();
+    let unseen = local.iter().map(|cost| &cost.cycles);
+    let unseen = unseen.chain(latencies.iter().map(|cost| &cost.cycles));
+    let unseen = unseen.chain(contended.iter().map(|cost| &cost.ns));
+    let unseen = unseen.chain(handovers.iter().map(|cost| &cost.ns));
+    let unseen = unseen.chain(bandwidths.iter().map(|cost| &cost.gb_per_s));
+    let unseen_errors = Errors::of(unseen.filter(|one| one.is_unseen()));
     let counted = latencies.iter().filter(|cost| cost.operation.is_counted());
     let mut report = SimulatedReport {
         world: "simulated",
@@ -188,11 +254,13 @@ pub(crate) fn measure(
         groups: config.groups(),
         ghz: config.ghz,
         latency_errors: Errors::of(counted.map(|cost| &cost.cycles)),
-        contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns)),
+        contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns).filter(seen)),
         local,
         latencies,
         contended,
         handovers,
+        bandwidths,
+        unseen_errors,
         launches,
         wakes,
         prices: None,

@@ -1,7 +1,7 @@
 //! What was measured on the real machines, beside what the simulated ones do.
 
 use super::latency::{Operation, State};
-use manycore_chip::config::{PUBLISHED_CONTENDED, PUBLISHED_SOSP13};
+use manycore_chip::config::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13};
 use serde::Serialize;
 
 /// A simulated number and the published one, if there is one.
@@ -11,15 +11,40 @@ pub(crate) struct Compared {
     pub(crate) published: Option<f64>,
     /// The error relative to the published one.
     pub(crate) error: Option<f64>,
+    /// Whether values of the machine were chosen by the published one.
+    pub(crate) fitted: Option<bool>,
+}
+
+/// A published number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Published {
+    figure: f64,
+    fitted: bool,
+}
+
+impl Published {
+    /// The same in another unit.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            figure: self.figure * factor,
+            ..self
+        }
+    }
 }
 
 impl Compared {
-    pub(super) fn new(simulated: f64, published: Option<f64>) -> Self {
+    pub(super) fn new(simulated: f64, published: Option<Published>) -> Self {
         Self {
             simulated,
-            published,
-            error: published.map(|published| simulated / published - 1.0),
+            published: published.map(|published| published.figure),
+            error: published.map(|published| simulated / published.figure - 1.0),
+            fitted: published.map(|published| published.fitted),
         }
+    }
+
+    /// A published number stands beside it that no value was chosen by.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.fitted == Some(false)
     }
 }
 
@@ -29,39 +54,68 @@ pub(super) fn latency(
     operation: Operation,
     state: State,
     distance: &str,
-) -> Option<f64> {
+) -> Option<Published> {
     sosp13(machine, operation.name(), state.name(), distance)
 }
 
 /// Cycles of a load from a level of the core's own memory.
-pub(super) fn local(machine: &str, level: &str) -> Option<f64> {
+pub(super) fn local(machine: &str, level: &str) -> Option<Published> {
     sosp13(machine, "load", level, "local")
 }
 
-fn sosp13(machine: &str, operation: &str, state: &str, distance: &str) -> Option<f64> {
+fn sosp13(machine: &str, operation: &str, state: &str, distance: &str) -> Option<Published> {
     // The table's words for a group are the machines' own.
     let names: &[&str] = match distance {
         "same group" => &["same die", "other core"],
         other => &[other],
     };
-    let key = |name: &&str| [machine, operation, state, name].map(str::to_owned);
     names
         .iter()
-        .find_map(|name| find(PUBLISHED_SOSP13, &key(name)))
+        .find_map(|name| find(PUBLISHED_SOSP13, &[machine, operation, state, name]))
 }
 
 /// Nanoseconds of an increment on a counter that `threads` increment.
-pub(super) fn contended(machine: &str, operation: Operation, threads: usize) -> Option<f64> {
-    let key = [machine, operation.name(), &threads.to_string()].map(str::to_owned);
-    find(PUBLISHED_CONTENDED, &key)
+pub(super) fn contended(machine: &str, operation: Operation, threads: usize) -> Option<Published> {
+    let threads = threads.to_string();
+    find(PUBLISHED_CONTENDED, &[machine, operation.name(), &threads])
 }
 
-/// The last column of the row that begins with `key`.
-fn find(table: &str, key: &[String]) -> Option<f64> {
-    let rows = table.lines().skip(1);
-    let mut rows = rows.filter_map(|row| row.rsplit_once(','));
-    let (_, value) = rows.find(|(begin, _)| begin.split(',').eq(key))?;
-    value.parse().ok()
+/// What [`PUBLISHED_SERVERS`] has of a measure at a place.
+pub(super) fn server(machine: &str, measure: &str, place: &str) -> Option<Published> {
+    find(PUBLISHED_SERVERS, &[machine, measure, place])
+}
+
+/// The places at which [`PUBLISHED_SERVERS`] has a measure.
+pub(super) fn places<'a>(
+    machine: &'a str,
+    measure: &'a str,
+) -> impl Iterator<Item = &'static str> + 'a {
+    let rows = PUBLISHED_SERVERS.lines().skip(1);
+    rows.filter_map(move |row| {
+        let mut fields = row.split(',');
+        (fields.next() == Some(machine) && fields.next() == Some(measure)).then(|| fields.next())?
+    })
+}
+
+/// The numbers of threads whose contended increments were published.
+pub(super) fn contended_threads(machine: &str) -> impl Iterator<Item = usize> + '_ {
+    let rows = PUBLISHED_CONTENDED.lines().skip(1);
+    rows.filter_map(move |row| {
+        let mut fields = row.split(',');
+        (fields.next() == Some(machine)).then(|| fields.nth(1)?.parse().ok())?
+    })
+}
+
+/// The row that begins with `key`: a number, and perhaps whether it was fitted. All
+/// numbers of a table that does not tell were.
+fn find(table: &str, key: &[&str]) -> Option<Published> {
+    let rows = table.lines().skip(1).map(|row| row.split(','));
+    let mut rows = rows.filter(|row| row.clone().take(key.len()).eq(key.iter().copied()));
+    let mut rest = rows.next()?.skip(key.len());
+    Some(Published {
+        figure: rest.next()?.parse().ok()?,
+        fitted: rest.next() != Some("unseen"),
+    })
 }
 
 /// The errors of a number of comparisons.
@@ -92,30 +146,43 @@ impl Errors {
 mod tests {
     use super::*;
 
+    fn fitted(figure: f64) -> Option<Published> {
+        let fitted = true;
+        Some(Published { figure, fitted })
+    }
+
     #[test]
     fn rows_are_found_by_the_names_of_the_lab() {
         let load = |machine, distance| latency(machine, Operation::Load, State::M, distance);
-        assert_eq!(load("westmere-ex", "same group"), Some(109.0));
-        assert_eq!(load("niagara-2", "same group"), Some(24.0));
-        assert_eq!(load("tilegx-36", "max hops"), Some(65.0));
+        assert_eq!(load("westmere-ex", "same group"), fitted(109.0));
+        assert_eq!(load("niagara-2", "same group"), fitted(24.0));
+        assert_eq!(load("tilegx-36", "max hops"), fitted(65.0));
         assert_eq!(load("tilegx-36", "5 hops"), None);
-        assert_eq!(local("opteron-6172", "RAM"), Some(136.0));
-        assert_eq!(contended("graviton-a72", Operation::Cas, 16), Some(2060.0));
-        assert_eq!(contended("westmere-ex", Operation::Cas, 16), None);
+        assert_eq!(local("opteron-6172", "RAM"), fitted(136.0));
+        let cas = |machine, threads| contended(machine, Operation::Cas, threads);
+        assert_eq!(cas("graviton-a72", 16), fitted(2060.0));
+        assert_eq!(cas("westmere-ex", 16), None);
+        assert!(!cas("graviton2-64", 4).unwrap().fitted);
+        let triad = server("graviton4-96", "triad", "96").unwrap();
+        assert_eq!((triad.figure, triad.fitted), (430.1, false));
+        assert_eq!(triad.times(2.0).figure, 860.2);
+        assert!(places("graviton4-96", "read").eq(["1", "96"]));
+        assert!(contended_threads("icelake-1035g4").eq([1, 2, 3, 4, 1, 2, 3, 4]));
     }
 
     #[test]
     fn errors_are_absolute() {
         let all = [
-            Compared::new(90.0, Some(100.0)),
+            Compared::new(90.0, fitted(100.0)),
             Compared::new(7.0, None),
-            Compared::new(130.0, Some(100.0)),
-            Compared::new(100.0, Some(100.0)),
+            Compared::new(130.0, fitted(100.0)),
+            Compared::new(100.0, fitted(100.0)),
         ];
         let errors = Errors::of(all.iter()).unwrap();
         assert_eq!(errors.compared, 3);
         assert!((errors.median - 0.1).abs() < 1e-12);
         assert!((errors.worst - 0.3).abs() < 1e-12);
         assert_eq!(Errors::of(all[1..2].iter()), None);
+        assert!(!all[0].is_unseen());
     }
 }

@@ -18,11 +18,13 @@ impl fmt::Display for SimulatedReport {
         self.write_latencies(f)?;
         self.write_contended(f)?;
         self.write_handovers(f)?;
+        self.write_bandwidths(f)?;
         self.write_system(f)?;
         prices(f, self.prices.as_ref())?;
         self.notes
             .iter()
             .try_for_each(|note| writeln!(f, "Note: {note}."))?;
+        summary(f, "rows that no fit has seen", self.unseen_errors)?;
         summary(
             f,
             "load, store, CAS, FAA on M, E, S, I lines",
@@ -41,6 +43,7 @@ impl SimulatedReport {
             "simulated",
             "published",
             "error",
+            "fit",
         ]);
         for cost in &self.local {
             table.add_row(row(["load", cost.level, "local"], &cost.cycles));
@@ -57,7 +60,14 @@ impl SimulatedReport {
     }
 
     fn write_contended(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&["operation", "threads", "simulated", "published", "error"]);
+        let mut table = table(&[
+            "operation",
+            "threads",
+            "simulated",
+            "published",
+            "error",
+            "fit",
+        ]);
         for cost in &self.contended {
             let operation = match cost.operation {
                 Operation::Cas => "compare-and-swap loop",
@@ -73,14 +83,37 @@ impl SimulatedReport {
     }
 
     fn write_handovers(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&["distance", "cores", "ns"]);
+        let mut table = table(&[
+            "distance",
+            "cores",
+            "simulated",
+            "published",
+            "error",
+            "fit",
+        ]);
         for cost in &self.handovers {
             let [a, b] = cost.cores;
-            table.add_row([cost.distance.clone(), format!("{a}+{b}"), number(cost.ns)]);
+            table.add_row(row([&cost.distance, &format!("{a}+{b}")], &cost.ns));
         }
         section(
             f,
-            "A word handed from core to core by compare-and-swap",
+            "A word handed from core to core by compare-and-swap: ns",
+            &table,
+        )
+    }
+
+    fn write_bandwidths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.bandwidths.is_empty() {
+            return Ok(());
+        }
+        let mut table = table(&["kernel", "cores", "simulated", "published", "error", "fit"]);
+        for cost in &self.bandwidths {
+            let what = [cost.kernel.name(), &cost.cores.to_string()];
+            table.add_row(row(what, &cost.gb_per_s));
+        }
+        section(
+            f,
+            "Cores that walk through arrays of their own, as STREAM does: GB/s of all",
             &table,
         )
     }
@@ -110,6 +143,9 @@ fn row<const N: usize>(what: [&str; N], cost: &Compared) -> Vec<String> {
         cost.published.map_or_else(none, number),
         cost.error
             .map_or_else(none, |error| format!("{:+.1}%", 100.0 * error)),
+        cost.fitted.map_or_else(none, |fitted| {
+            if fitted { "fitted" } else { "not seen" }.to_owned()
+        }),
     ];
     what.into_iter().map(str::to_owned).chain(numbers).collect()
 }
