@@ -2,7 +2,8 @@
 //!
 //! Each figure is the median of several runs on one host thread, with the
 //! least and the greatest; other work on the host makes them worse, never
-//! better. `--quick` runs each once; a word runs those with it in their name.
+//! better. `--quick` runs each once, `--counters` counts what the machine's parts do; a word runs
+//! those with it in their name.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -139,9 +140,11 @@ fn team(cores: u32, body: impl Fn(usize) + Clone + Send + 'static) {
 }
 
 fn simulate(config: &Config, program: impl FnOnce()) {
-    Simulation::new(config)
-        .run(program)
-        .expect("the program ends");
+    let simulation = match std::env::args().any(|argument| argument == "--counters") {
+        true => Simulation::new(config).counters(),
+        false => Simulation::new(config),
+    };
+    simulation.run(program).expect("the program ends");
 }
 
 fn hits(config: &Config) -> u64 {

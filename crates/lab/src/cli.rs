@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Presets(ListArgs),
     /// List the studies, their questions, and where they run by default
     Studies(ListArgs),
+    /// Write a small program of your own to begin with: a lock and a barrier, natively and simulated
+    NewProgram(NewProgramArgs),
     /// Print the completions of this command's words, for a shell to read
     Completions(CompletionsArgs),
     /// Write the manual: a page for each command
@@ -48,6 +50,15 @@ pub(crate) enum Command {
 pub(crate) struct ListArgs {
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewProgramArgs {
+    /// The crate's name, and that of the folder which is made for it here
+    pub(crate) name: String,
+    /// The folder of manycore's sources [default: those that this command was built from]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) manycore: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -81,6 +92,11 @@ pub(crate) struct MachineArgs {
     /// Thread counts, such as 2,4 [default: 2, 4, 8, ... and all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) threads: Vec<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) instruments: InstrumentArgs,
+    /// The folder for the files of --stats
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
 }
@@ -132,6 +148,18 @@ pub(crate) struct RunArgs {
     pub(crate) program: Vec<String>,
 }
 
+/// What every command that simulates takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InstrumentArgs {
+    /// Count what the simulated machine's parts do: writes NAME.stats.csv and a figure of the cycle
+    /// stacks
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write what simulated cores and threads do when, for https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timeline: Option<PathBuf>,
+}
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StudyArgs {
     /// Which study
@@ -162,7 +190,9 @@ pub(crate) struct StudyArgs {
     pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
-    /// Measure again what an interrupted run has already measured
+    #[command(flatten)]
+    pub(crate) instruments: InstrumentArgs,
+    /// Measure again what an interrupted run has already measured; so do --stats and --timeline
     #[arg(long)]
     pub(crate) fresh: bool,
     /// What to print

@@ -11,6 +11,7 @@ mod failure;
 #[cfg(test)]
 mod fuzz;
 mod input;
+mod instrument;
 mod machine;
 mod measure;
 mod model;

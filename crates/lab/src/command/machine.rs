@@ -2,20 +2,50 @@
 
 use crate::cli::{MachineArgs, counts};
 use crate::failure::bad_input;
+use crate::instrument;
 use crate::machine::{self, MachineOptions, MachineReport, simulated};
 use crate::measure::progress::Spinner;
+use crate::report::figure::FigureForm;
+use crate::report::files::OutFolder;
 use crate::world::World;
 
 pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
     let threads = counts("--threads", &args.threads)?;
     let threads: Vec<usize> = threads.into_iter().map(usize::from).collect();
-    match World::new(&args.on, &args.set, &[])? {
-        (World::Simulated(config), _) => {
+    let (world, set) = World::new(&args.on, &args.set, &[])?;
+    let asked = &args.instruments;
+    instrument::ask(&world, asked.stats, asked.timeline.as_deref())?;
+    match world {
+        World::Simulated(config) => {
+            // Before anything is simulated.
+            let out = asked
+                .stats
+                .then(|| OutFolder::prepare(&args.out))
+                .transpose()?;
             let spinner = Spinner::new("machine");
             let report = simulated::measure(&config, &threads, &mut |what| spinner.show(what))?;
-            super::show(&report, args.format)
+            super::show(&report, args.format)?;
+            let mut told = Vec::new();
+            if let Some(out) = out
+                && let Some((csv, figure)) =
+                    instrument::counted(&format!("simulated: {}", config.name))?
+            {
+                let file = |ending: &str| format!("machine.{}{ending}", config.name);
+                told.push(out.write(&file(".stats.csv"), csv)?);
+                for (name, contents) in FigureForm::default().files(&file(".stats"), &figure)? {
+                    told.push(out.write(&name, contents)?);
+                }
+            }
+            // The report may be for a program to read.
+            for path in told {
+                eprintln!("wrote {}", path.display());
+            }
+            if let Some(told) = instrument::write_timeline()? {
+                eprintln!("{told}");
+            }
+            Ok(())
         }
-        (World::Native, set) => {
+        World::Native => {
             if let Some(pair) = set.first() {
                 return Err(bad_input(format!(
                     "--set {pair}: this host cannot be changed; expected --on with a simulated \

@@ -7,6 +7,7 @@ mod machine;
 mod manual;
 mod merge;
 mod model;
+mod new_program;
 mod report;
 mod run;
 pub(crate) mod study;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(&args),
         Command::Presets(args) => show(&list::Presets::all()?, args.format),
         Command::Studies(args) => show(&list::Studies::all(), args.format),
+        Command::NewProgram(args) => new_program::run(&args),
         Command::Completions(args) => manual::completions(args.shell),
         Command::Man(args) => manual::write(&args.out),
     };

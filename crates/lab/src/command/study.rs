@@ -1,6 +1,7 @@
 //! `manycore study NAME`.
 
 use crate::cli::{Format, StudyArgs, counts};
+use crate::instrument;
 use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
@@ -30,12 +31,16 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
 }
 
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
-    let (study, request) = request(args)?;
+    let (study, mut request) = request(args)?;
+    let asked = &args.instruments;
+    // What was measured without counting was not counted.
+    request.fresh |= instrument::ask(&request.world, asked.stats, asked.timeline.as_deref())?;
     let plan = study.plan(&request)?;
     let form = FigureForm::parse(&args.effort.figure)?;
     let out = OutFolder::prepare(&args.effort.out)?;
     let (findings, paths) = study::run(study, &*plan, &form, &out)?;
     findings.journal.remove()?;
+    let timeline = instrument::write_timeline()?;
     super::print(&match args.format {
         Format::Csv => findings.csv,
         Format::Json => serde_json::to_string_pretty(&findings.json)?,
@@ -45,6 +50,9 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             for [kept, latest] in paths {
                 let (kept, latest) = (kept.display(), latest.display());
                 let _ = writeln!(text, "wrote {kept}, and the same as {latest}");
+            }
+            if let Some(told) = timeline {
+                let _ = writeln!(text, "{told}");
             }
             text
         }

@@ -73,6 +73,11 @@ impl FromStr for Shard {
 
 /// Measures the points that are not in the journal yet.
 pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
+    if args.instruments.stats || args.instruments.timeline.is_some() {
+        return Err(bad_input(
+            "--sweep: its points are not counted one by one; expected no --stats or --timeline",
+        ));
+    }
     let grid = Grid::new(args)?;
     let mut plans = Vec::new();
     let mut measurer = Measurer::simulated();

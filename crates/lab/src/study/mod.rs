@@ -19,10 +19,11 @@ mod unit;
 pub(crate) mod unknown;
 
 use crate::failure::bad_input;
+use crate::instrument;
 use crate::measure::journal::Journal;
 use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
-use crate::report::section::Section;
+use crate::report::section::{Captioned, Section};
 use crate::world::World;
 use settings::{Key, Settings};
 use std::num::NonZeroUsize;
@@ -148,6 +149,11 @@ pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
     })
 }
 
+/// How the figure of `--stats` is read.
+const STACKS: &str = "What the cores did with their time, all cores of a simulation together. \
+                      `serialised` is the part of accesses in which a request waited until the \
+                      home of its line had served others.";
+
 /// Carries a plan out and writes the study's files, all of them after
 /// the last measurement; what was measured stays in the journal.
 ///
@@ -160,6 +166,13 @@ pub(crate) fn run(
     out: &OutFolder,
 ) -> anyhow::Result<(Findings, Vec<[PathBuf; 2]>)> {
     let mut findings = plan.measure(out)?;
+    if let Some((csv, figure)) = instrument::counted(&findings.section.place)? {
+        findings.more.push(("stats.csv", csv));
+        findings
+            .section
+            .figures
+            .extend(Captioned::new(figure, STACKS));
+    }
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
     // By what follows the name of the study, or of the study and the machine.
     let mut files = vec![("csv".to_owned(), findings.csv.clone().into_bytes())];

@@ -4,12 +4,14 @@
 mod bad_input;
 mod barrier;
 mod graph;
+mod instruments;
 #[cfg(target_os = "linux")]
 mod limits;
 mod machine;
 mod manual;
 mod model;
 mod models;
+mod new_program;
 mod packing;
 #[cfg(unix)]
 mod provenance;

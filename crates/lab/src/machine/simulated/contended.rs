@@ -4,6 +4,7 @@
 use super::buffer::{Buffer, Word};
 use super::latency::Operation;
 use super::thread::spawn;
+use crate::instrument;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
@@ -23,7 +24,8 @@ pub(super) fn measure(
     operation: Operation,
     threads: usize,
 ) -> Result<Run<f64>, SimulationError> {
-    Simulation::new(config).run(|| {
+    let name = format!("contended {}, {threads} threads", operation.name());
+    instrument::run(Simulation::new(config), &name, || {
         // The counter has its lines, and its page, to itself.
         let counter = Arc::new(Buffer::new(config, 1));
         // Late enough for the last thread to have started.

@@ -4,6 +4,7 @@
 use super::buffer::{Buffer, Word};
 use super::distance::Distance;
 use super::thread::spawn;
+use crate::instrument;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, Ordering::SeqCst, Platform};
@@ -14,7 +15,8 @@ const WORDS: usize = 64;
 const ROUND_TRIPS: u64 = 20;
 
 pub(super) fn measure(config: &Config, distance: &Distance) -> Result<Run<f64>, SimulationError> {
-    Simulation::new(config).run(|| {
+    let name = format!("handover, {}", distance.name);
+    instrument::run(Simulation::new(config), &name, || {
         let buffer = Arc::new(Buffer::new(config, WORDS));
         let player = |core, mine| {
             let buffer = Arc::clone(&buffer);

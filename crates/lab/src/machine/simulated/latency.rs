@@ -9,6 +9,7 @@
 use super::buffer::{Buffer, Word, lines_a_home, mean};
 use super::distance::Distance;
 use super::thread::spawn;
+use crate::instrument;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
@@ -140,7 +141,8 @@ pub(super) fn measure(
         .flat_map(|operation| State::ALL.map(|state| (operation, state)))
         .filter(|&(_, state)| state != State::S || distance.second.is_some())
         .collect();
-    Simulation::new(config).run(|| {
+    let name = format!("latencies, {}", distance.name);
+    instrument::run(Simulation::new(config), &name, || {
         let samples = samples(config, distance, &cells);
         let costs = cells.iter().zip(samples.chunks(SAMPLES));
         let costs = costs.filter_map(|(&(operation, state), samples)| {

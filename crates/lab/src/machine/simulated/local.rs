@@ -3,6 +3,7 @@
 use super::buffer::{Buffer, is_home, mean};
 use super::distance::mesh_hops;
 use super::thread::spawn;
+use crate::instrument;
 use manycore_chip::config::{Config, Slices};
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
@@ -13,7 +14,7 @@ pub(super) type Levels = Vec<(&'static str, f64)>;
 /// Loads by core 0, which nobody disturbs. For a last-level cache in slices,
 /// and for the memory behind it, loads a hop away are meant.
 pub(super) fn measure(config: &Config) -> Result<Run<Levels>, SimulationError> {
-    Simulation::new(config).run(|| {
+    instrument::run(Simulation::new(config), &"local loads", || {
         let config = config.clone();
         spawn(0, move || levels(&config)).join()
     })

@@ -1,6 +1,7 @@
 //! What the simulated system charges for waking threads and for loops.
 
 use super::thread::spawn;
+use crate::instrument;
 use manycore::Builder;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
@@ -16,7 +17,8 @@ pub(super) const ASLEEP_US: [u64; 2] = [50, 10_000];
 /// Nanoseconds from the call that wakes a thread, which sleeps on core 1, to
 /// its first instruction.
 pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, SimulationError> {
-    Simulation::new(config).run(|| {
+    let name = format!("wake-up after {asleep_us} us");
+    instrument::run(Simulation::new(config), &name, || {
         let word = Arc::new(FutexWord::new(0));
         let sleeper = {
             let word = Arc::clone(&word);
@@ -54,7 +56,8 @@ const LONGEST_PAUSE_NS: u64 = 1_000;
 /// Nanoseconds that a loop of one iteration a thread takes beyond the iteration, up to
 /// [`LONGEST_PAUSE_NS`] after another such loop.
 pub(super) fn launch(config: &Config, threads: usize) -> Result<Run<f64>, SimulationError> {
-    Simulation::new(config).run(|| {
+    let name = format!("loops, {threads} threads");
+    instrument::run(Simulation::new(config), &name, || {
         let task = || Simulated::compute(instructions(config, TASK_NS));
         // Before there are workers: when they fall asleep they interrupt the other cores.
         let alone = cycles_of(task);

@@ -129,7 +129,16 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("ideal", 7, hollow(Disc)),
         ("fair sharing", 3, hollow(Diamond)),
         ("pinned", 5, hollow(Square)),
-        // Where time goes.
+        // Where a simulated core's time goes.
+        ("compute", 0, filled(Square)),
+        ("own caches", 2, filled(Square)),
+        ("other caches", 5, filled(Square)),
+        ("memory", 6, filled(Square)),
+        ("atomic", 4, filled(Square)),
+        ("serialised", 1, filled(Square)),
+        ("spin, message", 7, filled(Square)),
+        ("kernel", 3, filled(Square)),
+        // Where a native thread's time goes.
         ("user", 0, filled(Square)),
         ("system", 4, filled(Square)),
         ("I/O", 3, filled(Square)),

@@ -2,6 +2,7 @@
 
 use super::program::GraphProgram;
 use super::search::Search;
+use crate::instrument;
 use crate::study::trial::{Machines, Place, Trial};
 use anyhow::{anyhow, bail};
 use manycore::Native;
@@ -58,7 +59,8 @@ impl Trial for GraphCase {
     fn simulate(&self, machines: &Machines) -> anyhow::Result<(GraphOutcome, u64)> {
         let chip = machines.build(0, self.cores, &[])?;
         let place = Place::on_chip(&chip, self.cores);
-        let run = Simulation::new(&chip.0).run(|| self.run::<Simulated>(&place, 1.0));
+        let program = || self.run::<Simulated>(&place, 1.0);
+        let run = instrument::run(Simulation::new(&chip.0), self, program);
         let run = run.map_err(|error| anyhow!("{error}"))?;
         Ok((run.value?, run.statistics.hash))
     }

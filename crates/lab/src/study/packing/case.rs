@@ -8,6 +8,7 @@ use super::memory::{Bandwidth, DISK_BYTES_A_NS, Memory};
 use super::mode::Mode;
 use super::run::{PackingRan, Prepared, run};
 use super::world::PackingWorld;
+use crate::instrument;
 use crate::study::trial::{Machines, Trial};
 use anyhow::anyhow;
 use manycore::Native;
@@ -236,7 +237,7 @@ impl Trial for PackingCase {
             let ready = self.prepare::<Simulated>(per_ns, Bandwidth::of(machine));
             run::<Simulated>(self, ready, &cpus)
         };
-        let simulated = Simulation::new(&chip.0).run(program);
+        let simulated = instrument::run(Simulation::new(&chip.0), self, program);
         let simulated = simulated.map_err(|error| anyhow!("{error}"))?;
         let (ran, statistics) = (simulated.value?, simulated.statistics);
         Ok((self.outcome(&ran, chip.0.ghz), statistics.hash))

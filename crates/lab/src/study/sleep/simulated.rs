@@ -5,6 +5,7 @@ use super::cell::{Policy, SleepCell};
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, SleepSample};
 use super::pool::{self, Erased};
+use crate::instrument;
 use crate::measure::progress::Progress;
 use crate::study::chip::Chip;
 use crate::study::trial::simulate_policies;
@@ -79,9 +80,8 @@ fn simulate(
         receive.try_recv().context("the caller panicked")?
     };
     let simulation = Simulation::new(&chip.0).stack_size(STACK);
-    let run = simulation
-        .run(program)
-        .map_err(|error| anyhow!("{error}"))?;
+    let name = format!("{cell}: {policy}");
+    let run = instrument::run(simulation, &name, program).map_err(|error| anyhow!("{error}"))?;
     // A copy: what was allocated in the simulated machine's memory keeps all
     // of that.
     let found = run.value?.clone();

@@ -1,6 +1,7 @@
 //! One run of the benchmark: independent tasks of one length, and who does them
 //! (Park 2013, section 6.2.1).
 
+use crate::instrument;
 use crate::study::trial::{Machines, Place, Trial, pass_until};
 use anyhow::{anyhow, bail};
 use manycore::Native;
@@ -84,7 +85,7 @@ impl Trial for StealingCase {
         let place = Place::on_chip(&chip, self.cores);
         let cpi = chip.0.core.cpi;
         let program = || self.run::<Simulated>(&place, 1.0, cpi)?.outcome(1.0);
-        let run = Simulation::new(&chip.0).run(program);
+        let run = instrument::run(Simulation::new(&chip.0), self, program);
         let run = run.map_err(|error| anyhow!("{error}"))?;
         Ok((run.value?, run.statistics.hash))
     }

@@ -3,6 +3,7 @@
 use super::log::Course;
 use super::point::{TeamPoint, TeamSample};
 use super::run::{TeamRan, run};
+use crate::instrument;
 use crate::study::trial::{Machines, Place, Trial};
 use anyhow::anyhow;
 use manycore::Native;
@@ -36,7 +37,7 @@ fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSampl
         Course::audit(&ran.logs)?;
         anyhow::Ok((Course::of(&ran.logs)?, ran.answer))
     };
-    let ran = Simulation::new(&chip.0).run(program);
+    let ran = instrument::run(Simulation::new(&chip.0), point, program);
     let ran = ran.map_err(|error| anyhow!("{error}"))?;
     let (course, answer) = ran.value?;
     let messages = ran.statistics.messages.map_or(0, |messages| messages.moved);

@@ -3,6 +3,7 @@
 use super::chip::DocumentChip;
 use super::document;
 use super::task::UnitTask;
+use crate::instrument;
 use crate::study::block_size::grid::{Class, LoopCell};
 use crate::study::block_size::load::Kernel;
 use crate::study::block_size::policy::LoopPolicy;
@@ -50,8 +51,8 @@ pub(in crate::study) fn simulate(
         Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
         receive.try_recv().context("the caller panicked")?
     };
-    let run = Simulation::new(&chip.config).run(program);
     let context = || format!("block-size, {cell}: {policy}");
+    let run = instrument::run(Simulation::new(&chip.config), &context(), program);
     let run = run
         .map_err(|error| anyhow!("{error}"))
         .with_context(context)?;

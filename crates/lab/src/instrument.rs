@@ -1,0 +1,253 @@
+//! What simulations tell beside their results: `--stats` and `--timeline`.
+//!
+//! A command that was asked for one says so once, before anything is simulated. From then on every
+//! simulation of this process counts, whichever study or probe it belongs to, and leaves here what
+//! it counted. That is why this is the process's and no argument of ten studies: a simulation that
+//! would not be told could not forget it.
+
+use crate::failure::bad_input;
+use crate::report::csv;
+use crate::report::figure::{Axis, Content, Figure, Panel};
+use crate::report::words;
+use crate::world::World;
+use anyhow::Context;
+use manycore_chip::{CounterRow, Run, Simulation, SimulationError, Trace};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+/// What is kept, if anything.
+static ASKED: OnceLock<Instruments> = OnceLock::new();
+
+/// Segments of a simulation's timeline: a few megabytes of JSON.
+const SEGMENTS: usize = 20_000;
+/// Simulations in one timeline.
+const TRACES: usize = 16;
+/// Simulations in one figure.
+const BARS: usize = 60;
+
+struct Instruments {
+    counts: bool,
+    timeline: Option<PathBuf>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By simulation: those that run side by side end in any order.
+    cells: BTreeMap<String, Cell>,
+    /// The first by name, whichever ended first.
+    traces: BTreeMap<String, Trace>,
+    /// Simulations that ended.
+    simulations: usize,
+}
+
+/// What a simulation counted.
+struct Cell {
+    rows: Vec<CounterRow>,
+    /// The cycle stack of all its cores.
+    stack: Vec<(&'static str, u64)>,
+}
+
+/// A row of `NAME.stats.csv`.
+#[derive(Serialize)]
+struct StatRow<'a> {
+    simulation: &'a str,
+    part: &'a str,
+    which: &'a str,
+    quantity: &'a str,
+    value: f64,
+    unit: &'a str,
+}
+
+/// Counts from now on, in `world`, if `stats` or `timeline` asks for it; whether one does.
+pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow::Result<bool> {
+    let flag = match (stats, timeline) {
+        (false, None) => return Ok(false),
+        (true, _) => "--stats".to_owned(),
+        (false, Some(path)) => format!("--timeline {}", path.display()),
+    };
+    if matches!(world, World::Native) {
+        return Err(bad_input(format!(
+            "{flag}: this host is not simulated and is not counted; expected --on with a \
+             simulated machine"
+        )));
+    }
+    if let Some(path) = timeline {
+        // Before anything is simulated.
+        File::create(path)
+            .map_err(|error| bad_input(format!("--timeline {}: {error}", path.display())))?;
+    }
+    let instruments = Instruments {
+        counts: stats,
+        timeline: timeline.map(Path::to_owned),
+        kept: Mutex::default(),
+    };
+    // A process runs one command.
+    let _ = ASKED.set(instruments);
+    Ok(true)
+}
+
+/// Runs `program` in `simulation`, which a user knows as `name`, and keeps what is asked for.
+pub(crate) fn run<T>(
+    simulation: Simulation,
+    name: &impl Display,
+    program: impl FnOnce() -> T,
+) -> Result<Run<T>, SimulationError> {
+    let Some(asked) = ASKED.get() else {
+        return simulation.run(program);
+    };
+    let simulation = match asked.counts {
+        true => simulation.counters(),
+        false => simulation,
+    };
+    let mut run = match asked.timeline {
+        Some(_) => simulation.timeline(SEGMENTS),
+        None => simulation,
+    }
+    .run(program)?;
+    let mut kept = lock(&asked.kept);
+    kept.simulations += 1;
+    if let Some(counters) = run.statistics.counters.take() {
+        let mut rows = counters.rows(&run.statistics.report.lines);
+        rows.retain(|row| row.value != 0.0);
+        let stack = counters.total().stack();
+        kept.cells.insert(name.to_string(), Cell { rows, stack });
+    }
+    if asked.timeline.is_some() {
+        kept.traces.insert(name.to_string(), run.trace.clone());
+        if kept.traces.len() > TRACES {
+            kept.traces.pop_last();
+        }
+    }
+    Ok(run)
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    // What a panicked thread leaves is whole entries.
+    kept.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+/// All that was counted, as CSV and as a figure; nothing if nobody asked. `place` says where it
+/// was simulated.
+pub(crate) fn counted(place: &str) -> anyhow::Result<Option<(String, Figure)>> {
+    let Some(asked) = ASKED.get().filter(|asked| asked.counts) else {
+        return Ok(None);
+    };
+    let kept = lock(&asked.kept);
+    let mut rows = Vec::new();
+    for (simulation, cell) in &kept.cells {
+        rows.extend(cell.rows.iter().map(|row| StatRow {
+            simulation,
+            part: row.part,
+            which: &row.which,
+            quantity: &row.quantity,
+            value: row.value,
+            unit: row.unit,
+        }));
+    }
+    Ok(Some((csv::text(&rows)?, figure(&kept.cells, place))))
+}
+
+/// The parts of a bar, and what of the cycle stack each has: colours for fewer than all.
+const PARTS: [(&str, &[&str]); 9] = [
+    ("compute", &["compute"]),
+    ("own caches", &["l1", "l2"]),
+    ("other caches", &["group", "remote"]),
+    ("memory", &["memory"]),
+    ("atomic", &["atomic"]),
+    ("serialised", &["serialised"]),
+    ("spin, message", &["spin", "message"]),
+    ("kernel", &["futex", "switch"]),
+    ("idle", &["idle"]),
+];
+
+/// The cycle stacks, one above the other.
+fn figure(cells: &BTreeMap<String, Cell>, place: &str) -> Figure {
+    let cycles = |cell: &Cell, names: &[&str]| -> u64 {
+        let of_part = cell.stack.iter().filter(|(what, _)| names.contains(what));
+        of_part.map(|(_, cycles)| cycles).sum()
+    };
+    let occurs = |names: &[&str]| cells.values().any(|cell| cycles(cell, names) > 0);
+    let parts: Vec<_> = PARTS.iter().filter(|(_, names)| occurs(names)).collect();
+    let rows = cells.iter().take(BARS).map(|(name, cell)| {
+        let all: u64 = cell.stack.iter().map(|(_, cycles)| cycles).sum();
+        let share = |names| 100.0 * cycles(cell, names) as f64 / all.max(1) as f64;
+        let shares = parts.iter().map(|(_, names)| share(names)).collect();
+        (name.clone(), shares)
+    });
+    let panel = Panel {
+        title: String::new(),
+        content: Content::Bars {
+            x: Axis::linear("share of the cores' time", "%"),
+            rows: rows.collect(),
+            parts: parts.iter().map(|(part, _)| (*part).to_owned()).collect(),
+        },
+    };
+    // How often each part is the largest.
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    for cell in cells.values() {
+        let largest = parts.iter().max_by_key(|(_, names)| cycles(cell, names));
+        if let Some((what, _)) = largest {
+            *wins.entry(what).or_default() += 1;
+        }
+    }
+    let message = match wins.iter().max_by_key(|(_, count)| **count) {
+        None => "Nothing was simulated".to_owned(),
+        Some((what, count)) => format!(
+            "The largest part of the cores' time is `{what}` in {} of {} simulations",
+            words::count(*count as u64),
+            words::count(cells.len() as u64)
+        ),
+    };
+    let left_out = match cells.len().saturating_sub(BARS) {
+        0 => String::new(),
+        more => format!("; {more} more simulations are in the CSV file"),
+    };
+    Figure {
+        part: "stats".into(),
+        message,
+        note: format!("Cycle stack of all cores, a bar a simulation ({place}){left_out}"),
+        panels: vec![panel],
+    }
+}
+
+/// Writes the timeline, if somebody asked for it; what to tell the user.
+pub(crate) fn write_timeline() -> anyhow::Result<Option<String>> {
+    let Some((asked, path)) = ASKED
+        .get()
+        .and_then(|asked| Some((asked, asked.timeline.as_ref()?)))
+    else {
+        return Ok(None);
+    };
+    let kept = lock(&asked.kept);
+    let traces: Vec<(&str, &Trace)> = kept
+        .traces
+        .iter()
+        .map(|(name, one)| (&**name, one))
+        .collect();
+    let written = File::create(path).and_then(|file| Trace::write_all(file, &traces));
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    let missing: u64 = traces.iter().map(|(_, trace)| trace.missing()).sum();
+    let mut told = format!(
+        "wrote {}; open it at https://ui.perfetto.dev",
+        path.display()
+    );
+    if kept.simulations > traces.len() {
+        told += &format!(
+            "\nthe timeline has {} of {} simulations, the first by name",
+            traces.len(),
+            kept.simulations
+        );
+    }
+    if missing > 0 {
+        told += &format!(
+            "\nthe timeline is cut: it keeps {SEGMENTS} segments and {SEGMENTS} sleeps and \
+             regions of a simulation, and lacks {missing}; `otherData` in the file says from when"
+        );
+    }
+    Ok(Some(told))
+}

@@ -1,0 +1,138 @@
+//! `--stats` and `--timeline` of studies and machines.
+
+use crate::Bench;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+
+const SMALL: [&str; 8] = [
+    "study",
+    "barrier",
+    "--cores",
+    "2,4",
+    "--only",
+    "sense,futex",
+    "--set",
+    "episodes=5",
+];
+
+/// The rows of a file of statistics: simulation, part, which, quantity and value.
+fn rows(text: &str) -> Vec<(String, String, String, String, f64)> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head: Vec<&str> = reader.headers().unwrap().iter().collect();
+    let expected = ["simulation", "part", "which", "quantity", "value", "unit"];
+    assert_eq!(head, expected);
+    let rows = reader.records().map(|row| {
+        let row = row.unwrap();
+        let text = |at: usize| row[at].to_owned();
+        (text(0), text(1), text(2), text(3), row[4].parse().unwrap())
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_study_counts_each_simulation_and_its_results_stay_the_same() {
+    let (plain, counted) = (Bench::new(), Bench::new());
+    let hash = |bench: &Bench| {
+        let text = fs::read_to_string(bench.path("out/barrier.meta.json")).unwrap();
+        let meta: Value = serde_json::from_str(&text).unwrap();
+        meta["hash"].as_str().unwrap().to_owned()
+    };
+    plain.run(&SMALL).ok();
+    let text = counted.run(&[&SMALL[..], &["--stats"]].concat()).ok().out();
+    assert!(text.contains("barrier.stats.csv"), "{text}");
+    assert_eq!(hash(&plain), hash(&counted));
+    let csv = fs::read_to_string(counted.path("out/barrier.stats.csv")).unwrap();
+    let mut stacks: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
+    for (simulation, part, which, quantity, value) in rows(&csv) {
+        if part == "machine" && quantity == "length" {
+            stacks.entry((simulation, part)).or_default().1 = value;
+        } else if part == "machine" && quantity.starts_with("cycles-") {
+            stacks.entry((simulation, part)).or_default().0 += value;
+        } else if part == "llc" || part == "link" || part == "controller" {
+            assert!(value > 0.0, "{which}");
+        }
+    }
+    // Two barriers on two machines, each in a loop and in two single waits.
+    assert!(stacks.len() >= 4, "{stacks:?}");
+    for (cell, (sum, length)) in stacks {
+        let cores = sum / length;
+        // The third machine is the study's reference, which stays as large as it is.
+        assert!(
+            [2.0, 4.0, 64.0].contains(&cores),
+            "{cell:?}: {sum} of {length}"
+        );
+    }
+    let svg = fs::read_to_string(counted.path("out/barrier.stats.svg")).unwrap();
+    assert!(
+        svg.contains("serialised") && svg.contains("Cycle stack"),
+        "{svg}"
+    );
+    assert!(!plain.path("out/barrier.stats.csv").exists());
+}
+
+#[test]
+fn a_timeline_is_json_for_perfetto_and_is_bounded() {
+    let bench = Bench::new();
+    let asked = [&SMALL[..], &["--timeline", "all.json"]].concat();
+    let text = bench.run(&asked).ok().out();
+    assert!(text.contains("wrote all.json"), "{text}");
+    let file = fs::read_to_string(bench.path("all.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    let runs = file["otherData"].as_array().unwrap();
+    assert!((4..=16).contains(&runs.len()), "{}", runs.len());
+    let events = file["traceEvents"].as_array().unwrap();
+    let mut last = BTreeMap::new();
+    for event in events.iter().filter(|event| event["cat"] != "region") {
+        // Segments of a core do not overlap.
+        if let (Some(pid), Some(at)) = (event["pid"].as_u64(), event["ts"].as_f64())
+            && pid % 2 == 1
+        {
+            let end = last.entry((pid, event["tid"].as_u64())).or_insert(0.0);
+            assert!(at >= *end - 1e-9, "{event}");
+            *end = at + event["dur"].as_f64().unwrap();
+        }
+    }
+    assert!(last.len() >= 8, "{last:?}");
+}
+
+#[test]
+fn a_machine_is_counted_probe_by_probe() {
+    let bench = Bench::new();
+    let args = [
+        "machine",
+        "--on",
+        "atac-64",
+        "--set",
+        "cores=4",
+        "--threads",
+        "2",
+        "--stats",
+    ];
+    bench.run(&args).ok();
+    let csv = fs::read_to_string(bench.path("out/machine.atac-64.stats.csv")).unwrap();
+    let probes: std::collections::BTreeSet<String> =
+        rows(&csv).into_iter().map(|row| row.0).collect();
+    assert!(probes.contains("local loads"), "{probes:?}");
+    assert!(
+        probes.iter().any(|probe| probe.starts_with("contended")),
+        "{probes:?}"
+    );
+}
+
+#[test]
+fn where_nothing_is_simulated_nothing_is_counted() {
+    for (flag, args) in [
+        ("--stats", &["machine", "--stats"][..]),
+        ("--stats", &["study", "sleep", "--stats"]),
+        ("--timeline", &["machine", "--timeline", "t.json"]),
+    ] {
+        Bench::new().run(args).refused(&[flag, "--on"]);
+    }
+    let nowhere = [&SMALL[..], &["--timeline", "no/such/t.json"]].concat();
+    Bench::new()
+        .run(&nowhere)
+        .refused(&["--timeline no/such/t.json"]);
+    let sweep = [&SMALL[..], &["--sweep", "seed=1,2", "--stats"]].concat();
+    Bench::new().run(&sweep).refused(&["--sweep", "--stats"]);
+}
