@@ -123,8 +123,12 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// The program, linked for riscv64-linux, and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
-        value_name = "PROGRAM")]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
     pub(crate) program: Vec<String>,
 }
 

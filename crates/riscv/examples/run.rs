@@ -10,7 +10,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("expected a preset, or - for none, a program, and its arguments".into());
     };
     let program = arguments.fold(Program::new(file), Program::argument);
-    let program = program.root("/usr/riscv64-linux-gnu").environment("OMP_NUM_THREADS=6");
+    let program = program
+        .root("/usr/riscv64-linux-gnu")
+        .environment("OMP_NUM_THREADS=6");
     let start = Instant::now();
     let outcome = match &*preset {
         "-" => program.run_functionally(4)?,

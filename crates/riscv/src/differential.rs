@@ -80,24 +80,45 @@ fn candidate(rng: &mut Rng) -> u32 {
 fn is_tame(i: Instruction) -> bool {
     use Kind::*;
     let memory = i.is_load() || matches!(i.kind, Sb | Sh | Sw | Sd | Flw | Fld | Fsw | Fsd);
-    let amo = i.kind as u8 >= AmoswapW as u8 && i.kind as u8 <= AmomaxuD as u8
+    let amo = i.kind as u8 >= AmoswapW as u8
+        && i.kind as u8 <= AmomaxuD as u8
         && !matches!(i.kind, LrD | ScD);
     let csr = i.kind as u8 >= Csrrw as u8 && i.kind as u8 <= Csrrci as u8;
     let branch = i.kind as u8 >= Beq as u8 && i.kind as u8 <= Bgeu as u8;
-    let float = i.kind as u8 >= FmaddS as u8 && i.kind as u8 <= FcvtDS as u8
+    let float = i.kind as u8 >= FmaddS as u8
+        && i.kind as u8 <= FcvtDS as u8
         && !matches!(i.kind, Fld | Fsd);
-    let writes_float = float && !matches!(
-        i.kind,
-        FcvtWS | FcvtWuS | FcvtLS | FcvtLuS | FmvXW | FeqS | FltS | FleS | FclassS | FcvtWD
-            | FcvtWuD | FcvtLD | FcvtLuD | FmvXD | FeqD | FltD | FleD | FclassD
-    );
+    let writes_float = float
+        && !matches!(
+            i.kind,
+            FcvtWS
+                | FcvtWuS
+                | FcvtLS
+                | FcvtLuS
+                | FmvXW
+                | FeqS
+                | FltS
+                | FleS
+                | FclassS
+                | FcvtWD
+                | FcvtWuD
+                | FcvtLD
+                | FcvtLuD
+                | FmvXD
+                | FeqD
+                | FltD
+                | FleD
+                | FclassD
+        );
     let keeps = writes_float
         || matches!(i.kind, Flw | Fld | Fsw | Fsd)
-        || !matches!(i.rd, CURSOR | SPARE) || matches!(i.kind, Sb | Sh | Sw | Sd);
+        || !matches!(i.rd, CURSOR | SPARE)
+        || matches!(i.kind, Sb | Sh | Sw | Sd);
     // qemu 7.2 counts more than 32 zeros in a word of zeros.
     let known_wrong = i.kind == Ctzw;
     let unordered = matches!(i.kind, Auipc | Jal | Jalr | LrW | LrD | ScW | ScD);
-    let control = known_wrong || branch || unordered || i.ends_block() || matches!(i.kind, Fence | Pause);
+    let control =
+        known_wrong || branch || unordered || i.ends_block() || matches!(i.kind, Fence | Pause);
     let mode = !float || !matches!(i.rounding, 5 | 6);
     let at_spare = !(memory || amo) || i.rs1 == SPARE;
     let known_csr = !csr || i.imm == 1;
@@ -112,7 +133,13 @@ fn sequence(rng: &mut Rng, code: &mut Vec<u8>) {
     word(i_type(LOAD, 5, 3, cursor, 0));
     word(i_type(SYSTEM, 0, 1, 5, FCSR));
     for register in 0..32 {
-        word(i_type(LOAD_FLOAT, register, 3, cursor, 256 + 8 * register as i32));
+        word(i_type(
+            LOAD_FLOAT,
+            register,
+            3,
+            cursor,
+            256 + 8 * register as i32,
+        ));
     }
     for register in (1..32).filter(|&register| register != cursor && register != spare) {
         word(i_type(LOAD, register, 3, cursor, 8 * register as i32));
@@ -239,13 +266,21 @@ fn ours(file: &Path, machine: Option<&Config>) -> (Outcome, Vec<u8>) {
 
 #[test]
 fn random_instructions_do_what_qemu_does() {
-    if Command::new("qemu-riscv64").arg("--version").output().is_err() {
+    if Command::new("qemu-riscv64")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
         eprintln!("SKIPPED: qemu-riscv64 is not installed (apt-get install qemu-user)");
         return;
     }
-    let cases = std::env::var("MANYCORE_CASES").ok().and_then(|text| text.parse().ok());
+    let cases = std::env::var("MANYCORE_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let cases: usize = cases.unwrap_or(5_000);
-    let seed = std::env::var("MANYCORE_SEED").ok().and_then(|text| text.parse().ok());
+    let seed = std::env::var("MANYCORE_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let mut rng = Rng::with_seed(seed.unwrap_or(7));
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("program");
@@ -255,8 +290,15 @@ fn random_instructions_do_what_qemu_does() {
         std::fs::write(&file, &text).expect("room for a program");
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&file, executable).expect("the file is ours");
-        let qemu = Command::new("qemu-riscv64").arg(&file).output().expect("qemu is there");
-        assert!(qemu.status.success(), "round {round}: qemu: {:?}", qemu.status);
+        let qemu = Command::new("qemu-riscv64")
+            .arg(&file)
+            .output()
+            .expect("qemu is there");
+        assert!(
+            qemu.status.success(),
+            "round {round}: qemu: {:?}",
+            qemu.status
+        );
         let machine = (round % 16 == 0).then_some(&machine);
         let (outcome, output) = ours(&file, machine);
         assert_eq!(outcome.status, 0, "{:?}", outcome.message);

@@ -10,6 +10,7 @@ mod hart;
 mod isa;
 mod linux;
 mod memory;
+mod network;
 mod program;
 mod timed;
 

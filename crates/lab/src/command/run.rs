@@ -30,9 +30,14 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         && !root.is_dir()
     {
         let root = root.display();
-        return Err(bad_input(format!("--root {root}: no such folder; expected the sysroot")));
+        return Err(bad_input(format!(
+            "--root {root}: no such folder; expected the sysroot"
+        )));
     }
-    let wrong = args.env.iter().find(|pair| pair.split_once('=').is_none_or(|(name, _)| name.is_empty()));
+    let wrong = args
+        .env
+        .iter()
+        .find(|pair| pair.split_once('=').is_none_or(|(name, _)| name.is_empty()));
     if let Some(pair) = wrong {
         return Err(bad_input(format!("--env {pair}: expected NAME=VALUE")));
     }
@@ -44,7 +49,11 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         eprintln!("manycore: {}: {message}", args.program[0]);
     }
     if let (Some(path), Some(timing)) = (&args.timeline, &outcome.timing) {
-        let write = || timing.run.write_timeline(BufWriter::new(File::create(path)?));
+        let write = || {
+            timing
+                .run
+                .write_timeline(BufWriter::new(File::create(path)?))
+        };
         write().with_context(|| format!("--timeline {}", path.display()))?;
     }
     if !args.quiet {
@@ -54,7 +63,9 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
-    let mut program = Program::new(&args.program[0]).seed(args.seed).memory(args.memory << 20);
+    let mut program = Program::new(&args.program[0])
+        .seed(args.seed)
+        .memory(args.memory << 20);
     for text in &args.program[1..] {
         program = program.argument(text);
     }
@@ -70,12 +81,18 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     if args.timeline.is_some() {
         program = program.timeline(SEGMENTS);
     }
-    if args.functional { program.run_functionally(machine.cores) } else { program.run(machine) }
+    if args.functional {
+        program.run_functionally(machine.cores)
+    } else {
+        program.run(machine)
+    }
 }
 
 fn summary(outcome: &Outcome, machine: &Config, stats: bool) -> String {
     let mut text = format!("instructions {}\n", outcome.instructions);
-    let Some(timing) = &outcome.timing else { return text };
+    let Some(timing) = &outcome.timing else {
+        return text;
+    };
     let statistics = &timing.run.statistics;
     // Text in memory takes whatever is written.
     let _ = writeln!(
@@ -88,7 +105,12 @@ fn summary(outcome: &Outcome, machine: &Config, stats: bool) -> String {
         machine.ghz,
     );
     for pair in timing.marks.chunks_exact(2) {
-        let _ = writeln!(text, "region       {} cycles, from {}", pair[1] - pair[0], pair[0]);
+        let _ = writeln!(
+            text,
+            "region       {} cycles, from {}",
+            pair[1] - pair[0],
+            pair[0]
+        );
     }
     let _ = writeln!(text, "threads      {}", statistics.threads);
     let _ = writeln!(text, "hash         {:016x}", statistics.hash);
@@ -107,7 +129,11 @@ fn places(timing: &Timing) -> String {
         let share = cycles as f64 / all * 100.0;
         let _ = writeln!(text, "{:>16} {cycles:>14} {share:>6.1}%", activity.label());
     }
-    let fought: Vec<_> = timing.hot.iter().filter(|hot| hot.line.transfers > 0).collect();
+    let fought: Vec<_> = timing
+        .hot
+        .iter()
+        .filter(|hot| hot.line.transfers > 0)
+        .collect();
     if !fought.is_empty() {
         text.push_str("\nlines that were fought over: changes of owner, invalidations\n");
     }

@@ -14,7 +14,14 @@ const MODES: [Rounding; 5] = [
 
 /// A number of any kind: ends of ranges, NaNs, and neighbours of one as often as others.
 fn any(format: Format, rng: &mut Rng) -> u64 {
-    let special = [0, 1, format.infinity(), format.infinity() - 1, format.nan(), format.one()];
+    let special = [
+        0,
+        1,
+        format.infinity(),
+        format.infinity() - 1,
+        format.nan(),
+        format.one(),
+    ];
     let mask = format.sign() | (format.sign() - 1);
     let bits = match rng.u8(..4) {
         0 => special[rng.usize(..special.len())].wrapping_add(rng.u64(..3)),
@@ -37,16 +44,27 @@ fn to_nearest_it_is_the_hosts_arithmetic() {
         let same = |ours: u64, host: f64| {
             // By its bits: the compiler takes one NaN for as good as another.
             let bits = host.to_bits();
-            let host = if DOUBLE.is_nan(bits) { DOUBLE.nan() } else { bits };
+            let host = if DOUBLE.is_nan(bits) {
+                DOUBLE.nan()
+            } else {
+                bits
+            };
             assert_eq!(ours, host, "{a:x} {b:x} {c:x}");
         };
         same(soft::add(DOUBLE, a, b, mode, &mut flags), x + y);
         same(soft::multiply(DOUBLE, a, b, mode, &mut flags), x * y);
         same(soft::divide(DOUBLE, a, b, mode, &mut flags), x / y);
         same(soft::square_root(DOUBLE, a, mode, &mut flags), x.sqrt());
-        same(soft::multiply_add(DOUBLE, a, b, c, mode, &mut flags), x.mul_add(y, z));
+        same(
+            soft::multiply_add(DOUBLE, a, b, c, mode, &mut flags),
+            x.mul_add(y, z),
+        );
         let single = convert::between(DOUBLE, SINGLE, a, mode, &mut flags);
-        let host = if x.is_nan() { SINGLE.nan() } else { u64::from((x as f32).to_bits()) };
+        let host = if x.is_nan() {
+            SINGLE.nan()
+        } else {
+            u64::from((x as f32).to_bits())
+        };
         assert_eq!(single, host);
     }
 }
@@ -61,19 +79,27 @@ fn the_hosts_shortcut_gives_the_same_bits_and_flags() {
         let before = rng.u8(..32);
         let both = |fast: &dyn Fn(&mut u8) -> u64, slow: &dyn Fn(&mut u8) -> u64| {
             let (mut f, mut s) = (before, before);
-            assert_eq!((fast(&mut f), f), (slow(&mut s), s), "{a:x} {b:x} {c:x} {mode:?}");
+            assert_eq!(
+                (fast(&mut f), f),
+                (slow(&mut s), s),
+                "{a:x} {b:x} {c:x} {mode:?}"
+            );
         };
-        both(&|f| host::add::<F>(a, b, mode, f), &|f| soft::add(format, a, b, mode, f));
-        both(&|f| host::multiply::<F>(a, b, mode, f), &|f| soft::multiply(format, a, b, mode, f));
-        both(&|f| host::divide::<F>(a, b, mode, f), &|f| soft::divide(format, a, b, mode, f));
-        both(
-            &|f| host::square_root::<F>(a, mode, f),
-            &|f| soft::square_root(format, a, mode, f),
-        );
-        both(
-            &|f| host::multiply_add::<F>(a, b, c, mode, f),
-            &|f| soft::multiply_add(format, a, b, c, mode, f),
-        );
+        both(&|f| host::add::<F>(a, b, mode, f), &|f| {
+            soft::add(format, a, b, mode, f)
+        });
+        both(&|f| host::multiply::<F>(a, b, mode, f), &|f| {
+            soft::multiply(format, a, b, mode, f)
+        });
+        both(&|f| host::divide::<F>(a, b, mode, f), &|f| {
+            soft::divide(format, a, b, mode, f)
+        });
+        both(&|f| host::square_root::<F>(a, mode, f), &|f| {
+            soft::square_root(format, a, mode, f)
+        });
+        both(&|f| host::multiply_add::<F>(a, b, c, mode, f), &|f| {
+            soft::multiply_add(format, a, b, c, mode, f)
+        });
     }
     let mut rng = Rng::with_seed(2);
     for _ in 0..200_000 {
