@@ -89,7 +89,9 @@ impl Process {
             nanosleep => return self.nap(task, world, [0, 0, a, b]),
             clock_nanosleep => return self.nap(task, world, [a, b, c, d]),
             sched_setaffinity => {
-                return self.set_affinity(task, world, a, b, c).unwrap_or_else(Outcome::Fail);
+                return self
+                    .set_affinity(task, world, a, b, c)
+                    .unwrap_or_else(Outcome::Fail);
             }
             clone => self.clone_task(task, world),
             brk => Ok(Process::brk(self, a)),
