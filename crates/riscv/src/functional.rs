@@ -26,6 +26,8 @@ pub(crate) struct Functional {
     sleepers: BTreeMap<u32, (u64, Option<u64>)>,
     blocked: BTreeMap<u32, Task>,
     joiners: Vec<u32>,
+    /// A core of each task that was told where it may run.
+    places: BTreeMap<u32, u32>,
     /// The running task sleeps from now on.
     sleeps: bool,
     late: BTreeMap<u32, bool>,
@@ -43,6 +45,7 @@ impl Functional {
             sleepers: BTreeMap::new(),
             blocked: BTreeMap::new(),
             joiners: Vec::new(),
+            places: BTreeMap::new(),
             sleeps: false,
             late: BTreeMap::new(),
         }
@@ -217,12 +220,16 @@ impl World for Functional {
 
     fn yield_now(&mut self) {}
 
-    fn set_affinity(&mut self, _: u32, cores: &[usize]) -> bool {
+    fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool {
+        if let Some(&first) = cores.first() {
+            self.places.insert(handle, first as u32);
+        }
         cores.iter().all(|&core| core < self.cores as usize)
     }
 
     fn core(&self) -> u32 {
-        self.running % self.cores
+        let place = self.places.get(&self.running);
+        place.copied().unwrap_or(self.running % self.cores)
     }
 
     fn cores(&self) -> u32 {

@@ -1,7 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(test)]
-mod differential;
 mod elf;
 mod error;
 mod float;
@@ -10,7 +8,10 @@ mod hart;
 mod isa;
 mod linux;
 mod memory;
+mod network;
 mod program;
+#[cfg(test)]
+mod tests;
 mod timed;
 
 pub use error::RunError;

@@ -3,7 +3,8 @@
 use crate::hart::Machine;
 use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
 use crate::memory::Place;
-use manycore_chip::guest::{Answer, Core, Guest, GuestThread, Operation, State, Width};
+use crate::network::{self, Latched};
+use manycore_chip::guest::{Answer, Channel, Core, Guest, GuestThread, Operation, State, Width};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -13,6 +14,7 @@ pub(crate) struct TimedTask {
     shared: Rc<Shared>,
     /// What is left of a cycle.
     rest: u64,
+    latched: Latched,
 }
 
 /// What the threads of a program share.
@@ -20,6 +22,7 @@ pub(crate) struct Shared {
     pub(crate) process: RefCell<Process>,
     /// The chip's threads by the kernel's handle.
     threads: RefCell<Vec<GuestThread>>,
+    pub(crate) channels: RefCell<Vec<Channel>>,
     /// The task that each core ran last, by its number.
     last: RefCell<Vec<u32>>,
 }
@@ -29,6 +32,7 @@ impl Shared {
         Rc::new(Self {
             process: RefCell::new(process),
             threads: RefCell::default(),
+            channels: RefCell::default(),
             last: RefCell::new(vec![0; cores as usize]),
         })
     }
@@ -40,6 +44,7 @@ impl TimedTask {
             task,
             shared,
             rest: 0,
+            latched: Latched::default(),
         }
     }
 }
@@ -61,6 +66,7 @@ impl Guest for TimedTask {
             core,
             shared,
             rest: &mut self.rest,
+            latched: &mut self.latched,
             line,
         };
         let process = &mut *shared.process.borrow_mut();
@@ -77,6 +83,7 @@ struct Timed<'a, 'b> {
     core: &'a mut Core<'b>,
     shared: &'a Rc<Shared>,
     rest: &'a mut u64,
+    latched: &'a mut Latched,
     line: u64,
 }
 
@@ -199,7 +206,8 @@ impl World for Timed<'_, '_> {
         self.core.machine().ghz * 1_000.0
     }
 
-    fn network(&mut self, _: u32, _: u64, _: u64) -> Delivered {
-        Delivered::Nothing
+    fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered {
+        let channels = &mut self.shared.channels.borrow_mut();
+        network::execute(self.core, channels, self.latched, [function.into(), a, b])
     }
 }

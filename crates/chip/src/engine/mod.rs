@@ -20,8 +20,8 @@
 //! # The two sides
 //!
 //! The methods of [`asks`] are all that a core asks of the machine. A front
-//! end implements [`Body`] and calls them; the coroutines of `front::fiber`
-//! are the first, a RISC-V interpreter can be the second.
+//! end implements [`Body`] and calls them: the coroutines of `front::fiber`, and
+//! the interpreters over `front::guest`.
 
 mod agenda;
 mod asks;

@@ -210,7 +210,6 @@ fn finish_atomic(
     stored: bool,
 ) {
     use Kind::{LrD, LrW, ScD, ScW};
-    let width = width(instruction.kind);
     match instruction.kind {
         LrW | LrD => {
             hart.set(instruction.rd, extend(instruction.kind, value));

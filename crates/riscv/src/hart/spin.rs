@@ -34,9 +34,29 @@ pub(super) struct Laps {
 /// A wait in a loop that counts.
 struct Parked {
     counter: Option<Counter>,
-    /// Cycles of a lap.
-    period: u64,
+    pace: Pace,
     since: u64,
+    /// The most laps that it may have gone by: a hart that was put aside meanwhile made none.
+    free: u64,
+}
+
+/// How long laps take.
+#[derive(Clone, Copy)]
+struct Pace {
+    cycles: u64,
+    laps: u64,
+}
+
+impl Pace {
+    fn cycles_of(self, laps: u64) -> u64 {
+        let cycles = u128::from(laps) * u128::from(self.cycles) / u128::from(self.laps);
+        u64::try_from(cycles).unwrap_or(u64::MAX)
+    }
+
+    fn laps_in(self, cycles: u64) -> u64 {
+        let laps = u128::from(cycles) * u128::from(self.laps) / u128::from(self.cycles);
+        u64::try_from(laps).unwrap_or(u64::MAX)
+    }
 }
 
 /// A register that grows by `step` each lap, in 32 or 64 bits.
@@ -90,13 +110,17 @@ pub(super) fn lap<M: Machine>(
             since: machine.cycles(),
             parked: None,
         };
+        return false;
     }
     laps.count += 1;
     if laps.count < laps.look_at {
         return false;
     }
     let now = machine.cycles();
-    let period = ((now - laps.since) / u64::from(laps.count)).max(1);
+    let pace = Pace {
+        cycles: (now - laps.since).max(1),
+        laps: laps.count.into(),
+    };
     laps.look_at = (laps.look_at * 2).min(RAREST);
     laps.count = 0;
     laps.since = now;
@@ -107,7 +131,7 @@ pub(super) fn lap<M: Machine>(
     if free.is_some_and(|free| free < u64::from(FIRST)) {
         return false;
     }
-    let cycles = free.map(|free| (free - 1).saturating_mul(period));
+    let cycles = free.map(|free| pace.cycles_of(free - 1));
     if !machine.watch(place, cycles) {
         return false;
     }
@@ -115,8 +139,9 @@ pub(super) fn lap<M: Machine>(
     laps.look_at = 1;
     laps.parked = Some(Parked {
         counter,
-        period,
+        pace,
         since: now,
+        free: free.map_or(0, |free| free - 1),
     });
     true
 }
@@ -128,7 +153,10 @@ pub(super) fn resume<M: Machine>(hart: &mut Hart, machine: &M) {
     };
     hart.laps.since = machine.cycles();
     hart.laps.count = 0;
-    let laps = (machine.cycles() - parked.since) / parked.period;
+    let laps = parked
+        .pace
+        .laps_in(machine.cycles() - parked.since)
+        .min(parked.free);
     if let Some(counter) = parked.counter {
         let value = counter.after(hart.get(counter.register), laps);
         hart.set(counter.register, value);

@@ -88,6 +88,11 @@ impl Process {
             rt_sigreturn => return self.return_from_signal(task),
             nanosleep => return self.nap(task, world, [0, 0, a, b]),
             clock_nanosleep => return self.nap(task, world, [a, b, c, d]),
+            sched_setaffinity => {
+                return self
+                    .set_affinity(task, world, a, b, c)
+                    .unwrap_or_else(Outcome::Fail);
+            }
             clone => self.clone_task(task, world),
             brk => Ok(Process::brk(self, a)),
             mmap => Process::mmap(self, arguments),
@@ -120,7 +125,6 @@ impl Process {
             ioctl => self.files.exists(a).and(Err(ENOTTY)),
             getrandom => self.fill_random(a, b),
             sched_getaffinity => self.affinity(task, world, a, b, c),
-            sched_setaffinity => self.set_affinity(task, world, a, b, c),
             getcpu => self
                 .write_word(a, world.core())
                 .and_then(|_| self.write_word(b, 0)),

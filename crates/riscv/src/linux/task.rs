@@ -31,6 +31,8 @@ enum Phase {
     Sleeps,
     /// Asleep for a time.
     Naps,
+    /// On its way to a core that it may run on.
+    Moves,
     /// The main thread has ended with this status, and waits for the others.
     Lingers(i32),
 }
@@ -51,6 +53,8 @@ pub(super) enum Outcome {
     Restored,
     /// Suspend, and return 0.
     Yield,
+    /// Return 0 on a core that the thread may run on.
+    Move,
     /// Asleep on a futex: suspend.
     Sleep,
     /// Asleep for a time: suspend.
@@ -116,6 +120,14 @@ impl Task {
                     self.give(if late { errno(ETIMEDOUT) } else { 0 });
                 }
                 Phase::Naps => self.give(0),
+                Phase::Moves if self.cores.contains(&(world.core() as usize)) => self.give(0),
+                Phase::Moves => {
+                    world.relax();
+                    if world.must_wait() {
+                        return TaskState::Suspended;
+                    }
+                    continue;
+                }
                 Phase::Lingers(status) => {
                     let others = process.threads.iter();
                     let mut others = others.filter(|(number, _)| **number != self.number);
@@ -222,6 +234,7 @@ impl Task {
                 self.give(0);
                 return Some(TaskState::Suspended);
             }
+            Outcome::Move => self.phase = Phase::Moves,
             Outcome::Sleep => {
                 self.phase = Phase::Sleeps;
                 return Some(TaskState::Suspended);

@@ -1,6 +1,6 @@
 //! Threads: `clone`, `futex`, the end of a thread, where threads may run.
 
-use super::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ESRCH, Value};
+use super::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ESRCH, Errno, Value};
 use super::task::{Outcome, Task};
 use super::{Process, Thread, World, time};
 use crate::memory::right;
@@ -157,7 +157,7 @@ impl Process {
         thread: u64,
         length: u64,
         from: u64,
-    ) -> Value {
+    ) -> Result<Outcome, Errno> {
         let number = if thread == 0 {
             task.number
         } else {
@@ -176,7 +176,8 @@ impl Process {
         }
         if number == task.number {
             task.cores = cores;
+            return Ok(Outcome::Move);
         }
-        Ok(0)
+        Ok(Outcome::Return(0))
     }
 }

@@ -12,6 +12,9 @@ pub use self::core::{Answer, Core, GuestThread};
 pub use crate::memory::{Operation, Rmw, Width};
 pub use machine::{Guest, GuestMachine, State};
 
+pub use crate::network::Channel;
+pub use manycore_platform::{Delivery, Filter, MatchOperation, Message};
+
 use crate::memory::Word;
 
 /// The least address of a guest's memory.

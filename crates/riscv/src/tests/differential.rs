@@ -4,15 +4,13 @@
 //! notes all registers; thousands of times. Skipped, loudly, where `qemu-riscv64` is not there.
 //! `MANYCORE_CASES` is the number of sequences.
 
+use super::{Kept, elf, i_type, s_type};
 use crate::isa::{Instruction, Kind, decode};
 use crate::{Outcome, Program};
 use fastrand::Rng;
 use manycore_chip::config::Config;
-use std::cell::RefCell;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::rc::Rc;
 
 /// Sequences of one program, and instructions of one sequence.
 const SEQUENCES: usize = 1_024;
@@ -27,14 +25,6 @@ const CURSOR: u8 = 8;
 const SPARE: u8 = 9;
 /// Bytes of one set of registers: all of both kinds, of which `x0`'s place has `fcsr`.
 const SET: u64 = 512;
-
-fn i_type(opcode: u32, rd: u32, funct3: u32, rs1: u32, imm: i32) -> u32 {
-    (imm as u32) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
-}
-
-fn s_type(opcode: u32, funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
-    (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (imm & 31) << 7 | opcode
-}
 
 const LOAD: u32 = 0x03;
 const LOAD_FLOAT: u32 = 0x07;
@@ -208,51 +198,6 @@ fn program(rng: &mut Rng) -> Vec<u8> {
     elf(&[(CODE, 7, &code), (VALUES, 6, &values), (PLAY, 6, &play)])
 }
 
-/// An ELF file of segments: address, rights, bytes.
-fn elf(segments: &[(u64, u32, &[u8])]) -> Vec<u8> {
-    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
-    file.resize(16, 0);
-    file.extend([2, 0, 243, 0, 1, 0, 0, 0]);
-    for word in [segments[0].0, 64, 0] {
-        file.extend(word.to_le_bytes());
-    }
-    // Flags: compressed instructions, double-precision ABI.
-    file.extend(5u32.to_le_bytes());
-    for half in [64, 56, segments.len() as u16, 64, 0, 0] {
-        file.extend(half.to_le_bytes());
-    }
-    let mut offset = 4096u64;
-    for (address, rights, bytes) in segments {
-        file.extend(1u32.to_le_bytes());
-        file.extend(rights.to_le_bytes());
-        let length = bytes.len() as u64;
-        for word in [offset, *address, *address, length, length, 4096] {
-            file.extend(word.to_le_bytes());
-        }
-        offset = (offset + length).next_multiple_of(4096);
-    }
-    for (.., bytes) in segments {
-        file.resize(file.len().next_multiple_of(4096), 0);
-        file.extend(*bytes);
-    }
-    file
-}
-
-/// A stream that keeps what is written.
-#[derive(Clone, Default)]
-struct Kept(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Kept {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn ours(file: &Path, machine: Option<&Config>) -> (Outcome, Vec<u8>) {
     let kept = Kept::default();
     let program = Program::new(file).streams(kept.clone(), kept.clone());
@@ -260,7 +205,7 @@ fn ours(file: &Path, machine: Option<&Config>) -> (Outcome, Vec<u8>) {
         None => program.run_functionally(1),
         Some(machine) => program.run(machine),
     };
-    let output = kept.0.take();
+    let output = kept.take();
     (outcome.expect("it runs"), output)
 }
 

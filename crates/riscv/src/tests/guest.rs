@@ -1,0 +1,284 @@
+//! Small programs that need no compiler, assembled here.
+
+use super::{Kept, elf, i_type, s_type};
+use crate::{Outcome, Program, RunError};
+use fastrand::Rng;
+use manycore_chip::config::Config;
+
+const CODE: u64 = 0x10_0000;
+const DATA: u64 = 0x20_0000;
+const DATA_BYTES: usize = 3 * 4096;
+
+const A0: u32 = 10;
+const A1: u32 = 11;
+const A7: u32 = 17;
+const T0: u32 = 5;
+const T1: u32 = 6;
+const S0: u32 = 8;
+const ECALL: u32 = 0x73;
+
+fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+    i_type(0x13, rd, 0, rs1, imm)
+}
+
+/// Two instructions that load a constant.
+fn li(rd: u32, value: u32) -> [u32; 2] {
+    let low = (value << 20) as i32 >> 20;
+    [
+        value.wrapping_sub(low as u32) & 0xFFFF_F000 | rd << 7 | 0x37,
+        addi(rd, rd, low),
+    ]
+}
+
+/// A branch if a register is (`funct3` 0) or is not (1) zero.
+fn branch(funct3: u32, rs1: u32, offset: i32) -> u32 {
+    let imm = offset as u32;
+    (imm >> 12 & 1) << 31
+        | (imm >> 5 & 63) << 25
+        | rs1 << 15
+        | funct3 << 12
+        | (imm >> 1 & 15) << 8
+        | (imm >> 11 & 1) << 7
+        | 0x63
+}
+
+fn call(number: i32) -> [u32; 2] {
+    [addi(A7, 0, number), ECALL]
+}
+
+/// `exit_group` with a small status.
+fn exit(status: i32) -> [u32; 3] {
+    let [number, ecall] = call(94);
+    [addi(A0, 0, status), number, ecall]
+}
+
+/// Runs code, with three pages of zeros at `DATA`; on a machine, for at most so many cycles.
+fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
+    let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("program");
+    let text = elf(&[(CODE, 7, &code), (DATA, 6, &[0; DATA_BYTES])]);
+    std::fs::write(&file, text).expect("room for a program");
+    let kept = Kept::default();
+    let program = Program::new(file).streams(kept.clone(), kept);
+    match on {
+        None => program.run_functionally(2),
+        Some((preset, limit)) => program
+            .limit(limit)
+            .run(&Config::preset(preset).expect("the preset is there")),
+    }
+}
+
+const WORLDS: [Option<(&str, u64)>; 2] = [None, Some(("dahu", u64::MAX))];
+
+#[test]
+fn the_exit_status_is_the_programs() {
+    for on in WORLDS {
+        let outcome = run(&exit(42), on).unwrap();
+        assert_eq!((outcome.status, outcome.message), (42, None));
+        assert_eq!(outcome.instructions, 3);
+    }
+}
+
+#[test]
+fn what_a_program_may_not_do_kills_it_by_a_signal_and_says_where() {
+    let load = i_type(0x03, A0, 3, 0, 8);
+    let store = s_type(0x23, 3, 0, 0, 8);
+    let amo = 0x2F | A0 << 7 | 2 << 12 | T0 << 15;
+    let cases: [(Vec<u32>, i32, &str); 5] = [
+        (
+            vec![load],
+            139,
+            "SIGSEGV: a read of 0x8, where nothing is, at 0x100000",
+        ),
+        (
+            vec![store],
+            139,
+            "SIGSEGV: a write to 0x8, where nothing is",
+        ),
+        (
+            vec![0xFFFF_FFFF],
+            132,
+            "SIGILL: the bits 0xffffffff are no instruction",
+        ),
+        (vec![0x0010_0073], 133, "SIGTRAP: ebreak"),
+        (
+            [&li(T0, 0x20_0002)[..], &[amo]].concat(),
+            135,
+            "SIGBUS: an atomic access to 0x200002",
+        ),
+    ];
+    for (code, status, words) in &cases {
+        for on in WORLDS {
+            let outcome = run(code, on).unwrap();
+            let message = outcome.message.unwrap_or_default();
+            assert!(
+                outcome.status == *status && message.contains(words),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_system_call_that_is_not_there_is_named() {
+    for on in WORLDS {
+        let error = run(&call(999), on).unwrap_err().to_string();
+        assert!(error.starts_with("system call 999 at 0x100004"), "{error}");
+        assert!(error.contains("futex"), "{error}");
+    }
+}
+
+/// Starts a thread on a stack of its own; `child` is where it begins, in words from the branch.
+fn start_thread(child: i32) -> Vec<u32> {
+    // CLONE_VM | FS | FILES | SIGHAND | THREAD
+    let mut code = li(A0, 0x1_0F00).to_vec();
+    code.extend(li(A1, DATA as u32 + 0x3000));
+    code.extend(call(220));
+    code.push(branch(0, A0, 4 * child));
+    code
+}
+
+/// The main thread spins on a flag that another sets after `laps` of counting.
+fn flag_after(laps: u32) -> Vec<u32> {
+    let mut code = li(S0, DATA as u32).to_vec();
+    let wait = [i_type(0x03, T0, 3, S0, 0), branch(0, T0, -4)];
+    code.extend(start_thread(1 + wait.len() as i32 + exit(7).len() as i32));
+    code.extend(wait);
+    code.extend(exit(7));
+    code.extend(li(T1, laps));
+    code.extend([addi(T1, T1, -1), branch(1, T1, -4), addi(T0, 0, 1)]);
+    code.push(s_type(0x23, 3, S0, T0, 0));
+    // `exit`: this thread only.
+    code.extend(call(93));
+    code
+}
+
+#[test]
+fn a_loop_that_waits_for_a_flag_costs_no_host_work() {
+    const LAPS: u32 = 200_000;
+    for preset in ["atac-64", "dahu", "westmere-ex"] {
+        let outcome = run(&flag_after(LAPS), Some((preset, u64::MAX))).unwrap();
+        assert_eq!(outcome.status, 7);
+        // The other thread's two instructions a lap are all but a few.
+        let own = outcome.instructions - 2 * u64::from(LAPS);
+        assert!(own < 500, "{preset}: {own} instructions beside the count");
+        let machine = Config::preset(preset).unwrap();
+        let cycles = outcome.timing.unwrap().run.statistics.cycles;
+        assert!(cycles as f64 > 2.0 * f64::from(LAPS) * machine.core.cpi);
+    }
+    assert_eq!(run(&flag_after(20_000), None).unwrap().status, 7);
+}
+
+/// A bounded spin on a flag that nobody sets: `lap` is what comes before the branch back.
+fn bounded(count: u32, step: i32) -> Vec<u32> {
+    let mut code = li(S0, DATA as u32).to_vec();
+    code.extend(li(T1, count));
+    code.extend([
+        i_type(0x03, T0, 3, S0, 0),
+        branch(1, T0, 64),
+        addi(T1, T1, step),
+        branch(1, T1, -12),
+    ]);
+    code.extend(exit(3));
+    code
+}
+
+/// The laps that a parked spin does not make are counted, and take the time they would.
+#[test]
+fn a_bounded_spin_ends_when_its_count_does() {
+    for preset in ["atac-64", "dahu"] {
+        let cycles = |count: u32, step| {
+            let outcome = run(&bounded(count, step), Some((preset, u64::MAX))).unwrap();
+            assert_eq!(outcome.status, 3);
+            (
+                outcome.timing.unwrap().run.statistics.cycles,
+                outcome.instructions,
+            )
+        };
+        // Few enough laps that nothing is parked: what one takes.
+        let (short, executed) = cycles(8, -1);
+        let (less, _) = cycles(4, -1);
+        assert!(executed > 4 * 8);
+        let lap = (short - less) as f64 / 4.0;
+        for (count, step) in [(1_000_000, -1), (999_999, -3), (2_000_000_000, -1000)] {
+            let laps = f64::from(count) / f64::from(-step);
+            let (long, executed) = cycles(count, step);
+            let ratio = (long - short) as f64 / (laps * lap);
+            assert!((0.99..1.01).contains(&ratio), "{preset} {count}: {ratio}");
+            assert!(executed < 1_000, "{executed} instructions for {laps} laps");
+        }
+    }
+}
+
+/// Any bits are a program: it ends, or runs into its limit, and the simulator lives.
+#[test]
+fn no_program_takes_the_simulator_down() {
+    let mut rng = Rng::with_seed(11);
+    for _ in 0..1_500 {
+        let mut code = Vec::new();
+        for register in 1..32 {
+            let value = match rng.u8(..4) {
+                0 => rng.u32(..),
+                1 => DATA as u32 + rng.u32(..DATA_BYTES as u32),
+                2 => CODE as u32 + rng.u32(..512),
+                _ => rng.u32(..64),
+            };
+            code.extend(li(register, value));
+        }
+        for _ in 0..64 {
+            const OPCODES: [u32; 10] = [0x03, 0x23, 0x2F, 0x63, 0x6F, 0x67, 0x07, 0x27, 0x33, 0x0B];
+            code.push(match rng.u8(..5) {
+                0 => rng.u32(..),
+                _ => rng.u32(..) & !0x7F | OPCODES[rng.usize(..OPCODES.len())],
+            });
+            if rng.u8(..12) == 0 {
+                // What reads standard input, or makes and removes files, is the host's.
+                const CALLS: [i32; 30] = [
+                    17, 23, 25, 29, 57, 59, 61, 62, 64, 66, 80, 93, 98, 101, 113, 115, 122, 123,
+                    124, 131, 134, 135, 139, 160, 214, 215, 216, 220, 222, 226,
+                ];
+                code.extend(call(CALLS[rng.usize(..CALLS.len())]));
+            }
+        }
+        code.extend(exit(0));
+        let on = Some(("dahu", 200_000));
+        match run(&code, on) {
+            Ok(outcome) => assert!((0..=255).contains(&outcome.status)),
+            Err(RunError::Simulation(_) | RunError::Unsupported(_)) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Files that are damaged are refused in one line, or run.
+#[test]
+fn damaged_programs_are_refused_or_run() {
+    let mut rng = Rng::with_seed(12);
+    let code: Vec<u8> = exit(1).iter().flat_map(|word| word.to_le_bytes()).collect();
+    let whole = elf(&[(CODE, 7, &code), (DATA, 6, &[0; 64])]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("program");
+    let mut refused = 0;
+    for _ in 0..2_000 {
+        let mut text = whole.clone();
+        for _ in 0..rng.usize(1..4) {
+            let at = rng.usize(..200);
+            text[at] = rng.u8(..);
+        }
+        if rng.u8(..8) == 0 {
+            text.truncate(rng.usize(..text.len()));
+        }
+        std::fs::write(&file, text).expect("room for a program");
+        let kept = Kept::default();
+        let program = Program::new(&file)
+            .streams(kept.clone(), kept)
+            .limit(50_000);
+        if let Err(RunError::Program { file, what }) = program.run(&Config::preset("dahu").unwrap())
+        {
+            assert!(!format!("{file}{what}").contains('\n'));
+            refused += 1;
+        }
+    }
+    assert!(refused > 500);
+}
