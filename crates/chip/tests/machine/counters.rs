@@ -125,7 +125,11 @@ fn every_access_is_a_hit_or_a_miss_of_each_level_that_it_reaches() {
             } else {
                 0
             };
-            assert_eq!(asked, misses, "{name}");
+            match machine.core.overlap {
+                None => assert_eq!(asked, misses, "{name}"),
+                // Lines that no core waits for are asked for as well.
+                Some(_) => assert!(asked >= misses, "{name}: {asked}, {misses}"),
+            }
             assert_eq!(
                 counters.latencies.home_queue.count() > 0,
                 total.l2.misses > 0

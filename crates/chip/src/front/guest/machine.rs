@@ -52,7 +52,7 @@ impl Body for GuestBody {
 /// impl Guest for Short {
 ///     fn resume(&mut self, core: &mut Core<'_>) -> State {
 ///         core.execute(1_000, &mut 0);
-///         State::Ended
+///         State::Exited
 ///     }
 /// }
 ///
