@@ -157,7 +157,7 @@ pub(crate) fn divide(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8) 
             // At least 127 bits over at most 53: 74 bits of quotient or more.
             let shift = m.leading_zeros();
             let m = m << shift;
-            let quotient = m / n | u128::from(m % n != 0);
+            let quotient = (m / n) | u128::from(m % n != 0);
             pack(f, negative, i - shift as i32 - j, quotient, mode, flags)
         }
     }
