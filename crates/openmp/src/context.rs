@@ -23,6 +23,8 @@ pub(crate) struct Seat {
     pub(crate) singles: Cell<u32>,
     /// The work share that it is in.
     pub(crate) share: Cell<*const Share>,
+    /// The share of a loop of LLVM's whose iterations wait for others, and its number.
+    pub(crate) doacross: Cell<(*const Share, u32)>,
     /// Blocks of a static schedule that it has had.
     pub(crate) trip: Cell<u64>,
     /// The numbers of the iterations that it has, for the order of ordered regions.
@@ -37,6 +39,7 @@ impl Seat {
         self.shares.set(from.shares.get());
         self.singles.set(from.singles.get());
         self.share.set(from.share.get());
+        self.doacross.set(from.doacross.get());
         self.trip.set(from.trip.get());
         self.chunk.set(from.chunk.get());
     }
@@ -50,6 +53,7 @@ impl Seat {
             shares: Cell::new(0),
             singles: Cell::new(0),
             share: Cell::new(ptr::null()),
+            doacross: Cell::new((ptr::null(), 0)),
             trip: Cell::new(0),
             chunk: Cell::new((0, 0)),
         });
@@ -95,6 +99,7 @@ impl Context {
             shares: Cell::new(0),
             singles: Cell::new(0),
             share: Cell::new(ptr::null()),
+            doacross: Cell::new((ptr::null(), 0)),
             trip: Cell::new(0),
             chunk: Cell::new((0, 0)),
         };

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Programs that are compiled by clang as well.
-const CLANG: [&str; 1] = ["cancel"];
+const CLANG: [&str; 4] = ["loops", "constructs", "tasks", "cancel"];
 
 /// The library: beside this test's own program, where cargo has put it.
 fn library() -> PathBuf {

@@ -222,6 +222,21 @@ export! {
         free(block);
     }
 
+    // LLVM's names, for programs of clang's.
+    fn __kmpc_alloc(_number: c_int, bytes: usize, allocator: usize) -> *mut c_void {
+        allocate(1, bytes, allocator, false)
+    }
+
+    fn __kmpc_aligned_alloc(
+        _number: c_int, align: usize, bytes: usize, allocator: usize,
+    ) -> *mut c_void {
+        allocate(align, bytes, allocator, false)
+    }
+
+    fn __kmpc_free(_number: c_int, block: *mut c_void, _allocator: usize) {
+        free(block);
+    }
+
     fn GOMP_alloc(align: usize, bytes: usize, allocator: usize) -> *mut c_void {
         let block = allocate(align, bytes, allocator, false);
         if block.is_null() && bytes > 0 {

@@ -9,8 +9,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr};
 
-/// As GCC's header has it: 16 bytes.
-#[repr(C)]
+/// Programs have its address in a word: GCC's header has room for two, LLVM's and Fortran's for one.
 pub(super) struct NestLock {
     lock: WordLock,
     /// The owner's.
@@ -24,9 +23,9 @@ fn word(lock: *mut WordLock) -> &'static WordLock {
     unsafe { &*lock }
 }
 
-fn nest(lock: *mut NestLock) -> &'static NestLock {
-    // SAFETY: as above.
-    unsafe { &*lock }
+fn nest(lock: *mut *mut NestLock) -> &'static NestLock {
+    // SAFETY: the address that `omp_init_nest_lock` has put there.
+    unsafe { &**lock }
 }
 
 impl NestLock {
@@ -75,18 +74,21 @@ export! {
         c_int::from(word(lock).try_lock())
     }
 
-    fn omp_init_nest_lock(lock: *mut NestLock) {
-        // SAFETY: memory for a lock.
-        unsafe { lock.write(NestLock::new()) };
+    fn omp_init_nest_lock(lock: *mut *mut NestLock) {
+        // SAFETY: room for an address.
+        unsafe { lock.write(Box::into_raw(Box::new(NestLock::new()))) };
     }
 
-    fn omp_init_nest_lock_with_hint(lock: *mut NestLock, _hint: c_uint) {
+    fn omp_init_nest_lock_with_hint(lock: *mut *mut NestLock, _hint: c_uint) {
         omp_init_nest_lock(lock);
     }
 
-    fn omp_destroy_nest_lock(_lock: *mut NestLock) {}
+    fn omp_destroy_nest_lock(lock: *mut *mut NestLock) {
+        // SAFETY: made above, and no longer used.
+        drop(unsafe { Box::from_raw(lock.replace(ptr::null_mut())) });
+    }
 
-    fn omp_set_nest_lock(lock: *mut NestLock) {
+    fn omp_set_nest_lock(lock: *mut *mut NestLock) {
         let (context, lock) = (context(), nest(lock));
         let task = context.seat.task.get();
         if lock.again(task).is_none() {
@@ -95,7 +97,7 @@ export! {
         }
     }
 
-    fn omp_unset_nest_lock(lock: *mut NestLock) {
+    fn omp_unset_nest_lock(lock: *mut *mut NestLock) {
         let lock = nest(lock);
         if lock.count.fetch_sub(1, Relaxed) == 1 {
             lock.owner.store(ptr::null_mut(), Relaxed);
@@ -103,7 +105,7 @@ export! {
         }
     }
 
-    fn omp_test_nest_lock(lock: *mut NestLock) -> c_int {
+    fn omp_test_nest_lock(lock: *mut *mut NestLock) -> c_int {
         let lock = nest(lock);
         let task = context().seat.task.get();
         if let Some(count) = lock.again(task) {
@@ -112,7 +114,7 @@ export! {
         if lock.lock.try_lock() { lock.own(task) } else { 0 }
     }
 
-    // Fortran's simple lock is one word too, its nested lock the address of one.
+    // Fortran's locks are the same.
     fn omp_init_lock_(lock: *mut WordLock) { omp_init_lock(lock) }
     fn omp_init_lock_with_hint_(lock: *mut WordLock, _hint: *const c_int) { omp_init_lock(lock) }
     fn omp_destroy_lock_(lock: *mut WordLock) { omp_destroy_lock(lock) }
@@ -120,32 +122,12 @@ export! {
     fn omp_unset_lock_(lock: *mut WordLock) { omp_unset_lock(lock) }
     fn omp_test_lock_(lock: *mut WordLock) -> c_int { omp_test_lock(lock) }
 
-    fn omp_init_nest_lock_(lock: *mut *mut NestLock) {
-        // SAFETY: room for an address.
-        unsafe { lock.write(Box::into_raw(Box::new(NestLock::new()))) };
-    }
-
+    fn omp_init_nest_lock_(lock: *mut *mut NestLock) { omp_init_nest_lock(lock) }
     fn omp_init_nest_lock_with_hint_(lock: *mut *mut NestLock, _hint: *const c_int) {
-        omp_init_nest_lock_(lock);
+        omp_init_nest_lock(lock);
     }
-
-    fn omp_destroy_nest_lock_(lock: *mut *mut NestLock) {
-        // SAFETY: made above, and no longer used.
-        drop(unsafe { Box::from_raw(lock.replace(ptr::null_mut())) });
-    }
-
-    fn omp_set_nest_lock_(lock: *mut *mut NestLock) {
-        // SAFETY: made above.
-        omp_set_nest_lock(unsafe { *lock });
-    }
-
-    fn omp_unset_nest_lock_(lock: *mut *mut NestLock) {
-        // SAFETY: made above.
-        omp_unset_nest_lock(unsafe { *lock });
-    }
-
-    fn omp_test_nest_lock_(lock: *mut *mut NestLock) -> c_int {
-        // SAFETY: made above.
-        omp_test_nest_lock(unsafe { *lock })
-    }
+    fn omp_destroy_nest_lock_(lock: *mut *mut NestLock) { omp_destroy_nest_lock(lock) }
+    fn omp_set_nest_lock_(lock: *mut *mut NestLock) { omp_set_nest_lock(lock) }
+    fn omp_unset_nest_lock_(lock: *mut *mut NestLock) { omp_unset_nest_lock(lock) }
+    fn omp_test_nest_lock_(lock: *mut *mut NestLock) -> c_int { omp_test_nest_lock(lock) }
 }

@@ -104,8 +104,13 @@ export! {
         }
     }
 
-    fn omp_fulfill_event(event: *const Task) {
-        // SAFETY: a handle that `GOMP_task` gave out, once.
+    fn omp_fulfill_event(event: usize) {
+        #[cfg(not(target_arch = "x86_64"))]
+        let event = event as *const Task;
+        // SAFETY: a handle that a program was given, once.
+        #[cfg(target_arch = "x86_64")]
+        let event = unsafe { super::kmp::handle(event) };
+        // SAFETY: a handle that `GOMP_task` gave out, once, or would have.
         unsafe { task::fulfil(event) };
     }
 

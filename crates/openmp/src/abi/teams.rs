@@ -31,33 +31,40 @@ pub(super) fn change(context: &Context, change: impl FnOnce(&mut Icv)) {
     icv.set(changed);
 }
 
+/// Runs `body` for each team of a league. 0 teams, or a limit of 0: as the user said.
+pub(super) fn league(context: &Context, teams: u32, limit: u32, body: impl Fn()) {
+    let before = context.task().icv.get();
+    let limit = match limit {
+        0 => or(&THREAD_LIMIT, settings().teams_thread_limit),
+        limit => limit,
+    };
+    if limit > 0 {
+        change(context, |icv| icv.thread_limit = limit);
+    }
+    let teams = match teams {
+        0 => match or(&NUM_TEAMS, settings().num_teams) {
+            0 => TEAMS,
+            number => number,
+        },
+        number => number,
+    };
+    let league = context.league.get();
+    for team in 0..teams {
+        context.league.set((team, teams));
+        body();
+    }
+    context.league.set(league);
+    if limit > 0 {
+        change(context, |icv| icv.thread_limit = before.thread_limit);
+    }
+}
+
 export! {
     fn GOMP_teams_reg(
         function: Outlined, data: *mut c_void, teams: c_uint, limit: c_uint, _flags: c_uint,
     ) {
-        let context = context();
-        let before = context.task().icv.get();
-        let limit = if limit == 0 { or(&THREAD_LIMIT, settings().teams_thread_limit) } else { limit };
-        if limit > 0 {
-            change(context, |icv| icv.thread_limit = limit);
-        }
-        let teams = match teams {
-            0 => match or(&NUM_TEAMS, settings().num_teams) {
-                0 => TEAMS,
-                number => number,
-            },
-            number => number,
-        };
-        let league = context.league.get();
-        for team in 0..teams {
-            context.league.set((team, teams));
-            // SAFETY: compiled code with the data made for it.
-            unsafe { function(data) };
-        }
-        context.league.set(league);
-        if limit > 0 {
-            change(context, |icv| icv.thread_limit = before.thread_limit);
-        }
+        // SAFETY: compiled code with the data made for it.
+        league(context(), teams, limit, || unsafe { function(data) });
     }
 
     fn GOMP_teams(_teams: c_uint, limit: c_uint) {

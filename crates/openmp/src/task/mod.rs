@@ -261,12 +261,12 @@ impl Order {
     /// The order is as compiled programs make it, and has an event.
     unsafe fn hand_out(&self, task: NonNull<Task>) {
         let handle = task.as_ptr().cast_const();
-        // SAFETY: teams are in an `Arc`; the compiler's pointer; the data begins with a copy of the
-        // handle.
+        // SAFETY: teams are in an `Arc`; the compiler's pointer; data that is to be copied begins with a
+        // copy of the handle.
         unsafe {
             Arc::increment_strong_count((*handle).team);
             self.event.write(handle);
-            if !self.data.is_null() {
+            if self.size > 0 {
                 self.data.cast::<*const Task>().write(handle);
             }
         }

@@ -1,5 +1,6 @@
 //! Parallel regions.
 
+use super::super::teams::league;
 use super::{Place, export};
 use crate::context::{Context, context};
 use crate::icv::Bind;
@@ -23,6 +24,8 @@ struct Call {
 pub(crate) struct Pushed {
     threads: u32,
     bind: Option<Bind>,
+    /// Teams of a league, and the limit of each one's threads.
+    teams: (u32, u32),
 }
 
 /// A member's part of a region.
@@ -80,24 +83,60 @@ unsafe extern "C" fn fork(
     first: *const *mut c_void,
     others: *const *mut c_void,
 ) {
-    let argument = |at: usize| match at {
-        // SAFETY: the caller has as many arguments.
-        0..3 => unsafe { *first.add(at) },
-        _ => unsafe { *others.add(at - 3) },
-    };
-    let count = usize::try_from(count).unwrap_or(0);
-    begin(body, (0..count).map(argument).collect());
+    // SAFETY: the caller's arguments.
+    begin(unsafe { Call::new(count, body, first, others) });
 }
 
-fn begin(body: Body, mut arguments: Vec<*mut c_void>) {
-    arguments.resize(arguments.len().max(IN_REGISTERS), std::ptr::null_mut());
-    let mut call = Call { body, arguments };
+/// The same for a league of teams.
+unsafe extern "C" fn fork_teams(
+    count: c_int,
+    body: Body,
+    first: *const *mut c_void,
+    others: *const *mut c_void,
+) {
+    // SAFETY: the caller's arguments.
+    let call = unsafe { Call::new(count, body, first, others) };
     let context = context();
-    let Pushed { threads, bind } = context.pushed.take();
+    let (teams, limit) = context.pushed.take().teams;
+    // SAFETY: the compiler's function, with its arguments.
+    league(context, teams, limit, || unsafe {
+        member((&raw const call).cast_mut().cast());
+    });
+}
+
+impl Call {
+    /// # Safety
+    ///
+    /// There are as many arguments: three in `first`, then `others`.
+    unsafe fn new(
+        count: c_int,
+        body: Body,
+        first: *const *mut c_void,
+        others: *const *mut c_void,
+    ) -> Self {
+        let argument = |at: usize| match at {
+            // SAFETY: by the caller's word.
+            0..3 => unsafe { *first.add(at) },
+            _ => unsafe { *others.add(at - 3) },
+        };
+        let count = usize::try_from(count).unwrap_or(0);
+        Self::with(body, (0..count).map(argument).collect())
+    }
+
+    fn with(body: Body, mut arguments: Vec<*mut c_void>) -> Self {
+        arguments.resize(arguments.len().max(IN_REGISTERS), std::ptr::null_mut());
+        Self { body, arguments }
+    }
+}
+
+fn begin(mut call: Call) {
+    let context = context();
+    let Pushed { threads, bind, .. } = context.pushed.take();
+    let site = call.body as usize;
     let wanted = Wanted {
         function: member,
         data: (&raw mut call).cast(),
-        site: body as usize,
+        site,
         threads,
         bind,
         group: None,
@@ -121,26 +160,38 @@ fn begin_alone(context: &Context) {
     region::begin(context, wanted);
 }
 
-/// `(place, count, body, argument...)`.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-extern "C" fn __kmpc_fork_call() {
-    std::arch::naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "sub rsp, 32",
-        "mov [rsp], rcx",
-        "mov [rsp + 8], r8",
-        "mov [rsp + 16], r9",
-        "mov edi, esi",
-        "mov rsi, rdx",
-        "mov rdx, rsp",
-        "lea rcx, [rbp + 16]",
-        "call {fork}",
-        "leave",
-        "ret",
-        fork = sym fork,
-    )
+/// Functions of `(place, count, body, argument...)`, which Rust cannot declare: they put the arguments
+/// in registers beside one another.
+macro_rules! variadic {
+    ($($name:ident => $fork:ident;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() {
+                std::arch::naked_asm!(
+                    "push rbp",
+                    "mov rbp, rsp",
+                    "sub rsp, 32",
+                    "mov [rsp], rcx",
+                    "mov [rsp + 8], r8",
+                    "mov [rsp + 16], r9",
+                    "mov edi, esi",
+                    "mov rsi, rdx",
+                    "mov rdx, rsp",
+                    "lea rcx, [rbp + 16]",
+                    "call {fork}",
+                    "leave",
+                    "ret",
+                    fork = sym $fork,
+                )
+            }
+        )*
+    };
+}
+
+variadic! {
+    __kmpc_fork_call => fork;
+    __kmpc_fork_teams => fork_teams;
 }
 
 export! {
@@ -150,12 +201,12 @@ export! {
         let context = context();
         if condition == 0 {
             __kmpc_serialized_parallel(place, 0);
-            let call = Call { body, arguments: vec![argument; IN_REGISTERS] };
+            let call = Call::with(body, vec![argument]);
             // SAFETY: the compiler's function and its argument.
             unsafe { member((&raw const call).cast_mut().cast()) };
             region::end(context);
         } else {
-            begin(body, vec![argument]);
+            begin(Call::with(body, vec![argument]));
         }
     }
 
@@ -171,6 +222,12 @@ export! {
         let pushed = &context().pushed;
         let threads = u32::try_from(threads).unwrap_or(0);
         pushed.set(Pushed { threads, ..pushed.get() });
+    }
+
+    fn __kmpc_push_num_teams(_place: Place, _number: c_int, teams: c_int, threads: c_int) {
+        let pushed = &context().pushed;
+        let number = |number: c_int| u32::try_from(number).unwrap_or(0);
+        pushed.set(Pushed { teams: (number(teams), number(threads)), ..pushed.get() });
     }
 
     fn __kmpc_push_proc_bind(_place: Place, _number: c_int, bind: c_int) {

@@ -3,15 +3,18 @@
 //! Each takes a description of the place in the source and the caller's number, which are not needed:
 //! the thread knows where it is. `missing` ends a program at its start that would call what is not here.
 
+mod doacross;
 mod fork;
 mod loops;
 mod missing;
+mod reductions;
 mod static_loops;
 mod sync;
 mod tasks;
 
 pub(crate) use fork::Pushed;
 pub(crate) use missing::check;
+pub(crate) use tasks::handle;
 
 use super::export;
 use crate::context::Context;

@@ -12,7 +12,6 @@ use std::ptr;
 const FINAL: c_int = 1 << 1;
 const DESTRUCTORS: c_int = 1 << 3;
 const PRIORITY: c_int = 1 << 5;
-const DETACHABLE: c_int = 1 << 6;
 
 /// What the program calls: with the caller's number and the task.
 type Entry = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
@@ -38,6 +37,32 @@ struct Head {
     bytes: usize,
     shareds: usize,
     flags: c_int,
+    /// It has begun; and its function wants to be called again: an untied task's returns where others
+    /// may run, after it has handed the task back. It goes on at once here.
+    begun: bool,
+    again: bool,
+    /// Its event, if it has one.
+    event: *mut Event,
+}
+
+/// The event of a detached task: what a program has as a handle, marked as LLVM's by its lowest bit.
+/// It lives until it is fulfilled.
+struct Event(*const task::Task);
+
+/// Bit of a handle that is an [`Event`]'s.
+const MARK: usize = 1;
+
+/// What libgomp's programs would have as a handle of the same event. Takes the event.
+///
+/// # Safety
+///
+/// A handle that a program was given, once.
+pub(crate) unsafe fn handle(given: usize) -> *const task::Task {
+    if given & MARK == 0 {
+        return given as *const task::Task;
+    }
+    // SAFETY: made by `__kmpc_task_allow_completion_event`; the program gives it once.
+    unsafe { Box::from_raw((given - MARK) as *mut Event) }.0
 }
 
 fn layout(bytes: usize) -> Layout {
@@ -101,8 +126,24 @@ unsafe extern "C" fn run(task: *mut c_void) {
     let task = task.cast::<Task>();
     // SAFETY: `make` has handed it over.
     unsafe {
+        (*head(task)).begun = true;
         ((*task).entry)(context().id().cast_signed(), task);
+        go_on(task);
         finish(task);
+    }
+}
+
+/// The task's function has returned: calls it again as often as it wants that.
+///
+/// # Safety
+///
+/// The task is one of [`allocate`], and has begun.
+unsafe fn go_on(task: *mut Task) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        while std::mem::take(&mut (*head(task)).again) {
+            ((*task).entry)(context().id().cast_signed(), task);
+        }
     }
 }
 
@@ -113,7 +154,8 @@ unsafe extern "C" fn run(task: *mut c_void) {
 /// The task is one of [`allocate`].
 unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Order {
     // SAFETY: by the caller's word.
-    let (flags, priority) = unsafe { ((*head(task)).flags, (*task).priority as c_int) };
+    let (head, priority) = unsafe { (*head(task), (*task).priority as c_int) };
+    let flags = head.flags;
     let is_urgent = flags & PRIORITY != 0;
     Order {
         function: run,
@@ -129,7 +171,7 @@ unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Or
             0
         },
         depend,
-        event: ptr::null_mut(),
+        event: head.event.cast(),
     }
 }
 
@@ -273,18 +315,36 @@ export! {
     fn __kmpc_omp_task_alloc(
         _place: Place, _number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Entry,
     ) -> *mut Task {
-        if flags & DETACHABLE != 0 {
-            fatal(format_args!(
-                "`detach` of clang's programs is not implemented: run this program without this library"
-            ));
-        }
         let shareds = bytes.max(size_of::<Task>()).next_multiple_of(16);
-        allocate(Head { bytes: shareds.saturating_add(shared), shareds, flags }, entry)
+        let head = Head {
+            bytes: shareds.saturating_add(shared),
+            shareds,
+            flags,
+            begun: false,
+            again: false,
+            event: ptr::null_mut(),
+        };
+        allocate(head, entry)
+    }
+
+    fn __kmpc_task_allow_completion_event(
+        _place: Place, _number: c_int, task: *mut Task,
+    ) -> usize {
+        let event = Box::into_raw(Box::new(Event(ptr::null())));
+        // SAFETY: of `__kmpc_omp_task_alloc`.
+        unsafe { (*head(task)).event = event };
+        event as usize | MARK
     }
 
     fn __kmpc_omp_task(_place: Place, _number: c_int, task: *mut Task) -> c_int {
         // SAFETY: of `__kmpc_omp_task_alloc`.
-        unsafe { task::make(context(), &order(task, true, ptr::null_mut())) };
+        unsafe {
+            if (*head(task)).begun {
+                (*head(task)).again = true;
+            } else {
+                task::make(context(), &order(task, true, ptr::null_mut()));
+            }
+        }
         0
     }
 
@@ -325,12 +385,16 @@ export! {
     // The program calls the task's function between these two.
     fn __kmpc_omp_task_begin_if0(_place: Place, _number: c_int, task: *mut Task) {
         // SAFETY: of `__kmpc_omp_task_alloc`.
-        unsafe { task::begin_here(context(), &order(task, false, ptr::null_mut())) };
+        unsafe {
+            (*head(task)).begun = true;
+            task::begin_here(context(), &order(task, false, ptr::null_mut()));
+        }
     }
 
     fn __kmpc_omp_task_complete_if0(_place: Place, _number: c_int, task: *mut Task) {
         // SAFETY: begun by the function above.
         unsafe {
+            go_on(task);
             task::end_here(context());
             finish(task);
         }
@@ -350,7 +414,7 @@ export! {
     }
 
     fn __kmpc_end_taskgroup(_place: Place, _number: c_int) {
-        task::end_group(context());
+        super::reductions::end_group(context());
     }
 
     fn __kmpc_taskloop(

@@ -1,0 +1,200 @@
+//! Reductions over tasks. Each member has a part for each variable; where the group ends, all parts are
+//! combined with the variable.
+//!
+//! The parts are found by libgomp's description ([`reduction`](crate::reduction)), whose word for an
+//! allocator leads to what LLVM's programs say beside it.
+
+use super::super::loops::{Extras, begin_with};
+use super::{Place, export};
+use crate::context::{Context, context};
+use crate::reduction;
+use crate::task;
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// A variable as compiled programs describe it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Variable {
+    /// The address by which tasks ask for their part, and where the result goes.
+    shared: usize,
+    original: *mut c_void,
+    bytes: usize,
+    begin: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+    end: Option<unsafe extern "C" fn(*mut c_void)>,
+    combine: unsafe extern "C" fn(*mut c_void, *mut c_void),
+    _flags: u32,
+}
+
+/// Words of libgomp's description.
+const COUNT: usize = 0;
+const BYTES: usize = 1;
+const BEGIN: usize = 2;
+const OWNER: usize = 3;
+const FIRST: usize = 7;
+/// Parts lie on cache lines of their own, and variables as any type may be aligned.
+const LINE: usize = 64;
+const ALIGN: usize = 16;
+
+/// A description, and the variables.
+struct Owner {
+    words: Vec<usize>,
+    variables: Vec<Variable>,
+}
+
+/// Describes `count` variables; `finish` takes the description back.
+///
+/// # Safety
+///
+/// The array is as compiled programs make it.
+unsafe fn describe(count: c_int, first: *const Variable) -> *mut usize {
+    let count = usize::try_from(count).unwrap_or(0);
+    // SAFETY: by the caller's word.
+    let variables = unsafe { std::slice::from_raw_parts(first, count) }.to_vec();
+    let mut words = vec![0; FIRST + 3 * count];
+    let mut bytes = 0_usize;
+    for (at, variable) in variables.iter().enumerate() {
+        (words[FIRST + 3 * at], words[FIRST + 3 * at + 1]) = (variable.shared, bytes);
+        bytes += variable.bytes.next_multiple_of(ALIGN);
+    }
+    (words[COUNT], words[BYTES], words[BEGIN]) =
+        (count, bytes.next_multiple_of(LINE).max(LINE), LINE);
+    let owner = Box::leak(Box::new(Owner { words, variables }));
+    owner.words[OWNER] = ptr::from_ref(owner) as usize;
+    owner.words.as_mut_ptr()
+}
+
+/// # Safety
+///
+/// Of `describe`.
+unsafe fn owner<'a>(words: *const usize) -> &'a Owner {
+    // SAFETY: by the caller's word.
+    unsafe { &*(*words.add(OWNER) as *const Owner) }
+}
+
+/// For each variable and each of some members: calls `body` with the variable and the member's part.
+///
+/// # Safety
+///
+/// Of `describe`, and registered.
+unsafe fn each_part(
+    words: *const usize,
+    members: Range<u32>,
+    body: impl Fn(&Variable, *mut c_void),
+) {
+    // SAFETY: by the caller's word.
+    let (owner, begin) = unsafe { (owner(words), *words.add(BEGIN)) };
+    for member in members {
+        for (at, variable) in owner.variables.iter().enumerate() {
+            let part =
+                begin + member as usize * owner.words[BYTES] + owner.words[FIRST + 3 * at + 1];
+            body(variable, part as *mut c_void);
+        }
+    }
+}
+
+/// The parts of some members begin. They are all zeros.
+unsafe fn begin(words: *const usize, members: Range<u32>) {
+    // SAFETY: registered by the caller; the functions are the compiler's.
+    unsafe {
+        each_part(words, members, |variable, part| {
+            if let Some(begin) = variable.begin {
+                begin(part, variable.original);
+            }
+        });
+    }
+}
+
+/// Combines all parts with the variables, and frees them.
+unsafe fn combine(context: &Context, words: *mut usize) {
+    // SAFETY: all tasks that used the parts have ended.
+    unsafe {
+        each_part(words, 0..context.team().size, |variable, part| {
+            (variable.combine)(variable.original, part);
+            if let Some(end) = variable.end {
+                end(part);
+            }
+        });
+        reduction::unregister(words);
+    }
+}
+
+/// The description is not used any more.
+unsafe fn forget(words: *mut usize) {
+    // SAFETY: of `describe`, by the caller's word.
+    unsafe { drop(Box::from_raw(ptr::from_ref(owner(words)).cast_mut())) };
+}
+
+/// The end of a group, which may have reductions.
+pub(super) fn end_group(context: &Context) {
+    let group = context.task().current_group();
+    let words = group.map_or(ptr::null_mut(), |group| group.reductions.load(SeqCst));
+    task::end_group(context);
+    if !words.is_null() {
+        // SAFETY: registered by `__kmpc_taskred_init`, once a group.
+        unsafe {
+            combine(context, words);
+            forget(words);
+        }
+    }
+}
+
+export! {
+    fn __kmpc_taskred_init(_number: c_int, count: c_int, first: *const Variable) -> *mut c_void {
+        let context = context();
+        // SAFETY: the compiler's array.
+        unsafe {
+            let words = describe(count, first);
+            reduction::register_group(context, words, ptr::null());
+            begin(words, 0..context.team().size);
+            words.cast()
+        }
+    }
+
+    fn __kmpc_taskred_modifier_init(
+        _place: Place, _number: c_int, _is_loop: c_int, count: c_int, first: *const Variable,
+    ) -> *mut c_void {
+        let context = context();
+        super::leave_open(context);
+        // SAFETY: the compiler's array.
+        let words = unsafe { describe(count, first) };
+        let extras = Extras { reductions: words, memory: ptr::null_mut() };
+        // The first member registers the parts of all.
+        begin_with(context, &extras, |_| ());
+        context.team().leave(context);
+        // A part is used by tasks that its member runs, which it does after this.
+        // SAFETY: registered.
+        unsafe { begin(words, context.id()..context.id() + 1) };
+        words.cast()
+    }
+
+    fn __kmpc_task_reduction_modifier_fini(_place: Place, _number: c_int, _is_loop: c_int) {
+        let context = context();
+        let group = context.task().current_group();
+        let words = group.map_or(ptr::null_mut(), |group| group.reductions.load(SeqCst));
+        task::end_group(context);
+        // The tasks of all members have ended.
+        context.team().barrier.wait(context, context.team(), false);
+        if words.is_null() {
+            return;
+        }
+        // SAFETY: registered by the function above.
+        unsafe {
+            if context.id() == 0 {
+                combine(context, words);
+            }
+            forget(words);
+        }
+    }
+
+    fn __kmpc_task_reduction_get_th_data(
+        _number: c_int, _group: *mut c_void, address: usize,
+    ) -> *mut c_void {
+        let mut pointer = address;
+        // SAFETY: one address.
+        unsafe { reduction::remap(context(), 1, 0, &raw mut pointer) };
+        pointer as *mut c_void
+    }
+}
