@@ -13,6 +13,9 @@
 #   ci/openmp.sh intervals [MICROSECONDS] [RANKS] [ROUNDS]   time of intervals between barriers
 #                        over the ideal, on both libraries, with cuts and without, in turn; run
 #                        on two cores
+#   ci/openmp.sh cores FOLDER [PROGRAMS] [RANKS] [ROUNDS]   seconds of NAS benchmarks (cg.A bt.W) with both
+#                        cores, with a quota of 1.5, with a mask that goes from two cores to one and
+#                        back each half second, and beside a busy process; on both libraries, in turn
 #   ci/openmp.sh stress [SECONDS] [RANKS]   ranks that are cut at any instruction keep what is
 #                        theirs; ten minutes for each number of ranks if nothing is said
 #
@@ -21,7 +24,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, vv, packages, costs, intervals or stress}
+what=${1:?expected npb, vv, packages, costs, intervals, cores or stress}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
@@ -267,6 +270,70 @@ intervals() {
     done
 }
 
+# Makes a control group with a quota of 1.5 CPUs and writes its folder; fails where that is not allowed.
+quota_group() {
+    local v1=/sys/fs/cgroup/cpu/manycore-openmp-$$ v2=/sys/fs/cgroup/manycore-openmp-$$
+    if [ -d /sys/fs/cgroup/cpu ]; then
+        mkdir "$v1" && echo 150000 >"$v1/cpu.cfs_quota_us" && echo "$v1"
+    else
+        mkdir "$v2" && echo "150000 100000" >"$v2/cpu.max" && echo "$v2"
+    fi 2>/dev/null
+}
+
+# Seconds of the program in the current folder under the condition $1, with the variables that follow.
+under() {
+    local how=$1 group='' beside='' program
+    shift
+    case $how in
+    quota) group=$(quota_group) || { echo "-"; return; } ;;
+    neighbour) (while :; do :; done) & beside=$! ;;
+    esac
+    (
+        [ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
+        exec env "$@" timeout "$limit" ./program
+    ) >"$work/out" 2>&1 &
+    program=$!
+    if [ "$how" = mask ]; then
+        while kill -0 "$program" 2>/dev/null; do
+            sleep 0.5
+            mask=$([ "${mask:-0,1}" = 0 ] && echo 0,1 || echo 0)
+            for child in "$program" $(pgrep -P "$program"); do
+                taskset -a -c -p "$mask" "$child" >/dev/null 2>&1 || true
+            done
+        done
+    fi
+    wait "$program" || true
+    if [ -n "$beside" ]; then
+        kill "$beside"
+        wait "$beside" 2>/dev/null || true
+    fi
+    [ -z "$group" ] || rmdir "$group"
+    grep -Eqi 'verification *= *successful' "$work/out" || { echo wrong; return; }
+    sed -n 's/.*Time in seconds *= *//p' "$work/out"
+}
+
+cores() {
+    local programs=${1:-cg.A bt.W} ranks=${2:-3} rounds=${3:-3} name number how by round
+    printf '%-6s %5s %-10s %s\n' program ranks cores 'seconds: ours, ours unheeding, gcc, each round'
+    for name in $programs; do
+        build "${name%.*}" "${name#*.}" || continue
+        cd "$work/$name"
+        for number in $ranks; do
+            for how in both quota mask neighbour; do
+                local times=
+                for ((round = 0; round < rounds; round++)); do
+                    times+=" $(under $how OMP_NUM_THREADS="$number" LD_PRELOAD="$LIBRARY")"
+                    times+=" $(under $how OMP_NUM_THREADS="$number" LD_PRELOAD="$LIBRARY" \
+                        MANYCORE_OMP_HEED=false)"
+                    times+=" $(under $how OMP_NUM_THREADS="$number") "
+                done
+                printf '%-6s %5s %-10s%s\n' "$name" "$number" $how "$times"
+            done
+        done
+        cd "$here"
+    done
+}
+
 stress() {
     local seconds=${1:-600} ranks=${2:-5} number
     g++ -O2 -fopenmp -o "$work/stress" crates/openmp/tests/programs/stress.cpp
@@ -282,11 +349,11 @@ sources_in() {
 }
 
 case $what in
-npb | vv)
+npb | vv | cores)
     sources_in "$@"
     shift
     "$what" "$@"
     ;;
 packages | costs | intervals | stress) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, vv, packages, costs, intervals or stress" >&2; exit 1 ;;
+*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores or stress" >&2; exit 1 ;;
 esac

@@ -108,6 +108,10 @@ pub(crate) struct Plan {
     /// Whether it has to be given out by comparing, as an addition might pass the type's range.
     pub(crate) careful: bool,
     /// Whether it has ordered regions, where the program does not say so at each chunk.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "only programs of clang's ask")
+    )]
     pub(crate) ordered: bool,
     /// Memory of the program's for the duration of the share (`mem` of `GOMP_loop_start`).
     pub(crate) memory: Vec<u64>,

@@ -302,6 +302,15 @@ fn versions_of_symbols() {
         let ours = run(&program, ranks, &path, false);
         assert_eq!(text(&ours), text(&theirs), "{ranks} ranks");
     }
+    let later = folder.join("later");
+    compile_with(&flags, &source("later.c"), &later).expect("it can be linked against");
+    for ranks in [1, 2, 3, 8] {
+        let ours = text(&run(&later, ranks, &path, false));
+        assert!(
+            ours.starts_with("explicit 0 2\nbad 0 0\n"),
+            "{ranks} ranks: {ours}"
+        );
+    }
     let shown = [path[0], ("OMP_DISPLAY_ENV", "verbose")];
     let shown = text(&run(&program, 2, &shown, false));
     assert!(shown.contains("MANYCORE_VERSION"), "{shown}");

@@ -73,6 +73,23 @@ fn await_dependences(depend: *mut *mut c_void) {
     }
 }
 
+/// A dependence object, as GCC's header has it: an address, and what is done there.
+type Object = [usize; 2];
+
+/// The array that compiled programs would make of dependence objects.
+fn depend(count: c_int, objects: *mut Object) -> Vec<*mut c_void> {
+    let count = usize::try_from(count).unwrap_or(0);
+    let head = [0, count, 0, 0, 0].map(|word| word as *mut c_void);
+    let objects = (0..count).map(|at| objects.wrapping_add(at).cast());
+    head.into_iter().chain(objects).collect()
+}
+
+/// Waits for the tasks that the objects name.
+fn wait_for(count: c_int, objects: *mut Object) {
+    // SAFETY: an array as compiled programs make it.
+    unsafe { crate::task::wait_for_dependences(context(), depend(count, objects).as_mut_ptr()) };
+}
+
 /// Copies of the variables that the region has by value, in place of their addresses.
 unsafe fn copy_private(
     count: usize,
@@ -259,6 +276,28 @@ export! {
         // SAFETY: within the sizes.
         unsafe { copy_box(element, volume, to, from) };
         0
+    }
+
+    // Copies are done when the call returns, which is allowed.
+    fn omp_target_memcpy_async(
+        to: *mut u8, from: *const u8, bytes: usize, to_offset: usize, from_offset: usize,
+        to_device: c_int, from_device: c_int, count: c_int, objects: *mut Object,
+    ) -> c_int {
+        wait_for(count, objects);
+        omp_target_memcpy(to, from, bytes, to_offset, from_offset, to_device, from_device)
+    }
+
+    fn omp_target_memcpy_rect_async(
+        to: *mut u8, from: *const u8, element: usize, dimensions: c_int, volume: *const usize,
+        to_offsets: *const usize, from_offsets: *const usize,
+        to_sizes: *const usize, from_sizes: *const usize,
+        to_device: c_int, from_device: c_int, count: c_int, objects: *mut Object,
+    ) -> c_int {
+        wait_for(count, objects);
+        omp_target_memcpy_rect(
+            to, from, element, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes,
+            to_device, from_device,
+        )
     }
 
     fn omp_target_associate_ptr(

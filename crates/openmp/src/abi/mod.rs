@@ -7,6 +7,7 @@ mod doacross;
 mod fortran;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod kmp;
+mod later;
 mod locks;
 mod loops;
 mod loops_ull;

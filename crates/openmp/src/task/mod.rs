@@ -134,6 +134,11 @@ impl Task {
         unsafe { &mut *self.links.get() }
     }
 
+    /// Whether a construct for tasks has made it.
+    pub(crate) fn is_explicit(&self) -> bool {
+        !self.home.is_null()
+    }
+
     /// The task that made it; for tasks whose parent lives.
     pub(crate) fn parent(&self) -> Option<&Self> {
         // SAFETY: a task's memory keeps that of its parent.

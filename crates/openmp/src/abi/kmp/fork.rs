@@ -117,6 +117,7 @@ impl Call {
         let argument = |at: usize| match at {
             // SAFETY: by the caller's word.
             0..3 => unsafe { *first.add(at) },
+            // SAFETY: as above.
             _ => unsafe { *others.add(at - 3) },
         };
         let count = usize::try_from(count).unwrap_or(0);

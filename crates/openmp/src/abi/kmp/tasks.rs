@@ -327,6 +327,13 @@ export! {
         allocate(head, entry)
     }
 
+    fn __kmpc_omp_target_task_alloc(
+        place: Place, number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Entry,
+        _device: i64,
+    ) -> *mut Task {
+        __kmpc_omp_task_alloc(place, number, flags, bytes, shared, entry)
+    }
+
     fn __kmpc_task_allow_completion_event(
         _place: Place, _number: c_int, task: *mut Task,
     ) -> usize {

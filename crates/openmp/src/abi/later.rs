@@ -1,0 +1,42 @@
+//! Functions that libgomp has had since GCC 13 and 14.
+
+use super::export;
+use crate::context::context;
+use crate::task::{self, Order};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+export! {
+    fn omp_in_explicit_task() -> c_int {
+        c_int::from(context().task().is_explicit())
+    }
+
+    fn omp_in_explicit_task_() -> c_int {
+        omp_in_explicit_task()
+    }
+
+    // A task of no work: later ones wait for it, and it for earlier ones.
+    fn GOMP_taskwait_depend_nowait(depend: *mut *mut c_void) {
+        let order = Order {
+            function: nothing,
+            data: ptr::null_mut(),
+            copy: None,
+            size: 0,
+            align: 1,
+            deferred: true,
+            is_final: false,
+            priority: 0,
+            depend,
+            event: ptr::null_mut(),
+        };
+        // SAFETY: the compiler's array.
+        unsafe { task::make(context(), &order) };
+    }
+
+    // The host's functions are called by their addresses.
+    fn GOMP_target_map_indirect_ptr(function: *mut c_void) -> *mut c_void {
+        function
+    }
+}
