@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proof of the RISC-V front end with programs of others, from folders that the user has; nothing
-# is downloaded. Needs Debian's gcc-riscv64-linux-gnu; the last two also qemu-user, g++- and
+# is downloaded. MANYCORE names another command than the one that is built. Needs Debian's gcc-riscv64-linux-gnu; the last two also qemu-user, g++- and
 # gfortran-riscv64-linux-gnu.
 #
 #   ci/riscv.sh tests FOLDER     the user-level programs of riscv-tests (FOLDER has isa/), with and
@@ -12,8 +12,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:?expected tests or programs}
 shift
-cargo build --release --quiet -p manycore-lab
-manycore=${CARGO_TARGET_DIR:-$PWD/target}/release/manycore
+manycore=${MANYCORE:-}
+if [ -z "$manycore" ]; then
+    cargo build --release --quiet -p manycore-lab
+    manycore=${CARGO_TARGET_DIR:-$PWD/target}/release/manycore
+fi
 cross=riscv64-linux-gnu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

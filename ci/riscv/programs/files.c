@@ -28,6 +28,7 @@ int main(void) {
     while (folder && readdir(folder)) entries++;
     printf("%d\n", entries > 2);
     int ends[2];
-    if (pipe(ends) == 0 && write(ends[1], "pipe", 4) == 4 && read(ends[0], line, 64) == 4) printf("%.4s\n", line);
+    if (pipe(ends) == 0 && write(ends[1], "pipe", 4) == 4 && read(ends[0], line, 64) == 4)
+        printf("%.4s\n", line);
     return 0;
 }

@@ -11,7 +11,8 @@ int main(void) {
         feclearexcept(FE_ALL_EXCEPT);
         volatile double a = 1 / third, b = tiny / third, c = big * third;
         volatile float f = (float)(a * 1e-38);
-        printf("%a %a %a %a %ld %x\n", a, b, c, f, lrint(-2.5 * third), fetestexcept(FE_ALL_EXCEPT));
+        printf("%a %a %a %a %ld %x\n", a, b, c, f, lrint(-2.5 * third),
+               fetestexcept(FE_ALL_EXCEPT));
     }
     fesetround(FE_TONEAREST);
     double sum = 0;

@@ -41,6 +41,7 @@ int main(void) {
             sum += 2;
         }
     }
-    printf("%ld %ld %ld %g %d %d\n", sum, fib, order, harmonic, omp_get_max_threads(), locked == omp_get_max_threads());
+    printf("%ld %ld %ld %g %d %d\n", sum, fib, order, harmonic, omp_get_max_threads(),
+           locked == omp_get_max_threads());
     return 0;
 }

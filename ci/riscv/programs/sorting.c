@@ -11,7 +11,10 @@ static long ackermann(long m, long n) {
 int main(void) {
     static long list[20000];
     unsigned long seed = 42;
-    for (int i = 0; i < 20000; i++) list[i] = (long)(seed = seed * 2862933555777941757u + 3037000493u) % 100003;
+    for (int i = 0; i < 20000; i++) {
+        seed = seed * 2862933555777941757u + 3037000493u;
+        list[i] = (long)seed % 100003;
+    }
     qsort(list, 20000, sizeof *list, compare);
     long sum = 0;
     for (int i = 0; i < 20000; i++) sum = (sum * 31 + list[i]) % 1000000007;

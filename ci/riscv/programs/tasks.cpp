@@ -44,7 +44,8 @@ int main() {
         return std::accumulate(list.begin(), list.end(), 0L);
     });
     try {
-        std::async(std::launch::async, []() -> int { throw std::runtime_error("in a thread"); }).get();
+        auto thrower = []() -> int { throw std::runtime_error("in a thread"); };
+        std::async(std::launch::async, thrower).get();
     } catch (const std::exception &error) {
         std::cout << error.what() << '\n';
     }

@@ -207,16 +207,23 @@ impl Symbols {
         header: &impl Fn(u64) -> u64,
         base: u64,
     ) -> Option<()> {
-        let (offset, size) = (file.long(section + 24)?, file.long(section + 32)?);
-        let names = file.long(header(file.word(section + 40)?.into()).checked_add(24)?)?;
+        let (offset, size) = (
+            file.long(section.wrapping_add(24))?,
+            file.long(section.wrapping_add(32))?,
+        );
+        let names =
+            file.long(header(file.word(section.wrapping_add(40))?.into()).checked_add(24)?)?;
         for at in (offset..offset.checked_add(size)?).step_by(24) {
-            let info = *file.0.get(usize::try_from(at + 4).ok()?)?;
-            let (value, length) = (file.long(at + 8)?, file.long(at + 16)?);
+            let info = *file.0.get(usize::try_from(at.wrapping_add(4)).ok()?)?;
+            let (value, length) = (
+                file.long(at.wrapping_add(8))?,
+                file.long(at.wrapping_add(16))?,
+            );
             // Objects and functions that are defined here.
-            if !matches!(info & 15, 1 | 2) || file.half(at + 6)? == 0 {
+            if !matches!(info & 15, 1 | 2) || file.half(at.wrapping_add(6))? == 0 {
                 continue;
             }
-            let from = usize::try_from(names + u64::from(file.word(at)?)).ok()?;
+            let from = usize::try_from(names.wrapping_add(u64::from(file.word(at)?))).ok()?;
             let text = file.0.get(from..)?.split(|&byte| byte == 0).next()?;
             let name = String::from_utf8_lossy(text).into();
             self.sorted.push((value.wrapping_add(base), length, name));

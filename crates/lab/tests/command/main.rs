@@ -16,6 +16,7 @@ mod packing;
 #[cfg(unix)]
 mod provenance;
 mod robustness;
+mod run;
 mod simulated_study;
 mod sleep;
 mod stealing;

@@ -50,7 +50,6 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         .into(),
         next_thread: PROCESS + 1,
         heap: (0, 0),
-        libraries: Vec::new(),
         random: start.seed,
         arguments: [name.clone()].into_iter().chain(start.arguments).collect(),
         environment: start.environment,
@@ -66,7 +65,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
     process.map(&elf, base, &name)?;
     let end = (base + elf.end()).next_multiple_of(PAGE) + (process.random_bits() % 256) * PAGE;
     process.heap = (end, end);
-    let mut entry = base + elf.entry;
+    let mut entry = base.wrapping_add(elf.entry);
     let mut loader_base = 0;
     if let Some(wanted) = &elf.interpreter {
         let host = process.files.host_path(Path::new(wanted));
@@ -83,7 +82,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
             .unwrap_or(PROGRAM * 2);
         loader_base = loader_base / PAGE * PAGE;
         process.map(&loader, loader_base, wanted)?;
-        entry = loader_base + loader.entry;
+        entry = loader_base.wrapping_add(loader.entry);
     }
     let mut hart = Hart::new(entry);
     hart.x[2] = process
@@ -177,13 +176,13 @@ impl Process {
             .iter()
             .fold(0, |all, letter| all | 1 << letter);
         for (key, value) in [
-            (3, base + elf.headers.address),
+            (3, base.wrapping_add(elf.headers.address)),
             (4, elf.headers.size),
             (5, elf.headers.count),
             (6, PAGE),
             (7, loader),
             (8, 0),
-            (9, base + elf.entry),
+            (9, base.wrapping_add(elf.entry)),
             (11, 1_000),
             (12, 1_000),
             (13, 1_000),

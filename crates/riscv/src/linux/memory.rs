@@ -94,8 +94,9 @@ impl Process {
             }
             let (bytes, name) = self.files.content(file, offset, length)?;
             if rights & 4 != 0 {
-                let base = start.wrapping_sub(offset);
-                self.libraries.push((Rc::clone(&name), base));
+                // A library's code: its first byte lies where offset 0 would.
+                let (whole, _) = self.files.content(file, 0, u64::MAX)?;
+                self.symbols.add(&whole, start.wrapping_sub(offset));
             }
             (Content::File { bytes, at: start }, name)
         };

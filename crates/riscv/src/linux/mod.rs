@@ -27,7 +27,6 @@ use crate::memory::Space;
 use files::Files;
 use signals::Signals;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// What a process knows of one of its threads.
 struct Thread {
@@ -49,8 +48,6 @@ pub(crate) struct Process {
     next_thread: u32,
     /// Start and end of what `brk` moves.
     heap: (u64, u64),
-    /// Files whose code was mapped, and where their first byte is.
-    libraries: Vec<(Rc<str>, u64)>,
     /// The state of the generator behind `getrandom`.
     random: u64,
     arguments: Vec<String>,

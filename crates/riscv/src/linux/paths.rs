@@ -1,6 +1,6 @@
 //! System calls that name files, and those that move their bytes.
 
-use super::errno::{EBADF, EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
+use super::errno::{EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
 use super::files::{Files, Open};
 use super::{Process, World, proc};
 use std::cell::RefCell;
@@ -111,7 +111,7 @@ impl Process {
         let mut done = 0;
         for &(address, length) in parts {
             let mut bytes = vec![0; length.min(MOST) as usize];
-            let at = offset.map(|offset| offset + done);
+            let at = offset.map(|offset| offset.saturating_add(done));
             let count = self.files.read(number, &mut bytes, at)?;
             self.space.write(address, &bytes[..count])?;
             done += count as u64;
@@ -132,7 +132,7 @@ impl Process {
         for &(address, length) in parts {
             let mut bytes = vec![0; length.min(MOST) as usize];
             self.space.read(address, &mut bytes)?;
-            let at = offset.map(|offset| offset + done);
+            let at = offset.map(|offset| offset.saturating_add(done));
             done += self.files.write(number, &bytes, at)? as u64;
         }
         Ok(done)
@@ -276,19 +276,7 @@ impl Process {
     }
 
     pub(super) fn entries(&mut self, number: u64, to: u64, length: u64) -> Value {
-        let rest = self
-            .files
-            .folder_entries(number)
-            .map_err(|errno| match errno {
-                ENOTDIR => errno,
-                other => {
-                    if other == EBADF {
-                        EBADF
-                    } else {
-                        other
-                    }
-                }
-            })?;
+        let rest = self.files.folder_entries(number)?;
         let mut rest = rest.borrow_mut();
         let Some(entries) = rest.as_mut() else {
             return Ok(0);

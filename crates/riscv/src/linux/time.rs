@@ -28,7 +28,7 @@ impl Process {
     pub(super) fn read_time(&mut self, address: u64) -> Result<u64, Errno> {
         let (seconds, rest) = (
             self.space.read_u64(address)?,
-            self.space.read_u64(address + 8)?,
+            self.space.read_u64(address.wrapping_add(8))?,
         );
         if seconds > 1 << 33 || rest >= SECOND {
             return Err(EINVAL);
