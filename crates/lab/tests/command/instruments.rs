@@ -58,7 +58,10 @@ fn a_study_counts_each_simulation_and_its_results_stay_the_same() {
     for (cell, (sum, length)) in stacks {
         let cores = sum / length;
         // The third machine is the study's reference, which stays as large as it is.
-        assert!([2.0, 4.0, 64.0].contains(&cores), "{cell:?}: {sum} of {length}");
+        assert!(
+            [2.0, 4.0, 64.0].contains(&cores),
+            "{cell:?}: {sum} of {length}"
+        );
     }
     let svg = fs::read_to_string(counted.path("out/barrier.stats.svg")).unwrap();
     assert!(
