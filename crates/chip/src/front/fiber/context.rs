@@ -107,7 +107,7 @@ pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
         // nothing that it borrows is used after it.
         unsafe {
             let thread = (*port).thread?;
-            let threads = &*(&raw const (*engine).threads);
+            let threads = &(*engine).threads;
             let name = threads.get(thread as usize).map_or("", |one| &*one.name);
             Some((thread, name, (*port).core))
         }

@@ -286,7 +286,7 @@ fn drive(engine: *mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
             continue;
         };
         // SAFETY: as above.
-        watch.resumes(thread, unsafe { &*(&raw const (*engine).threads) });
+        watch.resumes(thread, unsafe { &(*engine).threads });
         let progress = {
             // SAFETY: the engine stays in place, and is left to the coroutine.
             let _context = unsafe { Entered::new(engine, core) };
