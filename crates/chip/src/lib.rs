@@ -68,3 +68,8 @@ pub use front::fiber::{
     Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, OpticalNetwork, Run, Simulated,
     SimulatedThread, Simulation, Stack,
 };
+
+/// The README's programs run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

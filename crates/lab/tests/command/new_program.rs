@@ -27,7 +27,7 @@ fn the_program_builds_and_runs_natively_and_simulated() {
     let native = run(&[]);
     assert!(native.starts_with("natively, "), "{native}");
     let simulated = run(&["atac-64", "cores=16"]);
-    assert!(simulated.contains("16 threads: 1600 rounds"), "{simulated}");
+    assert!(simulated.contains("16 threads: 2048 rounds"), "{simulated}");
     assert!(simulated.contains("cycle stack of 16 cores"), "{simulated}");
     assert!(simulated.contains("cycles waited  lock"), "{simulated}");
     // The same again.
