@@ -132,8 +132,7 @@ pub(crate) fn measure(
     let name = &config.name;
     let mut hash = Hash::new();
     let mut notes = Vec::new();
-    let published_too = threads.is_empty();
-    let threads = thread_counts(threads, config.cores as usize, &mut notes);
+    let asked = thread_counts(threads, config.cores as usize, &mut notes);
 
     progress("local loads");
     let levels = hash.take(local::measure(config)?);
@@ -181,8 +180,8 @@ pub(crate) fn measure(
 
     let mut contended = Vec::new();
     let mut launches = Vec::new();
-    let mut increments = threads.clone();
-    if published_too {
+    let mut increments = asked.clone();
+    if threads.is_empty() {
         increments.extend(published::contended_threads(name));
         increments.sort_unstable();
         increments.dedup();
@@ -198,11 +197,10 @@ pub(crate) fn measure(
                 ns: Compared::new(ns, published::contended(name, operation, threads)),
             });
         }
-    }
-    for &threads in &threads {
-        progress(&format!("loops on {threads} threads"));
-        let ns = hash.take(system::launch(config, threads)?);
-        launches.push(SimulatedLaunchCost { threads, ns });
+        if asked.contains(&threads) {
+            let ns = hash.take(system::launch(config, threads)?);
+            launches.push(SimulatedLaunchCost { threads, ns });
+        }
     }
     contended.sort_by_key(|cost| cost.operation as usize);
     let mut wakes = Vec::new();
