@@ -190,7 +190,7 @@ impl Symbols {
         };
         let header = |at: u64| table.wrapping_add(at * 64);
         for at in 0..count {
-            // Of a full symbol table, or of a dynamic one.
+            // A full symbol table, or a dynamic one.
             let kind = file.word(header(at).wrapping_add(4));
             if matches!(kind, Some(2 | 11)) {
                 self.add_table(&file, header(at), &header, base);

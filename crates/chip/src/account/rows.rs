@@ -16,7 +16,7 @@ pub struct CounterRow {
     pub quantity: String,
     /// How much.
     pub value: f64,
-    /// Of what.
+    /// The unit of the value.
     pub unit: &'static str,
 }
 

@@ -51,7 +51,7 @@ pub(super) fn pack(
     }
     let shift = significand.leading_zeros();
     let value = significand << shift;
-    // Of the leading bit.
+    // The exponent of the leading bit.
     let top = exponent - shift as i32 + 127;
     let below = (format.least() - top).max(0);
     let drop = 128 - format.precision;

@@ -17,7 +17,7 @@ use std::sync::{Once, OnceLock};
 /// What a guard page raises: the first on Linux, the second elsewhere.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Who handled the signals before.
+/// The handlers that the signals had before.
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 
 /// Watches for overflows in this process from now on.

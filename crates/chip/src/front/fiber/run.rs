@@ -168,9 +168,9 @@ impl Simulation {
     }
 
     /// Counts, and keeps the sums of all cores each `period` cycles
-    /// ([`Run::samples`]): at the first event of the machine from then on. Of more
-    /// than 1024 samples every second one goes, and the period doubles, so that a
-    /// long run keeps no more than that.
+    /// ([`Run::samples`]): at the first event of the machine from then on. Where
+    /// there are more than 1024 samples every second one goes, and the period doubles, so
+    /// that a long run keeps no more than that.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};

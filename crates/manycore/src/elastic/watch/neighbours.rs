@@ -21,9 +21,10 @@ const CRUMBS: f64 = 0.3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Load {
     pub(super) now: Duration,
-    /// Of everybody, on the CPUs that this process may use, and what a hypervisor has taken of these.
+    /// Time that all processes have used on the CPUs that this process may use, and what a hypervisor
+    /// has taken from these CPUs.
     pub(super) busy: Duration,
-    /// Of this process.
+    /// Time that this process has used.
     pub(super) own: Duration,
 }
 
