@@ -26,16 +26,32 @@ enum Links {
     },
 }
 
+/// The meshes of all sockets, and what crosses between them.
 #[derive(Debug)]
 struct Mesh {
+    /// By core: its socket and its place there.
+    places: Box<[Place]>,
+    /// Cores and routers of one socket; sockets.
     cores: u32,
+    routers: u32,
+    sockets: u32,
     width: u32,
     height: u32,
     flit_bits: u32,
     tree: bool,
-    /// By [`Way`], then by router: what is on the link that leaves the router, less
+    /// By [`Way`], then by socket and router: what is on the link that leaves the router, less
     /// what is on the one before it in the same row or column.
     steps: [Vec<i64>; 4],
+    /// Cycles that a message keeps the link between two sockets, and messages by ordered pair.
+    occupancy: Cycles,
+    crossings: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    socket: u32,
+    x: u32,
+    y: u32,
 }
 
 /// The direction of a link.
@@ -53,8 +69,16 @@ impl Traffic {
             Network::Mesh {
                 flit_bits,
                 broadcast_tree,
+                ref sockets,
                 ..
-            } => Links::Mesh(Mesh::new(config.cores, flit_bits, broadcast_tree)),
+            } => {
+                let (count, occupancy) = match sockets {
+                    Some(sockets) => (sockets.count, sockets.occupancy),
+                    None => (1, 0),
+                };
+                let mesh = Mesh::new(config.cores / count, flit_bits, broadcast_tree);
+                Links::Mesh(mesh.in_sockets(count, occupancy))
+            }
             Network::Groups { occupancy, .. } => {
                 let groups = config.groups() as usize;
                 Links::Groups {
@@ -95,7 +119,7 @@ impl Traffic {
         match &mut self.links {
             Links::Mesh(mesh) if mesh.tree => mesh.flood(from, bits),
             Links::Mesh(mesh) => {
-                for to in 0..mesh.cores {
+                for to in 0..mesh.places.len() as u32 {
                     mesh.route(from, to, bits);
                 }
             }
@@ -139,26 +163,61 @@ impl Mesh {
     fn new(cores: u32, flit_bits: u32, tree: bool) -> Self {
         let width = cores.isqrt();
         let height = cores.div_ceil(width);
-        let steps = || vec![0; (width * height) as usize];
-        Self {
+        let mesh = Self {
+            places: Box::default(),
             cores,
+            routers: width * height,
+            sockets: 0,
             width,
             height,
             flit_bits,
             tree,
-            steps: [steps(), steps(), steps(), steps()],
-        }
+            steps: Default::default(),
+            occupancy: 0,
+            crossings: Vec::new(),
+        };
+        mesh.in_sockets(1, 0)
     }
 
-    /// `flits` on the links that leave the routers `first..end` of a row or column,
+    /// So many of these, each two of which have a link.
+    fn in_sockets(mut self, count: u32, occupancy: Cycles) -> Self {
+        let place = |core| {
+            let at = core % self.cores;
+            Place {
+                socket: core / self.cores,
+                x: at % self.width,
+                y: at / self.width,
+            }
+        };
+        self.places = (0..count * self.cores).map(place).collect();
+        self.sockets = count;
+        let steps = || vec![0; (count * self.routers) as usize];
+        self.steps = [steps(), steps(), steps(), steps()];
+        self.occupancy = occupancy;
+        self.crossings = vec![0; (count * count) as usize];
+        self
+    }
+
+    /// `flits` on the links of a socket that leave the routers `first..end` of a row or column,
     /// counted in the direction of the way; routers are `x, y` there.
-    fn interval(&mut self, way: Way, across: u32, first: u32, end: u32, flits: i64) {
+    fn interval(
+        &mut self,
+        socket: u32,
+        way: Way,
+        across: u32,
+        (first, end): (u32, u32),
+        flits: i64,
+    ) {
         let (width, height) = (self.width, self.height);
-        let router = |along: u32| match way {
-            Way::East => across * width + along,
-            Way::West => across * width + (width - 1 - along),
-            Way::South => along * width + across,
-            Way::North => (height - 1 - along) * width + across,
+        let before = socket * self.routers;
+        let router = |along: u32| {
+            before
+                + match way {
+                    Way::East => across * width + along,
+                    Way::West => across * width + (width - 1 - along),
+                    Way::South => along * width + across,
+                    Way::North => (height - 1 - along) * width + across,
+                }
         };
         if first == end {
             return;
@@ -179,18 +238,25 @@ impl Mesh {
         bits.div_ceil(self.flit_bits).into()
     }
 
+    /// Along the row and the column in the sender's socket, to where the receiver is in its own,
+    /// and from there across.
     fn route(&mut self, from: u32, to: u32, bits: u32) {
         let flits = self.flits(bits);
-        let (x, y) = (from % self.width, from / self.width);
-        let (to_x, to_y) = (to % self.width, to / self.width);
+        let [from, to] = [from, to].map(|core| self.places[core as usize]);
+        let socket = from.socket;
         let (right, bottom) = (self.width - 1, self.height - 1);
-        match x < to_x {
-            true => self.interval(Way::East, y, x, to_x, flits),
-            false => self.interval(Way::West, y, right - x, right - to_x, flits),
-        }
-        match y < to_y {
-            true => self.interval(Way::South, to_x, y, to_y, flits),
-            false => self.interval(Way::North, to_x, bottom - y, bottom - to_y, flits),
+        let (way, along) = match from.x < to.x {
+            true => (Way::East, (from.x, to.x)),
+            false => (Way::West, (right - from.x, right - to.x)),
+        };
+        self.interval(socket, way, from.y, along, flits);
+        let (way, along) = match from.y < to.y {
+            true => (Way::South, (from.y, to.y)),
+            false => (Way::North, (bottom - from.y, bottom - to.y)),
+        };
+        self.interval(socket, way, to.x, along, flits);
+        if to.socket != socket {
+            self.crossings[(socket * self.sockets + to.socket) as usize] += 1;
         }
     }
 
@@ -198,54 +264,78 @@ impl Mesh {
     /// are cores.
     fn flood(&mut self, from: u32, bits: u32) {
         let flits = self.flits(bits);
-        let (x, y) = (from % self.width, from / self.width);
+        let Place { socket, x, y } = self.places[from as usize];
         let (right, bottom) = (self.width - 1, self.height - 1);
-        self.interval(Way::East, y, x, right, flits);
-        self.interval(Way::West, y, right - x, right, flits);
+        self.interval(socket, Way::East, y, (x, right), flits);
+        self.interval(socket, Way::West, y, (right - x, right), flits);
         for column in 0..self.width {
             let last = (self.cores - 1 - column) / self.width;
             if y < last {
-                self.interval(Way::South, column, y, last, flits);
+                self.interval(socket, Way::South, column, (y, last), flits);
             }
-            self.interval(Way::North, column, bottom - y, bottom, flits);
+            self.interval(socket, Way::North, column, (bottom - y, bottom), flits);
+        }
+    }
+
+    /// The number of a socket's router: its core's, or one after all cores.
+    fn number(&self, socket: u32, router: u32) -> u32 {
+        match router.checked_sub(self.cores) {
+            None => socket * self.cores + router,
+            Some(beyond) => {
+                self.sockets * self.cores + socket * (self.routers - self.cores) + beyond
+            }
         }
     }
 
     fn links(&self) -> Vec<LinkCounters> {
         let mut links = Vec::new();
         let (width, height) = (self.width, self.height);
-        for across in 0..height {
-            self.sum(
-                Way::East,
-                &mut links,
-                (0..width).map(|x| across * width + x),
-            );
-            let back = (0..width).rev().map(|x| across * width + x);
-            self.sum(Way::West, &mut links, back);
+        for socket in 0..self.sockets {
+            let mut sum = |way, routers: &mut dyn Iterator<Item = u32>| {
+                self.sum(socket, way, &mut links, routers);
+            };
+            for across in 0..height {
+                sum(Way::East, &mut (0..width).map(|x| across * width + x));
+                sum(Way::West, &mut (0..width).rev().map(|x| across * width + x));
+            }
+            for across in 0..width {
+                sum(Way::South, &mut (0..height).map(|y| y * width + across));
+                sum(
+                    Way::North,
+                    &mut (0..height).rev().map(|y| y * width + across),
+                );
+            }
         }
-        for across in 0..width {
-            self.sum(
-                Way::South,
-                &mut links,
-                (0..height).map(|y| y * width + across),
-            );
-            let back = (0..height).rev().map(|y| y * width + across);
-            self.sum(Way::North, &mut links, back);
+        for (pair, &messages) in (0..).zip(&self.crossings) {
+            let (from, to): (u32, u32) = (pair / self.sockets, pair % self.sockets);
+            let busy = messages * self.occupancy;
+            if busy > 0 {
+                // The first core of a socket stands for its end of the link.
+                let [from, to] = [from, to].map(|socket| socket * self.cores);
+                links.push(LinkCounters { from, to, busy });
+            }
         }
         links.sort_unstable_by_key(|link| (link.from, link.to));
         links
     }
 
     /// The links of a row or column, whose routers are given in the direction of the way.
-    fn sum(&self, way: Way, links: &mut Vec<LinkCounters>, routers: impl Iterator<Item = u32>) {
+    fn sum(
+        &self,
+        socket: u32,
+        way: Way,
+        links: &mut Vec<LinkCounters>,
+        routers: &mut dyn Iterator<Item = u32>,
+    ) {
         let mut busy = 0;
         let mut routers = routers.peekable();
         while let Some(from) = routers.next() {
-            busy += self.steps[way as usize][from as usize];
+            busy += self.steps[way as usize][(socket * self.routers + from) as usize];
             if let Some(&to) = routers.peek()
                 && busy > 0
             {
                 let busy = busy as u64;
+                let [from, to] = [from, to].map(|router| self.number(socket, router));
                 links.push(LinkCounters { from, to, busy });
             }
         }
@@ -294,6 +384,36 @@ mod tests {
             let mut mesh = Mesh::new(cores, 64, true);
             ends.iter().for_each(|&(from, to)| mesh.route(from, to, 64));
             prop_assert_eq!(found(&mesh), walked(mesh.width, &ends));
+        }
+
+        /// Each socket's links are those of a machine of its own; crossings are counted apart.
+        #[test]
+        fn sockets_have_links_of_their_own(
+            cores in 2_u32..40, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
+        ) {
+            let all = 3 * cores;
+            let ends: Vec<_> = ends.iter().map(|(a, b)| (a % all, b % all)).collect();
+            let mut mesh = Mesh::new(cores, 64, false).in_sockets(3, 7);
+            ends.iter().for_each(|&(from, to)| mesh.route(from, to, 64));
+            let mut expected = BTreeMap::new();
+            for socket in 0..3 {
+                let from_here = ends.iter().filter(|(from, _)| from / cores == socket);
+                let local: Vec<_> = from_here.map(|(a, b)| (a % cores, b % cores)).collect();
+                for ((from, to), busy) in walked(mesh.width, &local) {
+                    let ends = (mesh.number(socket, from), mesh.number(socket, to));
+                    *expected.entry(ends).or_insert(0) += busy;
+                }
+            }
+            for (from, to) in ends.iter().map(|(a, b)| (a / cores * cores, b / cores * cores)) {
+                if from != to {
+                    *expected.entry((from, to)).or_insert(0) += 7;
+                }
+            }
+            let mut total = BTreeMap::new();
+            for link in mesh.links() {
+                *total.entry((link.from, link.to)).or_insert(0) += link.busy;
+            }
+            prop_assert_eq!(total, expected);
         }
 
         /// A tree has each router's core below it once: as many links as other cores, or more

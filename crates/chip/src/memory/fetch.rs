@@ -13,8 +13,11 @@ impl Memory {
         }
         let arrives = self.network.send(from, to, bits, at);
         if let Some(census) = &mut self.census {
-            let alone = at + self.network.latency(from, to, bits);
-            census.traffic.message(from, to, bits, arrives - alone);
+            let waited = match self.network.competes() {
+                true => arrives - at - self.network.latency(from, to, bits),
+                false => 0,
+            };
+            census.traffic.message(from, to, bits, waited);
         }
         arrives
     }

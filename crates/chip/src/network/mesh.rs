@@ -152,6 +152,11 @@ impl Mesh {
     }
 
     #[inline]
+    pub(super) fn competes(&self) -> bool {
+        !self.ports.is_empty() || self.links.is_some()
+    }
+
+    #[inline]
     pub(super) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         if self.ports.is_empty() || from == to {
             let mut wait = 0;

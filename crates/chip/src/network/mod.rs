@@ -90,6 +90,15 @@ impl Electrical {
         }
     }
 
+    /// Whether messages may wait for each other.
+    #[inline]
+    pub(crate) fn competes(&self) -> bool {
+        match self {
+            Self::Mesh(mesh) => mesh.competes(),
+            Self::Groups(_) => true,
+        }
+    }
+
     /// Cycles a message takes when it is alone.
     #[inline]
     pub(crate) fn latency(&self, from: u32, to: u32, bits: u32) -> Cycles {
