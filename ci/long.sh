@@ -17,6 +17,8 @@
 #   openmp     Debian's packages and the costs of constructs on crates/openmp; with NPB and OMPVV, the
 #              folders of these suites, those too
 #   dependents tests and times of packages that use rayon, on crates/rayon-core
+#   riscv      C, C++ and Fortran programs on crates/riscv beside qemu; with RISCV_TESTS, the folder of
+#              riscv-tests, those too (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user)
 #   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
@@ -28,7 +30,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model miri tsan fuzz doubled platforms rayon peers programs dependents cuts page semver deny
+    model miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts page semver deny
 )
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
@@ -47,6 +49,11 @@ missing() {
         ;;
     doubled) command -v python3 >/dev/null || echo "no python3" ;;
     platforms) command -v rustup >/dev/null || echo "no rustup, which installs targets" ;;
+    riscv)
+        if ! command -v riscv64-linux-gnu-gcc >/dev/null || ! command -v qemu-riscv64 >/dev/null; then
+            echo "no gcc for riscv64, or no qemu-riscv64"
+        fi
+        ;;
     cuts) command -v g++ >/dev/null || echo "no g++" ;;
     semver)
         if ! cargo semver-checks --version >/dev/null 2>&1; then
@@ -73,6 +80,9 @@ run() {
     peers) ci/peers.sh ;;
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
+    riscv)
+        ci/riscv.sh programs && { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; }
+        ;;
     cuts) ci/openmp.sh stress ;;
     openmp)
         ci/openmp.sh packages && ci/openmp.sh costs &&
