@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proof of the RISC-V front end with programs of others, from folders that the user has; nothing
-# is downloaded. MANYCORE names another command than the one that is built. Needs Debian's gcc-riscv64-linux-gnu; the last two also qemu-user, g++- and
-# gfortran-riscv64-linux-gnu.
+# is downloaded. MANYCORE names another command than the one that is built. Needs Debian's
+# gcc-riscv64-linux-gnu; the programs also need qemu-user, g++- and gfortran-riscv64-linux-gnu.
 #
 #   ci/riscv.sh tests FOLDER     the user-level programs of riscv-tests (FOLDER has isa/), with and
 #                                without timing
