@@ -132,7 +132,7 @@ pub(crate) struct RunArgs {
     /// Also print where the cycles went, and the lines that were fought over by symbol
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Write a timeline for https://ui.perfetto.dev
+    /// Write a timeline for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
     /// Print nothing but what the program prints
@@ -155,7 +155,7 @@ pub(crate) struct InstrumentArgs {
     /// stacks
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Write what simulated cores and threads do when, for https://ui.perfetto.dev
+    /// Write what simulated cores and threads do when, for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Option<PathBuf>,
 }
