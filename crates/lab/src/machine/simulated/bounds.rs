@@ -60,25 +60,29 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     }
 }
 
-/// Bandwidths of all cores that were measured on the real machines, and that no value
-/// was chosen by.
+/// A bandwidth that was measured on the real machine, and that no value was chosen by.
+fn triad_is_within_15_percent(preset: &str, kernel: Kernel, cores: usize) {
+    let config = Config::preset(preset).unwrap();
+    let found = stream::measure(&config, kernel, cores).unwrap().value;
+    let known = published::server(preset, kernel.name(), &cores.to_string());
+    let compared = Compared::new(found, known);
+    assert!(compared.is_unseen(), "{preset}");
+    assert!(
+        compared.error.unwrap().abs() < 0.15,
+        "{preset}: {compared:?}"
+    );
+}
+
 #[test]
-fn triads_are_within_15_percent_of_the_published() {
-    for (preset, kernel, cores) in [
-        ("graviton4-96", Kernel::Triad, 96),
-        ("milan-7r13x2", Kernel::Triad, 96),
-        ("sapphire-rapids-8470x2", Kernel::SchoenauerTriad, 20),
-    ] {
-        let config = Config::preset(preset).unwrap();
-        let found = stream::measure(&config, kernel, cores).unwrap().value;
-        let known = published::server(preset, kernel.name(), &cores.to_string());
-        let compared = Compared::new(found, known);
-        assert!(compared.is_unseen(), "{preset}");
-        assert!(
-            compared.error.unwrap().abs() < 0.15,
-            "{preset}: {compared:?}"
-        );
-    }
+fn a_triad_is_within_15_percent_of_the_published() {
+    triad_is_within_15_percent("sapphire-rapids-8470x2", Kernel::SchoenauerTriad, 20);
+}
+
+#[test]
+#[ignore = "takes a minute: ci/long.sh machines"]
+fn triads_of_96_cores_are_within_15_percent_of_the_published() {
+    triad_is_within_15_percent("graviton4-96", Kernel::Triad, 96);
+    triad_is_within_15_percent("milan-7r13x2", Kernel::Triad, 96);
 }
 
 #[test]
