@@ -12,6 +12,7 @@
 
 pub mod barrier;
 pub mod cost;
+mod mutex;
 pub mod sleep;
 pub mod stealing;
 

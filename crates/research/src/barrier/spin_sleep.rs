@@ -1,4 +1,4 @@
-use manycore::sync::Lock;
+use crate::mutex::Mutex;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::{Barrier, Placement};
 
@@ -35,7 +35,7 @@ const LEAVING: u32 = 1;
 /// ```
 #[doc(alias = "parsec_barrier_t")]
 pub struct SpinSleepBarrier<P: Platform> {
-    state: CachePadded<Lock<P, State>>,
+    state: CachePadded<Mutex<P, State>>,
     /// Written under the lock.
     phase: CachePadded<P::Futex>,
     members: usize,
@@ -91,7 +91,7 @@ impl<P: Platform> Barrier<P> for SpinSleepBarrier<P> {
 
     fn new(placement: &Placement) -> Self {
         Self {
-            state: CachePadded::new(Lock::new(State {
+            state: CachePadded::new(Mutex::new(State {
                 inside: 0,
                 sleepers: 0,
             })),

@@ -1,5 +1,5 @@
 use super::Task;
-use manycore::sync::Lock;
+use crate::mutex::Mutex;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -38,7 +38,7 @@ impl<P: Platform> TracedDeque<P> {
 
 /// A worker's deque under a mutex: its own end is the back, the thieves' the front.
 pub struct LockedDeque<P: Platform> {
-    tasks: Lock<P, TracedDeque<P>>,
+    tasks: Mutex<P, TracedDeque<P>>,
     /// How many there are, for who looks without the lock; written under it.
     length: P::AtomicUsize,
 }
@@ -46,7 +46,7 @@ pub struct LockedDeque<P: Platform> {
 impl<P: Platform> LockedDeque<P> {
     pub(super) fn new() -> Self {
         Self {
-            tasks: Lock::new(TracedDeque::new()),
+            tasks: Mutex::new(TracedDeque::new()),
             length: Atomic::new(0),
         }
     }

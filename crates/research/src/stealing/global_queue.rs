@@ -1,6 +1,6 @@
 use super::deque::TracedDeque;
 use super::{Counts, Discipline, Task, TaskDeque};
-use manycore::sync::Lock;
+use crate::mutex::Mutex;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct GlobalDeque<P: Platform> {
 }
 
 struct SharedQueue<P: Platform> {
-    state: CachePadded<Lock<P, QueueState<P>>>,
+    state: CachePadded<Mutex<P, QueueState<P>>>,
     /// Changes, under the lock, with whatever a sleeper waits for.
     news: CachePadded<P::Futex>,
     /// Looked at without the lock, for which all would queue once more in the end.
@@ -72,7 +72,7 @@ impl<P: Platform> Discipline<P> for GlobalQueue<P> {
 
     fn new(placement: &Placement, _: u64) -> Self {
         let shared = Arc::new(SharedQueue {
-            state: CachePadded::new(Lock::new(QueueState {
+            state: CachePadded::new(Mutex::new(QueueState {
                 tasks: TracedDeque::new(),
                 waiting: 0,
             })),

@@ -1,4 +1,4 @@
-use manycore::sync::Lock;
+use crate::mutex::Mutex;
 use manycore_platform::{Atomic, Platform};
 use std::ptr;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ const FIRST: usize = 64;
 /// The words of one queue, in segments, which stay where they are until this is dropped.
 pub struct Slots<P: Platform> {
     /// The owner has them, too; here they are only kept.
-    segments: Lock<P, Vec<Arc<[P::AtomicU64]>>>,
+    segments: Mutex<P, Vec<Arc<[P::AtomicU64]>>>,
 }
 
 impl<P: Platform> Slots<P> {
     pub(super) fn new() -> Self {
         Self {
-            segments: Lock::new(Vec::new()),
+            segments: Mutex::new(Vec::new()),
         }
     }
 

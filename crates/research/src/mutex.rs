@@ -1,0 +1,53 @@
+//! The mutex of the baselines.
+
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use std::cell::UnsafeCell;
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+/// Held, and somebody may sleep.
+const AWAITED: u32 = 2;
+
+/// A mutex such as the C library gives to programs: one word with three states, and a thread that
+/// finds it held sleeps at once. The pool's own lock looks for a while first, and is freed by a
+/// store; the baselines that were published have this one. Sections must not unwind.
+pub(crate) struct Mutex<P: Platform, T> {
+    state: P::Futex,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` hands out the value to one thread at a time.
+unsafe impl<P: Platform, T: Send> Sync for Mutex<P, T> {}
+// SAFETY: as above.
+unsafe impl<P: Platform, T: Send> Send for Mutex<P, T> {}
+
+impl<P: Platform, T> Mutex<P, T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            state: <P::Futex as Atomic<u32>>::new(FREE),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Runs `section` with the value.
+    pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
+        // Acquire pairs with the release below: the last section is over. Relaxed if
+        // it is held: the swap decides.
+        let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
+        if taken.is_err() {
+            // From here on as AWAITED: the thread that frees it wakes one sleeper, who
+            // may not be the last. Comparing and sleeping are one step of the
+            // futex, so a freeing in between is not slept through.
+            while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
+                self.state.wait(AWAITED, None);
+            }
+        }
+        // SAFETY: the state went from FREE to ours, and goes back below.
+        let result = section(unsafe { &mut *self.value.get() });
+        // Release publishes what the section did to the next one.
+        if self.state.swap(FREE, Ordering::Release) == AWAITED {
+            self.state.wake(1);
+        }
+        result
+    }
+}
