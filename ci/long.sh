@@ -19,7 +19,6 @@
 #   dependents tests and times of packages that use rayon, on crates/rayon-core
 #   riscv      C, C++ and Fortran programs on crates/riscv beside qemu; with RISCV_TESTS, the folder of
 #              riscv-tests, those too (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user)
-#   machines   bandwidths of simulated machines of 96 cores beside the published
 #   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
@@ -31,7 +30,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model miri tsan fuzz doubled platforms rayon peers programs dependents riscv machines cuts page semver deny
+    model miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts page semver deny
 )
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
@@ -84,7 +83,6 @@ run() {
     riscv)
         ci/riscv.sh programs && { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; }
         ;;
-    machines) cargo test --release --quiet -p manycore-lab --bin manycore -- --ignored triads ;;
     cuts) ci/openmp.sh stress ;;
     openmp)
         ci/openmp.sh packages && ci/openmp.sh costs &&

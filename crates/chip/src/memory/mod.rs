@@ -51,7 +51,7 @@ pub(crate) struct Memory {
     lines: LineTable,
     network: Electrical,
     controllers: Controllers,
-    /// What it counts, if somebody wants to know.
+    /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,
     /// Cores to be told that the line they spin on was taken, since the engine
     /// last asked: the line and the core.

@@ -20,9 +20,9 @@ pub enum Operation {
     Swap(u64),
     /// Writes the word if it is `current`.
     CompareExchange {
-        /// What it must be.
+        /// The value that the word must have.
         current: u64,
-        /// What it becomes.
+        /// The value that the word becomes.
         new: u64,
     },
     /// Adds to the word.
@@ -55,7 +55,7 @@ pub enum Rmw {
     CompareExchange {
         /// What the word must be.
         current: u64,
-        /// What it becomes.
+        /// The value that the word becomes.
         new: u64,
     },
     /// As [`Operation::Add`].

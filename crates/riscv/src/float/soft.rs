@@ -93,6 +93,10 @@ fn infinity(format: Format, negative: bool) -> u64 {
     format.infinity() | if negative { format.sign() } else { 0 }
 }
 
+fn zero(f: Format, negative: bool) -> u64 {
+    if negative { f.sign() } else { 0 }
+}
+
 pub(crate) fn multiply(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8) -> u64 {
     use Number::{Finite, Infinity, Nan, Zero};
     let (x, y) = (f.unpack(a), f.unpack(b));
@@ -101,13 +105,7 @@ pub(crate) fn multiply(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8
         (Nan, _) | (_, Nan) => nan(f, &[a, b], false, flags),
         (Infinity { .. }, Zero { .. }) | (Zero { .. }, Infinity { .. }) => nan(f, &[], true, flags),
         (Infinity { .. }, _) | (_, Infinity { .. }) => infinity(f, negative),
-        (Zero { .. }, _) | (_, Zero { .. }) => {
-            if negative {
-                f.sign()
-            } else {
-                0
-            }
-        }
+        (Zero { .. }, _) | (_, Zero { .. }) => zero(f, negative),
         (
             Finite {
                 exponent: i,
@@ -135,13 +133,7 @@ pub(crate) fn divide(f: Format, a: u64, b: u64, mode: Rounding, flags: &mut u8) 
             *flags |= flag::DIVIDE_BY_ZERO;
             infinity(f, negative)
         }
-        (Zero { .. }, _) | (_, Infinity { .. }) => {
-            if negative {
-                f.sign()
-            } else {
-                0
-            }
-        }
+        (Zero { .. }, _) | (_, Infinity { .. }) => zero(f, negative),
         (
             Finite {
                 exponent: i,
