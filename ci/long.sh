@@ -85,7 +85,7 @@ run() {
         ;;
     cuts) ci/openmp.sh stress ;;
     openmp)
-        ci/openmp.sh packages && ci/openmp.sh costs &&
+        ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated &&
             { [ -z "${NPB:-}" ] || ci/openmp.sh npb "$NPB"; } &&
             { [ -z "${OMPVV:-}" ] || ci/openmp.sh vv "$OMPVV" 4; }
         ;;

@@ -18,17 +18,20 @@
 #                        back each half second, and beside a busy process; on both libraries, in turn
 #   ci/openmp.sh stress [SECONDS] [RANKS]   ranks that are cut at any instruction keep what is
 #                        theirs; ten minutes for each number of ranks if nothing is said
+#   ci/openmp.sh emulated [RANKS]   the tests' programs on 64-bit Arm and RISC-V, emulated by
+#                        qemu-user: the same output as with these machines' libgomp (apt-get install
+#                        gcc-{aarch64,riscv64}-linux-gnu libgomp1-{arm64,riscv64}-cross qemu-user)
 #
 # LIBRARY names another library than the one that is built; a program that runs for longer than LIMIT
 # seconds (60) counts as hanging. Needs gcc, and gfortran for npb.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, vv, packages, costs, intervals, cores or stress}
+what=${1:?expected npb, vv, packages, costs, intervals, cores, stress or emulated}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
-if [ -z "${LIBRARY:-}" ]; then
+if [ -z "${LIBRARY:-}" ] && [ "$what" != emulated ]; then
     cargo build --release --quiet -p manycore-openmp
     LIBRARY=$target/libmanycore_gomp.so
 fi
@@ -302,6 +305,41 @@ stress() {
     done
 }
 
+emulated() {
+    local ranks=${1:-1 2 3 8} machine name number expected result failed=0
+    printf '%-8s %-10s %5s %s\n' machine program ranks result
+    for machine in aarch64 riscv64; do
+        local cross=$machine-linux-gnu target=$machine-unknown-linux-gnu
+        [ $machine = aarch64 ] || target=riscv64gc-unknown-linux-gnu
+        if ! command -v $cross-gcc >/dev/null || ! command -v qemu-$machine >/dev/null; then
+            echo "openmp: $machine: SKIPPED, no $cross-gcc or no qemu-$machine" >&2
+            continue
+        fi
+        rustup --quiet target add $target
+        cargo --config "target.$target.linker='$cross-gcc'" build --release --quiet \
+            -p manycore-openmp --target $target
+        local library=${CARGO_TARGET_DIR:-$here/target}/$target/release/libmanycore_gomp.so
+        for name in loops constructs tasks cancel; do
+            $cross-gcc -O1 -w -fopenmp -o "$work/$name.$machine" \
+                "crates/openmp/tests/programs/$name.c" -lm
+            emulate() { # ranks, variables
+                timeout "$limit" qemu-$machine -L /usr/$cross -E OMP_CANCELLATION=true \
+                    -E OMP_MAX_TASK_PRIORITY=5 -E OMP_NUM_THREADS="$1" "${@:2}" \
+                    "$work/$name.$machine" 2>&1
+            }
+            expected=$(emulate 2)
+            for number in $ranks; do
+                result=same
+                [ -n "$expected" ] &&
+                    [ "$(emulate "$number" -E LD_PRELOAD="$library")" = "$expected" ] || result=DIFFERS
+                [ $result = same ] || failed=1
+                printf '%-8s %-10s %5s %s\n' $machine $name "$number" $result
+            done
+        done
+    done
+    return $failed
+}
+
 # The user's folder, as a whole path.
 sources_in() {
     folder=$(cd "${1:?expected the folder with the sources}" && pwd)
@@ -313,6 +351,6 @@ npb | vv | cores)
     shift
     "$what" "$@"
     ;;
-packages | costs | intervals | stress) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores or stress" >&2; exit 1 ;;
+packages | costs | intervals | stress | emulated) "$what" "$@" ;;
+*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
 esac
