@@ -52,7 +52,7 @@ right() {
     for name in $list; do
         build_guest "$name" || continue
         on_qemu "$name" 1 || { complain "$name under qemu: status $status"; continue; }
-        answer "$name" >"$work/expected"
+        answer "$name" >"$out.expected"
         check "$name" 1 --functional
         check "$name" 1 --on atac-64
         for threads in 3 16; do
@@ -67,11 +67,11 @@ check() { # guest threads flags
     local name=$1 threads=$2
     shift 2
     on_chip "$name" "$threads" "$@" || { complain "$name, $threads threads, $*: status $status"; return; }
-    answer "$name" >"$work/found"
+    answer "$name" >"$out.found"
     if is_right "$name" "$threads"; then
         echo "guests: $name, $threads threads, $*: right, $instructions instructions, $cycles cycles, hash $hash"
     else
-        complain "$name, $threads threads, $*: $(head -c 300 "$work/found")"
+        complain "$name, $threads threads, $*: $(head -c 300 "$out.found")"
     fi
 }
 
@@ -142,7 +142,7 @@ packing() {
                 ours) environment=(--env "LD_PRELOAD=$library") ;;
                 esac
                 if on_chip "$name" "$threads" --on e5-2640x2 --cpus "$cores" "${environment[@]}"; then
-                    answer "$name" >"$work/found"
+                    answer "$name" >"$out.found"
                     is_right "$name" "$threads" || complain "$name, $way, $cores cores: wrong"
                     base=${base:-$region}
                     row "$name" "$cores" $way "$region" \

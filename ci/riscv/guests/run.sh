@@ -4,7 +4,7 @@
 # What a guest is given: its arguments, its input, its number of threads.
 prepare() {
     local name=$1 threads=$2
-    out=$work/run
+    out=$work/run-$what
     rm -rf "$out" && mkdir -p "$out"
     program=$work/$name/program
     arguments=() input=/dev/null
@@ -54,19 +54,19 @@ answer() {
     esac
 }
 
-# Whether $work/found is a right answer, where $work/expected is that of one thread under qemu.
+# Whether $out.found is a right answer, where $out.expected is that of one thread under qemu.
 is_right() { # guest threads
     case $1 in
-    streamcluster*) cmp -s "$work/found" "$work/expected" ;;
+    streamcluster*) cmp -s "$out.found" "$out.expected" ;;
     cg | ft | bt | mg)
         if [ "$2" = 1 ]; then
-            cmp -s "$work/found" "$work/expected"
+            cmp -s "$out.found" "$out.expected"
         else
-            grep -Eqi 'verification *= *successful' "$work/found"
+            grep -Eqi 'verification *= *successful' "$out.found"
         fi
         ;;
     *) if [ "$2" = 1 ]; then
-        cmp -s "$work/found" "$work/expected"
+        cmp -s "$out.found" "$out.expected"
     else
         is_near
     fi ;;
@@ -75,7 +75,7 @@ is_right() { # guest threads
 
 # Threads add in any order, and canneal's take what they find: each number is near that of one.
 is_near() {
-    paste -d ' ' "$work/found" "$work/expected" | awk -v most="${NEAR:-0.05}" '{
+    paste -d ' ' "$out.found" "$out.expected" | awk -v most="${NEAR:-0.05}" '{
         half = NF / 2
         for (at = 1; at <= half; at++) {
             a = $at; b = $(at + half)

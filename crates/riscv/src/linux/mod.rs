@@ -73,7 +73,7 @@ pub(crate) struct Process {
     pub(crate) message: Option<String>,
     /// Clock and instructions at the start and the end of the region of interest.
     pub(crate) region: Vec<(u64, u64)>,
-    /// Instructions of tasks that have ended.
+    /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
 

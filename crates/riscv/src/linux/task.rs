@@ -150,7 +150,9 @@ impl Task {
             if let Some(state) = self.take_signals(process, world) {
                 return state;
             }
+            let before = self.hart.retired;
             let stop = run(&mut self.hart, &mut process.space, &mut process.code, world);
+            process.retired += self.hart.retired - before;
             if let Some(state) = self.stopped(stop, process, world) {
                 return state;
             }
@@ -236,7 +238,6 @@ impl Task {
 
     fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
         process.status.get_or_insert(status);
-        process.retired += self.hart.retired;
         TaskState::Exited
     }
 
@@ -262,10 +263,7 @@ impl Task {
             Outcome::End if self.number == super::PROCESS => {
                 self.phase = Phase::Lingers((self.hart.x[10] & 0xFF) as i32);
             }
-            Outcome::End => {
-                process.retired += self.hart.retired;
-                return Some(TaskState::Ended);
-            }
+            Outcome::End => return Some(TaskState::Ended),
         }
         None
     }
@@ -322,6 +320,7 @@ impl Task {
         hart.x[instruction.rd as usize & 63] = value;
         hart.pc = hart.pc.wrapping_add(instruction.length.into());
         hart.retired += 1;
+        process.retired += 1;
         None
     }
 }

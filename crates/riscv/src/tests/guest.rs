@@ -154,6 +154,27 @@ fn flag_after(laps: u32) -> Vec<u32> {
     code
 }
 
+/// A thread that is there when the program exits has executed something, too.
+#[test]
+fn instructions_are_those_of_all_threads() {
+    const LAPS: u32 = 100_000;
+    let mut code = li(S0, DATA as u32).to_vec();
+    let count = |laps: u32| [&li(T1, laps)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat();
+    let (own, other) = (count(LAPS), count(4 * LAPS));
+    code.extend(start_thread(1 + own.len() as i32 + exit(5).len() as i32));
+    code.extend(own);
+    code.extend(exit(5));
+    code.extend(other);
+    code.extend(call(93));
+    for on in WORLDS {
+        let outcome = run(&code, on).unwrap();
+        assert_eq!(outcome.status, 5);
+        // Beside the main thread's two instructions a lap, the other one's until then: about as many.
+        let laps = outcome.instructions as f64 / f64::from(LAPS);
+        assert!((3.0..5.0).contains(&laps), "{laps}");
+    }
+}
+
 #[test]
 fn a_loop_that_waits_for_a_flag_costs_no_host_work() {
     const LAPS: u32 = 200_000;
