@@ -18,7 +18,8 @@
 #              folders of these suites, those too
 #   dependents tests and times of packages that use rayon, on crates/rayon-core
 #   riscv      C, C++ and Fortran programs on crates/riscv beside qemu; with RISCV_TESTS, the folder of
-#              riscv-tests, those too (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user)
+#              riscv-tests, and with GUESTS, that of NPB, PARSEC and Splash-3, those too
+#              (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user m4)
 #   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
@@ -81,7 +82,9 @@ run() {
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
     riscv)
-        ci/riscv.sh programs && { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; }
+        ci/riscv.sh programs &&
+            { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; } &&
+            { [ -z "${GUESTS:-}" ] || ci/riscv-guests.sh right "$GUESTS"; }
         ;;
     cuts) ci/openmp.sh stress ;;
     openmp)

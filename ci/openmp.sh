@@ -38,51 +38,10 @@ fi
 work=${WORK:-$(mktemp -d)}
 mkdir -p "$work"
 
-# The sources of each benchmark, modules first.
-sources() {
-    case $1 in
-    bt) echo bt_data work_lhs bt initialize exact_solution exact_rhs set_constants adi rhs x_solve y_solve \
-        z_solve solve_subs add error verify ;;
-    cg) echo cg_data cg ;;
-    ep) echo ep_data ep verify ;;
-    ft) echo ft_data ft ;;
-    lu) echo lu_data lu read_input domain setcoeff setbv exact setiv erhs ssor rhs l2norm jacld blts \
-        jacu buts error pintgr verify syncs ;;
-    mg) echo mg_data mg ;;
-    sp) echo sp_data work_lhs sp initialize exact_solution exact_rhs set_constants adi rhs x_solve ninvr \
-        y_solve pinvr z_solve tzetar add txinvr error verify ;;
-    esac
-}
+# shellcheck source=ci/npb.sh
+. ci/npb.sh
 
-build() { # benchmark class
-    local name=$1 class=$2 dir=$work/$1.$2
-    [ -x "$dir/program" ] && return
-    mkdir -p "$dir"
-    cp -r "$folder/${name^^}/." "$folder/common/"*.f90 "$folder/common/"*.c "$folder/common/"*.h "$dir/" 2>/dev/null || true
-    mkdir -p "$dir/config" && cp "$folder/config/make.def" "$dir/config/"
-    (
-        cd "$dir"
-        mkdir -p sys && cp "$folder/sys/setparams.c" sys/ && cp -r config .. 2>/dev/null || true
-        mkdir -p ../common && cp c_timers.h wtime.h ../common/
-        [ -f blk_par0.h ] && sed 's/=0/=32/' blk_par0.h >blk_par.h
-        gcc -w -o setparams sys/setparams.c
-        ./setparams "$name" "$class" >/dev/null
-        objects=
-        # Copies for simulators call hooks around what is timed; elsewhere nobody calls these.
-        printf 'void %s(void) {}\n' roi_begin_ roi_end_ roi_begin roi_end >hooks.c
-        if [ "$name" = is ]; then
-            gcc -O3 -fopenmp -w -o program is.c c_print_results.c c_timers.c wtime.c hooks.c -lm
-        else
-            gcc -O3 -c wtime.c -o wtime.o
-            for file in $(sources "$name") print_results timers randi8; do
-                [ -f "$file.f90" ] || continue
-                gfortran -O3 -fopenmp -w -c "$file.f90" -o "$file.o"
-                objects="$objects $file.o"
-            done
-            gfortran -O3 -fopenmp -o program $objects wtime.o hooks.c
-        fi
-    ) >"$dir/log" 2>&1 || { echo "npb: $name.$class cannot be built: $dir/log" >&2; return 1; }
-}
+build() { npb_build "$folder" "$1" "$2" "$work/$1.$2"; } # benchmark class
 
 npb() {
     local classes=${1:-S W} ranks=${2:-1 2 3 5 8 16} rounds=${3:-1} failed=0

@@ -119,6 +119,9 @@ pub(crate) struct RunArgs {
     /// A variable of the program's environment, which else is empty; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
+    /// Give the program only the machine's first so many cores, as a mask
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cpus: Option<u32>,
     /// Decides the program's random numbers, and where its stack lies
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -17,8 +17,9 @@ const SLICE: u64 = 10_000;
 pub(crate) struct Functional {
     cores: u32,
     clock: u64,
-    /// The clock at which the running task makes way.
+    /// The clock at which the running task makes way, and at which it looks for signals.
     until: u64,
+    alarm: u64,
     running: u32,
     ready: VecDeque<(u32, Task)>,
     next: u32,
@@ -39,6 +40,7 @@ impl Functional {
             cores,
             clock: 0,
             until: 0,
+            alarm: u64::MAX,
             running: 0,
             ready: VecDeque::new(),
             next: 1,
@@ -145,6 +147,11 @@ impl Machine for Functional {
         self.clock >= self.until
     }
 
+    #[inline(always)]
+    fn is_rung(&self) -> bool {
+        self.clock >= self.alarm
+    }
+
     fn relax(&mut self) {
         // Let the one who is waited for run.
         self.until = self.clock;
@@ -154,7 +161,7 @@ impl Machine for Functional {
     fn watch(&mut self, _: Place, _: Option<u64>) -> bool {
         // Nobody else runs in this slice.
         self.clock += 1;
-        true
+        !self.is_rung()
     }
 
     fn cycles(&self) -> u64 {
@@ -181,6 +188,10 @@ impl World for Functional {
 
     fn busy_nanoseconds(&self) -> u64 {
         self.clock
+    }
+
+    fn alarm(&mut self, nanoseconds: Option<u64>) {
+        self.alarm = nanoseconds.unwrap_or(u64::MAX);
     }
 
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {

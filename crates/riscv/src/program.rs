@@ -75,6 +75,7 @@ impl Program {
                 folder: std::env::current_dir().unwrap_or_else(|_| "/".into()),
                 memory: 4 << 30,
                 seed: 1,
+                cpus: None,
                 output: Box::new(std::io::stdout()),
                 error: Box::new(std::io::stderr()),
             },
@@ -118,6 +119,14 @@ impl Program {
         self
     }
 
+    /// Only the machine's first so many cores are the program's, as under a mask that `taskset`
+    /// sets; all if it has fewer.
+    #[must_use]
+    pub fn cpus(mut self, count: u32) -> Self {
+        self.start.cpus = Some(count);
+        self
+    }
+
     /// Where standard output and standard error go.
     #[must_use]
     pub fn streams(mut self, output: impl Write + 'static, error: impl Write + 'static) -> Self {
@@ -156,7 +165,8 @@ impl Program {
     /// # Errors
     ///
     /// A file that is no program, what is not supported, a deadlock, or the limit on cycles.
-    pub fn run(self, machine: &Config) -> Result<Outcome, RunError> {
+    pub fn run(mut self, machine: &Config) -> Result<Outcome, RunError> {
+        self.start.cpus = self.start.cpus.map(|cpus| cpus.min(machine.cores));
         let (process, main) = load(self.start)?;
         let shared = Shared::new(process, machine.cores);
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));

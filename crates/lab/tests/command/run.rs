@@ -76,7 +76,7 @@ fn what_cannot_be_run_is_refused_in_one_line() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     std::fs::write(bench.path("text"), "#!/bin/sh\n").unwrap();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["run"], "PROGRAM"),
         (&["run", "nowhere"], "nowhere: cannot be read"),
         (
@@ -94,6 +94,10 @@ fn what_cannot_be_run_is_refused_in_one_line() {
         (
             &["run", "--env", "NAME", "hello"],
             "--env NAME: expected NAME=VALUE",
+        ),
+        (
+            &["run", "--on", "dahu", "--cpus", "33", "hello"],
+            "--cpus 33: expected 1 to 32, the cores of the machine",
         ),
     ];
     for (args, words) in cases {

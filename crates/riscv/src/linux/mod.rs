@@ -14,6 +14,7 @@ mod signals;
 mod task;
 mod threads;
 mod time;
+mod timers;
 mod world;
 
 pub use call::system_calls;
@@ -25,15 +26,25 @@ use crate::elf::Symbols;
 use crate::hart::Code;
 use crate::memory::Space;
 use files::Files;
-use signals::Signals;
+use signals::{Sent, Signals};
 use std::collections::BTreeMap;
+use timers::Timers;
 
 /// What a process knows of one of its threads.
 struct Thread {
     /// The machine's own number of it.
     handle: u32,
-    /// Signals that were sent to it, by their bits.
-    pending: u64,
+    /// Signals that were sent to it, in their order.
+    pending: Vec<Sent>,
+}
+
+impl Thread {
+    fn new(handle: u32) -> Self {
+        Self {
+            handle,
+            pending: Vec::new(),
+        }
+    }
 }
 
 /// A program in execution.
@@ -43,6 +54,7 @@ pub(crate) struct Process {
     pub(crate) symbols: Symbols,
     files: Files,
     signals: Signals,
+    timers: Timers,
     /// Threads by number; the main thread has the process's.
     threads: BTreeMap<u32, Thread>,
     next_thread: u32,
@@ -61,7 +73,7 @@ pub(crate) struct Process {
     pub(crate) message: Option<String>,
     /// Clock and instructions at the start and the end of the region of interest.
     pub(crate) region: Vec<(u64, u64)>,
-    /// Instructions of tasks that have ended.
+    /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
 
