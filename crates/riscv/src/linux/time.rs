@@ -125,7 +125,7 @@ impl Process {
     /// Sleeps on a word that nobody wakes: the page at zero, which no program has.
     pub(super) fn nap<W: World>(
         &mut self,
-        task: &Task,
+        task: &mut Task,
         world: &mut W,
         [number, flags, request, _]: [u64; 4],
     ) -> Outcome {
@@ -139,6 +139,7 @@ impl Process {
         });
         match time {
             Ok(time) => {
+                let time = task.rest_of_wait(world.nanoseconds()).unwrap_or(time);
                 world.futex_wait(PAGE + 8 * u64::from(task.number), Some(time));
                 Outcome::Nap
             }
