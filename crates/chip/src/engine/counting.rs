@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::thread::Wait;
-use crate::account::{Census, Counters, MemoryCensus, Sample, Span};
+use crate::account::{Breakdown, Census, Counters, MemoryCensus, Sample, Span};
 use crate::os::ThreadId;
 
 impl Engine {
@@ -42,6 +42,15 @@ impl Engine {
         let cores = self.ports.iter();
         let cores = cores.map(|port| (port.spent, port.spent_until(now)));
         Some(census.counters(now, cores, memory))
+    }
+
+    /// Where the cycles of all cores together went until `now`.
+    pub(crate) fn spent(&self, now: u64) -> Breakdown {
+        let mut all = Breakdown::default();
+        for port in &self.ports {
+            all.add(&port.spent_until(now));
+        }
+        all
     }
 
     /// A sample is due at `now`, the time of the next event.
