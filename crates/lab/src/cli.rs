@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// Machine and studies on one HTML page
     Report(ReportArgs),
     /// List the simulated machines that come along
-    Presets(ListArgs),
+    Presets(PresetsArgs),
     /// List the studies, their questions, and where they run by default
     Studies(ListArgs),
     /// Write a small program of your own to begin with: a lock and a barrier, natively and simulated
@@ -48,6 +48,16 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    #[arg(long, value_enum, default_value_t = Shape::Table)]
+    pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetsArgs {
+    /// Measure them all, and list how far they are from what was published of the real machines,
+    /// in minutes
+    #[arg(long)]
+    pub(crate) errors: bool,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
 }
