@@ -66,7 +66,7 @@ fn what_cannot_be_run_is_refused_in_one_line() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     std::fs::write(bench.path("text"), "#!/bin/sh\n").unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["run"], "PROGRAM"),
         (&["run", "nowhere"], "nowhere: cannot be read"),
         (
