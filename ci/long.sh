@@ -96,7 +96,7 @@ run() {
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
     page) ci/page.sh ;;
     deny)
-        cargo deny check && cargo deny --manifest-path peers/Cargo.toml check --config "$PWD/deny.toml"
+        cargo deny check && cargo deny --manifest-path peers/Cargo.toml --config "$PWD/deny.toml" check
         ;;
     esac
 }
