@@ -7,10 +7,14 @@
 #                                without timing
 #   ci/riscv.sh programs         our small programs in ci/riscv/programs: the same output and exit
 #                                status as under qemu-riscv64, linked statically and dynamically,
-#                                without timing, on atac-64, and on 4 cores with more threads
+#                                without timing, on atac-64, on 4 cores with more threads, and
+#                                handed over to the machine in the midst
+#   ci/riscv.sh hashes           those of our programs that have threads: the same hash with address
+#                                space randomisation on and off, on a busy host, in a debug build;
+#                                another one with another seed
 set -euo pipefail
 cd "$(dirname "$0")/.."
-what=${1:?expected tests or programs}
+what=${1:?expected tests, programs or hashes}
 shift
 manycore=${MANYCORE:-}
 if [ -z "$manycore" ]; then
@@ -19,7 +23,8 @@ if [ -z "$manycore" ]; then
 fi
 cross=riscv64-linux-gnu
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+busy=()
+trap 'rm -rf "$work"; [ ${#busy[@]} = 0 ] || kill "${busy[@]}"' EXIT
 wrong=0
 count=0
 
@@ -48,26 +53,33 @@ tests() {
     done
 }
 
+# Compiles a program of ours: its source, and how it is linked. No program for what is no source.
+build() {
+    local compile
+    case $1 in
+    *.c) compile="$cross-gcc" ;;
+    *.cpp) compile="$cross-g++" ;;
+    *.f90) compile="$cross-gfortran -J $work" ;;
+    *) return 1 ;;
+    esac
+    # shellcheck disable=SC2086
+    $compile -O2 -pthread -fopenmp $2 "$1" -lm -o "$work/program"
+}
+
 programs() {
     local root=/usr/$cross
     for source in ci/riscv/programs/*; do
         name=$(basename "$source")
-        case $name in
-        *.c) compile="$cross-gcc" ;;
-        *.cpp) compile="$cross-g++" ;;
-        *.f90) compile="$cross-gfortran" ;;
-        *) continue ;;
-        esac
         for link in -static ""; do
             # Linked statically, gfortran's and OpenMP's libraries leave parts of the thread
             # library out, here and under qemu.
             [ "$name $link" != "parallel.f90 -static" ] || continue
-            # shellcheck disable=SC2086
-            $compile -O2 -pthread -fopenmp $link "$source" -lm -o "$work/program"
+            build "$source" "$link" || continue
             expected=0
             OMP_NUM_THREADS=6 qemu-riscv64 -L $root "$work/program" one two <"$source" \
                 >"$work/expected" 2>&1 || expected=$?
-            for on in --functional "--on atac-64" "--on atac-64 --set cores=4"; do
+            for on in --functional "--on atac-64" "--on atac-64 --set cores=4" \
+                "--on atac-64 --fast-forward=50000" "--on dahu --fast-forward=1000000"; do
                 count=$((count + 1))
                 status=0
                 # shellcheck disable=SC2086
@@ -83,10 +95,43 @@ programs() {
     done
 }
 
+# The hash of a run of the program by a command.
+hash_of() {
+    "$@" --env OMP_NUM_THREADS=6 "$work/program" one two 2>&1 >/dev/null <"$source" |
+        sed -n 's/^hash *//p' || true
+}
+
+hashes() {
+    cargo build --quiet -p manycore-riscv --example run
+    local debug=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/run
+    for name in threads.c locks.c atomics.c spinning.c omptasks.c tasks.cpp; do
+        source=ci/riscv/programs/$name
+        build "$source" -static
+        count=$((count + 1))
+        first=$(hash_of "$manycore" run --on dahu)
+        for _ in 1 2 3 4; do
+            sh -c 'while :; do :; done' &
+            busy+=($!)
+        done
+        same=$(hash_of "$manycore" run --on dahu)
+        kill "${busy[@]}"
+        wait "${busy[@]}" 2>/dev/null || true
+        busy=()
+        same+=" $(hash_of setarch -R "$manycore" run --on dahu)"
+        same+=" $(hash_of "$debug" --on dahu)"
+        other=$(hash_of "$manycore" run --on dahu --seed 2)
+        echo "riscv: $name: $first"
+        if [ -z "$first" ] || [ "$same" != "$first $first $first" ] || [ "$other" = "$first" ]; then
+            echo "riscv: $name: hashes $same, and $other with another seed"
+            wrong=$((wrong + 1))
+        fi
+    done
+}
+
 case $what in
-tests | programs) "$what" "$@" ;;
+tests | programs | hashes) "$what" "$@" ;;
 *)
-    echo "riscv: unknown check $what; expected tests or programs" >&2
+    echo "riscv: unknown check $what; expected tests, programs or hashes" >&2
     exit 2
     ;;
 esac

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// Machine and studies on one HTML page
     Report(ReportArgs),
     /// List the simulated machines that come along
-    Presets(ListArgs),
+    Presets(PresetsArgs),
     /// List the studies, their questions, and where they run by default
     Studies(ListArgs),
     /// Write a small program of your own to begin with: a lock and a barrier, natively and simulated
@@ -48,6 +48,16 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    #[arg(long, value_enum, default_value_t = Shape::Table)]
+    pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetsArgs {
+    /// Measure them all, and list how far they are from what was published of the real machines,
+    /// in minutes
+    #[arg(long)]
+    pub(crate) errors: bool,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
 }
@@ -110,8 +120,13 @@ pub(crate) struct RunArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Without timing: no caches, no cycles
-    #[arg(long, conflicts_with_all = ["set", "limit", "stats", "timeline"])]
+    #[arg(long, conflicts_with_all = ["set", "limit", "stats", "timeline", "fast_forward"])]
     pub(crate) functional: bool,
+    /// Execute without timing until the program's region of interest begins (mc_region_begin,
+    /// m5_work_begin, m5_reset_stats), or for at most so many instructions, and simulate from there
+    #[arg(long, value_name = "INSTRUCTIONS", num_args = 0..=1, require_equals = true,
+        default_missing_value = "18446744073709551615", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) fast_forward: Option<u64>,
     /// Look absolute paths up in this folder first: where the program's libraries are, such as
     /// /usr/riscv64-linux-gnu
     #[arg(long, value_name = "DIR")]

@@ -1,4 +1,5 @@
-//! Runs a RISC-V program without timing, or on a preset: `run [PRESET|-] PROGRAM ARGUMENTS`.
+//! Runs a RISC-V program on a preset and tells its speed:
+//! `run [--on PRESET|-] [--env NAME=VALUE] PROGRAM ARGUMENTS`; `-` is no machine.
 
 use manycore_chip::config::Config;
 use manycore_riscv::Program;
@@ -6,13 +7,25 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (Some(preset), Some(file)) = (arguments.next(), arguments.next()) else {
-        return Err("expected a preset, or - for none, a program, and its arguments".into());
+    let (mut preset, mut environment) = ("atac-64".to_owned(), Vec::new());
+    let file = loop {
+        let argument = arguments
+            .next()
+            .ok_or("expected a program, and its arguments")?;
+        let mut value = || {
+            arguments
+                .next()
+                .ok_or(format!("{argument}: expected a value"))
+        };
+        match &*argument {
+            "--on" => preset = value()?,
+            "--env" => environment.push(value()?),
+            _ => break argument,
+        }
     };
     let program = arguments.fold(Program::new(file), Program::argument);
-    let program = program
-        .root("/usr/riscv64-linux-gnu")
-        .environment("OMP_NUM_THREADS=6");
+    let program = environment.into_iter().fold(program, Program::environment);
+    let program = program.root("/usr/riscv64-linux-gnu");
     let start = Instant::now();
     let outcome = match &*preset {
         "-" => program.run_functionally(4)?,
@@ -24,15 +37,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let rate = outcome.instructions as f64 / seconds / 1e6;
     eprintln!(
-        "{} instructions, {rate:.1} million a second",
+        "instructions {}, {rate:.1} million a second",
         outcome.instructions
     );
     if let Some(timing) = outcome.timing {
         let statistics = timing.run.statistics;
-        eprintln!(
-            "{} cycles, hash {:016x}",
-            statistics.cycles, statistics.hash
-        );
+        eprintln!("cycles       {}", statistics.cycles);
+        eprintln!("hash         {:016x}", statistics.hash);
     }
     std::process::exit(outcome.status)
 }

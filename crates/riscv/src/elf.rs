@@ -170,6 +170,34 @@ impl Elf {
     }
 }
 
+/// Where the headers of a file's sections are.
+fn sections(file: &Reader<'_>) -> impl Iterator<Item = u64> + use<> {
+    let (table, count) = (file.long(40).unwrap_or(0), file.half(60).unwrap_or(0));
+    (0..u64::from(count)).map(move |at| table.wrapping_add(at * 64))
+}
+
+/// The content of a file's section of this name; none if the section is compressed.
+pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    const COMPRESSED: u64 = 1 << 11;
+    let file = Reader(bytes);
+    let content = |header: u64| {
+        let long = |at: u64| file.long(header.wrapping_add(at));
+        let (offset, size) = (
+            usize::try_from(long(24)?).ok()?,
+            usize::try_from(long(32)?).ok()?,
+        );
+        bytes.get(offset..offset.checked_add(size)?)
+    };
+    let names = content(sections(&file).nth(file.half(62)?.into())?)?;
+    let mut all = sections(&file);
+    let header = all.find(|&header| {
+        let own = file.word(header).and_then(|at| names.get(at as usize..));
+        own.is_some_and(|own| own.split(|&byte| byte == 0).next() == Some(name.as_bytes()))
+    })?;
+    let plain = file.long(header.wrapping_add(8))? & COMPRESSED == 0;
+    plain.then(|| content(header))?
+}
+
 /// Functions and objects by address.
 #[derive(Default)]
 pub(crate) struct Symbols {
@@ -181,38 +209,23 @@ impl Symbols {
     /// Adds those of a file that was loaded at `base`; a damaged table has none.
     pub(crate) fn add(&mut self, bytes: &[u8], base: u64) {
         let file = Reader(bytes);
-        let sections = (|| {
-            let (table, count) = (file.long(40)?, file.half(60)?);
-            Some((table, u64::from(count)))
-        })();
-        let Some((table, count)) = sections else {
-            return;
-        };
-        let header = |at: u64| table.wrapping_add(at * 64);
-        for at in 0..count {
+        for section in sections(&file) {
             // A full symbol table, or a dynamic one.
-            let kind = file.word(header(at).wrapping_add(4));
-            if matches!(kind, Some(2 | 11)) {
-                self.add_table(&file, header(at), &header, base);
+            if matches!(file.word(section.wrapping_add(4)), Some(2 | 11)) {
+                self.add_table(&file, section, base);
             }
         }
         self.sorted.sort();
         self.sorted.dedup();
     }
 
-    fn add_table(
-        &mut self,
-        file: &Reader<'_>,
-        section: u64,
-        header: &impl Fn(u64) -> u64,
-        base: u64,
-    ) -> Option<()> {
+    fn add_table(&mut self, file: &Reader<'_>, section: u64, base: u64) -> Option<()> {
         let (offset, size) = (
             file.long(section.wrapping_add(24))?,
             file.long(section.wrapping_add(32))?,
         );
-        let names =
-            file.long(header(file.word(section.wrapping_add(40))?.into()).checked_add(24)?)?;
+        let names = file.word(section.wrapping_add(40))? as usize;
+        let names = file.long(sections(file).nth(names)?.checked_add(24)?)?;
         for at in (offset..offset.checked_add(size)?).step_by(24) {
             let info = *file.0.get(usize::try_from(at.wrapping_add(4)).ok()?)?;
             let (value, length) = (
@@ -233,12 +246,17 @@ impl Symbols {
 
     /// The symbol that `address` is in, with the distance from its start.
     pub(crate) fn find(&self, address: u64) -> Option<String> {
-        let after = self.sorted.partition_point(|(start, ..)| *start <= address);
-        let (start, size, name) = self.sorted[..after].last()?;
-        let distance = address - start;
-        (distance < (*size).max(1)).then(|| match distance {
+        self.around(address).map(|(name, distance)| match distance {
             0 => name.to_string(),
             _ => format!("{name}+{distance:#x}"),
         })
+    }
+
+    /// The name of the symbol that `address` is in, and the distance from its start.
+    pub(crate) fn around(&self, address: u64) -> Option<(&str, u64)> {
+        let after = self.sorted.partition_point(|(start, ..)| *start <= address);
+        let (start, size, name) = self.sorted[..after].last()?;
+        let distance = address - start;
+        (distance < (*size).max(1)).then_some((&**name, distance))
     }
 }

@@ -3,6 +3,14 @@
 use manycore_chip::SimulationError;
 
 /// Why a program could not be run, or not to its end.
+///
+/// ```
+/// use manycore_riscv::{Program, RunError};
+///
+/// let error = Program::new("/nowhere").run_functionally(1).unwrap_err();
+/// assert!(matches!(error, RunError::Program { .. }));
+/// assert!(error.to_string().starts_with("/nowhere: cannot be read"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

@@ -7,15 +7,22 @@ use crate::error::RunError;
 use crate::hart::Machine;
 use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
 use crate::memory::Place;
+use crate::region::Mark;
 use manycore_chip::guest::{Answer, Operation, Width, apply};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Instructions of a slice.
 const SLICE: u64 = 10_000;
 
-/// Cores that a program is told of.
+/// A machine that tells a program of `cores` cores.
 pub(crate) struct Functional {
     cores: u32,
+    megahertz: f64,
+    /// Instructions that are left until the program goes on on another machine, where it goes when
+    /// its region of interest begins too; `None` if it runs to its end here.
+    left: Option<u64>,
+    /// It goes there now.
+    handed_over: bool,
     clock: u64,
     /// The clock at which the running task makes way, and at which it looks for signals.
     until: u64,
@@ -34,10 +41,21 @@ pub(crate) struct Functional {
     late: BTreeMap<u32, bool>,
 }
 
+/// A program that goes on on another machine.
+pub(crate) struct Handover {
+    /// Its threads; the main thread is the first.
+    pub(crate) tasks: Vec<Task>,
+    /// The clock until now.
+    pub(crate) clock: u64,
+}
+
 impl Functional {
     pub(crate) fn new(cores: u32) -> Self {
         Self {
             cores,
+            megahertz: 1_000.0,
+            left: None,
+            handed_over: false,
             clock: 0,
             until: 0,
             alarm: u64::MAX,
@@ -53,7 +71,21 @@ impl Functional {
         }
     }
 
-    /// Runs a program until it exits.
+    /// Runs a program until its region of interest begins, for at most so many instructions, on a
+    /// machine that tells it of another one's clock; `None` if it exits before.
+    pub(crate) fn forward(
+        mut self,
+        process: &mut Process,
+        main: Task,
+        instructions: u64,
+        megahertz: f64,
+    ) -> Result<Option<Handover>, RunError> {
+        (self.left, self.megahertz) = (Some(instructions), megahertz);
+        self.run(process, main)?;
+        Ok(self.handed_over.then(|| self.hand_over()))
+    }
+
+    /// Runs a program until it exits, or is handed over.
     pub(crate) fn run(&mut self, process: &mut Process, main: Task) -> Result<(), RunError> {
         self.ready.push_back((0, main));
         loop {
@@ -64,11 +96,20 @@ impl Functional {
                 continue;
             };
             self.running = handle;
-            self.until = self.clock + SLICE;
+            self.until = self.clock + self.left.map_or(SLICE, |left| left.min(SLICE));
             self.sleeps = false;
             task.hart.lose_reservation();
-            match task.resume(process, self) {
-                TaskState::Exited => return Ok(()),
+            let before = task.hart.retired;
+            let state = task.resume(process, self);
+            if let Some(left) = &mut self.left {
+                *left = left.saturating_sub(task.hart.retired.saturating_sub(before));
+                self.handed_over |= *left == 0;
+            }
+            match state {
+                TaskState::Exited => {
+                    self.handed_over = false;
+                    return Ok(());
+                }
                 TaskState::Ended => {
                     for joiner in std::mem::take(&mut self.joiners) {
                         self.wake(joiner, false);
@@ -79,7 +120,27 @@ impl Functional {
                 }
                 TaskState::Suspended => self.ready.push_back((handle, task)),
             }
+            if self.handed_over {
+                return Ok(());
+            }
             self.wake_late();
+        }
+    }
+
+    /// All threads, as another machine can go on with them.
+    fn hand_over(self) -> Handover {
+        let mut tasks: BTreeMap<u32, Task> = self.ready.into_iter().collect();
+        for (handle, task) in &mut tasks {
+            task.hand_over(None, self.late.get(handle) == Some(&true));
+        }
+        for (handle, mut task) in self.blocked {
+            let until = self.sleepers.get(&handle);
+            task.hand_over(until.map(|&(_, until)| until), false);
+            tasks.insert(handle, task);
+        }
+        Handover {
+            tasks: tasks.into_values().collect(),
+            clock: self.clock,
         }
     }
 
@@ -248,8 +309,15 @@ impl World for Functional {
     }
 
     fn megahertz(&self) -> f64 {
-        1_000.0
+        self.megahertz
     }
+
+    fn hands_over(&mut self) -> bool {
+        self.handed_over = self.left.is_some();
+        self.handed_over
+    }
+
+    fn mark(&mut self, _: Mark) {}
 
     fn network(&mut self, _: u32, _: u64, _: u64) -> Delivered {
         Delivered::Nothing

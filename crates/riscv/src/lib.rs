@@ -9,7 +9,10 @@ mod isa;
 mod linux;
 mod memory;
 mod network;
+mod outcome;
 mod program;
+mod region;
+mod source;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -17,4 +20,6 @@ mod timed;
 pub use error::RunError;
 pub use isa::EXTENSIONS;
 pub use linux::system_calls;
-pub use program::{HotSymbol, Outcome, Program, Timing};
+pub use outcome::{HotSymbol, Outcome, Timing};
+pub use program::Program;
+pub use region::Region;

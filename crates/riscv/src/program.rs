@@ -2,11 +2,12 @@
 
 use crate::error::RunError;
 use crate::functional::Functional;
-use crate::linux::{Process, Start, load};
+use crate::linux::{Start, load};
+use crate::outcome::{Outcome, Timing, hot_symbol};
+use crate::region::Moment;
 use crate::timed::{Shared, TimedTask};
 use manycore_chip::config::Config;
 use manycore_chip::guest::GuestMachine;
-use manycore_chip::{HotLine, Run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -26,44 +27,25 @@ pub struct Program {
     start: Start,
     limit: u64,
     segments: usize,
-}
-
-/// What a program's run was.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The exit status; 128 and the signal's number if one killed the program.
-    pub status: i32,
-    /// What killed the program, if a signal did.
-    pub message: Option<String>,
-    /// Instructions of all threads.
-    pub instructions: u64,
-    /// What the machine did; `None` without one.
-    pub timing: Option<Timing>,
-}
-
-/// A run on a simulated machine.
-#[derive(Debug)]
-pub struct Timing {
-    /// Cycles, the hash, where the cycles went; the lines by simulated address.
-    pub run: Run<()>,
-    /// The lines that were fought over, by symbol.
-    pub hot: Vec<HotSymbol>,
-    /// The clock at each mark of a region of interest, in the order of the marks.
-    pub marks: Vec<u64>,
-}
-
-/// A cache line that was fought over, and what is in it.
-#[derive(Clone, Debug)]
-pub struct HotSymbol {
-    /// The address that the program sees, with its symbol or what is mapped there.
-    pub place: String,
-    /// What happened to the line.
-    pub line: HotLine,
+    fast_forward: Option<u64>,
 }
 
 impl Program {
     /// The program in the file `program`, which finds the files of this process's folder, and
     /// whose output is this process's.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// let outcome = Program::new(&file).run_functionally(1)?;
+    /// // The program's own status.
+    /// assert_eq!(outcome.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
@@ -81,10 +63,23 @@ impl Program {
             },
             limit: u64::MAX,
             segments: 0,
+            fast_forward: None,
         }
     }
 
     /// One more argument.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// let program = Program::new(&file).argument("--verbose").argument("8");
+    /// assert_eq!(program.streams(std::io::sink(), std::io::sink()).run_functionally(1)?.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn argument(mut self, text: impl Into<String>) -> Self {
         self.start.arguments.push(text.into());
@@ -92,6 +87,18 @@ impl Program {
     }
 
     /// One more `NAME=VALUE` of the environment, which is empty at first.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// let program = Program::new(&file).environment("OMP_NUM_THREADS=6");
+    /// assert_eq!(program.streams(std::io::sink(), std::io::sink()).run_functionally(1)?.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn environment(mut self, text: impl Into<String>) -> Self {
         self.start.environment.push(text.into());
@@ -99,6 +106,19 @@ impl Program {
     }
 
     /// The folder under which absolute paths are looked up before the host's own.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// // Where a program that is linked dynamically finds its loader and its libraries.
+    /// let program = Program::new(&file).root("/usr/riscv64-linux-gnu");
+    /// assert_eq!(program.streams(std::io::sink(), std::io::sink()).run_functionally(1)?.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn root(mut self, folder: impl AsRef<Path>) -> Self {
         self.start.root = Some(folder.as_ref().to_owned());
@@ -106,6 +126,19 @@ impl Program {
     }
 
     /// The most bytes of memory that the program may use (4 GiB).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// // Less than the page of its code, and one of its stack.
+    /// let program = Program::new(&file).memory(4096).streams(std::io::sink(), std::io::sink());
+    /// assert!(program.run_functionally(1).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.start.memory = bytes;
@@ -113,6 +146,23 @@ impl Program {
     }
 
     /// What decides the program's random numbers and its stack's place (1).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_chip::config::Config;
+    /// use manycore_riscv::Program;
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let hash = |seed| {
+    ///     let program = Program::new(&file).seed(seed).streams(std::io::sink(), std::io::sink());
+    ///     program.run(&machine).map(|outcome| outcome.timing.expect("it is timed").run.statistics.hash)
+    /// };
+    /// assert_eq!(hash(1)?, hash(1)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.start.seed = seed;
@@ -128,6 +178,18 @@ impl Program {
     }
 
     /// Where standard output and standard error go.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// let program = Program::new(&file).streams(std::io::sink(), std::io::sink());
+    /// assert_eq!(program.run_functionally(1)?.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn streams(mut self, output: impl Write + 'static, error: impl Write + 'static) -> Self {
         self.start.output = Box::new(output);
@@ -136,6 +198,21 @@ impl Program {
     }
 
     /// Ends the run with an error if it is not done in so many cycles.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_chip::config::Config;
+    /// use manycore_riscv::Program;
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let program = Program::new(&file).limit(10).streams(std::io::sink(), std::io::sink());
+    /// let error = program.run(&machine).unwrap_err();
+    /// assert!(error.to_string().contains("still ran after 10 cycles"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn limit(mut self, cycles: u64) -> Self {
         self.limit = cycles;
@@ -143,9 +220,53 @@ impl Program {
     }
 
     /// Keeps a timeline of up to `segments` segments.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_chip::config::Config;
+    /// use manycore_riscv::Program;
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let outcome = Program::new(&file).timeline(1_000).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// let mut json = Vec::new();
+    /// outcome.timing.expect("it is timed").run.write_timeline(&mut json)?;
+    /// assert!(String::from_utf8(json)?.contains("main"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn timeline(mut self, segments: usize) -> Self {
         self.segments = segments;
+        self
+    }
+
+    /// Executes without caches and without time until the first region of interest begins, or the
+    /// first instruction of ATAC's network, for at most so many `instructions`. From there on
+    /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on and with empty
+    /// caches. A program that ends before has no timing.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_chip::config::Config;
+    /// use manycore_riscv::Program;
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let outcome = Program::new(&file).fast_forward(4).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// // A system call ends a run of instructions: the fourth is within the first.
+    /// assert_eq!(outcome.timing.expect("it is timed").forwarded, 5);
+    /// // This program begins no region of interest.
+    /// let outcome = Program::new(&file).fast_forward(u64::MAX).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// assert!(outcome.timing.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn fast_forward(mut self, instructions: u64) -> Self {
+        self.fast_forward = Some(instructions);
         self
     }
 
@@ -154,10 +275,22 @@ impl Program {
     /// # Errors
     ///
     /// A file that is no program, what is not supported, or a deadlock.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_riscv::Program;
+    ///
+    /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(64)?;
+    /// assert_eq!((outcome.status, outcome.instructions), (7, 9));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_functionally(self, cores: u32) -> Result<Outcome, RunError> {
         let (mut process, main) = load(self.start)?;
         Functional::new(cores).run(&mut process, main)?;
-        outcome(&mut process, None)
+        Outcome::of(&mut process, None)
     }
 
     /// Runs the program on `machine`.
@@ -165,45 +298,57 @@ impl Program {
     /// # Errors
     ///
     /// A file that is no program, what is not supported, a deadlock, or the limit on cycles.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello())?;
+    /// use manycore_chip::config::Config;
+    /// use manycore_riscv::Program;
+    ///
+    /// let machine = Config::preset("dahu")?;
+    /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// let timing = outcome.timing.expect("it is timed");
+    /// assert!(timing.run.statistics.cycles > outcome.instructions);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run(mut self, machine: &Config) -> Result<Outcome, RunError> {
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(machine.cores));
-        let (process, main) = load(self.start)?;
-        let shared = Shared::new(process, machine.cores);
+        let (mut process, main) = load(self.start)?;
+        let mut tasks = vec![main];
+        let mut before = 0;
+        if let Some(instructions) = self.fast_forward {
+            let forwarder = Functional::new(machine.cores);
+            let (main, megahertz) = (tasks.remove(0), machine.ghz * 1_000.0);
+            match forwarder.forward(&mut process, main, instructions, megahertz)? {
+                Some(handover) => (tasks, before) = (handover.tasks, handover.clock),
+                None => return Outcome::of(&mut process, None),
+            }
+        }
+        let forwarded = process.retired;
+        let main = tasks.remove(0);
+        let shared = Shared::new(process, tasks, before, machine.cores);
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
         let machine = GuestMachine::new(machine)
             .limit(self.limit)
             .timeline(self.segments);
         let run = machine.run(Box::new(main))?;
         let mut process = shared.process.borrow_mut();
-        let lines = &run.statistics.report.lines;
-        let hot = lines
-            .iter()
-            .map(|line| hot_symbol(&process, line))
-            .collect();
-        let marks = process.region.iter().map(|&(clock, _)| clock).collect();
-        outcome(&mut process, Some(Timing { run, hot, marks }))
+        let report = &run.statistics.report;
+        let hot = report.lines.iter();
+        let hot = hot.map(|line| hot_symbol(&process, line)).collect();
+        let end = Moment {
+            clock: report.end,
+            spent: report.total,
+        };
+        let regions = shared.regions.take().finish(end);
+        let timing = Timing {
+            run,
+            hot,
+            regions,
+            forwarded,
+        };
+        Outcome::of(&mut process, Some(timing))
     }
-}
-
-fn hot_symbol(process: &Process, line: &HotLine) -> HotSymbol {
-    let place = match process.space.virtual_of(line.address) {
-        Some(address) => process.describe_line(address),
-        None => "memory that the program gave back".into(),
-    };
-    HotSymbol {
-        place,
-        line: line.clone(),
-    }
-}
-
-fn outcome(process: &mut Process, timing: Option<Timing>) -> Result<Outcome, RunError> {
-    if let Some(failure) = process.failure.take() {
-        return Err(RunError::Unsupported(failure));
-    }
-    Ok(Outcome {
-        status: process.status.unwrap_or(0),
-        message: process.message.take(),
-        instructions: process.retired,
-        timing,
-    })
 }

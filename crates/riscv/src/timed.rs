@@ -4,6 +4,7 @@ use crate::hart::Machine;
 use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
 use crate::memory::Place;
 use crate::network::{self, Latched};
+use crate::region::{Mark, Moment, Regions};
 use manycore_chip::guest::{Answer, Channel, Core, Guest, GuestThread, Operation, State, Width};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,15 +26,25 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// The task that each core ran last, by its number.
     last: RefCell<Vec<u32>>,
+    /// Threads that are there from the start, beside the main one.
+    others: RefCell<Vec<Task>>,
+    /// What another machine's clock showed when this one began: cycles and nanoseconds.
+    before: u64,
+    pub(crate) regions: RefCell<Regions>,
 }
 
 impl Shared {
-    pub(crate) fn new(process: Process, cores: u32) -> Rc<Self> {
+    /// A program of which `others` are threads beside the main one, and which has run for `before`
+    /// nanoseconds on a machine of 1 GHz.
+    pub(crate) fn new(process: Process, others: Vec<Task>, before: u64, cores: u32) -> Rc<Self> {
         Rc::new(Self {
             process: RefCell::new(process),
             threads: RefCell::default(),
             channels: RefCell::default(),
             last: RefCell::new(vec![0; cores as usize]),
+            others: RefCell::new(others),
+            before,
+            regions: RefCell::default(),
         })
     }
 }
@@ -52,7 +63,8 @@ impl TimedTask {
 impl Guest for TimedTask {
     fn resume(&mut self, core: &mut Core<'_>) -> State {
         let shared = &self.shared;
-        if shared.threads.borrow().is_empty() {
+        let starts = shared.threads.borrow().is_empty();
+        if starts {
             let main = core.this_thread();
             shared.threads.borrow_mut().push(main);
             if !self.task.cores().is_empty() {
@@ -76,6 +88,12 @@ impl Guest for TimedTask {
             alarm: u64::MAX,
         };
         let process = &mut *shared.process.borrow_mut();
+        if starts {
+            for other in shared.others.take() {
+                let number = other.number();
+                process.rename_thread(number, world.spawn(other));
+            }
+        }
         match self.task.resume(process, &mut world) {
             TaskState::Suspended => State::Suspended,
             TaskState::Ended => State::Ended,
@@ -145,7 +163,7 @@ impl Machine for Timed<'_, '_> {
     }
 
     fn cycles(&self) -> u64 {
-        self.core.clock()
+        self.shared.before + self.core.clock()
     }
 
     fn line(&self) -> u64 {
@@ -167,11 +185,11 @@ impl World for Timed<'_, '_> {
     }
 
     fn nanoseconds(&self) -> u64 {
-        (self.core.clock() as f64 / self.core.machine().ghz) as u64
+        self.shared.before + (self.core.clock() as f64 / self.core.machine().ghz) as u64
     }
 
     fn busy_nanoseconds(&self) -> u64 {
-        (self.core.cpu_time() as f64 / self.core.machine().ghz) as u64
+        self.shared.before + (self.core.cpu_time() as f64 / self.core.machine().ghz) as u64
     }
 
     fn alarm(&mut self, nanoseconds: Option<u64>) {
@@ -227,6 +245,18 @@ impl World for Timed<'_, '_> {
 
     fn megahertz(&self) -> f64 {
         self.core.machine().ghz * 1_000.0
+    }
+
+    fn hands_over(&mut self) -> bool {
+        false
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        let now = Moment {
+            clock: self.core.clock(),
+            spent: self.core.spent(),
+        };
+        self.shared.regions.borrow_mut().set(mark, now);
     }
 
     fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered {

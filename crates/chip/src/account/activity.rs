@@ -117,12 +117,28 @@ impl Breakdown {
         Activity::ALL.into_iter().zip(self.0)
     }
 
+    /// What was added since an earlier look at the same cycles.
+    ///
+    /// ```
+    /// use manycore_chip::{Activity, Breakdown};
+    ///
+    /// let mut core = Breakdown::default();
+    /// core[Activity::Compute] += 100;
+    /// let before = core;
+    /// core[Activity::L1] += 3;
+    /// assert_eq!(core.since(&before).sum(), 3);
+    /// ```
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.map(earlier, u64::saturating_sub)
+    }
+
     /// `op` of each activity's cycles here and in `other`.
     pub(super) fn map(&self, other: &Self, op: fn(Cycles, Cycles) -> Cycles) -> Self {
         Self(std::array::from_fn(|at| op(self.0[at], other.0[at])))
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (sum, more) in self.0.iter_mut().zip(other.0) {
             *sum += more;
         }

@@ -4,8 +4,9 @@ use crate::cli::RunArgs;
 use crate::failure::bad_input;
 use crate::world::World;
 use anyhow::Context;
+use manycore_chip::Breakdown;
 use manycore_chip::config::Config;
-use manycore_riscv::{Outcome, Program, RunError, Timing};
+use manycore_riscv::{Outcome, Program, Region, RunError, Timing};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::BufWriter;
@@ -63,7 +64,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         write().with_context(|| format!("--timeline {}", path.display()))?;
     }
     if !args.quiet {
-        eprint!("{}", summary(&outcome, &machine, args.stats));
+        eprint!("{}", summary(&outcome, &machine, &args));
     }
     Ok(ExitCode::from(outcome.status as u8))
 }
@@ -90,6 +91,9 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     if args.timeline.is_some() {
         program = program.timeline(SEGMENTS);
     }
+    if let Some(instructions) = args.fast_forward {
+        program = program.fast_forward(instructions);
+    }
     if args.functional {
         program.run_functionally(machine.cores)
     } else {
@@ -97,9 +101,12 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     }
 }
 
-fn summary(outcome: &Outcome, machine: &Config, stats: bool) -> String {
+fn summary(outcome: &Outcome, machine: &Config, args: &RunArgs) -> String {
     let mut text = format!("instructions {}\n", outcome.instructions);
     let Some(timing) = &outcome.timing else {
+        if args.fast_forward.is_some() {
+            text.push_str("nothing was timed: the program began no region of interest\n");
+        }
         return text;
     };
     let statistics = &timing.run.statistics;
@@ -113,30 +120,42 @@ fn summary(outcome: &Outcome, machine: &Config, stats: bool) -> String {
         statistics.cycles as f64 / machine.ghz / 1e6,
         machine.ghz,
     );
-    for pair in timing.marks.chunks_exact(2) {
+    if timing.forwarded > 0 {
+        let _ = writeln!(text, "before it    {} instructions", timing.forwarded);
+    }
+    for region in &timing.regions {
         let _ = writeln!(
             text,
-            "region       {} cycles, from {}",
-            pair[1] - pair[0],
-            pair[0]
+            "{:<12} {} cycles, from {}",
+            name(region),
+            region.to - region.from,
+            region.from
         );
     }
     let _ = writeln!(text, "threads      {}", statistics.threads);
     let _ = writeln!(text, "hash         {:016x}", statistics.hash);
-    if stats {
+    if args.stats {
         text.push_str(&places(timing));
     }
     text
 }
 
+/// What a region of interest is called.
+fn name(region: &Region) -> String {
+    match region.work {
+        None => "statistics".into(),
+        Some(0) => "region".into(),
+        Some(work) => format!("region {work}"),
+    }
+}
+
 /// Where the cycles went, and which lines were fought over.
 fn places(timing: &Timing) -> String {
-    let report = &timing.run.statistics.report;
-    let all = report.total.sum().max(1) as f64;
-    let mut text = String::from("\nwhere the cycles of all cores went\n");
-    for (activity, cycles) in report.total.iter().filter(|(_, cycles)| *cycles > 0) {
-        let share = cycles as f64 / all * 100.0;
-        let _ = writeln!(text, "{:>16} {cycles:>14} {share:>6.1}%", activity.label());
+    let total = &timing.run.statistics.report.total;
+    let mut text = stack("where the cycles of all cores went", total);
+    for region in &timing.regions {
+        let title = format!("of these, {} from {}", name(region), region.from);
+        text.push_str(&stack(&title, &region.spent));
     }
     let fought: Vec<_> = timing
         .hot
@@ -149,6 +168,17 @@ fn places(timing: &Timing) -> String {
     for hot in fought {
         let (transfers, dropped) = (hot.line.transfers, hot.line.invalidations);
         let _ = writeln!(text, "{transfers:>10} {dropped:>10}  {}", hot.place);
+    }
+    text
+}
+
+/// Cycles by activity.
+fn stack(title: &str, spent: &Breakdown) -> String {
+    let all = spent.sum().max(1) as f64;
+    let mut text = format!("\n{title}\n");
+    for (activity, cycles) in spent.iter().filter(|(_, cycles)| *cycles > 0) {
+        let share = cycles as f64 / all * 100.0;
+        let _ = writeln!(text, "{:>16} {cycles:>14} {share:>6.1}%", activity.label());
     }
     text
 }

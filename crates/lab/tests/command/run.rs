@@ -2,38 +2,7 @@
 
 use crate::Bench;
 
-/// A program that writes "hello" and exits with 7, as an ELF file: one segment, at 0x10000.
-fn hello() -> Vec<u8> {
-    const CODE: [u32; 9] = [
-        0x0010_0513, // addi a0, zero, 1
-        0x0000_0597, // auipc a1, 0
-        0x0205_8593, // addi a1, a1, 32: behind the code
-        0x0060_0613, // addi a2, zero, 6
-        0x0400_0893, // addi a7, zero, 64: write
-        0x0000_0073, // ecall
-        0x0070_0513, // addi a0, zero, 7
-        0x05E0_0893, // addi a7, zero, 94: exit_group
-        0x0000_0073, // ecall
-    ];
-    const START: u64 = 64 + 56;
-    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xf3\0\x01\0\0\0".to_vec();
-    let text: Vec<u8> = CODE.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let length = START + text.len() as u64 + 6;
-    for word in [0x1_0000 + START, 64, 0] {
-        file.extend(word.to_le_bytes());
-    }
-    file.extend(0u32.to_le_bytes());
-    for half in [64u16, 56, 1, 64, 0, 0] {
-        file.extend(half.to_le_bytes());
-    }
-    file.extend([1u32, 5].iter().flat_map(|word| word.to_le_bytes()));
-    for word in [0, 0x1_0000, 0x1_0000, length, length, 4096] {
-        file.extend(word.to_le_bytes());
-    }
-    file.extend(text);
-    file.extend(b"hello\n");
-    file
-}
+include!("../../../riscv/examples/hello/program.rs");
 
 #[test]
 fn a_program_prints_exits_and_is_timed() {
@@ -72,11 +41,32 @@ fn a_program_prints_exits_and_is_timed() {
 }
 
 #[test]
+fn a_program_is_forwarded_by_a_number_of_instructions() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("hello"), hello()).unwrap();
+    let told = |forward: &str| {
+        let args = ["run", "--on", "dahu", forward, "hello"];
+        let output = bench.command(&args).output().unwrap();
+        assert_eq!(
+            (output.status.code(), &*output.stdout),
+            (Some(7), &b"hello\n"[..])
+        );
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let some = told("--fast-forward=4");
+    assert!(some.contains("before it    5 instructions"), "{some}");
+    assert!(some.contains("cycles "), "{some}");
+    let all = told("--fast-forward");
+    let expected = "instructions 9\nnothing was timed: the program began no region of interest\n";
+    assert_eq!(all, expected);
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_in_one_line() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     std::fs::write(bench.path("text"), "#!/bin/sh\n").unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["run"], "PROGRAM"),
         (&["run", "nowhere"], "nowhere: cannot be read"),
         (
@@ -90,6 +80,10 @@ fn what_cannot_be_run_is_refused_in_one_line() {
         (
             &["run", "--root", "nowhere", "hello"],
             "--root nowhere: no such folder",
+        ),
+        (
+            &["run", "--fast-forward=0", "hello"],
+            "invalid value '0' for '--fast-forward",
         ),
         (
             &["run", "--env", "NAME", "hello"],

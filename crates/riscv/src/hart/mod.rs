@@ -65,7 +65,7 @@ pub(crate) enum Stop {
     Fault(Fault),
     /// At an atomic access whose address is no multiple of its size.
     Misaligned(u64),
-    /// At an instruction of the custom-0 opcode.
+    /// At an instruction of a custom opcode.
     Custom(Instruction),
 }
 

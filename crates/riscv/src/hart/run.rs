@@ -323,7 +323,7 @@ fn execute<M: Machine>(
                 }
                 return Ok(Left::Onward);
             }
-            Custom0 => stop!(Stop::Custom(i)),
+            Custom0 | M5 => stop!(Stop::Custom(i)),
             Next => {
                 tell!(at);
                 hart.pc = pc;

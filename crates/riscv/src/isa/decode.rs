@@ -117,6 +117,7 @@ fn full(word: u32) -> Option<Instruction> {
         0b10000..=0b10011 => fused(word, rd, rs1, rs2),
         0b10100 => float(word, rd, rs1, rs2),
         0b00010 => with(Custom0, (funct7 << 3 | funct3) as i32),
+        0b11110 if word & 0x01FF_FF80 == 0 => with(M5, funct7 as i32),
         _ => None,
     }
 }

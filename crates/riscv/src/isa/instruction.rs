@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Pause, WrsNto, WrsSto,
     /// The custom-0 opcode: ATAC's channels, and marks of a region of interest.
     Custom0,
+    /// gem5's pseudo-instructions, of the custom-3 opcode.
+    M5,
     /// No instruction: the block goes on in the next one.
     Next,
 }
@@ -80,7 +82,7 @@ impl Instruction {
         use Kind::*;
         matches!(
             self.kind,
-            Jal | Jalr | Ecall | Ebreak | FenceI | WrsNto | WrsSto | Custom0 | Next
+            Jal | Jalr | Ecall | Ebreak | FenceI | WrsNto | WrsSto | Custom0 | M5 | Next
         )
     }
 
@@ -92,7 +94,7 @@ impl Instruction {
         let amo = self.kind as u8 >= LrW as u8 && self.kind as u8 <= AmomaxuD as u8;
         let csr = self.kind as u8 >= Csrrw as u8 && self.kind as u8 <= Csrrci as u8;
         let float = self.kind as u8 >= Flw as u8 && self.kind as u8 <= FcvtDS as u8;
-        let ends = matches!(self.kind, Jalr | Ecall | Ebreak | FenceI | Custom0);
+        let ends = matches!(self.kind, Jalr | Ecall | Ebreak | FenceI | Custom0 | M5);
         !(stores || amo || csr || float || ends)
     }
 

@@ -68,7 +68,8 @@ impl Process {
         let arguments @ [a, b, c, d, ..] = task.arguments();
         let Some(call) = Call::new(number) else {
             if !OPTIONAL.contains(&number) && self.failure.is_none() {
-                let place = self.describe(task.hart.pc.wrapping_sub(4));
+                let call = task.hart.pc.wrapping_sub(4);
+                let place = self.describe_place(call, task.hart.x[1]);
                 self.failure = Some(format!(
                     "system call {number} at {place} is not supported; supported are: {}",
                     system_calls().join(" ")
@@ -81,7 +82,7 @@ impl Process {
         let done: Result<u64, Errno> = match call {
             exit => return self.exit_thread(task, world),
             exit_group => return Outcome::Exit((a & 0xFF) as i32),
-            futex => return self.futex(arguments, world),
+            futex => return self.futex(task, world),
             sched_yield => {
                 world.yield_now();
                 return Outcome::Yield;

@@ -9,6 +9,7 @@ use crate::elf::{Elf, Symbols};
 use crate::error::RunError;
 use crate::hart::{Code, Hart};
 use crate::memory::{Content, PAGE, Region, Space, right};
+use crate::source::Sources;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -41,6 +42,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         space: Space::new(start.memory),
         code: Code::new(),
         symbols: Symbols::default(),
+        sources: Sources::default(),
         files,
         signals: Signals::default(),
         timers: Timers::default(),
@@ -55,7 +57,6 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         status: None,
         failure: None,
         message: None,
-        region: Vec::new(),
         retired: 0,
     };
     let base = if elf.relocatable { PROGRAM } else { 0 };
@@ -131,6 +132,7 @@ impl Process {
             );
         }
         self.symbols.add(&elf.bytes, base);
+        self.sources.add(&elf.bytes, base);
         Ok(())
     }
 

@@ -97,6 +97,7 @@ impl Process {
                 // A library's code: its first byte lies where offset 0 would.
                 let (whole, _) = self.files.content(file, 0, u64::MAX)?;
                 self.symbols.add(&whole, start.wrapping_sub(offset));
+                self.sources.add(&whole, start.wrapping_sub(offset));
             }
             (Content::File { bytes, at: start }, name)
         };

@@ -4,6 +4,7 @@
 //! order of simulated time; it reads and writes the guest's memory beside the caches.
 
 mod call;
+mod custom;
 mod errno;
 mod files;
 mod load;
@@ -25,6 +26,7 @@ pub(crate) use world::{Delivered, Entry, World};
 use crate::elf::Symbols;
 use crate::hart::Code;
 use crate::memory::Space;
+use crate::source::Sources;
 use files::Files;
 use signals::{Sent, Signals};
 use std::collections::BTreeMap;
@@ -52,6 +54,7 @@ pub(crate) struct Process {
     pub(crate) space: Space,
     pub(crate) code: Code,
     pub(crate) symbols: Symbols,
+    sources: Sources,
     files: Files,
     signals: Signals,
     timers: Timers,
@@ -71,8 +74,6 @@ pub(crate) struct Process {
     pub(crate) failure: Option<String>,
     /// What killed the program, for its user.
     pub(crate) message: Option<String>,
-    /// Clock and instructions at the start and the end of the region of interest.
-    pub(crate) region: Vec<(u64, u64)>,
     /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
@@ -104,16 +105,42 @@ impl Process {
         }
     }
 
-    /// Where an address is, for a message: by symbol, or by file.
+    /// The thread of this number has another handle from now on.
+    pub(crate) fn rename_thread(&mut self, number: u32, handle: u32) {
+        if let Some(thread) = self.threads.get_mut(&number) {
+            thread.handle = handle;
+        }
+    }
+
+    /// Where an address is, for a message: by symbol, or by file; and the line of the source.
     pub(crate) fn describe(&self, address: u64) -> String {
-        if let Some(symbol) = self.symbols.find(address) {
-            return format!("{address:#x} ({symbol})");
-        }
-        match self.space.region(address) {
+        let region = || match self.space.region(address) {
             Some((start, region)) if !region.name.is_empty() => {
-                format!("{address:#x} ({}+{:#x})", region.name, address - start)
+                Some(format!("{}+{:#x}", region.name, address - start))
             }
-            _ => format!("{address:#x}"),
+            _ => None,
+        };
+        let place = self.symbols.find(address).or_else(region);
+        let parts: Vec<String> = place
+            .into_iter()
+            .chain(self.sources.find(address))
+            .collect();
+        match &*parts {
+            [] => format!("{address:#x}"),
+            parts => format!("{address:#x} ({})", parts.join(", ")),
         }
+    }
+
+    /// Where a thread is, for a message, and from where it was called as far as its return
+    /// address tells.
+    fn describe_place(&self, pc: u64, back: u64) -> String {
+        // The call itself lies before the address that it returns to.
+        let call = back.wrapping_sub(2);
+        let [here, caller] = [pc, call].map(|at| self.symbols.around(at).map(|(name, _)| name));
+        let mut text = self.describe(pc);
+        if caller.is_some() && caller != here {
+            text += &format!(", called from {}", self.describe(call));
+        }
+        text
     }
 }

@@ -1,8 +1,8 @@
 //! A thread of the program: a hart, and what the kernel keeps of it.
 
-use super::errno::{EINVAL, ETIMEDOUT, Errno};
+use super::errno::{ETIMEDOUT, Errno};
 use super::signals::{self, Alternate, NO_ALTERNATE, Sent, Signal};
-use super::world::{Delivered, Entry};
+use super::world::Entry;
 use super::{Process, World};
 use crate::hart::{Hart, Stop, run};
 use crate::isa::EXTENSIONS;
@@ -21,6 +21,8 @@ pub(crate) struct Task {
     phase: Phase,
     /// Cores it may run on; none for all.
     pub(super) cores: Vec<usize>,
+    /// When the wait ends that it begins again on another machine, in nanoseconds.
+    until: Option<u64>,
 }
 
 /// Where a task is between two resumptions.
@@ -86,6 +88,7 @@ impl Task {
             alternate: NO_ALTERNATE,
             phase: Phase::Runs,
             cores: Vec::new(),
+            until: None,
         }
     }
 
@@ -101,6 +104,30 @@ impl Task {
     pub(super) fn is_on_alternate(&self) -> bool {
         let [start, off, size] = self.alternate;
         off == 0 && self.hart.x[2].wrapping_sub(start) <= size
+    }
+
+    /// Makes the task ready to go on on another machine. If it `waits` on this one, at most until a
+    /// time, it makes its system call again there, and waits for what is left; if its wait is over,
+    /// by its time if `late`, it is told.
+    pub(crate) fn hand_over(&mut self, waits: Option<Option<u64>>, late: bool) {
+        match (self.phase, waits) {
+            (Phase::Sleeps | Phase::Naps, Some(until)) => {
+                self.phase = Phase::Called;
+                self.until = until;
+            }
+            (Phase::Sleeps, None) => self.wake(late),
+            (Phase::Naps, None) => self.give(0),
+            _ => {}
+        }
+    }
+
+    /// What is left of a wait that the task begins again at `now`, if its time was limited.
+    pub(super) fn rest_of_wait(&mut self, now: u64) -> Option<u64> {
+        self.until.take().map(|until| until.saturating_sub(now))
+    }
+
+    fn wake(&mut self, late: bool) {
+        self.give(if late { errno(ETIMEDOUT) } else { 0 });
     }
 
     fn give(&mut self, value: u64) {
@@ -126,7 +153,7 @@ impl Task {
                 // Awake.
                 Phase::Sleeps => {
                     let late = world.timed_out();
-                    self.give(if late { errno(ETIMEDOUT) } else { 0 });
+                    self.wake(late);
                 }
                 Phase::Naps => self.give(0),
                 Phase::Moves if self.cores.contains(&(world.core() as usize)) => self.give(0),
@@ -227,7 +254,7 @@ impl Task {
         if process.deliver(self, sent) {
             return None;
         }
-        let place = process.describe(self.hart.pc);
+        let place = process.describe_place(self.hart.pc, self.hart.x[1]);
         Some(self.die(process, sent.signal, format!("{what}, at {place}")))
     }
 
@@ -236,7 +263,7 @@ impl Task {
         self.exit(process, 128 + signal.0 as i32)
     }
 
-    fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
+    pub(super) fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
         process.status.get_or_insert(status);
         TaskState::Exited
     }
@@ -294,39 +321,7 @@ impl Task {
     pub(super) fn arguments(&self) -> [u64; 6] {
         std::array::from_fn(|at| self.hart.x[10 + at])
     }
-
-    fn custom<W: World>(
-        &mut self,
-        instruction: crate::isa::Instruction,
-        process: &mut Process,
-        world: &mut W,
-    ) -> Option<TaskState> {
-        if world.must_wait() {
-            return Some(TaskState::Suspended);
-        }
-        let hart = &mut self.hart;
-        let function = instruction.imm as u32 >> 3;
-        let [a, b] = [instruction.rs1, instruction.rs2].map(|r| hart.x[r as usize & 63]);
-        let value = if function >= REGION {
-            process.region.push((world.cycles(), hart.retired));
-            0
-        } else {
-            match world.network(function, a, b) {
-                Delivered::Value(value) => value,
-                Delivered::Wait => return Some(TaskState::Suspended),
-                Delivered::Nothing => errno(EINVAL),
-            }
-        };
-        hart.x[instruction.rd as usize & 63] = value;
-        hart.pc = hart.pc.wrapping_add(instruction.length.into());
-        hart.retired += 1;
-        process.retired += 1;
-        None
-    }
 }
-
-/// The custom-0 functions from here on mark the region of interest.
-const REGION: u32 = 64;
 
 pub(super) fn errno(number: Errno) -> u64 {
     -i64::from(number.0) as u64

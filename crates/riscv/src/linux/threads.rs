@@ -21,7 +21,8 @@ impl Process {
     pub(super) fn clone_task<W: World>(&mut self, task: &mut Task, world: &mut W) -> Value {
         let [flags, stack, parent, tls, child, _] = task.arguments();
         if flags & (SHARES_MEMORY | IS_THREAD) != SHARES_MEMORY | IS_THREAD {
-            let place = self.describe(task.hart.pc.wrapping_sub(4));
+            let call = task.hart.pc.wrapping_sub(4);
+            let place = self.describe_place(call, task.hart.x[1]);
             self.failure.get_or_insert(format!(
                 "the program makes another process (fork) at {place}; only threads are supported"
             ));
@@ -67,8 +68,9 @@ impl Process {
         Outcome::End
     }
 
-    pub(super) fn futex<W: World>(&mut self, arguments: [u64; 6], world: &mut W) -> Outcome {
-        let [address, operation, value, timeout, second, third] = arguments;
+    pub(super) fn futex<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
+        let [address, operation, value, timeout, second, third] = task.arguments();
+        let rest = task.rest_of_wait(world.nanoseconds());
         if !address.is_multiple_of(4) {
             return Outcome::Fail(EINVAL);
         }
@@ -97,7 +99,7 @@ impl Process {
                 };
                 match time {
                     Ok(time) => {
-                        world.futex_wait(physical, time);
+                        world.futex_wait(physical, rest.or(time));
                         Outcome::Sleep
                     }
                     Err(errno) => Outcome::Fail(errno),

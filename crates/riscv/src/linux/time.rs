@@ -125,7 +125,7 @@ impl Process {
     /// `clock_nanosleep`.
     pub(super) fn nap<W: World>(
         &mut self,
-        task: &Task,
+        task: &mut Task,
         world: &mut W,
         [number, flags, request, _]: [u64; 4],
     ) -> Outcome {
@@ -143,7 +143,7 @@ impl Process {
     /// `ppoll` of no files: sleeps for a time, or for ever.
     pub(super) fn sleep_without_files<W: World>(
         &mut self,
-        task: &Task,
+        task: &mut Task,
         world: &mut W,
         files: u64,
         request: u64,
@@ -160,9 +160,10 @@ impl Process {
 }
 
 /// Sleeps on a word that nobody wakes: the page at zero, which no program has.
-fn sleep<W: World>(task: &Task, world: &mut W, time: Result<Option<u64>, Errno>) -> Outcome {
+fn sleep<W: World>(task: &mut Task, world: &mut W, time: Result<Option<u64>, Errno>) -> Outcome {
     match time {
         Ok(time) => {
+            let time = task.rest_of_wait(world.nanoseconds()).or(time);
             world.futex_wait(PAGE + 8 * u64::from(task.number), time);
             Outcome::Nap
         }

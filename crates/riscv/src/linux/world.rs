@@ -2,6 +2,7 @@
 
 use super::Task;
 use crate::hart::Machine;
+use crate::region::Mark;
 
 /// A machine under the kernel.
 pub(crate) trait World: Machine {
@@ -49,6 +50,13 @@ pub(crate) trait World: Machine {
 
     /// Clock frequency in MHz.
     fn megahertz(&self) -> f64;
+
+    /// Whether the task must suspend before an instruction from which on time is to be simulated:
+    /// another machine goes on with the program.
+    fn hands_over(&mut self) -> bool;
+
+    /// The program marks a region of interest.
+    fn mark(&mut self, mark: Mark);
 
     /// Carries out an instruction of ATAC's network.
     fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered;

@@ -5,24 +5,24 @@ use crate::{Outcome, Program, RunError};
 use fastrand::Rng;
 use manycore_chip::config::Config;
 
-const CODE: u64 = 0x10_0000;
-const DATA: u64 = 0x20_0000;
+pub(super) const CODE: u64 = 0x10_0000;
+pub(super) const DATA: u64 = 0x20_0000;
 const DATA_BYTES: usize = 3 * 4096;
 
-const A0: u32 = 10;
-const A1: u32 = 11;
-const A7: u32 = 17;
-const T0: u32 = 5;
-const T1: u32 = 6;
-const S0: u32 = 8;
-const ECALL: u32 = 0x73;
+pub(super) const A0: u32 = 10;
+pub(super) const A1: u32 = 11;
+pub(super) const A7: u32 = 17;
+pub(super) const T0: u32 = 5;
+pub(super) const T1: u32 = 6;
+pub(super) const S0: u32 = 8;
+pub(super) const ECALL: u32 = 0x73;
 
-fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+pub(super) fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
     i_type(0x13, rd, 0, rs1, imm)
 }
 
 /// Two instructions that load a constant.
-fn li(rd: u32, value: u32) -> [u32; 2] {
+pub(super) fn li(rd: u32, value: u32) -> [u32; 2] {
     let low = (value << 20) as i32 >> 20;
     [
         value.wrapping_sub(low as u32) & 0xFFFF_F000 | rd << 7 | 0x37,
@@ -31,7 +31,7 @@ fn li(rd: u32, value: u32) -> [u32; 2] {
 }
 
 /// A branch if a register is (`funct3` 0) or is not (1) zero.
-fn branch(funct3: u32, rs1: u32, offset: i32) -> u32 {
+pub(super) fn branch(funct3: u32, rs1: u32, offset: i32) -> u32 {
     let imm = offset as u32;
     (imm >> 12 & 1) << 31
         | (imm >> 5 & 63) << 25
@@ -42,31 +42,35 @@ fn branch(funct3: u32, rs1: u32, offset: i32) -> u32 {
         | 0x63
 }
 
-fn call(number: i32) -> [u32; 2] {
+pub(super) fn call(number: i32) -> [u32; 2] {
     [addi(A7, 0, number), ECALL]
 }
 
 /// `exit_group` with a small status.
-fn exit(status: i32) -> [u32; 3] {
+pub(super) fn exit(status: i32) -> [u32; 3] {
     let [number, ecall] = call(94);
     [addi(A0, 0, status), number, ecall]
 }
 
-/// Runs code, with three pages of zeros at `DATA`; on a machine, for at most so many cycles.
-fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
+/// Code as a program with three pages of zeros at `DATA`, which does what `then` says.
+pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> R {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("program");
     let text = elf(&[(CODE, 7, &code), (DATA, 6, &[0; DATA_BYTES])]);
     std::fs::write(&file, text).expect("room for a program");
     let kept = Kept::default();
-    let program = Program::new(file).streams(kept.clone(), kept);
-    match on {
+    then(Program::new(file).streams(kept.clone(), kept))
+}
+
+/// Runs code; on a machine, for at most so many cycles.
+fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
+    with_program(code, |program| match on {
         None => program.run_functionally(2),
         Some((preset, limit)) => program
             .limit(limit)
             .run(&Config::preset(preset).expect("the preset is there")),
-    }
+    })
 }
 
 const WORLDS: [Option<(&str, u64)>; 2] = [None, Some(("dahu", u64::MAX))];
@@ -130,7 +134,7 @@ fn a_system_call_that_is_not_there_is_named() {
 }
 
 /// Starts a thread on a stack of its own; `child` is where it begins, in words from the branch.
-fn start_thread(child: i32) -> Vec<u32> {
+pub(super) fn start_thread(child: i32) -> Vec<u32> {
     // CLONE_VM | FS | FILES | SIGHAND | THREAD
     let mut code = li(A0, 0x1_0F00).to_vec();
     code.extend(li(A1, DATA as u32 + 0x3000));

@@ -2,6 +2,7 @@
 
 mod differential;
 mod guest;
+mod region;
 
 use std::cell::RefCell;
 use std::io::Write;

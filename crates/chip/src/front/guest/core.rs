@@ -1,26 +1,63 @@
-//! What a guest asks of the core that it runs on.
+//! What a guest asks of the core that it runs on: accesses, time, and who comes first.
 
-use super::machine::{Guest, GuestBody};
-use crate::account::Activity;
+use crate::account::{Activity, Breakdown};
 use crate::config::Config;
 use crate::engine::{Asked, Engine};
 use crate::memory::{Operation, Width, Word};
-use crate::network::Channel;
-use crate::os::ThreadId;
-use manycore_platform::{Delivery, Filter, Message};
-use std::num::NonZeroU32;
 
 /// The core that a guest runs on, while it runs.
 ///
 /// Where a method says that the guest must suspend, it returns
-/// [`State::Suspended`](super::State::Suspended) from [`Guest::resume`] at once. It is resumed
-/// when it may go on, perhaps on another core.
+/// [`State::Suspended`](super::State::Suspended) from [`Guest::resume`](super::Guest::resume) at
+/// once. It is resumed when it may go on, perhaps on another core.
+///
+/// ```
+/// # use manycore_chip::{config::Config, guest::*};
+/// # let machine = Config::preset("atac-64")?;
+/// // A guest that executes 10 instructions each time it is resumed, and looks at the clock.
+/// let mut times = 0;
+/// let main = move |core: &mut Core<'_>| {
+///     core.execute(10, &mut 0);
+///     times += 1;
+///     if times < 3 && core.must_pause() { State::Suspended } else { State::Exited }
+/// };
+/// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+/// assert!(run.statistics.cycles >= machine.os.switch + 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Core<'a> {
-    engine: &'a mut Engine,
-    core: u32,
+    pub(super) engine: &'a mut Engine,
+    pub(super) core: u32,
 }
 
 /// What became of an access.
+///
+/// ```
+/// # use manycore_chip::{config::Config, guest::*};
+/// # let machine = Config::preset("atac-64")?;
+/// let mut word = 7u64;
+/// let word: *mut u8 = (&raw mut word).cast();
+/// let mut waits = false;
+/// let main = move |core: &mut Core<'_>| {
+///     let value = if waits {
+///         core.reply().0
+///     } else {
+///         // SAFETY: the local variable above, which this host thread alone uses.
+///         match unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) } {
+///             Answer::Done(value) => value,
+///             Answer::Wait => {
+///                 waits = true;
+///                 return State::Suspended;
+///             }
+///             Answer::Again => return State::Suspended,
+///         }
+///     };
+///     assert_eq!(value, 7);
+///     State::Exited
+/// };
+/// GuestMachine::new(&machine).run(Box::new(main))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Done: the word before.
@@ -31,21 +68,45 @@ pub enum Answer {
     Again,
 }
 
-/// A guest's thread, as others name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GuestThread(ThreadId);
-
 impl<'a> Core<'a> {
     pub(super) fn new(engine: &'a mut Engine, core: u32) -> Self {
         Self { engine, core }
     }
+}
 
+impl Core<'_> {
     /// One access to the word at `address`, which is at `word` in the host.
     ///
     /// # Safety
     ///
     /// `word` is valid for reads and writes of `width` and aligned to it until the run is over,
     /// and no other thread of the host uses it.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut word = 40u64;
+    /// let word: *mut u8 = (&raw mut word).cast();
+    /// let mut waits = false;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if waits {
+    ///         // The line has come: the word was 40, and is 42 now.
+    ///         assert_eq!(core.reply().0, 40);
+    ///         // SAFETY: the local variable above, which this host thread alone uses.
+    ///         let hit = unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) };
+    ///         assert_eq!(hit, Answer::Done(42));
+    ///         return State::Exited;
+    ///     }
+    ///     // SAFETY: as above.
+    ///     let asked = unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Add(2)) };
+    ///     // No cache has the line.
+    ///     assert_eq!(asked, Answer::Wait);
+    ///     waits = true;
+    ///     State::Suspended
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub unsafe fn access(
         &mut self,
@@ -77,11 +138,46 @@ impl<'a> Core<'a> {
 
     /// The answer that the guest waited for: the word before, and whether a conditional store
     /// was done.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut words = [1u64, 0];
+    /// let word: *mut u8 = words.as_mut_ptr().cast();
+    /// let mut waits = false;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if waits {
+    ///         // The word was 1, as expected: 5 is stored.
+    ///         assert_eq!(core.reply(), (1, true));
+    ///         return State::Exited;
+    ///     }
+    ///     let swap = Rmw::CompareExchange { current: 1, new: 5 };
+    ///     // SAFETY: the local variable above, which this host thread alone uses.
+    ///     waits = unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, swap.operation()) }
+    ///         == Answer::Wait;
+    ///     State::Suspended
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reply(&mut self) -> (u64, bool) {
         self.engine.reply(self.core)
     }
 
     /// So many instructions that accessed nothing; what is left of a cycle stays in `rest`.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let (before, mut rest) = (core.clock(), 0);
+    ///     core.execute(1_000, &mut rest);
+    ///     assert_eq!(core.clock() - before, 1_000);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn execute(&mut self, instructions: u32, rest: &mut u64) {
         self.engine.execute(self.core, instructions, rest);
@@ -89,6 +185,25 @@ impl<'a> Core<'a> {
 
     /// Whether the guest has got as far as others allow: it must suspend, and may go on when it
     /// is resumed. To be asked after [`execute`](Self::execute), now and then.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut left = 1_000_000;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     while left > 0 {
+    ///         core.execute(1_000, &mut 0);
+    ///         left -= 1_000;
+    ///         if core.must_pause() {
+    ///             return State::Suspended;
+    ///         }
+    ///     }
+    ///     State::Exited
+    /// };
+    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// assert!(run.statistics.cycles >= 1_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn must_pause(&mut self) -> bool {
         let port = &self.engine.ports[self.core as usize];
@@ -97,11 +212,40 @@ impl<'a> Core<'a> {
 
     /// Whether the guest must suspend, and ask again, before it does something that others
     /// notice at once.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     // Others would notice the message at once: it is sent in the order of simulated time.
+    ///     if core.must_wait() {
+    ///         return State::Suspended;
+    ///     }
+    ///     let channel = core.create_channel().expect("the machine has the network");
+    ///     core.send(channel, Message::default());
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn must_wait(&mut self) -> bool {
         self.engine.must_wait(self.core)
     }
 
     /// A spin loop's hint: one period goes by, with the look that follows.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.clock();
+    ///     core.relax();
+    ///     assert!(core.clock() > before);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn relax(&mut self) {
         let config = &self.engine.config;
         let cycles = config.core.spin_period.saturating_sub(config.l1.latency);
@@ -111,97 +255,66 @@ impl<'a> Core<'a> {
     /// Spins on the word at `address`, which is as the guest has read it, until its line is
     /// taken or `cycles` have gone by: the guest must suspend. `false` if the core does not hold
     /// the line.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut word = 0u64;
+    /// let word: *mut u8 = (&raw mut word).cast();
+    /// let mut step = 0;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     step += 1;
+    ///     match step {
+    ///         // SAFETY: the local variable above, which this host thread alone uses.
+    ///         1 => drop(unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) }),
+    ///         // The core has the line now, and nobody takes it.
+    ///         2 => assert!(core.watch(FIRST_ADDRESS, Some(500))),
+    ///         _ => return State::Exited,
+    ///     }
+    ///     State::Suspended
+    /// };
+    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// assert!(run.statistics.report.total[manycore_chip::Activity::Spin] >= 500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn watch(&mut self, address: u64, cycles: Option<u64>) -> bool {
         let clock = self.clock();
         let until = cycles.map_or(u64::MAX, |cycles| clock.saturating_add(cycles));
         self.engine.spin(self.core, address, until)
     }
 
-    /// Enters the kernel.
-    pub fn enter_kernel(&mut self) {
-        self.engine.enter_kernel(self.core);
-    }
-
-    /// Enters the kernel to wait on a futex.
-    pub fn enter_futex_wait(&mut self) {
-        self.engine.enter_futex_wait(self.core);
-    }
-
-    /// Enters the kernel to make a thread.
-    pub fn enter_kernel_to_spawn(&mut self) {
-        self.engine.enter_kernel_to_spawn(self.core);
-    }
-
-    /// Sleeps on the futex at `address` for at most so many cycles; the guest has compared the
-    /// word in order ([`must_wait`](Self::must_wait)) and suspends.
-    pub fn futex_wait(&mut self, address: u64, cycles: Option<u64>) {
-        self.engine.futex_wait(self.core, address as usize, cycles);
-    }
-
-    /// Whether the latest sleep on a futex ended by its time.
-    pub fn timed_out(&mut self) -> bool {
-        self.reply().0 == 1
-    }
-
-    /// Wakes up to `count` threads that sleep at `address`; how many.
-    pub fn futex_wake(&mut self, address: u64, count: u32) -> usize {
-        self.engine.futex_wake(self.core, address as usize, count)
-    }
-
-    /// Makes a thread that may run on `cpus` (none: on all).
-    ///
-    /// # Errors
-    ///
-    /// A core that the machine does not have.
-    pub fn spawn(
-        &mut self,
-        name: String,
-        guest: Box<dyn Guest>,
-        cpus: &[usize],
-    ) -> Result<GuestThread, usize> {
-        let body = Box::new(GuestBody(guest));
-        self.engine
-            .spawn(self.core, name, body, cpus)
-            .map(GuestThread)
-    }
-
-    /// The thread that runs here.
-    ///
-    /// # Panics
-    ///
-    /// Never: a guest that asks runs on a core.
-    #[must_use]
-    pub fn this_thread(&self) -> GuestThread {
-        let thread = self.engine.ports[self.core as usize].thread;
-        GuestThread(thread.expect("a thread asks, so one runs"))
-    }
-
-    /// Waits for a thread to end: the guest suspends if `true`; the thread has ended if `false`.
-    pub fn join(&mut self, thread: GuestThread) -> bool {
-        self.engine.join(self.core, thread.0)
-    }
-
-    /// Where a thread may run from now on (nowhere: on all cores).
-    ///
-    /// # Errors
-    ///
-    /// A core that the machine does not have.
-    pub fn set_affinity(&mut self, thread: GuestThread, cpus: &[usize]) -> Result<(), usize> {
-        self.engine.set_affinity(self.core, thread.0, cpus)
-    }
-
-    /// Lets other threads of the core run: the guest suspends.
-    pub fn yield_now(&mut self) {
-        self.engine.yield_now(self.core);
-    }
-
     /// This core's number.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     // The main thread starts on core 0.
+    ///     assert_eq!(core.number(), 0);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn number(&self) -> u32 {
         self.core
     }
 
     /// Cycles since the start of the run.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let start = core.clock();
+    ///     core.execute(64, &mut 0);
+    ///     assert_eq!(core.clock(), start + 64);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn clock(&self) -> u64 {
@@ -209,49 +322,60 @@ impl<'a> Core<'a> {
     }
 
     /// Cycles that all cores together have not been idle.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.execute(100, &mut 0);
+    ///     // All other cores are idle.
+    ///     assert_eq!(core.cpu_time(), core.clock());
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn cpu_time(&self) -> u64 {
         self.engine.cpu_time(self.core)
     }
 
+    /// Where the cycles of all cores together went, from the start until this core's clock.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.spent();
+    ///     core.execute(100, &mut 0);
+    ///     let region = core.spent().since(&before);
+    ///     assert_eq!(region[manycore_chip::Activity::Compute], 100);
+    ///     // 63 cores did nothing meanwhile.
+    ///     assert_eq!(region[manycore_chip::Activity::Idle], 63 * 100);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn spent(&self) -> Breakdown {
+        self.engine.spent(self.clock())
+    }
+
     /// The machine.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     assert_eq!(core.machine().cores, 64);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn machine(&self) -> &Config {
         &self.engine.config
-    }
-
-    /// A channel of the optical network; `None` if the machine has none.
-    pub fn create_channel(&mut self) -> Option<Channel> {
-        self.engine.create_channel()
-    }
-
-    /// Subscribes this core to a channel, or to the count of its messages.
-    pub fn open_port(&mut self, channel: Channel, every: Option<NonZeroU32>) {
-        self.engine.open_port(self.core, channel, every);
-    }
-
-    /// Unsubscribes this core.
-    pub fn close_port(&mut self, channel: Channel) {
-        self.engine.close_port(self.core, channel);
-    }
-
-    /// What this core receives from now on.
-    pub fn set_filter(&mut self, filter: Filter) {
-        self.engine.set_filter(self.core, filter);
-    }
-
-    /// Broadcasts a message.
-    pub fn send(&mut self, channel: Channel, message: Message) {
-        self.engine.send(self.core, channel, message);
-    }
-
-    /// The next message of a channel in this core's buffer.
-    pub fn receive(&mut self, channel: Channel) -> Option<Delivery> {
-        self.engine.receive(self.core, channel)
-    }
-
-    /// Waits until a message may be there: the guest suspends, and looks again.
-    pub fn listen(&mut self, channel: Channel) {
-        self.engine.listen(self.core, channel);
     }
 }

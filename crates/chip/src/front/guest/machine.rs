@@ -7,6 +7,20 @@ use crate::front::arena::AddressMap;
 use crate::front::fiber::Run;
 
 /// What became of a guest that was resumed.
+///
+/// ```
+/// # use manycore_chip::{config::Config, guest::*};
+/// # let machine = Config::preset("atac-64")?;
+/// let mut times = 0;
+/// let main = move |core: &mut Core<'_>| {
+///     times += 1;
+///     core.enter_kernel();
+///     core.yield_now();
+///     if times < 10 { State::Suspended } else { State::Exited }
+/// };
+/// GuestMachine::new(&machine).run(Box::new(main))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It must wait: what it asked for said so.
@@ -17,10 +31,18 @@ pub enum State {
     Exited,
 }
 
-/// A thread of a guest program.
+/// A thread of a guest program. A closure is one, too: its state is what it captures.
+///
+/// [`GuestMachine`] has an example of a type that is a guest, [`Core`]'s methods have closures.
 pub trait Guest {
     /// Runs on `core` until it must wait, or has ended.
     fn resume(&mut self, core: &mut Core<'_>) -> State;
+}
+
+impl<F: FnMut(&mut Core<'_>) -> State> Guest for F {
+    fn resume(&mut self, core: &mut Core<'_>) -> State {
+        self(core)
+    }
 }
 
 /// A guest as the engine's body.
@@ -71,6 +93,17 @@ pub struct GuestMachine {
 
 impl GuestMachine {
     /// A run on `machine`, without a limit on cycles and without a timeline.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.execute(1_000, &mut 0);
+    ///     State::Exited
+    /// };
+    /// assert!(GuestMachine::new(&machine).run(Box::new(main)).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn new(machine: &Config) -> Self {
         Self {
@@ -81,6 +114,18 @@ impl GuestMachine {
     }
 
     /// Ends the run with an error if it is not done in so many cycles.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.execute(1_000, &mut 0);
+    ///     if core.must_pause() { State::Suspended } else { State::Exited }
+    /// };
+    /// let error = GuestMachine::new(&machine).limit(500).run(Box::new(main)).unwrap_err();
+    /// assert!(error.to_string().contains("500 cycles"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn limit(mut self, cycles: u64) -> Self {
         self.limit = cycles;
@@ -88,6 +133,20 @@ impl GuestMachine {
     }
 
     /// Keeps a timeline of up to `segments` segments.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.execute(1_000, &mut 0);
+    ///     State::Exited
+    /// };
+    /// let run = GuestMachine::new(&machine).timeline(1_000).run(Box::new(main))?;
+    /// let mut json = Vec::new();
+    /// run.write_timeline(&mut json)?;
+    /// assert!(String::from_utf8(json)?.contains("main"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn timeline(mut self, segments: usize) -> Self {
         self.segments = segments;

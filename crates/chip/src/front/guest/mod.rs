@@ -5,11 +5,14 @@
 //! [`FIRST_ADDRESS`] on, and are best dense, since the machine keeps a record for each line that
 //! was touched.
 
+mod channels;
 mod core;
+mod kernel;
 mod machine;
 
-pub use self::core::{Answer, Core, GuestThread};
+pub use self::core::{Answer, Core};
 pub use crate::memory::{Operation, Rmw, Width};
+pub use kernel::GuestThread;
 pub use machine::{Guest, GuestMachine, State};
 
 pub use crate::network::Channel;

@@ -1,0 +1,270 @@
+//! What a guest asks of the operating system: sleep, threads, where they run.
+
+use super::core::Core;
+use super::machine::{Guest, GuestBody};
+use crate::os::ThreadId;
+
+/// A guest's thread, as others name it: [`Core::spawn`] makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuestThread(ThreadId);
+
+impl Core<'_> {
+    /// Enters the kernel.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.clock();
+    ///     core.enter_kernel();
+    ///     assert_eq!(core.clock() - before, core.machine().os.syscall.max(1));
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn enter_kernel(&mut self) {
+        self.engine.enter_kernel(self.core);
+    }
+
+    /// Enters the kernel to wait on a futex.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.clock();
+    ///     core.enter_futex_wait();
+    ///     let os = &core.machine().os;
+    ///     assert_eq!(core.clock() - before, os.syscall + os.futex_wait);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn enter_futex_wait(&mut self) {
+        self.engine.enter_futex_wait(self.core);
+    }
+
+    /// Enters the kernel to make a thread.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.clock();
+    ///     core.enter_kernel_to_spawn();
+    ///     assert_eq!(core.clock() - before, core.machine().os.spawn);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn enter_kernel_to_spawn(&mut self) {
+        self.engine.enter_kernel_to_spawn(self.core);
+    }
+
+    /// Sleeps on the futex at `address` for at most so many cycles; the guest has compared the
+    /// word in order ([`must_wait`](Self::must_wait)) and suspends.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut sleeps = false;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if sleeps {
+    ///         // Nobody woke it: its time was over.
+    ///         assert!(core.timed_out());
+    ///         return State::Exited;
+    ///     }
+    ///     sleeps = true;
+    ///     core.enter_futex_wait();
+    ///     core.futex_wait(FIRST_ADDRESS, Some(10_000));
+    ///     State::Suspended
+    /// };
+    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// assert!(run.statistics.cycles > 10_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn futex_wait(&mut self, address: u64, cycles: Option<u64>) {
+        self.engine.futex_wait(self.core, address as usize, cycles);
+    }
+
+    /// Whether the latest sleep on a futex ended by its time.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut sleeps = false;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if std::mem::replace(&mut sleeps, true) {
+    ///         assert!(core.timed_out());
+    ///         return State::Exited;
+    ///     }
+    ///     core.futex_wait(FIRST_ADDRESS, Some(1));
+    ///     State::Suspended
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn timed_out(&mut self) -> bool {
+        self.reply().0 == 1
+    }
+
+    /// Wakes up to `count` threads that sleep at `address`; how many.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     // Nobody sleeps there.
+    ///     assert_eq!(core.futex_wake(FIRST_ADDRESS, 1), 0);
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn futex_wake(&mut self, address: u64, count: u32) -> usize {
+        self.engine.futex_wake(self.core, address as usize, count)
+    }
+
+    /// Makes a thread that may run on `cpus` (none: on all).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut child = None;
+    /// let main = move |core: &mut Core<'_>| match child {
+    ///     None => {
+    ///         let body = |core: &mut Core<'_>| {
+    ///             assert_eq!(core.number(), 5);
+    ///             State::Ended
+    ///         };
+    ///         core.enter_kernel_to_spawn();
+    ///         child = core.spawn("child".into(), Box::new(body), &[5]).ok();
+    ///         State::Suspended
+    ///     }
+    ///     // Suspends until the child has ended; then there is nothing to wait for.
+    ///     Some(child) if core.join(child) => State::Suspended,
+    ///     Some(_) => State::Exited,
+    /// };
+    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// assert_eq!(run.statistics.threads, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn(
+        &mut self,
+        name: String,
+        guest: Box<dyn Guest>,
+        cpus: &[usize],
+    ) -> Result<GuestThread, usize> {
+        let body = Box::new(GuestBody(guest));
+        self.engine
+            .spawn(self.core, name, body, cpus)
+            .map(GuestThread)
+    }
+
+    /// The thread that runs here.
+    ///
+    /// # Panics
+    ///
+    /// Never: a guest that asks runs on a core.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     assert_eq!(core.this_thread(), core.this_thread());
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn this_thread(&self) -> GuestThread {
+        let thread = self.engine.ports[self.core as usize].thread;
+        GuestThread(thread.expect("a thread asks, so one runs"))
+    }
+
+    /// Waits for a thread to end: the guest suspends if `true`; the thread has ended if `false`.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut child = None;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     let child = *child.get_or_insert_with(|| {
+    ///         let body = |core: &mut Core<'_>| {
+    ///             core.execute(5_000, &mut 0);
+    ///             State::Ended
+    ///         };
+    ///         core.spawn("child".into(), Box::new(body), &[]).expect("all cores are there")
+    ///     });
+    ///     if core.join(child) { State::Suspended } else { State::Exited }
+    /// };
+    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// assert!(run.statistics.cycles > 5_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn join(&mut self, thread: GuestThread) -> bool {
+        self.engine.join(self.core, thread.0)
+    }
+
+    /// Where a thread may run from now on (nowhere: on all cores).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut told = false;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if !std::mem::replace(&mut told, true) {
+    ///         let me = core.this_thread();
+    ///         assert_eq!(core.set_affinity(me, &[64]), Err(64));
+    ///         core.set_affinity(me, &[3]).expect("the machine has core 3");
+    ///     }
+    ///     // It moves when it next suspends.
+    ///     while core.number() != 3 {
+    ///         core.relax();
+    ///         if core.must_wait() {
+    ///             return State::Suspended;
+    ///         }
+    ///     }
+    ///     State::Exited
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_affinity(&mut self, thread: GuestThread, cpus: &[usize]) -> Result<(), usize> {
+        self.engine.set_affinity(self.core, thread.0, cpus)
+    }
+
+    /// Lets other threads of the core run: the guest suspends.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut yielded = false;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if yielded {
+    ///         return State::Exited;
+    ///     }
+    ///     yielded = true;
+    ///     core.enter_kernel();
+    ///     core.yield_now();
+    ///     State::Suspended
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn yield_now(&mut self) {
+        self.engine.yield_now(self.core);
+    }
+}

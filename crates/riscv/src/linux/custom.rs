@@ -1,0 +1,131 @@
+//! Instructions of the custom opcodes: ATAC's network, marks of a region of interest, and gem5's
+//! pseudo-instructions.
+//!
+//! gem5's have the opcode 0x7b and the function in the upper seven bits (`util/m5/src/abi/riscv`
+//! in gem5's source, with the functions' numbers in `include/gem5/asm/generic/m5ops.h`); their
+//! operands are a C function's.
+
+use super::errno::EINVAL;
+use super::task::{Task, TaskState, errno};
+use super::world::Delivered;
+use super::{Process, World};
+use crate::isa::{Instruction, Kind};
+use crate::region::Mark;
+
+/// What an instruction asks for.
+enum Asked {
+    /// A function of the network, and its operands.
+    Network(u32, u64, u64),
+    Mark(Mark),
+    /// The program's end.
+    Exit(i32),
+    /// The simulated time.
+    Time,
+}
+
+impl Asked {
+    fn new(instruction: Instruction, x: &[u64; 64]) -> Result<Self, String> {
+        if instruction.kind == Kind::M5 {
+            return gem5(instruction.imm as u32, x[10], x[11]);
+        }
+        let [a, b] = [instruction.rs1, instruction.rs2].map(|r| x[r as usize & 63]);
+        Ok(match instruction.imm as u32 >> 3 {
+            BEGIN => Self::Mark(Mark::Begin(a)),
+            END => Self::Mark(Mark::End(a)),
+            function => Self::Network(function, a, b),
+        })
+    }
+
+    /// Whether time must be simulated from then on.
+    fn takes_time(&self) -> bool {
+        matches!(
+            self,
+            Self::Network(..) | Self::Mark(Mark::Begin(_) | Mark::Reset | Mark::DumpReset)
+        )
+    }
+}
+
+/// The custom-0 functions that mark a region of interest.
+const BEGIN: u32 = 64;
+const END: u32 = 65;
+
+/// gem5's instruction of this function, with its first two operands.
+fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
+    let asked = match function {
+        0x07 => return Ok(Asked::Time),
+        0x5A => return Ok(Asked::Mark(Mark::Begin(first))),
+        0x5B => return Ok(Asked::Mark(Mark::End(first))),
+        0x21 => Asked::Exit(0),
+        0x22 => Asked::Exit((second & 0xFF) as i32),
+        0x40 => Asked::Mark(Mark::Reset),
+        0x41 => Asked::Mark(Mark::Dump),
+        0x42 => Asked::Mark(Mark::DumpReset),
+        _ => return Err("no such instruction of gem5's is supported".into()),
+    };
+    let again = if matches!(asked, Asked::Mark(_)) {
+        second
+    } else {
+        0
+    };
+    if (first, again) != (0, 0) {
+        return Err("a delay or a period is not supported; expected 0".into());
+    }
+    Ok(asked)
+}
+
+/// The names of gem5's instructions that are supported.
+const GEM5: &str = "m5_rpns, m5_exit, m5_fail, m5_reset_stats, m5_dump_stats, \
+                    m5_dump_reset_stats, m5_work_begin, m5_work_end";
+
+impl Task {
+    /// Carries out an instruction of a custom opcode.
+    pub(super) fn custom<W: World>(
+        &mut self,
+        instruction: Instruction,
+        process: &mut Process,
+        world: &mut W,
+    ) -> Option<TaskState> {
+        let asked = match Asked::new(instruction, &self.hart.x) {
+            Ok(asked) => asked,
+            Err(what) => {
+                let place = process.describe_place(self.hart.pc, self.hart.x[1]);
+                process.failure = Some(format!(
+                    "m5 instruction {:#x} at {place}: {what}; supported are: {GEM5}",
+                    instruction.imm
+                ));
+                return Some(TaskState::Exited);
+            }
+        };
+        if asked.takes_time() && world.hands_over() || world.must_wait() {
+            return Some(TaskState::Suspended);
+        }
+        let hart = &mut self.hart;
+        let result = match asked {
+            Asked::Network(function, a, b) => match world.network(function, a, b) {
+                Delivered::Value(value) => value,
+                Delivered::Wait => return Some(TaskState::Suspended),
+                Delivered::Nothing => errno(EINVAL),
+            },
+            Asked::Mark(mark) => {
+                world.mark(mark);
+                0
+            }
+            Asked::Time => world.nanoseconds(),
+            Asked::Exit(status) => {
+                hart.retired += 1;
+                process.retired += 1;
+                return Some(self.exit(process, status));
+            }
+        };
+        let to = match instruction.kind {
+            // A C function's result.
+            Kind::M5 => 10,
+            _ => instruction.rd,
+        };
+        hart.x[to as usize & 63] = result;
+        hart.pc = hart.pc.wrapping_add(instruction.length.into());
+        hart.retired += 1;
+        process.retired += 1;
+        None
+    }
+}

@@ -1,0 +1,102 @@
+//! What a program's run leaves behind.
+
+use crate::error::RunError;
+use crate::linux::Process;
+use crate::region::Region;
+use manycore_chip::{HotLine, Run};
+
+/// What a program's run was.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("hello");
+/// # std::fs::write(&file, hello())?;
+/// use manycore_riscv::Program;
+///
+/// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(1)?;
+/// assert_eq!((outcome.status, outcome.message, outcome.instructions), (7, None, 9));
+/// assert!(outcome.timing.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Outcome {
+    /// The exit status; 128 and the signal's number if one killed the program.
+    pub status: i32,
+    /// What killed the program, if a signal did.
+    pub message: Option<String>,
+    /// Instructions of all threads.
+    pub instructions: u64,
+    /// What the machine did; `None` without one, or if nothing was timed.
+    pub timing: Option<Timing>,
+}
+
+/// A run on a simulated machine.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("hello");
+/// # std::fs::write(&file, hello())?;
+/// use manycore_chip::config::Config;
+/// use manycore_riscv::Program;
+///
+/// let machine = Config::preset("dahu")?;
+/// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+/// let timing = outcome.timing.expect("it is timed");
+/// println!("{} cycles", timing.run.statistics.cycles);
+/// for region in &timing.regions {
+///     println!("region {:?}: {} cycles", region.work, region.to - region.from);
+/// }
+/// for hot in timing.hot.iter().take(3) {
+///     println!("{}: {} changes of owner", hot.place, hot.line.transfers);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Timing {
+    /// Cycles, the hash, where the cycles went; the lines by simulated address.
+    pub run: Run<()>,
+    /// The lines that were fought over, by symbol.
+    pub hot: Vec<HotSymbol>,
+    /// The regions of interest that the program marked, in the order of their ends.
+    pub regions: Vec<Region>,
+    /// Instructions that were executed before the machine's time began
+    /// ([`Program::fast_forward`](crate::Program::fast_forward)).
+    pub forwarded: u64,
+}
+
+/// A cache line that was fought over, and what is in it: [`Timing`] has an example.
+#[derive(Clone, Debug)]
+pub struct HotSymbol {
+    /// The address that the program sees, with its symbol or what is mapped there.
+    pub place: String,
+    /// What happened to the line.
+    pub line: HotLine,
+}
+
+impl Outcome {
+    /// What a process did that is over.
+    pub(crate) fn of(process: &mut Process, timing: Option<Timing>) -> Result<Self, RunError> {
+        if let Some(failure) = process.failure.take() {
+            return Err(RunError::Unsupported(failure));
+        }
+        Ok(Self {
+            status: process.status.unwrap_or(0),
+            message: process.message.take(),
+            instructions: process.retired,
+            timing,
+        })
+    }
+}
+
+pub(crate) fn hot_symbol(process: &Process, line: &HotLine) -> HotSymbol {
+    let place = match process.space.virtual_of(line.address) {
+        Some(address) => process.describe_line(address),
+        None => "memory that the program gave back".into(),
+    };
+    HotSymbol {
+        place,
+        line: line.clone(),
+    }
+}

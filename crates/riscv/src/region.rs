@@ -1,0 +1,162 @@
+//! Regions of interest: what the program marks, and what is measured between two marks.
+
+use manycore_chip::Breakdown;
+use std::collections::BTreeMap;
+
+/// A part of a run that the program has marked.
+///
+/// [`Timing`](crate::Timing) has the regions of a run, with an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The number that the program gives it; `None` between gem5's instructions that reset and dump
+    /// the statistics.
+    pub work: Option<u64>,
+    /// The cycle at which it begins.
+    pub from: u64,
+    /// The cycle at which it ends: the run's last one if the program does not end it.
+    pub to: u64,
+    /// Where the cycles of all cores went meanwhile.
+    pub spent: Breakdown,
+}
+
+/// A mark that the program sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The region of a number begins.
+    Begin(u64),
+    End(u64),
+    /// gem5's statistics begin anew.
+    Reset,
+    /// They are told.
+    Dump,
+    DumpReset,
+}
+
+/// A point of a run.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Moment {
+    pub(crate) clock: u64,
+    /// Where the cycles of all cores went until then.
+    pub(crate) spent: Breakdown,
+}
+
+/// The regions of a run, which may overlap.
+#[derive(Default)]
+pub(crate) struct Regions {
+    /// By number: how often it has begun without an end, and the first time of these.
+    open: BTreeMap<u64, (u32, Moment)>,
+    /// When the statistics were reset, since they were dumped.
+    reset: Option<Moment>,
+    done: Vec<Region>,
+}
+
+impl Regions {
+    /// The program sets a mark. If several threads mark a region, it lasts from the first one's
+    /// begin to the last one's end; an end without a begin counts for nothing.
+    pub(crate) fn set(&mut self, mark: Mark, now: Moment) {
+        match mark {
+            Mark::Begin(work) => self.open.entry(work).or_insert((0, now)).0 += 1,
+            Mark::End(work) => {
+                let Some((depth, from)) = self.open.get_mut(&work) else {
+                    return;
+                };
+                *depth -= 1;
+                if *depth == 0 {
+                    let from = *from;
+                    self.open.remove(&work);
+                    self.close(Some(work), from, now);
+                }
+            }
+            Mark::Reset => self.reset = Some(now),
+            Mark::Dump => {
+                let from = self.reset.take().unwrap_or_default();
+                self.close(None, from, now);
+            }
+            Mark::DumpReset => {
+                self.set(Mark::Dump, now);
+                self.set(Mark::Reset, now);
+            }
+        }
+    }
+
+    /// All regions of a run that ends now, in the order of their ends.
+    pub(crate) fn finish(mut self, end: Moment) -> Vec<Region> {
+        for (work, (_, from)) in std::mem::take(&mut self.open) {
+            self.close(Some(work), from, end);
+        }
+        if let Some(from) = self.reset {
+            self.close(None, from, end);
+        }
+        self.done
+    }
+
+    fn close(&mut self, work: Option<u64>, from: Moment, to: Moment) {
+        self.done.push(Region {
+            work,
+            from: from.clock,
+            to: to.clock,
+            spent: to.spent.since(&from.spent),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn regions(marks: &[(u64, Mark)]) -> Vec<(Option<u64>, u64, u64)> {
+        let moment = |clock| Moment {
+            clock,
+            ..Moment::default()
+        };
+        let mut regions = Regions::default();
+        for &(clock, mark) in marks {
+            regions.set(mark, moment(clock));
+        }
+        let done = regions.finish(moment(100)).into_iter();
+        done.map(|region| (region.work, region.from, region.to))
+            .collect()
+    }
+
+    #[test]
+    fn a_region_of_several_threads_lasts_from_the_first_begin_to_the_last_end() {
+        use Mark::{Begin, End};
+        let marks = [
+            (5, End(1)),
+            (10, Begin(1)),
+            (12, Begin(1)),
+            (20, Begin(2)),
+            (30, End(1)),
+            (40, End(1)),
+            (50, Begin(1)),
+            (60, End(1)),
+        ];
+        let expected = [
+            (Some(1), 10, 40),
+            (Some(1), 50, 60),
+            // The program has not ended it.
+            (Some(2), 20, 100),
+        ];
+        assert_eq!(regions(&marks), expected);
+    }
+
+    #[test]
+    fn statistics_are_told_from_the_last_reset_or_else_from_the_start() {
+        use Mark::{Dump, DumpReset, Reset};
+        let marks = [
+            (10, Dump),
+            (20, Reset),
+            (30, Reset),
+            (40, DumpReset),
+            (70, Dump),
+            (80, Reset),
+        ];
+        let expected = [
+            (None, 0, 10),
+            (None, 30, 40),
+            (None, 40, 70),
+            (None, 80, 100),
+        ];
+        assert_eq!(regions(&marks), expected);
+    }
+}

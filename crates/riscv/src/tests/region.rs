@@ -1,0 +1,255 @@
+//! Marks of regions of interest, gem5's instructions, and fast-forward.
+
+use super::guest::{A0, A1, A7, DATA, ECALL, S0, T0, T1};
+use super::guest::{addi, branch, call, exit, li, start_thread, with_program};
+use super::{i_type, s_type};
+use crate::{Outcome, Program, RunError};
+use fastrand::Rng;
+use manycore_chip::config::Config;
+
+/// Our mark of this function, for the region 0.
+fn ours(function: u32) -> u32 {
+    function << 25 | 0x0B
+}
+
+/// gem5's instruction of this function.
+fn m5(function: u32) -> u32 {
+    function << 25 | 0x7B
+}
+
+const BEGIN: u32 = 64;
+const END: u32 = 65;
+
+/// So many laps of two instructions.
+fn count(laps: u32) -> Vec<u32> {
+    [&li(T1, laps)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat()
+}
+
+/// A walk over a page, a line at a time.
+fn walk() -> Vec<u32> {
+    let lap = [
+        i_type(0x03, A1, 3, T0, 0),
+        addi(T0, T0, 64),
+        addi(T1, T1, -1),
+    ];
+    let start = [li(T0, DATA as u32), li(T1, 64)].concat();
+    [&start[..], &lap, &[branch(1, T1, -12)]].concat()
+}
+
+fn on(preset: &str, program: Program) -> Result<Outcome, RunError> {
+    program.run(&Config::preset(preset).expect("the preset is there"))
+}
+
+/// The regions of a program on a machine: number, length.
+fn regions(code: &[Vec<u32>]) -> Vec<(Option<u64>, u64)> {
+    let outcome = with_program(&code.concat(), |program| on("atac-64", program)).unwrap();
+    assert_eq!(outcome.status, 0, "{:?}", outcome.message);
+    let timing = outcome.timing.unwrap();
+    let all = timing.regions.iter();
+    all.map(|region| {
+        assert_eq!(region.spent.sum(), 64 * (region.to - region.from));
+        (region.work, region.to - region.from)
+    })
+    .collect()
+}
+
+#[test]
+fn regions_last_as_long_as_what_is_between_their_marks() {
+    let ours = [
+        vec![ours(BEGIN)],
+        count(500),
+        vec![ours(END)],
+        exit(0).to_vec(),
+    ];
+    let [(Some(0), length)] = *regions(&ours) else {
+        panic!("one region")
+    };
+    assert!((1_000..1_020).contains(&length), "{length}");
+    // gem5's, of work item 7, and of the statistics.
+    let work = |function| vec![addi(A0, 0, 7), addi(A1, 0, 0), m5(function)];
+    let statistics = |function| vec![addi(A0, 0, 0), addi(A1, 0, 0), m5(function)];
+    let theirs = [
+        statistics(0x40),
+        work(0x5A),
+        count(100),
+        work(0x5B),
+        count(300),
+        statistics(0x42),
+        count(200),
+        statistics(0x41),
+        exit(0).to_vec(),
+    ];
+    let lengths = regions(&theirs);
+    let about = |at: usize, work, cycles: u64| {
+        let (found, length) = lengths[at];
+        assert!(
+            found == work && (cycles..cycles + 40).contains(&length),
+            "{lengths:?}"
+        );
+    };
+    about(0, Some(7), 200);
+    about(1, None, 800);
+    about(2, None, 400);
+}
+
+#[test]
+fn gem5s_instructions_end_the_program_and_tell_the_time() {
+    let fail = [
+        vec![addi(A0, 0, 0), addi(A1, 0, 5), m5(0x22)],
+        exit(1).to_vec(),
+    ]
+    .concat();
+    let leave = [vec![addi(A0, 0, 0), m5(0x21)], exit(1).to_vec()].concat();
+    // The time does not stand still.
+    let time = [
+        vec![m5(0x07), addi(T0, A0, 1)],
+        count(50),
+        // a0 = time < t0: `sltu`
+        vec![m5(0x07), 0x33 | A0 << 7 | 3 << 12 | A0 << 15 | T0 << 20],
+        vec![addi(A7, 0, 94), ECALL],
+    ]
+    .concat();
+    for (code, status) in [(fail, 5), (leave, 0), (time, 0)] {
+        let timed = with_program(&code, |program| on("dahu", program)).unwrap();
+        let plain = with_program(&code, |program| program.run_functionally(1)).unwrap();
+        assert_eq!((timed.status, plain.status), (status, status));
+    }
+    let delayed = [addi(A0, 0, 9), m5(0x21)];
+    let unknown = [m5(0x43)];
+    for (code, words) in [
+        (&delayed[..], "expected 0"),
+        (&unknown[..], "m5 instruction 0x43"),
+    ] {
+        let error = with_program(code, |program| program.run_functionally(1)).unwrap_err();
+        let told = error.to_string();
+        assert!(
+            told.contains(words) && told.contains("m5_work_begin"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_program_is_forwarded_to_its_region_and_no_further() {
+    let before = 40_000;
+    let code = [
+        count(before),
+        walk(),
+        vec![ours(BEGIN)],
+        walk(),
+        vec![ours(END)],
+        exit(9).to_vec(),
+    ]
+    .concat();
+    for preset in ["atac-64", "dahu", "westmere-ex"] {
+        let run = |forward: bool| {
+            let outcome = with_program(&code, |program| {
+                on(
+                    preset,
+                    if forward {
+                        program.fast_forward(u64::MAX)
+                    } else {
+                        program
+                    },
+                )
+            })
+            .unwrap();
+            assert_eq!(outcome.status, 9);
+            let timing = outcome.timing.unwrap();
+            assert_eq!(timing.regions.len(), 1);
+            (outcome.instructions, timing)
+        };
+        let ((all, whole), (again, forwarded)) = (run(false), run(true));
+        assert_eq!(all, again);
+        assert_eq!(whole.forwarded, 0);
+        assert_eq!(forwarded.forwarded, u64::from(2 * before) + 2 + 4 + 4 * 64);
+        // What came before took no time.
+        let cycles = forwarded.run.statistics.cycles;
+        assert!(cycles < u64::from(before), "{preset}: {cycles}");
+        // The lines that the first walk brought are not there.
+        let [warm, cold] = [&whole, &forwarded].map(|timing| {
+            let region = timing.regions[0];
+            region.to - region.from
+        });
+        assert!(cold > warm + 64 * 10, "{preset}: {cold} and {warm} cycles");
+        let (_, same) = run(true);
+        assert_eq!(same.run.statistics.hash, forwarded.run.statistics.hash);
+    }
+    let none = with_program(&exit(3), |program| {
+        on("dahu", program.fast_forward(u64::MAX))
+    });
+    let none = none.unwrap();
+    assert_eq!((none.status, none.timing.is_none()), (3, true));
+}
+
+/// Main sleeps on a word until the other thread, which naps and counts before, writes to it. The
+/// other thread marks the region.
+fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
+    let word = li(S0, DATA as u32);
+    // futex(word, wait, 0, no time) until the word is not zero, then exit with the word.
+    let sleep = [
+        &[i_type(0x03, T0, 2, S0, 0), branch(1, T0, 4 * 8)][..],
+        &[
+            addi(A0, S0, 0),
+            addi(A1, 0, 0),
+            addi(12, 0, 0),
+            addi(13, 0, 0),
+        ],
+        &call(98),
+        &[branch(0, 0, -4 * 8)],
+        &[addi(A0, T0, 0)],
+        &call(94),
+    ]
+    .concat();
+    // nanosleep of `nap` ns, and more counting; then the word, and who sleeps on it.
+    let wake = [
+        &li(T0, nap)[..],
+        &[
+            s_type(0x23, 3, S0, T0, 136),
+            addi(A0, S0, 128),
+            addi(A1, 0, 0),
+        ],
+        &call(101),
+        &count(laps),
+        &[ours(BEGIN)],
+        &count(laps),
+        &[addi(T0, 0, 42), s_type(0x23, 2, S0, T0, 0)],
+        &[addi(A0, S0, 0), addi(A1, 0, 1), addi(12, 0, 1)],
+        &call(98),
+        &[ours(END)],
+        &call(93),
+    ]
+    .concat();
+    let child = 1 + sleep.len() as i32;
+    [&word[..], &start_thread(child), &sleep, &wake].concat()
+}
+
+/// Wherever threads are when another machine goes on with them, the program does the same.
+#[test]
+fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
+    let mut rng = Rng::with_seed(5);
+    let machine = |cores: u32| {
+        let mut machine = Config::preset("atac-64").unwrap();
+        machine.set(&format!("cores={cores}")).unwrap();
+        machine
+    };
+    let machines = [machine(64), machine(16)];
+    for _ in 0..60 {
+        let code = sleepers(rng.u32(1..20_000), rng.u32(1..100_000));
+        // Anywhere, also beyond the program's end.
+        let at_most = match rng.bool() {
+            true => u64::MAX,
+            false => rng.u64(1..90_000),
+        };
+        let machine = &machines[rng.usize(..2)];
+        let run = || with_program(&code, |program| program.fast_forward(at_most).run(machine));
+        let (outcome, again) = (run().unwrap(), run().unwrap());
+        assert_eq!((outcome.status, &outcome.message), (42, &None));
+        let hash = |outcome: &Outcome| outcome.timing.as_ref().map(|t| t.run.statistics.hash);
+        assert_eq!(hash(&outcome), hash(&again));
+        if at_most == u64::MAX {
+            let timing = outcome.timing.unwrap();
+            assert_eq!(timing.regions.len(), 1);
+        }
+    }
+}
