@@ -4,7 +4,6 @@
 # What a guest is given: its arguments, its input, its number of threads.
 prepare() {
     local name=$1 threads=$2
-    out=$work/run-$what
     rm -rf "$out" && mkdir -p "$out"
     program=$work/$name/program
     arguments=() input=/dev/null
@@ -68,14 +67,17 @@ is_right() { # guest threads
     *) if [ "$2" = 1 ]; then
         cmp -s "$out.found" "$out.expected"
     else
-        is_near
+        is_near "$1"
     fi ;;
     esac
 }
 
-# Threads add in any order, and canneal's take what they find: each number is near that of one.
-is_near() {
-    paste -d ' ' "$out.found" "$out.expected" | awk -v most="${NEAR:-0.05}" '{
+# Threads add in any order, and canneal's take what they find: each number is near that of one
+# thread. Under qemu canneal's cost with three threads was 3.6% to 9.4% above that of one.
+is_near() { # guest
+    local most=0.01
+    [ "$1" != canneal ] || most=0.1
+    paste -d ' ' "$out.found" "$out.expected" | awk -v most=$most '{
         half = NF / 2
         for (at = 1; at <= half; at++) {
             a = $at; b = $(at + half)
