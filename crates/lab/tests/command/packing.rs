@@ -74,7 +74,7 @@ fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
 fn the_cores_time_is_all_accounted_for() {
     let (csv, _) = first();
     let columns = ["time", "user", "system", "idle", "io"].map(|name| column(csv, name));
-    let cores = column(&csv, "cores");
+    let cores = column(csv, "cores");
     for row in records(csv).iter().filter(|row| !row[cores].contains('>')) {
         let [time, parts @ ..] = columns.map(|at| row[at].parse::<f64>().unwrap());
         let whole = time * row[cores].parse::<f64>().unwrap();
