@@ -81,7 +81,7 @@ run() {
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
     riscv)
-        ci/riscv.sh programs && { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; }
+        ci/riscv.sh programs && ci/riscv.sh hashes && ci/riscv.sh errors && { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; }
         ;;
     cuts) ci/openmp.sh stress ;;
     openmp)
