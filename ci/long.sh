@@ -18,7 +18,8 @@
 #              folders of these suites, those too
 #   dependents tests and times of packages that use rayon, on crates/rayon-core
 #   riscv      C, C++ and Fortran programs on crates/riscv beside qemu; with RISCV_TESTS, the folder of
-#              riscv-tests, those too (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user)
+#              riscv-tests, and with GUESTS, that of NPB, PARSEC and Splash-3, those too
+#              (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user m4)
 #   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
 #   semver     the API against the last release's, the tag v... before this commit
 #              (cargo install cargo-semver-checks)
@@ -81,11 +82,13 @@ run() {
     programs) ci/rayon-bench.sh --rounds 1 --time 1 ;;
     dependents) ci/rayon-dependents.sh ;;
     riscv)
-        ci/riscv.sh programs && ci/riscv.sh hashes && ci/riscv.sh errors && { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; }
+        ci/riscv.sh programs && ci/riscv.sh hashes && ci/riscv.sh errors &&
+            { [ -z "${RISCV_TESTS:-}" ] || ci/riscv.sh tests "$RISCV_TESTS"; } &&
+            { [ -z "${GUESTS:-}" ] || ci/riscv-guests.sh right "$GUESTS"; }
         ;;
     cuts) ci/openmp.sh stress ;;
     openmp)
-        ci/openmp.sh packages && ci/openmp.sh costs &&
+        ci/openmp.sh packages && ci/openmp.sh costs && ci/openmp.sh emulated &&
             { [ -z "${NPB:-}" ] || ci/openmp.sh npb "$NPB"; } &&
             { [ -z "${OMPVV:-}" ] || ci/openmp.sh vv "$OMPVV" 4; }
         ;;

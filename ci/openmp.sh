@@ -18,68 +18,30 @@
 #                        back each half second, and beside a busy process; on both libraries, in turn
 #   ci/openmp.sh stress [SECONDS] [RANKS]   ranks that are cut at any instruction keep what is
 #                        theirs; ten minutes for each number of ranks if nothing is said
+#   ci/openmp.sh emulated [RANKS]   the tests' programs on 64-bit Arm and RISC-V, emulated by
+#                        qemu-user: the same output as with these machines' libgomp (apt-get install
+#                        gcc-{aarch64,riscv64}-linux-gnu libgomp1-{arm64,riscv64}-cross qemu-user)
 #
 # LIBRARY names another library than the one that is built; a program that runs for longer than LIMIT
 # seconds (60) counts as hanging. Needs gcc, and gfortran for npb.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, vv, packages, costs, intervals, cores or stress}
+what=${1:?expected npb, vv, packages, costs, intervals, cores, stress or emulated}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
-if [ -z "${LIBRARY:-}" ]; then
+if [ -z "${LIBRARY:-}" ] && [ "$what" != emulated ]; then
     cargo build --release --quiet -p manycore-openmp
     LIBRARY=$target/libmanycore_gomp.so
 fi
 work=${WORK:-$(mktemp -d)}
 mkdir -p "$work"
 
-# The sources of each benchmark, modules first.
-sources() {
-    case $1 in
-    bt) echo bt_data work_lhs bt initialize exact_solution exact_rhs set_constants adi rhs x_solve y_solve \
-        z_solve solve_subs add error verify ;;
-    cg) echo cg_data cg ;;
-    ep) echo ep_data ep verify ;;
-    ft) echo ft_data ft ;;
-    lu) echo lu_data lu read_input domain setcoeff setbv exact setiv erhs ssor rhs l2norm jacld blts \
-        jacu buts error pintgr verify syncs ;;
-    mg) echo mg_data mg ;;
-    sp) echo sp_data work_lhs sp initialize exact_solution exact_rhs set_constants adi rhs x_solve ninvr \
-        y_solve pinvr z_solve tzetar add txinvr error verify ;;
-    esac
-}
+# shellcheck source=ci/npb.sh
+. ci/npb.sh
 
-build() { # benchmark class
-    local name=$1 class=$2 dir=$work/$1.$2
-    [ -x "$dir/program" ] && return
-    mkdir -p "$dir"
-    cp -r "$folder/${name^^}/." "$folder/common/"*.f90 "$folder/common/"*.c "$folder/common/"*.h "$dir/" 2>/dev/null || true
-    mkdir -p "$dir/config" && cp "$folder/config/make.def" "$dir/config/"
-    (
-        cd "$dir"
-        mkdir -p sys && cp "$folder/sys/setparams.c" sys/ && cp -r config .. 2>/dev/null || true
-        mkdir -p ../common && cp c_timers.h wtime.h ../common/
-        [ -f blk_par0.h ] && sed 's/=0/=32/' blk_par0.h >blk_par.h
-        gcc -w -o setparams sys/setparams.c
-        ./setparams "$name" "$class" >/dev/null
-        objects=
-        # Copies for simulators call hooks around what is timed; elsewhere nobody calls these.
-        printf 'void %s(void) {}\n' roi_begin_ roi_end_ roi_begin roi_end >hooks.c
-        if [ "$name" = is ]; then
-            gcc -O3 -fopenmp -w -o program is.c c_print_results.c c_timers.c wtime.c hooks.c -lm
-        else
-            gcc -O3 -c wtime.c -o wtime.o
-            for file in $(sources "$name") print_results timers randi8; do
-                [ -f "$file.f90" ] || continue
-                gfortran -O3 -fopenmp -w -c "$file.f90" -o "$file.o"
-                objects="$objects $file.o"
-            done
-            gfortran -O3 -fopenmp -o program $objects wtime.o hooks.c
-        fi
-    ) >"$dir/log" 2>&1 || { echo "npb: $name.$class cannot be built: $dir/log" >&2; return 1; }
-}
+build() { npb_build "$folder" "$1" "$2" "$work/$1.$2"; } # benchmark class
 
 npb() {
     local classes=${1:-S W} ranks=${2:-1 2 3 5 8 16} rounds=${3:-1} failed=0
@@ -343,6 +305,41 @@ stress() {
     done
 }
 
+emulated() {
+    local ranks=${1:-1 2 3 8} machine name number expected result failed=0
+    printf '%-8s %-10s %5s %s\n' machine program ranks result
+    for machine in aarch64 riscv64; do
+        local cross=$machine-linux-gnu target=$machine-unknown-linux-gnu
+        [ $machine = aarch64 ] || target=riscv64gc-unknown-linux-gnu
+        if ! command -v $cross-gcc >/dev/null || ! command -v qemu-$machine >/dev/null; then
+            echo "openmp: $machine: SKIPPED, no $cross-gcc or no qemu-$machine" >&2
+            continue
+        fi
+        rustup --quiet target add $target
+        cargo --config "target.$target.linker='$cross-gcc'" build --release --quiet \
+            -p manycore-openmp --target $target
+        local library=${CARGO_TARGET_DIR:-$here/target}/$target/release/libmanycore_gomp.so
+        for name in loops constructs tasks cancel; do
+            $cross-gcc -O1 -w -fopenmp -o "$work/$name.$machine" \
+                "crates/openmp/tests/programs/$name.c" -lm
+            emulate() { # ranks, variables
+                timeout "$limit" qemu-$machine -L /usr/$cross -E OMP_CANCELLATION=true \
+                    -E OMP_MAX_TASK_PRIORITY=5 -E OMP_NUM_THREADS="$1" "${@:2}" \
+                    "$work/$name.$machine" 2>&1
+            }
+            expected=$(emulate 2)
+            for number in $ranks; do
+                result=same
+                [ -n "$expected" ] &&
+                    [ "$(emulate "$number" -E LD_PRELOAD="$library")" = "$expected" ] || result=DIFFERS
+                [ $result = same ] || failed=1
+                printf '%-8s %-10s %5s %s\n' $machine $name "$number" $result
+            done
+        done
+    done
+    return $failed
+}
+
 # The user's folder, as a whole path.
 sources_in() {
     folder=$(cd "${1:?expected the folder with the sources}" && pwd)
@@ -354,6 +351,6 @@ npb | vv | cores)
     shift
     "$what" "$@"
     ;;
-packages | costs | intervals | stress) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores or stress" >&2; exit 1 ;;
+packages | costs | intervals | stress | emulated) "$what" "$@" ;;
+*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
 esac

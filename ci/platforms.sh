@@ -101,7 +101,8 @@ if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc 
     # Arm's programs from one either.)
     test_platform $arm --skip refused
     if $quick; then
-        test_runtime $arm --test small --test slices
+        # Compiling takes most of the time.
+        CARGO_PROFILE_TEST_OPT_LEVEL=0 test_runtime $arm --test small --test slices
         say "$arm, emulated: manycore-platform, and of manycore one of everything, and slices"
     else
         # `forks`: the emulator hangs when a child of a fork makes threads.

@@ -3,7 +3,8 @@
 //! Each figure is the median of several runs on one host thread, with the
 //! least and the greatest; other work on the host makes them worse, never
 //! better. `--quick` runs each once, `--counters` counts what the machine's parts do; a word runs
-//! those with it in their name.
+//! those with it in their name. `--small` does a tenth of the work: for counting the host's
+//! instructions (`valgrind --tool=cachegrind --cache-sim=no`), which other work does not change.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -51,13 +52,13 @@ const SPEEDS: [Speed; 6] = [
         run: instructions,
     },
     Speed {
-        name: "sense-reversing barriers (1000)",
+        name: "sense-reversing barriers",
         cores: 64,
         unit: "barriers",
         run: barriers,
     },
     Speed {
-        name: "sense-reversing barriers (1000)",
+        name: "sense-reversing barriers",
         cores: 1024,
         unit: "barriers",
         run: barriers,
@@ -147,72 +148,80 @@ fn simulate(config: &Config, program: impl FnOnce()) {
     simulation.run(program).expect("the program ends");
 }
 
+/// How often a program does what it does: with `--small` a tenth as often.
+fn part_of(times: u64) -> u64 {
+    match std::env::args().any(|argument| argument == "--small") {
+        true => times / 10,
+        false => times,
+    }
+}
+
 fn hits(config: &Config) -> u64 {
-    const EACH: u64 = 500_000;
+    let each = part_of(500_000);
     let cores = config.cores;
     simulate(config, || {
-        team(cores, |_| {
+        team(cores, move |_| {
             let word = Box::new(CachePadded::new(U64::new(0)));
-            for value in 0..EACH / 2 {
+            for value in 0..each / 2 {
                 word.store(value, Relaxed);
                 word.load(Relaxed);
             }
         });
     });
-    u64::from(cores) * EACH
+    u64::from(cores) * each
 }
 
 fn shared_hits(config: &Config) -> u64 {
-    const EACH: u64 = 500_000;
+    let each = part_of(500_000);
     let cores = config.cores;
     simulate(config, || {
         let words: Arc<Vec<_>> = Arc::new((0..16).map(|_| CachePadded::new(U64::new(0))).collect());
         team(cores, move |core| {
-            for round in 0..EACH as usize {
+            for round in 0..each as usize {
                 words[(core + round) % 16].load(Relaxed);
             }
         });
     });
-    u64::from(cores) * EACH
+    u64::from(cores) * each
 }
 
 fn contended(config: &Config) -> u64 {
-    const EACH: u64 = 40_000;
+    let each = part_of(40_000);
     let cores = config.cores;
     simulate(config, || {
         let word = Arc::new(CachePadded::new(U64::new(0)));
         team(cores, move |_| {
-            for _ in 0..EACH {
+            for _ in 0..each {
                 word.fetch_add(1, Relaxed);
             }
         });
     });
-    u64::from(cores) * EACH
+    u64::from(cores) * each
 }
 
 fn instructions(config: &Config) -> u64 {
-    const EACH: u64 = 500_000;
+    let each = part_of(500_000);
     let cores = config.cores;
     simulate(config, || {
-        team(cores, |_| {
+        team(cores, move |_| {
             let word = Box::new(CachePadded::new(U64::new(0)));
-            for _ in 0..EACH / 2 {
+            for _ in 0..each / 2 {
                 Simulated::compute(1);
                 word.load(Relaxed);
             }
         });
     });
-    u64::from(cores) * EACH
+    u64::from(cores) * each
 }
 
 fn barriers(config: &Config) -> u64 {
-    const EPISODES: u32 = 1000;
+    let episodes = part_of(1_000) as u32;
     let cores = config.cores;
     simulate(config, || {
         let count = Arc::new(CachePadded::new(U64::new(0)));
         let sense = Arc::new(CachePadded::new(Word::new(0)));
         team(cores, move |_| {
-            for episode in 0..EPISODES {
+            for episode in 0..episodes {
                 if count.fetch_add(1, Relaxed) + 1 == u64::from(cores) {
                     count.store(0, Relaxed);
                     sense.store(episode + 1, Relaxed);
@@ -222,7 +231,7 @@ fn barriers(config: &Config) -> u64 {
             }
         });
     });
-    EPISODES.into()
+    episodes.into()
 }
 
 /// The most memory this process has had, in MiB.

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// Machine and studies on one HTML page
     Report(ReportArgs),
     /// List the simulated machines that come along
-    Presets(ListArgs),
+    Presets(PresetsArgs),
     /// List the studies, their questions, and where they run by default
     Studies(ListArgs),
     /// Write a small program of your own to begin with: a lock and a barrier, natively and simulated
@@ -48,6 +48,16 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    #[arg(long, value_enum, default_value_t = Shape::Table)]
+    pub(crate) format: Shape,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetsArgs {
+    /// Measure them all, and list how far they are from what was published of the real machines,
+    /// in minutes
+    #[arg(long)]
+    pub(crate) errors: bool,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
     pub(crate) format: Shape,
 }
@@ -124,6 +134,9 @@ pub(crate) struct RunArgs {
     /// A variable of the program's environment, which else is empty; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
+    /// Give the program only the machine's first so many cores, as a mask
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cpus: Option<u32>,
     /// Decides the program's random numbers, and where its stack lies
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

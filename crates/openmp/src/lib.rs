@@ -9,7 +9,14 @@ mod abi;
 mod barrier;
 mod bell;
 #[cfg_attr(
-    not(all(target_arch = "x86_64", target_env = "gnu")),
+    not(all(
+        any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64"
+        ),
+        target_env = "gnu"
+    )),
     path = "carry/absent.rs"
 )]
 mod carry;

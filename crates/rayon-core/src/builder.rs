@@ -8,7 +8,6 @@ use crate::spawning::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use crate::{global, max_num_threads, trace};
 use manycore::Pool;
 use manycore::elastic::Watch;
-use manycore::topology::Topology;
 use std::any::Any;
 use std::sync::Arc;
 use std::{env, fmt, io, thread};
@@ -127,22 +126,16 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             }),
             false => Err(()),
         };
-        let threads = asked.unwrap_or_else(|| {
-            let machine = Topology::detect();
-            match watch {
-                // All that it may ever be allowed.
-                Ok(_) => machine.cpus().len(),
-                Err(()) => machine.default_threads(),
-            }
-        });
-        let threads = threads.min(max_num_threads());
         let has_handlers = self.start_handler.is_some() || self.exit_handler.is_some();
         let mut builder = self
             .settings
             .apply(Pool::builder(), has_handlers)
-            .threads(threads)
             .name("rayon")
             .adopt_current_thread(self.use_current_thread);
+        // Else as many as the cores, or, if the pool follows them, as there may ever be.
+        if let Some(threads) = asked {
+            builder = builder.threads(threads.min(max_num_threads()));
+        }
         if let Ok(watch) = &watch {
             builder = builder.follow(watch.allotment());
         }

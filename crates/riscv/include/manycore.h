@@ -1,4 +1,4 @@
-/* ATAC's virtual channels and marks of a region of interest, for C programs that run under
+/* ATAC's virtual channels and marks of a region of interest, for C and C++ programs that run under
  * `manycore run`. Elsewhere (qemu, hardware, other machines of the simulator) channels are kept in
  * memory and marks do nothing, so the same program runs there too.
  *
@@ -8,7 +8,6 @@
 #define MANYCORE_H
 
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -17,9 +16,9 @@ enum { MC_SLOTS = 1024 };
 
 typedef struct {
     long hardware; /* the network's number of it, or negative */
-    _Atomic uint64_t sent;
+    uint64_t sent;
     struct {
-        _Atomic uint64_t number; /* of the message that is in the slot, from 1 */
+        uint64_t number; /* of the message that is in the slot, from 1 */
         uint64_t payload;
         const void *sender;
     } slot[MC_SLOTS];
@@ -51,12 +50,12 @@ static __thread char mc_thread;
 
 /* Whether the program runs on the simulator, which alone has the instructions. */
 static inline int mc_simulated(void) {
-    static _Atomic int known; /* 1: no, 2: yes */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    static int known; /* 1: no, 2: yes */
+    int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (answer == 0) {
         struct utsname name;
         answer = uname(&name) == 0 && strcmp(name.nodename, "manycore") == 0 ? 2 : 1;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
+        __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
     }
     return answer == 2;
 }
@@ -82,7 +81,7 @@ static inline void mc_open(mc_port *port, mc_channel *channel, uint64_t every) {
     port->channel = channel;
     port->every = every;
     port->counted = 0;
-    port->seen = atomic_load(&channel->sent);
+    port->seen = __atomic_load_n(&channel->sent, __ATOMIC_SEQ_CST);
     if (channel->hardware >= 0) {
         if (every == 0)
             (void)MC_CUSTOM(1, channel->hardware, 0);
@@ -101,10 +100,10 @@ static inline void mc_send(mc_channel *channel, uint64_t payload) {
         (void)MC_CUSTOM(5, channel->hardware, payload);
         return;
     }
-    uint64_t number = atomic_fetch_add(&channel->sent, 1) + 1;
+    uint64_t number = __atomic_add_fetch(&channel->sent, 1, __ATOMIC_SEQ_CST);
     channel->slot[number % MC_SLOTS].payload = payload;
     channel->slot[number % MC_SLOTS].sender = &mc_thread;
-    atomic_store_explicit(&channel->slot[number % MC_SLOTS].number, number, memory_order_release);
+    __atomic_store_n(&channel->slot[number % MC_SLOTS].number, number, __ATOMIC_RELEASE);
 }
 
 /* The next message of the port, if it is there: 1, and its payload. */
@@ -117,8 +116,7 @@ static inline int mc_try(mc_port *port, uint64_t *payload) {
     }
     for (;;) {
         uint64_t number = port->seen + 1, at = number % MC_SLOTS;
-        if (atomic_load_explicit(&channel->slot[at].number, memory_order_acquire) != number)
-            return 0;
+        if (__atomic_load_n(&channel->slot[at].number, __ATOMIC_ACQUIRE) != number) return 0;
         port->seen = number;
         if (channel->slot[at].sender == &mc_thread || ++port->counted < port->every) continue;
         port->counted = 0;

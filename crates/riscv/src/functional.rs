@@ -24,8 +24,9 @@ pub(crate) struct Functional {
     /// It goes there now.
     handed_over: bool,
     clock: u64,
-    /// The clock at which the running task makes way.
+    /// The clock at which the running task makes way, and at which it looks for signals.
     until: u64,
+    alarm: u64,
     running: u32,
     ready: VecDeque<(u32, Task)>,
     next: u32,
@@ -57,6 +58,7 @@ impl Functional {
             handed_over: false,
             clock: 0,
             until: 0,
+            alarm: u64::MAX,
             running: 0,
             ready: VecDeque::new(),
             next: 1,
@@ -106,9 +108,6 @@ impl Functional {
             match state {
                 TaskState::Exited => {
                     self.handed_over = false;
-                    let others = self.ready.iter().map(|(_, task)| task);
-                    let others = others.chain(self.blocked.values());
-                    process.retired += others.map(|task| task.hart.retired).sum::<u64>();
                     return Ok(());
                 }
                 TaskState::Ended => {
@@ -209,6 +208,11 @@ impl Machine for Functional {
         self.clock >= self.until
     }
 
+    #[inline(always)]
+    fn is_rung(&self) -> bool {
+        self.clock >= self.alarm
+    }
+
     fn relax(&mut self) {
         // Let the one who is waited for run.
         self.until = self.clock;
@@ -218,7 +222,7 @@ impl Machine for Functional {
     fn watch(&mut self, _: Place, _: Option<u64>) -> bool {
         // Nobody else runs in this slice.
         self.clock += 1;
-        true
+        !self.is_rung()
     }
 
     fn cycles(&self) -> u64 {
@@ -245,6 +249,10 @@ impl World for Functional {
 
     fn busy_nanoseconds(&self) -> u64 {
         self.clock
+    }
+
+    fn alarm(&mut self, nanoseconds: Option<u64>) {
+        self.alarm = nanoseconds.unwrap_or(u64::MAX);
     }
 
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {

@@ -35,10 +35,11 @@ impl Program {
     /// whose output is this process's.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let outcome = Program::new(&file).run_functionally(1)?;
@@ -57,6 +58,7 @@ impl Program {
                 folder: std::env::current_dir().unwrap_or_else(|_| "/".into()),
                 memory: 4 << 30,
                 seed: 1,
+                cpus: None,
                 output: Box::new(std::io::stdout()),
                 error: Box::new(std::io::stderr()),
             },
@@ -69,10 +71,11 @@ impl Program {
     /// One more argument.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let program = Program::new(&file).argument("--verbose").argument("8");
@@ -88,10 +91,11 @@ impl Program {
     /// One more `NAME=VALUE` of the environment, which is empty at first.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let program = Program::new(&file).environment("OMP_NUM_THREADS=6");
@@ -107,10 +111,11 @@ impl Program {
     /// The folder under which absolute paths are looked up before the host's own.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// // Where a program that is linked dynamically finds its loader and its libraries.
@@ -127,10 +132,11 @@ impl Program {
     /// The most bytes of memory that the program may use (4 GiB).
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// // Less than the page of its code, and one of its stack.
@@ -147,10 +153,11 @@ impl Program {
     /// What decides the program's random numbers and its stack's place (1).
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -168,13 +175,22 @@ impl Program {
         self
     }
 
+    /// Only the machine's first so many cores are the program's, as under a mask that `taskset`
+    /// sets; all if it has fewer.
+    #[must_use]
+    pub fn cpus(mut self, count: u32) -> Self {
+        self.start.cpus = Some(count);
+        self
+    }
+
     /// Where standard output and standard error go.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let program = Program::new(&file).streams(std::io::sink(), std::io::sink());
@@ -191,10 +207,11 @@ impl Program {
     /// Ends the run with an error if it is not done in so many cycles.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -213,10 +230,11 @@ impl Program {
     /// Keeps a timeline of up to `segments` segments.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -239,10 +257,11 @@ impl Program {
     /// caches. A program that ends before has no timing.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -268,10 +287,11 @@ impl Program {
     /// A file that is no program, what is not supported, or a deadlock.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(64)?;
@@ -291,10 +311,11 @@ impl Program {
     /// A file that is no program, what is not supported, a deadlock, or the limit on cycles.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -304,7 +325,8 @@ impl Program {
     /// assert!(timing.run.statistics.cycles > outcome.instructions);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run(self, machine: &Config) -> Result<Outcome, RunError> {
+    pub fn run(mut self, machine: &Config) -> Result<Outcome, RunError> {
+        self.start.cpus = self.start.cpus.map(|cpus| cpus.min(machine.cores));
         let (mut process, main) = load(self.start)?;
         let mut tasks = vec![main];
         let mut before = 0;
@@ -316,8 +338,7 @@ impl Program {
                 None => return Outcome::of(&mut process, None),
             }
         }
-        let tasks_retired = tasks.iter().map(|task| task.hart.retired).sum::<u64>();
-        let forwarded = process.retired + tasks_retired;
+        let forwarded = process.retired;
         let main = tasks.remove(0);
         let shared = Shared::new(process, tasks, before, machine.cores);
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));

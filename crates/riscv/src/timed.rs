@@ -65,7 +65,12 @@ impl Guest for TimedTask {
         let shared = &self.shared;
         let starts = shared.threads.borrow().is_empty();
         if starts {
-            shared.threads.borrow_mut().push(core.this_thread());
+            let main = core.this_thread();
+            shared.threads.borrow_mut().push(main);
+            if !self.task.cores().is_empty() {
+                let mask = core.set_affinity(main, self.task.cores());
+                mask.expect("the cores are the machine's first");
+            }
         }
         // Another thread ran here since, or this one elsewhere: a reservation is lost.
         let last = &mut shared.last.borrow_mut()[core.number() as usize];
@@ -80,6 +85,7 @@ impl Guest for TimedTask {
             rest: &mut self.rest,
             latched: &mut self.latched,
             line,
+            alarm: u64::MAX,
         };
         let process = &mut *shared.process.borrow_mut();
         if starts {
@@ -96,13 +102,6 @@ impl Guest for TimedTask {
     }
 }
 
-/// A thread may be there when the program exits.
-impl Drop for TimedTask {
-    fn drop(&mut self) {
-        self.shared.process.borrow_mut().retired += self.task.hart.retired;
-    }
-}
-
 /// The core under a task while it runs.
 struct Timed<'a, 'b> {
     core: &'a mut Core<'b>,
@@ -110,6 +109,8 @@ struct Timed<'a, 'b> {
     rest: &'a mut u64,
     latched: &'a mut Latched,
     line: u64,
+    /// The clock at which the task is to look for signals.
+    alarm: u64,
 }
 
 impl Timed<'_, '_> {
@@ -143,12 +144,22 @@ impl Machine for Timed<'_, '_> {
         self.core.must_pause()
     }
 
+    #[inline(always)]
+    fn is_rung(&self) -> bool {
+        self.core.clock() >= self.alarm
+    }
+
     fn relax(&mut self) {
         self.core.relax();
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
-        self.core.watch(place.physical, cycles)
+        let left = self.alarm.saturating_sub(self.core.clock());
+        let cycles = match self.alarm {
+            u64::MAX => cycles,
+            _ => Some(cycles.map_or(left, |cycles| cycles.min(left))),
+        };
+        left > 0 && self.core.watch(place.physical, cycles)
     }
 
     fn cycles(&self) -> u64 {
@@ -179,6 +190,11 @@ impl World for Timed<'_, '_> {
 
     fn busy_nanoseconds(&self) -> u64 {
         self.shared.before + (self.core.cpu_time() as f64 / self.core.machine().ghz) as u64
+    }
+
+    fn alarm(&mut self, nanoseconds: Option<u64>) {
+        // The first cycle in which the time is over.
+        self.alarm = nanoseconds.map_or(u64::MAX, |time| self.cycles_of(time).saturating_add(1));
     }
 
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {

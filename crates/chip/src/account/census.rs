@@ -103,6 +103,15 @@ impl Census {
         }
     }
 
+    /// The counters of all cores, whose cycles are given as charged and up to now.
+    fn cores(
+        &self,
+        cores: impl Iterator<Item = (Breakdown, Breakdown)>,
+    ) -> impl Iterator<Item = CoreCounters> {
+        let cores = cores.enumerate();
+        cores.map(|(core, (raw, spent))| self.core(core, &raw, spent))
+    }
+
     /// All counters at `now`; `cores` are their cycles as charged and up to now.
     pub(crate) fn counters(
         &self,
@@ -110,13 +119,10 @@ impl Census {
         cores: impl Iterator<Item = (Breakdown, Breakdown)>,
         memory: &MemoryCensus,
     ) -> Counters {
-        let cores = cores.enumerate();
         let [group, remote, from_memory] = self.latencies.clone();
         let mut counters = Counters {
             cycles: now,
-            cores: cores
-                .map(|(core, (raw, spent))| self.core(core, &raw, spent))
-                .collect(),
+            cores: self.cores(cores).collect(),
             ..Counters::default()
         };
         counters.latencies.group = group;
@@ -126,13 +132,15 @@ impl Census {
         counters
     }
 
-    /// Takes the sample that was due.
-    pub(crate) fn sample(&mut self, counters: &Counters) {
+    /// Takes the sample that was due, at `now`.
+    pub(crate) fn sample(
+        &mut self,
+        now: Cycles,
+        cores: impl Iterator<Item = (Breakdown, Breakdown)>,
+    ) {
         let Some(period) = self.period else { return };
-        self.samples.push(Sample {
-            at: counters.cycles,
-            total: counters.total(),
-        });
+        let total = CoreCounters::sum(self.cores(cores));
+        self.samples.push(Sample { at: now, total });
         let mut period = period;
         if self.samples.len() > SAMPLES {
             let mut odd = false;
@@ -143,7 +151,7 @@ impl Census {
             period = period.saturating_mul(2);
             self.period = Some(period);
         }
-        self.next = (counters.cycles / period + 1).saturating_mul(period);
+        self.next = (now / period + 1).saturating_mul(period);
     }
 
     pub(crate) fn into_samples(self) -> Vec<Sample> {
@@ -198,7 +206,7 @@ impl MemoryCensus {
         for controller in &mut counters.controllers {
             controller.busy = (controller.lines as f64 * self.line_cycles).round() as Cycles;
         }
-        counters.latencies.network_wait = self.traffic.waits.clone();
+        counters.latencies.network_wait = self.traffic.waits();
         counters.latencies.home_queue = self.home_queue.clone();
     }
 }

@@ -157,6 +157,11 @@ impl CoreCounters {
         }
     }
 
+    /// Several together.
+    pub(super) fn sum(cores: impl Iterator<Item = Self>) -> Self {
+        cores.fold(Self::default(), |sum, core| sum.map(&core, |a, b| a + b))
+    }
+
     /// The cycle stack: what the core did, in words, and for how many cycles. The
     /// parts add up to the core's time. `serialised` is apart from the accesses
     /// that it is a part of.
@@ -193,8 +198,7 @@ impl CoreCounters {
 impl Counters {
     /// All cores together.
     pub fn total(&self) -> CoreCounters {
-        let add = |sum: CoreCounters, core: &CoreCounters| sum.map(core, |a, b| a + b);
-        self.cores.iter().fold(CoreCounters::default(), add)
+        CoreCounters::sum(self.cores.iter().copied())
     }
 
     /// What was counted since `earlier`, a look at the same run.

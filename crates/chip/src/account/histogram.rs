@@ -49,15 +49,30 @@ fn least(bucket: usize) -> u64 {
 
 impl Histogram {
     /// Counts one more value.
+    #[inline]
     pub fn record(&mut self, value: u64) {
+        self.record_many(value, 1);
+    }
+
+    /// Counts a value that was seen `times` times.
+    #[inline]
+    pub(crate) fn record_many(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
         let at = bucket(value);
         if self.counts.len() <= at {
-            self.counts.resize(at + 1, 0);
+            self.grow(at + 1);
         }
-        self.counts[at] += 1;
-        self.count += 1;
-        self.sum += value;
+        self.counts[at] += times;
+        self.count += times;
+        self.sum += value * times;
         self.most = self.most.max(value);
+    }
+
+    #[cold]
+    fn grow(&mut self, buckets: usize) {
+        self.counts.resize(buckets, 0);
     }
 
     /// Values that were counted.

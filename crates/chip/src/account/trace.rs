@@ -3,7 +3,8 @@
 //! A chip is two processes: one whose threads are the cores, with what each does, and one whose
 //! threads are the program's, with their sleeps and regions. Times are microseconds of simulated
 //! time. The format is "Trace Event Format" by the Chromium project: complete events (`X`) and
-//! metadata events (`M`).
+//! metadata events (`M`). The file names no `displayTimeUnit`: older readers of Perfetto take it
+//! for the unit of the times themselves.
 
 use std::io::{self, Write};
 
@@ -121,8 +122,9 @@ impl Trace {
             })
         };
         let file = File {
-            display_time_unit: "ns",
-            other_data: traces.iter().map(summary).collect(),
+            other_data: OtherData {
+                runs: traces.iter().map(summary).collect(),
+            },
             trace_events: Events(traces),
         };
         let mut to = io::BufWriter::new(to);
@@ -130,21 +132,38 @@ impl Trace {
         to.flush()
     }
 
+    /// The time at `cycles` in whole nanoseconds, as viewers keep it.
+    fn nanoseconds(&self, cycles: Cycles) -> u64 {
+        (cycles as f64 / self.ghz) as u64
+    }
+
     fn microseconds(&self, cycles: Cycles) -> f64 {
-        cycles as f64 / (self.ghz * 1000.0)
+        self.nanoseconds(cycles) as f64 / 1e3
+    }
+
+    /// From one time to another. What ends where another begins does so in the file as well.
+    fn duration(&self, from: Cycles, to: Cycles) -> f64 {
+        (self.nanoseconds(to) - self.nanoseconds(from)) as f64 / 1e3
     }
 
     fn name(&self, name: super::Name) -> &str {
         &self.names[name.index()]
     }
 
-    /// Adds all events; the processes are `pid` and the next.
-    fn events<S: SerializeSeq>(&self, to: &mut S, run: &str, pid: usize) -> Result<(), S::Error> {
+    /// Adds all events; the processes are `pid` and the next, and the numbers of their threads
+    /// begin with `tid`.
+    fn events<S: SerializeSeq>(
+        &self,
+        to: &mut S,
+        run: &str,
+        pid: usize,
+        tid: usize,
+    ) -> Result<(), S::Error> {
         let name = |what: &str, pid: usize, tid: Option<usize>, name: &str| json!({ "ph": "M", "name": what, "pid": pid, "tid": tid, "args": { "name": name } });
         to.serialize_element(&name("process_name", pid, None, &format!("{run}: cores")))?;
         for core in 0..self.cores {
             let core_name = format!("core {core}");
-            to.serialize_element(&name("thread_name", pid, Some(core), &core_name))?;
+            to.serialize_element(&name("thread_name", pid, Some(tid + core), &core_name))?;
         }
         for segment in &self.segments {
             let cycles = segment.to - segment.from;
@@ -156,19 +175,19 @@ impl Trace {
                 "name": on.map_or_else(|| label.to_owned(), |on| format!("{label} {on}")),
                 "cat": label,
                 "pid": pid,
-                "tid": segment.core,
+                "tid": tid + segment.core as usize,
                 "ts": self.microseconds(segment.from),
-                "dur": self.microseconds(cycles),
+                "dur": self.duration(segment.from, segment.to),
                 "args": { "thread": thread, "cycles": cycles },
             }))?;
         }
         if self.spans.is_empty() {
             return Ok(());
         }
-        let pid = pid + 1;
+        let (pid, tid) = (pid + 1, tid + self.cores);
         to.serialize_element(&name("process_name", pid, None, &format!("{run}: threads")))?;
         for (thread, thread_name) in self.threads.iter().enumerate() {
-            to.serialize_element(&name("thread_name", pid, Some(thread), thread_name))?;
+            to.serialize_element(&name("thread_name", pid, Some(tid + thread), thread_name))?;
         }
         for span in &self.spans {
             let (category, text) = match span.span {
@@ -183,9 +202,9 @@ impl Trace {
                 "name": text,
                 "cat": category,
                 "pid": pid,
-                "tid": span.thread,
+                "tid": tid + span.thread as usize,
                 "ts": self.microseconds(span.from),
-                "dur": self.microseconds(cycles),
+                "dur": self.duration(span.from, span.to),
                 "args": { "cycles": cycles },
             }))?;
         }
@@ -202,10 +221,15 @@ impl Trace {
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct File<'a> {
-    display_time_unit: &'static str,
-    /// How much of each run the file shows.
-    other_data: Vec<serde_json::Value>,
+    other_data: OtherData,
     trace_events: Events<'a>,
+}
+
+/// The format has an object here, and older readers of Perfetto stop at anything else.
+#[derive(serde::Serialize)]
+struct OtherData {
+    /// How much of each run the file shows.
+    runs: Vec<serde_json::Value>,
 }
 
 /// Serialises event by event.
@@ -214,8 +238,12 @@ struct Events<'a>(&'a [(&'a str, &'a Trace)]);
 impl Serialize for Events<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut events = serializer.serialize_seq(None)?;
-        for (number, (run, trace)) in self.0.iter().enumerate() {
-            trace.events(&mut events, run, 2 * number + 1)?;
+        // No number is used twice, nor 0: Perfetto looks for a thread's name by its number alone.
+        let (mut pid, mut tid) = (1, 1);
+        for (run, trace) in self.0 {
+            trace.events(&mut events, run, pid, tid)?;
+            pid += 2;
+            tid += trace.cores + trace.threads.len();
         }
         events.end()
     }
@@ -250,7 +278,7 @@ mod tests {
             chip: "atac-64",
             ghz: 2.0,
             names: &names,
-            threads: Vec::new(),
+            threads: (0..8).map(|thread| thread.to_string()).collect(),
         };
         let mut spans = Spans::new(cap);
         spans.begin(7, Span::Region(lock), 1000);
@@ -281,16 +309,17 @@ mod tests {
             (&spin["name"], &spin["cat"]),
             (&"spin lock".into(), &"spin".into())
         );
-        assert_eq!((&spin["pid"], &spin["tid"]), (&1.into(), &0.into()));
+        // Cores are 1 and 2, threads begin with 3.
+        assert_eq!((&spin["pid"], &spin["tid"]), (&1.into(), &1.into()));
         assert_eq!(
             (&spin["dur"], &spin["args"]["thread"]),
             (&1.5.into(), &"7".into())
         );
-        assert_eq!(file["otherData"][0]["missing_segments"], 0);
+        assert_eq!(file["otherData"]["runs"][0]["missing_segments"], 0);
         let region = events.iter().rfind(|event| event["pid"] == 2).unwrap();
         assert_eq!(
             (&region["name"], &region["tid"]),
-            (&"lock".into(), &7.into())
+            (&"lock".into(), &10.into())
         );
         // It was open when the run ended.
         assert_eq!((&region["ts"], &region["dur"]), (&0.5.into(), &2.5.into()));
@@ -298,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_full_timeline_says_what_is_missing() {
-        let other = json(2)["otherData"][0].clone();
+        let other = json(2)["otherData"]["runs"][0].clone();
         assert_eq!(other["segments"], 2);
         assert_eq!(other["missing_segments"], 2);
         assert_eq!(other["missing_cycles"], 2006);

@@ -1,29 +1,38 @@
 //! What the links of the electrical network carried.
 //!
-//! A message on a mesh goes along its row, then along its column. Each is one interval of links, so
-//! counting it takes an addition at either end; the sums are taken when somebody asks.
+//! A message on a mesh goes along its row, then along its column. The first part is known by the
+//! sender and the column, the second by the sender's row and the receiver: counting a message
+//! takes an addition to either table. What each link carried is summed when somebody asks.
 
 use super::{Cycles, Histogram, LinkCounters};
 use crate::config::{Config, Network};
+use crate::network::Flits;
 
 /// The messages of one network.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     links: Links,
-    /// Cycles that messages waited on their way.
-    pub(crate) waits: Histogram,
+    /// Cycles that messages waited on their way, of those that did.
+    waits: Histogram,
+    /// Messages that did not wait.
+    prompt: u64,
 }
 
 #[derive(Debug)]
 enum Links {
     Mesh(Mesh),
-    Groups {
-        group_cores: u32,
-        groups: usize,
-        occupancy: Cycles,
-        /// Messages by ordered pair.
-        messages: Vec<u64>,
-    },
+    Groups(Groups),
+}
+
+/// What crosses between core groups.
+#[derive(Debug)]
+struct Groups {
+    /// The group of each core.
+    group: Box<[u32]>,
+    groups: usize,
+    occupancy: Cycles,
+    /// Messages by ordered pair.
+    messages: Vec<u64>,
 }
 
 /// The meshes of all sockets, and what crosses between them.
@@ -37,11 +46,15 @@ struct Mesh {
     sockets: u32,
     width: u32,
     height: u32,
-    flit_bits: u32,
+    flits: Flits,
     tree: bool,
-    /// By [`Way`], then by socket and router: what is on the link that leaves the router, less
-    /// what is on the one before it in the same row or column.
-    steps: [Vec<i64>; 4],
+    /// Flits by sender and column: what goes along the sender's row to that column.
+    along_rows: Vec<u64>,
+    /// Flits by row of a sender's socket and router of it: what goes from that row along the
+    /// router's column to the router.
+    along_columns: Vec<u64>,
+    /// Flits by sender that went to everybody.
+    floods: Vec<u64>,
     /// Cycles that a message keeps the link between two sockets, and messages by ordered pair.
     occupancy: Cycles,
     crossings: Vec<u64>,
@@ -52,6 +65,11 @@ struct Place {
     socket: u32,
     x: u32,
     y: u32,
+    /// The router, in its socket.
+    router: u32,
+    /// Where the core's part of `along_rows` and its row's of `along_columns` begin.
+    across: u32,
+    down: u32,
 }
 
 /// The direction of a link.
@@ -81,59 +99,48 @@ impl Traffic {
             }
             Network::Groups { occupancy, .. } => {
                 let groups = config.groups() as usize;
-                Links::Groups {
-                    group_cores: config.group_cores,
+                Links::Groups(Groups {
+                    group: (0..config.cores)
+                        .map(|core| core / config.group_cores)
+                        .collect(),
                     groups,
                     occupancy,
                     messages: vec![0; groups * groups],
-                }
+                })
             }
         };
         Self {
             links,
             waits: Histogram::default(),
+            prompt: 0,
         }
     }
 
     /// A message of `bits` from one place to another waited so many cycles.
+    #[inline]
     pub(crate) fn message(&mut self, from: u32, to: u32, bits: u32, waited: Cycles) {
-        self.waits.record(waited);
+        match waited {
+            0 => self.prompt += 1,
+            waited => self.waits.record(waited),
+        }
         match &mut self.links {
             Links::Mesh(mesh) => mesh.route(from, to, bits),
-            Links::Groups {
-                group_cores,
-                groups,
-                messages,
-                ..
-            } => {
-                let [from, to] = [from, to].map(|core| (core / *group_cores) as usize);
-                if from != to {
-                    messages[from * *groups + to] += 1;
-                }
-            }
+            Links::Groups(groups) => groups.cross(from, to),
         }
     }
 
     /// A message of `bits` to everybody.
     pub(crate) fn broadcast(&mut self, from: u32, bits: u32) {
         match &mut self.links {
-            Links::Mesh(mesh) if mesh.tree => mesh.flood(from, bits),
+            Links::Mesh(mesh) if mesh.tree => {
+                mesh.floods[from as usize] += mesh.flits.of(bits);
+            }
             Links::Mesh(mesh) => {
                 for to in 0..mesh.places.len() as u32 {
                     mesh.route(from, to, bits);
                 }
             }
-            Links::Groups {
-                group_cores,
-                groups,
-                messages,
-                ..
-            } => {
-                let from = (from / *group_cores) as usize;
-                for to in (0..*groups).filter(|&to| to != from) {
-                    messages[from * *groups + to] += 1;
-                }
-            }
+            Links::Groups(groups) => groups.cross_all(from),
         }
     }
 
@@ -141,21 +148,44 @@ impl Traffic {
     pub(crate) fn links(&self) -> Vec<LinkCounters> {
         match &self.links {
             Links::Mesh(mesh) => mesh.links(),
-            Links::Groups {
-                groups,
-                occupancy,
-                messages,
-                ..
-            } => {
-                let link = |(pair, count): (usize, &u64)| LinkCounters {
-                    from: (pair / groups) as u32,
-                    to: (pair % groups) as u32,
-                    busy: count * occupancy,
-                };
-                let links = messages.iter().enumerate().map(link);
-                links.filter(|link| link.busy > 0).collect()
-            }
+            Links::Groups(groups) => groups.links(),
         }
+    }
+
+    /// How long messages waited on their way.
+    pub(crate) fn waits(&self) -> Histogram {
+        let mut waits = self.waits.clone();
+        waits.record_many(0, self.prompt);
+        waits
+    }
+}
+
+impl Groups {
+    #[inline]
+    fn cross(&mut self, from: u32, to: u32) {
+        let [from, to] = [from, to].map(|core| self.group[core as usize] as usize);
+        // The diagonal is no link.
+        self.messages[from * self.groups + to] += 1;
+    }
+
+    fn cross_all(&mut self, from: u32) {
+        let from = self.group[from as usize] as usize;
+        let row = from * self.groups;
+        for messages in &mut self.messages[row..row + self.groups] {
+            *messages += 1;
+        }
+    }
+
+    fn links(&self) -> Vec<LinkCounters> {
+        let link = |(pair, count): (usize, &u64)| LinkCounters {
+            from: (pair / self.groups) as u32,
+            to: (pair % self.groups) as u32,
+            busy: count * self.occupancy,
+        };
+        let links = self.messages.iter().enumerate().map(link);
+        links
+            .filter(|link| link.from != link.to && link.busy > 0)
+            .collect()
     }
 }
 
@@ -170,9 +200,11 @@ impl Mesh {
             sockets: 0,
             width,
             height,
-            flit_bits,
+            flits: Flits::new(flit_bits),
             tree,
-            steps: Default::default(),
+            along_rows: Vec::new(),
+            along_columns: Vec::new(),
+            floods: Vec::new(),
             occupancy: 0,
             crossings: Vec::new(),
         };
@@ -182,98 +214,38 @@ impl Mesh {
     /// So many of these, each two of which have a link.
     fn in_sockets(mut self, count: u32, occupancy: Cycles) -> Self {
         let place = |core| {
-            let at = core % self.cores;
+            let (socket, router) = (core / self.cores, core % self.cores);
+            let (x, y) = (router % self.width, router / self.width);
             Place {
-                socket: core / self.cores,
-                x: at % self.width,
-                y: at / self.width,
+                socket,
+                x,
+                y,
+                router,
+                across: core * self.width,
+                down: (socket * self.height + y) * self.routers,
             }
         };
         self.places = (0..count * self.cores).map(place).collect();
         self.sockets = count;
-        let steps = || vec![0; (count * self.routers) as usize];
-        self.steps = [steps(), steps(), steps(), steps()];
+        let table = |rows: u32, columns: u32| vec![0; (rows * columns) as usize];
+        self.along_rows = table(count * self.cores, self.width);
+        self.along_columns = table(count * self.height, self.routers);
+        self.floods = table(count, self.cores);
         self.occupancy = occupancy;
-        self.crossings = vec![0; (count * count) as usize];
+        self.crossings = table(count, count);
         self
-    }
-
-    /// `flits` on the links of a socket that leave the routers `first..end` of a row or column,
-    /// counted in the direction of the way; routers are `x, y` there.
-    fn interval(
-        &mut self,
-        socket: u32,
-        way: Way,
-        across: u32,
-        (first, end): (u32, u32),
-        flits: i64,
-    ) {
-        let (width, height) = (self.width, self.height);
-        let before = socket * self.routers;
-        let router = |along: u32| {
-            before
-                + match way {
-                    Way::East => across * width + along,
-                    Way::West => across * width + (width - 1 - along),
-                    Way::South => along * width + across,
-                    Way::North => (height - 1 - along) * width + across,
-                }
-        };
-        if first == end {
-            return;
-        }
-        let steps = &mut self.steps[way as usize];
-        steps[router(first) as usize] += flits;
-        // No link leaves the last router of a row or column in its direction.
-        let length = match way {
-            Way::East | Way::West => width,
-            Way::South | Way::North => height,
-        };
-        if end < length {
-            steps[router(end) as usize] -= flits;
-        }
-    }
-
-    fn flits(&self, bits: u32) -> i64 {
-        bits.div_ceil(self.flit_bits).into()
     }
 
     /// Along the row and the column in the sender's socket, to where the receiver is in its own,
     /// and from there across.
+    #[inline]
     fn route(&mut self, from: u32, to: u32, bits: u32) {
-        let flits = self.flits(bits);
-        let [from, to] = [from, to].map(|core| self.places[core as usize]);
-        let socket = from.socket;
-        let (right, bottom) = (self.width - 1, self.height - 1);
-        let (way, along) = match from.x < to.x {
-            true => (Way::East, (from.x, to.x)),
-            false => (Way::West, (right - from.x, right - to.x)),
-        };
-        self.interval(socket, way, from.y, along, flits);
-        let (way, along) = match from.y < to.y {
-            true => (Way::South, (from.y, to.y)),
-            false => (Way::North, (bottom - from.y, bottom - to.y)),
-        };
-        self.interval(socket, way, to.x, along, flits);
-        if to.socket != socket {
-            self.crossings[(socket * self.sockets + to.socket) as usize] += 1;
-        }
-    }
-
-    /// Along the sender's row both ways, and from there along all columns, as far as there
-    /// are cores.
-    fn flood(&mut self, from: u32, bits: u32) {
-        let flits = self.flits(bits);
-        let Place { socket, x, y } = self.places[from as usize];
-        let (right, bottom) = (self.width - 1, self.height - 1);
-        self.interval(socket, Way::East, y, (x, right), flits);
-        self.interval(socket, Way::West, y, (right - x, right), flits);
-        for column in 0..self.width {
-            let last = (self.cores - 1 - column) / self.width;
-            if y < last {
-                self.interval(socket, Way::South, column, (y, last), flits);
-            }
-            self.interval(socket, Way::North, column, (bottom - y, bottom), flits);
+        let flits = self.flits.of(bits);
+        let (sender, receiver) = (&self.places[from as usize], &self.places[to as usize]);
+        self.along_rows[(sender.across + receiver.x) as usize] += flits;
+        self.along_columns[(sender.down + receiver.router) as usize] += flits;
+        if sender.socket != receiver.socket {
+            self.crossings[(sender.socket * self.sockets + receiver.socket) as usize] += 1;
         }
     }
 
@@ -291,8 +263,13 @@ impl Mesh {
         let mut links = Vec::new();
         let (width, height) = (self.width, self.height);
         for socket in 0..self.sockets {
+            let steps = self.steps(socket);
             let mut sum = |way, routers: &mut dyn Iterator<Item = u32>| {
-                self.sum(socket, way, &mut links, routers);
+                let links_of = steps.sum(way, routers);
+                links.extend(links_of.into_iter().map(|(from, to, busy)| {
+                    let [from, to] = [from, to].map(|router| self.number(socket, router));
+                    LinkCounters { from, to, busy }
+                }));
             };
             for across in 0..height {
                 sum(Way::East, &mut (0..width).map(|x| across * width + x));
@@ -319,26 +296,103 @@ impl Mesh {
         links
     }
 
-    /// The links of a row or column, whose routers are given in the direction of the way.
-    fn sum(
-        &self,
-        socket: u32,
-        way: Way,
-        links: &mut Vec<LinkCounters>,
-        routers: &mut dyn Iterator<Item = u32>,
-    ) {
+    /// Where what went over a socket's mesh began and ended.
+    fn steps(&self, socket: u32) -> Steps {
+        let mut steps = Steps::new(self.width, self.height);
+        let first = socket * self.cores;
+        for core in first..first + self.cores {
+            let at = self.places[core as usize];
+            for to in 0..self.width {
+                let flits = self.along_rows[(at.across + to) as usize];
+                steps.row(at.y, (at.x, to), flits);
+            }
+            self.flood(at, self.floods[core as usize], &mut steps);
+        }
+        for row in 0..self.height {
+            let first = (socket * self.height + row) * self.routers;
+            for router in 0..self.routers {
+                let flits = self.along_columns[(first + router) as usize];
+                let (column, to) = (router % self.width, router / self.width);
+                steps.column(column, (row, to), flits);
+            }
+        }
+        steps
+    }
+
+    /// Along the sender's row both ways, and from there along all columns, as far as there
+    /// are cores.
+    fn flood(&self, from: Place, flits: u64, steps: &mut Steps) {
+        if flits == 0 {
+            return;
+        }
+        steps.row(from.y, (from.x, self.width - 1), flits);
+        steps.row(from.y, (from.x, 0), flits);
+        for column in 0..self.width {
+            let last = (self.cores - 1 - column) / self.width;
+            if from.y < last {
+                steps.column(column, (from.y, last), flits);
+            }
+            steps.column(column, (from.y, 0), flits);
+        }
+    }
+}
+
+/// What is on the links of a mesh, by its ends: each interval of links of a row or column is
+/// added where it begins and taken off where it ends.
+struct Steps {
+    width: u32,
+    /// By [`Way`], then by router: what is on the link that leaves the router, less what is on
+    /// the one before it in the same row or column.
+    ways: [Vec<i64>; 4],
+}
+
+impl Steps {
+    fn new(width: u32, height: u32) -> Self {
+        let steps = || vec![0; (width * height) as usize];
+        Self {
+            width,
+            ways: [steps(), steps(), steps(), steps()],
+        }
+    }
+
+    /// `flits` along row `y`.
+    fn row(&mut self, y: u32, (from, to): (u32, u32), flits: u64) {
+        let way = if from < to { Way::East } else { Way::West };
+        let first = y * self.width;
+        self.interval(way, first + from, first + to, flits);
+    }
+
+    /// `flits` along column `x`.
+    fn column(&mut self, x: u32, (from, to): (u32, u32), flits: u64) {
+        let way = if from < to { Way::South } else { Way::North };
+        self.interval(way, from * self.width + x, to * self.width + x, flits);
+    }
+
+    /// Between two routers of one row or column. The entry of the last router in that direction
+    /// counts for no link: none leaves it.
+    fn interval(&mut self, way: Way, from: u32, to: u32, flits: u64) {
+        if from != to {
+            let steps = &mut self.ways[way as usize];
+            steps[from as usize] += flits as i64;
+            steps[to as usize] -= flits as i64;
+        }
+    }
+
+    /// The links of a row or column that carried something, whose routers are given in the
+    /// direction of the way.
+    fn sum(&self, way: Way, routers: &mut dyn Iterator<Item = u32>) -> Vec<(u32, u32, u64)> {
+        let mut links = Vec::new();
         let mut busy = 0;
         let mut routers = routers.peekable();
         while let Some(from) = routers.next() {
-            busy += self.steps[way as usize][(socket * self.routers + from) as usize];
+            busy += self.ways[way as usize][from as usize];
             if let Some(&to) = routers.peek()
                 && busy > 0
             {
-                let busy = busy as u64;
-                let [from, to] = [from, to].map(|router| self.number(socket, router));
-                links.push(LinkCounters { from, to, busy });
+                links.push((from, to, busy as u64));
             }
         }
+        links
     }
 }
 
@@ -422,7 +476,7 @@ mod tests {
         fn a_flood_reaches_each_core_over_one_link(cores in 1_u32..80, from: u32) {
             let from = from % cores;
             let mut mesh = Mesh::new(cores, 64, true);
-            mesh.flood(from, 64);
+            mesh.floods[from as usize] += 1;
             let links = found(&mesh);
             prop_assert!(links.values().all(|&flits| flits == 1), "{links:?}");
             for core in (0..cores).filter(|&core| core != from) {

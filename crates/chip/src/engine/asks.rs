@@ -93,44 +93,26 @@ impl Engine {
         {
             return Asked::Again;
         }
-        if let Some(asked) = self.meet_flights(core, line, operation) {
-            return asked;
-        }
-        let write = !operation.reads_only();
-        let lookup = self.memory.lookup(core, line, write);
-        if lookup == Lookup::Miss
-            && let Some(asked) = self.buffer_store(core, line, operation)
+        if self.overlap.is_some()
+            && let Some(asked) = self.meet_flights(core, line, operation)
         {
             return asked;
         }
-        let port = &mut self.ports[core as usize];
-        let (activity, cycles) = match lookup {
+        let write = !operation.reads_only();
+        let (activity, cycles) = match self.memory.lookup(core, line, write) {
             Lookup::L1(cycles) => (Activity::L1, cycles),
             Lookup::L2(cycles) => (Activity::L2, cycles),
-            Lookup::Miss => {
-                let (at, stage) = self.memory.depart(core, line, port.clock);
-                let port = &mut self.ports[core as usize];
-                port.mode = Mode::Missing;
-                port.request = Some(Request {
-                    core,
-                    line,
-                    stage,
-                    operation,
-                    word,
-                    arrived: at,
-                    awaited: true,
-                });
-                self.agenda.plan(at, core, Event::Arrive);
-                self.look_ahead(core, line, operation);
-                return Asked::Suspend;
-            }
+            Lookup::Miss => return self.miss(core, line, operation, word),
         };
+        let port = &mut self.ports[core as usize];
         if write {
             self.lines.wrote(line);
         }
         port.pass(activity, cycles);
         port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
-        self.look_ahead(core, line, operation);
+        if self.overlap.is_some() {
+            self.look_ahead(core, line, operation);
+        }
         let port = &self.ports[core as usize];
         let at = port.clock;
         let value = word.apply(operation);
@@ -138,6 +120,34 @@ impl Engine {
             self.set_horizon(core);
         }
         Asked::Done(value)
+    }
+
+    /// An access that the tile's caches do not have: its request leaves.
+    #[inline(never)]
+    fn miss(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Asked {
+        if self.overlap.is_some()
+            && let Some(asked) = self.buffer_store(core, line, operation)
+        {
+            return asked;
+        }
+        let clock = self.ports[core as usize].clock;
+        let (at, stage) = self.memory.depart(core, line, clock);
+        let port = &mut self.ports[core as usize];
+        port.mode = Mode::Missing;
+        port.request = Some(Request {
+            core,
+            line,
+            stage,
+            operation,
+            word,
+            arrived: at,
+            awaited: true,
+        });
+        self.agenda.plan(at, core, Event::Arrive);
+        if self.overlap.is_some() {
+            self.look_ahead(core, line, operation);
+        }
+        Asked::Suspend
     }
 
     /// Whether others come before `core`, which may be `ahead` of other cores

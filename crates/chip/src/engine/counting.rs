@@ -1,9 +1,15 @@
 //! Counting what the machine's parts do, if somebody wants to know.
 
-use super::Engine;
 use super::thread::Wait;
+use super::{Engine, Port};
 use crate::account::{Breakdown, Census, Counters, MemoryCensus, Sample, Span};
 use crate::os::ThreadId;
+
+/// The cycles of each core, as charged and up to `now`.
+fn spent_by_core(ports: &[Port], now: u64) -> impl Iterator<Item = (Breakdown, Breakdown)> {
+    let ports = ports.iter();
+    ports.map(move |port| (port.spent, port.spent_until(now)))
+}
 
 impl Engine {
     /// The word that changes whenever the machine takes a step.
@@ -39,9 +45,7 @@ impl Engine {
     /// All counters at `now`, if they are counted.
     pub(crate) fn counters(&self, now: u64) -> Option<Counters> {
         let (census, memory) = (self.census.as_ref()?, self.memory.census.as_ref()?);
-        let cores = self.ports.iter();
-        let cores = cores.map(|port| (port.spent, port.spent_until(now)));
-        Some(census.counters(now, cores, memory))
+        Some(census.counters(now, spent_by_core(&self.ports, now), memory))
     }
 
     /// Where the cycles of all cores together went until `now`.
@@ -56,9 +60,8 @@ impl Engine {
     /// A sample is due at `now`, the time of the next event.
     #[cold]
     pub(super) fn sample(&mut self, now: u64) {
-        let counters = self.counters(now);
-        if let (Some(census), Some(counters)) = (&mut self.census, counters) {
-            census.sample(&counters);
+        if let Some(census) = &mut self.census {
+            census.sample(now, spent_by_core(&self.ports, now));
             self.pause = self.limit.min(census.next());
         }
     }

@@ -72,8 +72,10 @@ impl Engine {
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
         self.lines.spin(word, at - from);
-        let name = self.lines.name_at(word);
-        self.record_named(core, Activity::Spin, from, at, name);
+        if self.timeline.is_on() {
+            let name = self.lines.name_at(word);
+            self.record_named(core, Activity::Spin, from, at, name);
+        }
         self.agenda.go_on(&mut self.ports[core as usize]);
     }
 

@@ -12,14 +12,23 @@ impl Memory {
             return at;
         }
         let arrives = self.network.send(from, to, bits, at);
-        if let Some(census) = &mut self.census {
-            let waited = match self.network.competes() {
-                true => arrives - at - self.network.latency(from, to, bits),
-                false => 0,
-            };
-            census.traffic.message(from, to, bits, waited);
+        if self.census.is_some() {
+            self.count_message(from, to, bits, arrives - at);
         }
         arrives
+    }
+
+    /// A message took so many cycles, for the statistics.
+    #[inline(never)]
+    fn count_message(&mut self, from: u32, to: u32, bits: u32, cycles: u64) {
+        let Some(census) = &mut self.census else {
+            return;
+        };
+        let waited = match self.network.competes() {
+            true => cycles - self.network.latency(from, to, bits),
+            false => 0,
+        };
+        census.traffic.message(from, to, bits, waited);
     }
 
     /// `line` is read or written at controller `which` from `at`; when that is done.

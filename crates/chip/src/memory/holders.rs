@@ -140,8 +140,10 @@ impl Memory {
         let record = self.lines.line(line);
         let sharers = std::mem::take(&mut record.sharers);
         let groups = record.groups.clone();
+        self.disturb_all(line, |tile| {
+            tile != writer && (sharers.contains(tile) || owner == Some(tile))
+        });
         for tile in sharers.iter().chain(owner).filter(|&tile| tile != writer) {
-            self.disturb(line, tile);
             self.tiles[tile as usize].invalidate(line);
             taken += 1;
         }

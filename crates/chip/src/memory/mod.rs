@@ -129,19 +129,29 @@ impl Memory {
     /// `line` was written by, or taken from, `tile`: whoever spins there must
     /// look again.
     fn disturb(&mut self, line: LineId, tile: TileId) {
+        self.disturb_all(line, |one| one == tile);
+    }
+
+    /// The same for many tiles in one look at those who spin, tile by tile.
+    fn disturb_all(&mut self, line: LineId, is_disturbed: impl Fn(TileId) -> bool) {
         let places = &self.places;
         let watchers = &mut self.lines.line(line).watchers;
         if watchers.is_empty() {
             return;
         }
+        let first = self.disturbed.len();
         let disturbed = &mut self.disturbed;
         watchers.retain(|&core| {
-            let here = places.tile(core) == tile;
+            let here = is_disturbed(places.tile(core));
             if here {
                 disturbed.push((line, core));
             }
             !here
         });
-        self.tiles[tile as usize].unwatch(line);
+        let here = &mut disturbed[first..];
+        here.sort_by_key(|&(_, core)| places.tile(core));
+        for &mut (_, core) in here {
+            self.tiles[places.tile(core) as usize].unwatch(line);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A two-dimensional mesh of tiles.
 
 use super::queue::{HistoryList, QueueModel};
-use super::{Broadcast, Cycles, Invalid};
+use super::{Broadcast, Cycles, Flits, Invalid};
 use crate::config::{Contention, Sockets};
 
 /// A mesh with XY routing, a core a tile.
@@ -15,9 +15,7 @@ pub(crate) struct Mesh {
     places: Box<[Place]>,
     width: u32,
     hop: Cycles,
-    flit_bits: u32,
-    /// Its logarithm, if whole: a division takes longer than all the rest.
-    flit_shift: Option<u32>,
+    flits: Flits,
     broadcast_tree: bool,
     /// By router and [`Port`]; empty if messages pass through each other.
     ports: Box<[HistoryList]>,
@@ -94,8 +92,7 @@ impl Mesh {
                 .collect(),
             width,
             hop,
-            flit_bits,
-            flit_shift: flit_bits.is_power_of_two().then(|| flit_bits.ilog2()),
+            flits: Flits::new(flit_bits),
             broadcast_tree,
             ports: vec![HistoryList::new(1); ports].into(),
             links: None,
@@ -127,18 +124,10 @@ impl Mesh {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn hops(&self, from: u32, to: u32) -> u32 {
         let (from, to) = (self.places[from as usize], self.places[to as usize]);
         from.x.abs_diff(to.x) + from.y.abs_diff(to.y)
-    }
-
-    #[inline]
-    fn flits(&self, bits: u32) -> Cycles {
-        match self.flit_shift {
-            Some(shift) => Cycles::from((bits + self.flit_bits - 1) >> shift),
-            None => Cycles::from(bits.div_ceil(self.flit_bits)),
-        }
     }
 
     #[inline]
@@ -148,7 +137,13 @@ impl Mesh {
         }
         let crosses = |links: &Links| links.between(from, to).map_or(0, |_| links.cycles);
         let link = self.links.as_ref().map_or(0, crosses);
-        Cycles::from(self.hops(from, to)) * self.hop + self.flits(bits) + link
+        self.latency_within(from, to, bits) + link
+    }
+
+    /// Between two places of one mesh, or from a place to that of a place on another mesh.
+    #[inline(always)]
+    fn latency_within(&self, from: u32, to: u32, bits: u32) -> Cycles {
+        Cycles::from(self.hops(from, to)) * self.hop + self.flits.of(bits)
     }
 
     #[inline]
@@ -158,16 +153,27 @@ impl Mesh {
 
     #[inline]
     pub(super) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
-        if self.ports.is_empty() || from == to {
-            let mut wait = 0;
-            if let Some(links) = &mut self.links
-                && let Some(link) = links.between(from, to)
-            {
-                wait = links.queues[link].delay(at, links.occupancy);
-            }
-            return at + wait + self.latency(from, to, bits);
+        if from == to {
+            return at;
         }
-        self.route(from, to, self.flits(bits), at)
+        match self.competes() {
+            true => self.send_among_others(from, to, bits, at),
+            false => at + self.latency_within(from, to, bits),
+        }
+    }
+
+    #[inline(never)]
+    fn send_among_others(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
+        if !self.ports.is_empty() {
+            return self.route(from, to, self.flits.of(bits), at);
+        }
+        let mut wait = 0;
+        if let Some(links) = &mut self.links
+            && let Some(link) = links.between(from, to)
+        {
+            wait = links.queues[link].delay(at, links.occupancy);
+        }
+        at + wait + self.latency(from, to, bits)
     }
 
     fn route(&mut self, from: u32, to: u32, flits: Cycles, at: Cycles) -> Cycles {
@@ -214,7 +220,7 @@ impl Mesh {
     }
 
     pub(super) fn broadcast(&mut self, from: u32, bits: u32, at: Cycles) -> Broadcast {
-        let flits = self.flits(bits);
+        let flits = self.flits.of(bits);
         let mut arrivals = vec![at; self.places.len()].into_boxed_slice();
         if self.broadcast_tree {
             self.flood(from, flits, at, &mut arrivals);

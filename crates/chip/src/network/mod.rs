@@ -19,6 +19,33 @@ use mesh::Mesh;
 /// Time of the simulated machine's one clock.
 pub type Cycles = u64;
 
+/// How a mesh divides messages into flits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flits {
+    bits: u32,
+    /// Its logarithm, if whole: a division takes longer than all the rest.
+    shift: Option<u32>,
+}
+
+impl Flits {
+    /// Flits of `bits`, at least one.
+    pub(crate) fn new(bits: u32) -> Self {
+        Self {
+            bits,
+            shift: bits.is_power_of_two().then(|| bits.ilog2()),
+        }
+    }
+
+    /// The flits of a message.
+    #[inline]
+    pub(crate) fn of(self, message: u32) -> Cycles {
+        match self.shift {
+            Some(shift) => Cycles::from((message + self.bits - 1) >> shift),
+            None => Cycles::from(message.div_ceil(self.bits)),
+        }
+    }
+}
+
 /// Why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {

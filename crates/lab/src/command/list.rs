@@ -1,5 +1,7 @@
 //! `manycore presets` and `manycore studies`.
 
+use crate::machine::simulated::{self, PresetErrors};
+use crate::measure::progress::Spinner;
 use crate::study::STUDIES;
 use comfy_table::{CellAlignment, Table, presets};
 use manycore_chip::config::{Config, ConfigError, preset_names};
@@ -60,7 +62,71 @@ impl fmt::Display for Presets {
         writeln!(f, "{table}")?;
         write!(
             f,
-            "`manycore machine --on PRESET` says what its operations cost."
+            "`manycore machine --on PRESET` says what its operations cost, `manycore presets \
+             --errors` how far that is from the real machines."
+        )
+    }
+}
+
+/// How far each preset is from what was published of its machine.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(super) struct Errors(Vec<PresetErrors>);
+
+impl Errors {
+    /// Measures all presets.
+    pub(super) fn all() -> anyhow::Result<Self> {
+        let spinner = Spinner::new("presets");
+        let errors = |name: &str| {
+            let config = Config::preset(name)?;
+            let show = &mut |what: &str| spinner.show(&format!("{name}, {what}"));
+            Ok(PresetErrors::of(&simulated::measure(&config, &[], show)?))
+        };
+        preset_names()
+            .map(errors)
+            .collect::<anyhow::Result<_>>()
+            .map(Self)
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = [
+            "preset",
+            "fitted",
+            "median",
+            "worst",
+            "not seen",
+            "median",
+            "worst",
+            "the worst row",
+            "hash",
+        ];
+        let mut table = table(&header, 1..7);
+        let cells = |errors: &Option<simulated::Errors>| match errors {
+            None => ["0", "-", "-"].map(str::to_owned),
+            Some(errors) => [
+                errors.compared.to_string(),
+                format!("{:.1}%", 100.0 * errors.median),
+                format!("{:.1}%", 100.0 * errors.worst),
+            ],
+        };
+        for preset in &self.0 {
+            let worst = preset.worst.as_ref().map_or_else(String::new, |row| {
+                let error = row.compared.error.unwrap_or(0.0);
+                format!("{} ({:+.1}%)", row.what, 100.0 * error)
+            });
+            let mut row = vec![preset.preset.clone()];
+            row.extend(cells(&preset.fitted));
+            row.extend(cells(&preset.unseen));
+            row.extend([worst, preset.hash.clone()]);
+            table.add_row(row);
+        }
+        writeln!(f, "{table}")?;
+        write!(
+            f,
+            "Errors of simulated beside published numbers: \"fitted\" are rows that a value of the \
+             preset was chosen by, \"not seen\" all others."
         )
     }
 }

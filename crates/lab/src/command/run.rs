@@ -35,6 +35,12 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
             "--root {root}: no such folder; expected the sysroot"
         )));
     }
+    if let Some(cpus) = args.cpus.filter(|&cpus| cpus > machine.cores) {
+        let cores = machine.cores;
+        return Err(bad_input(format!(
+            "--cpus {cpus}: expected 1 to {cores}, the cores of the machine"
+        )));
+    }
     let wrong = args
         .env
         .iter()
@@ -75,6 +81,9 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     }
     if let Some(root) = &args.root {
         program = program.root(root);
+    }
+    if let Some(cpus) = args.cpus {
+        program = program.cpus(cpus);
     }
     if let Some(cycles) = args.limit {
         program = program.limit(cycles);

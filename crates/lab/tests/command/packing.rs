@@ -2,10 +2,25 @@
 
 use crate::Bench;
 use crate::barrier::{meta, records};
+use std::sync::OnceLock;
 
 /// One coarse and one fine program on few cores, a few barriers each.
 const SMALL: &str = "study packing --cores 15,16 --set benchmarks=bt,cg --set programs=intervals \
                      --set intervals=5 --set sweep=1000 --only tp,tp-pinned";
+
+/// What a run of it has left: its table, and its hash.
+fn small() -> (String, String) {
+    let bench = Bench::new();
+    let csv = run(&bench, &format!("{SMALL} --format csv")).ok().out();
+    let hash = meta(&bench, "packing")["hash"].as_str().unwrap().to_owned();
+    (csv, hash)
+}
+
+/// One run of it for all tests.
+fn first() -> &'static (String, String) {
+    static FIRST: OnceLock<(String, String)> = OnceLock::new();
+    FIRST.get_or_init(small)
+}
 
 fn run(bench: &Bench, args: &str) -> crate::Run {
     let args: Vec<&str> = args.split_whitespace().collect();
@@ -21,11 +36,9 @@ fn column(csv: &str, name: &str) -> usize {
 
 #[test]
 fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
-    let csv = run(&Bench::new(), &format!("{SMALL} --format csv"))
-        .ok()
-        .out();
-    let rows = records(&csv);
-    let of = |name: &str| column(&csv, name);
+    let (csv, _) = first();
+    let rows = records(csv);
+    let of = |name: &str| column(csv, name);
     let (benchmark, cores, mode) = (of("benchmark"), of("cores"), of("mode"));
     let (settings, ratio, verified) = (of("settings"), of("ratio_tr"), of("verified"));
     assert!(
@@ -59,12 +72,10 @@ fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
 
 #[test]
 fn the_cores_time_is_all_accounted_for() {
-    let csv = run(&Bench::new(), &format!("{SMALL} --format csv"))
-        .ok()
-        .out();
-    let columns = ["time", "user", "system", "idle", "io"].map(|name| column(&csv, name));
+    let (csv, _) = first();
+    let columns = ["time", "user", "system", "idle", "io"].map(|name| column(csv, name));
     let cores = column(&csv, "cores");
-    for row in records(&csv).iter().filter(|row| !row[cores].contains('>')) {
+    for row in records(csv).iter().filter(|row| !row[cores].contains('>')) {
         let [time, parts @ ..] = columns.map(|at| row[at].parse::<f64>().unwrap());
         let whole = time * row[cores].parse::<f64>().unwrap();
         let sum: f64 = parts.iter().sum();
@@ -127,12 +138,7 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
 
 #[test]
 fn the_same_again_has_the_same_hash() {
-    let hash = || {
-        let bench = Bench::new();
-        run(&bench, SMALL).ok();
-        meta(&bench, "packing")["hash"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(hash(), hash());
+    assert_eq!(&small(), first());
 }
 
 #[test]

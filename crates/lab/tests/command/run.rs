@@ -2,7 +2,10 @@
 
 use crate::Bench;
 
-include!("../../../riscv/examples/hello/program.rs");
+/// A program that writes "hello" and exits with 7.
+fn hello() -> Vec<u8> {
+    include!("../../../riscv/examples/hello/program.rs")
+}
 
 #[test]
 fn a_program_prints_exits_and_is_timed() {
@@ -66,7 +69,7 @@ fn what_cannot_be_run_is_refused_in_one_line() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     std::fs::write(bench.path("text"), "#!/bin/sh\n").unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["run"], "PROGRAM"),
         (&["run", "nowhere"], "nowhere: cannot be read"),
         (
@@ -88,6 +91,10 @@ fn what_cannot_be_run_is_refused_in_one_line() {
         (
             &["run", "--env", "NAME", "hello"],
             "--env NAME: expected NAME=VALUE",
+        ),
+        (
+            &["run", "--on", "dahu", "--cpus", "33", "hello"],
+            "--cpus 33: expected 1 to 32, the cores of the machine",
         ),
     ];
     for (args, words) in cases {

@@ -5,7 +5,7 @@ use super::registry::{Plan, Registry};
 use super::threads::{Making, ThreadPlan, ThreadStart};
 use super::{BuildError, Builder, Context, Pool};
 use crate::World;
-use crate::topology::{Affinity, Topology};
+use crate::topology::{self, Affinity};
 use manycore_platform::{Native, Platform, ThreadSpec};
 use std::io;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl<W: World<Platform = Native>> Builder<W> {
             let builder = self.clone().dedicated(true).affinity(Affinity::None);
             return builder.build_on_this_host(making);
         }
-        let machine = Topology::detect();
+        let machine = topology::recent();
         // A pool that follows an allotment must be able to use all that it may ever be.
         let default = || match self.allotment {
             Some(_) => machine.cpus().len(),

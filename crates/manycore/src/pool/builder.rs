@@ -318,6 +318,8 @@ impl<W: World> Builder<W> {
     /// The threads that run a loop, its caller counted; by default as many as
     /// the cores that the affinity mask and the cgroup quota leave, or, if the pool
     /// [follows](Self::follow) an allotment, as the machine has.
+    ///
+    /// What the control groups leave is read again when pools are built more than 10 ms apart.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);

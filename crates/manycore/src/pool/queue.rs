@@ -5,8 +5,9 @@ use crate::steal::Run;
 use crate::sync::Lock;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::collections::VecDeque;
+use std::ptr;
 
-/// A job in a box, to be run once.
+/// A job, to be run once: in a box, but for what runs that of another queue.
 pub(super) struct Job {
     run: Run,
     data: *const (),
@@ -72,7 +73,7 @@ impl Job {
         Self {
             run: run::<F>,
             data: Box::into_raw(Box::new(body)).cast_const().cast(),
-            group: std::ptr::null(),
+            group: ptr::null(),
         }
     }
 
@@ -94,7 +95,28 @@ impl Job {
         Self {
             run: run::<F, E>,
             data: Box::into_raw(Box::new((body, end))).cast_const().cast(),
-            group: std::ptr::null(),
+            group: ptr::null(),
+        }
+    }
+
+    /// What runs the oldest job that is in `queue` then. Nothing is allocated.
+    ///
+    /// # Safety
+    ///
+    /// The queue lives until the job has run, and has a job for each of these.
+    pub(super) unsafe fn oldest_of<P: Platform>(queue: &Queue<P>) -> Self {
+        unsafe fn run<P: Platform>(data: *const (), migrated: bool) {
+            // SAFETY: the queue below, which lives.
+            let queue = unsafe { &*data.cast::<Queue<P>>() };
+            let Some(job) = queue.take_first() else {
+                unreachable!("one for each pushed");
+            };
+            job.run(migrated);
+        }
+        Self {
+            run: run::<P>,
+            data: ptr::from_ref(queue).cast(),
+            group: ptr::null(),
         }
     }
 

@@ -295,16 +295,9 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
         let worker = Context::worker_of(self.scope.registry());
         let index = worker.map_or(self.fifos.len() - 1, Worker::place);
         self.fifos[index].push(job);
-        // One that runs the oldest: as many as there are jobs, so each finds one.
-        // SAFETY: as above; a scope's job does not unwind.
-        let next = unsafe {
-            Job::new(move |migrated| {
-                let Some(job) = (*me).fifos[index].take_first() else {
-                    unreachable!("one for each pushed");
-                };
-                job.run(migrated);
-            })
-        };
+        // One for each job, so that each finds one.
+        // SAFETY: the scope, which has the queue, waits for the job that this one runs.
+        let next = unsafe { Job::oldest_of(&*self.fifos[index]) };
         let next = next.in_group(&raw const self.scope.group);
         match worker {
             Some(worker) => worker.push_spawned(next),

@@ -22,11 +22,13 @@ mod cpuset;
 mod display;
 mod known;
 mod order;
+mod recent;
 mod sysfs;
 
 pub use affinity::{Affinity, AffinityError, ParseAffinityError};
 pub(crate) use cgroup::{Counters, Groups, Quota};
 pub(crate) use cpuset::CpuSet;
+pub(crate) use recent::recent;
 pub(crate) use sysfs::{Tree, busy_time};
 
 use std::path::Path;

@@ -127,11 +127,15 @@ unsafe fn post(at: *const u64) {
 }
 
 /// Waits for an iteration: its numbers are the first `registers`, and then those on the `stack`.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64"
+))]
 unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
     #[cfg(target_arch = "x86_64")]
     const REGISTERS: usize = 6;
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
     const REGISTERS: usize = 8;
     let context = context();
     let Some(share) = current(context) else {
@@ -196,6 +200,31 @@ macro_rules! variadic {
                     "mov x1, x9",
                     "bl {wait}",
                     "ldp x29, x30, [sp], #80",
+                    "ret",
+                    wait = sym wait,
+                )
+            }
+
+            #[cfg(target_arch = "riscv64")]
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() {
+                std::arch::naked_asm!(
+                    "addi sp, sp, -80",
+                    "sd ra, 64(sp)",
+                    "sd a0, 0(sp)",
+                    "sd a1, 8(sp)",
+                    "sd a2, 16(sp)",
+                    "sd a3, 24(sp)",
+                    "sd a4, 32(sp)",
+                    "sd a5, 40(sp)",
+                    "sd a6, 48(sp)",
+                    "sd a7, 56(sp)",
+                    "mv a0, sp",
+                    "addi a1, sp, 80",
+                    "call {wait}",
+                    "ld ra, 64(sp)",
+                    "addi sp, sp, 80",
                     "ret",
                     wait = sym wait,
                 )

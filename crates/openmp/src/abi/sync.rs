@@ -38,7 +38,25 @@ extern "C" fn GOMP_barrier() {
     std::arch::naked_asm!("mov rdi, [rsp]", "jmp {}", sym barrier)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+extern "C" fn GOMP_barrier() {
+    std::arch::naked_asm!("mov x0, x30", "b {}", sym barrier)
+}
+
+#[cfg(target_arch = "riscv64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+extern "C" fn GOMP_barrier() {
+    std::arch::naked_asm!("mv a0, ra", "tail {}", sym barrier)
+}
+
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64"
+)))]
 export! {
     fn GOMP_barrier() {
         barrier(0);

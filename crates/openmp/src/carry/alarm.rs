@@ -28,6 +28,7 @@
 //! the lateness is chance, so the timer is set early by what it was late before. Neither the handler nor the
 //! rank waits: leaving a little too soon costs as much as waiting.
 
+use super::frame::Registers;
 use super::rank::Rank;
 use super::worker::Worker;
 use super::{code, division};
@@ -54,11 +55,6 @@ const TRIES: u32 = 6;
 
 /// Between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
-/// A loop that waits lies within so many bytes.
-const WAITING_LOOP: i64 = 64;
-
-/// The general registers, and last the instruction's address, as the kernel has them in a frame.
-type Registers = [i64; 17];
 
 /// See the module. Its worker's, and its handler's.
 pub(super) struct Alarm {
@@ -281,12 +277,6 @@ impl Alarm {
     }
 }
 
-/// Whether a rank that had these registers and has those has only waited meanwhile.
-fn spins(then: &Registers, now: &Registers) -> bool {
-    let at = 16;
-    then[..at] == now[..at] && (then[at] - now[at]).abs() < WAITING_LOOP
-}
-
 /// How long this kernel thread has been executed, in ns.
 fn thread_time() -> i64 {
     let mut time = libc::timespec {
@@ -324,22 +314,22 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             alarm.learn(now, due);
         }
     }
-    let at = frame.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+    let registers = Registers::of(frame);
     let mask = (&raw mut frame.uc_sigmask).cast::<u64>();
     // SAFETY: the frame has the kernel's part of the mask, a word.
     let blocked = unsafe { mask.read() };
-    if !code::is_programs(at) || rank.held.get() > 0 || blocked != alarm.mask.get() {
+    if !code::is_programs(registers.at) || rank.held.get() > 0 || blocked != alarm.mask.get() {
         alarm.put_off(now);
         return;
     }
-    let registers = Registers::try_from(&frame.uc_mcontext.gregs[..17]).unwrap_or_default();
     match alarm.noted.take() {
         None if !by_timer => {
             alarm.noted.set(Some((registers, thread_time())));
             return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
         }
         Some((noted, then))
-            if spins(&noted, &registers) && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
+            if noted.spin_until(&registers)
+                && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
         {
             division::of_hall().inspect(|it| it.found_spinning());
         }
@@ -361,7 +351,7 @@ fn current_worker(rank: &Rank) -> &'static Worker {
     unsafe { &*rank.worker.get() }
 }
 
-/// The rank's: by FS, which is the rank's wherever it runs.
+/// The rank's: by the thread pointer, which is the rank's wherever it runs.
 #[inline(never)]
 fn errno() -> c_int {
     // SAFETY: the C library's word of this thread.
@@ -372,22 +362,4 @@ fn errno() -> c_int {
 fn set_errno(error: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = error };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loop_that_counts_does_not_spin() {
-        let mut then: Registers = std::array::from_fn(|register| register as i64);
-        let mut now = then;
-        now[16] += 12;
-        assert!(spins(&then, &now));
-        now[3] += 1;
-        assert!(!spins(&then, &now));
-        // Elsewhere by now.
-        (then[3], then[16]) = (now[3], 1_000);
-        assert!(!spins(&then, &now));
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
-//! is to exchange the stack pointer and FS, some 15 ns. `threadprivate` variables, `errno`,
+//! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
 //! `malloc` and `pthread_self` are those of the rank, whichever worker it is on.
 //!
 //! # Who runs what
@@ -54,6 +54,7 @@ mod alarm;
 mod checked;
 mod code;
 mod division;
+mod frame;
 mod pulse;
 mod rank;
 mod spare;
@@ -209,7 +210,7 @@ fn leader() -> &'static Rank {
         // SAFETY: it lives for ever.
         let rank = unsafe { &*known };
         // Another thread may lead now.
-        rank.fs.set(switch::fs_base());
+        rank.thread_pointer.set(switch::thread_pointer());
         return rank;
     }
     let rank = Box::leak(Box::new(Rank::new()));

@@ -14,7 +14,7 @@ pub(crate) struct Rank {
     pub(super) word: RankWord<Native>,
     /// Where its stack was left; its owner's.
     pub(super) stack: UnsafeCell<usize>,
-    pub(super) fs: Cell<usize>,
+    pub(super) thread_pointer: Cell<usize>,
     /// What it waits for; its owner's. On its stack.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
     /// The worker that executes it.
@@ -42,7 +42,7 @@ impl Rank {
         Self {
             word: RankWord::running(),
             stack: UnsafeCell::new(0),
-            fs: Cell::new(switch::fs_base()),
+            thread_pointer: Cell::new(switch::thread_pointer()),
             condition: Cell::new(None),
             worker: Cell::new(std::ptr::null()),
             id: AtomicU32::new(0),
@@ -89,7 +89,7 @@ impl Rank {
         // SAFETY: the worker executes this rank, and waits where it went here.
         unsafe {
             let worker = &*self.worker.get();
-            switch::switch(self.stack.get(), *worker.stack.get(), worker.fs);
+            switch::switch(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
         }
         self.condition.set(None);
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) struct Worker {
     pub(super) index: usize,
     pub(super) stack: UnsafeCell<usize>,
-    pub(super) fs: usize,
+    pub(super) thread_pointer: usize,
     /// Times that it has changed ranks.
     pub(super) switches: AtomicU64,
     /// The rank that it executes. It and its signal handler write it.
@@ -44,7 +44,7 @@ impl Worker {
         Self {
             index,
             stack: UnsafeCell::new(0),
-            fs: switch::fs_base(),
+            thread_pointer: switch::thread_pointer(),
             switches: AtomicU64::new(0),
             current: AtomicPtr::new(ptr::null_mut()),
             alarm: Alarm::new(),
@@ -126,7 +126,13 @@ impl Worker {
             self.alarm.set(now, budget);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
-        unsafe { switch::switch(self.stack.get(), *rank.stack.get(), rank.fs.get()) };
+        unsafe {
+            switch::switch(
+                self.stack.get(),
+                *rank.stack.get(),
+                rank.thread_pointer.get(),
+            )
+        };
         self.has_left(rank);
     }
 

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Ticks. On x86-64 the time-stamp counter, on 64-bit Arm the virtual counter,
-/// elsewhere nanoseconds.
+/// Ticks. On x86-64 the time-stamp counter, on 64-bit Arm the virtual counter, on 64-bit RISC-V
+/// the timer, elsewhere nanoseconds.
 #[inline(always)]
 pub(super) fn now() -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -24,7 +24,23 @@ pub(super) fn now() -> u64 {
         }
         ticks
     }
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(all(target_arch = "riscv64", not(miri)))]
+    {
+        let ticks: u64;
+        // SAFETY: Linux lets user mode read the timer, from which its own clocks are made.
+        unsafe {
+            core::arch::asm!("rdtime {}", out(reg) ticks, options(nomem, nostack));
+        }
+        ticks
+    }
+    #[cfg(any(
+        miri,
+        not(any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64"
+        ))
+    ))]
     {
         nanoseconds()
     }
@@ -91,7 +107,11 @@ const CALIBRATION: u64 = 500_000;
 fn calibrate() -> f64 {
     if cfg!(any(
         miri,
-        not(any(target_arch = "x86_64", target_arch = "aarch64"))
+        not(any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64"
+        ))
     )) {
         // They are nanoseconds.
         return 1.0;

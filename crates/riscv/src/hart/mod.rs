@@ -31,6 +31,9 @@ pub(crate) trait Machine {
     /// Whether the hart must suspend at the end of a block, since others come first.
     fn must_pause(&mut self) -> bool;
 
+    /// Whether the time of the hart's alarm is over.
+    fn is_rung(&self) -> bool;
+
     /// A spin loop's hint goes by.
     fn relax(&mut self);
 
@@ -50,6 +53,8 @@ pub(crate) trait Machine {
 pub(crate) enum Stop {
     /// It goes on where it is when the machine resumes it.
     Suspended,
+    /// Its alarm's time is over; it may go on.
+    Rung,
     /// At an `ecall`, which it is past.
     SystemCall,
     /// At an `ebreak`.
@@ -130,6 +135,11 @@ impl Hart {
     /// Another hart may have run on this core: what `lr` read no longer counts.
     pub(crate) fn lose_reservation(&mut self) {
         self.reservation = None;
+    }
+
+    /// Whether it is in the midst of nothing: of no access, and of no wait in a spin loop.
+    pub(crate) fn is_between_instructions(&self) -> bool {
+        self.waiting.is_none() && !self.split && !self.laps.is_parked()
     }
 
     #[inline(always)]

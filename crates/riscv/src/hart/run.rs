@@ -58,6 +58,9 @@ pub(crate) fn run<M: Machine>(
         if machine.must_pause() {
             return Stop::Suspended;
         }
+        if machine.is_rung() {
+            return Stop::Rung;
+        }
     }
 }
 

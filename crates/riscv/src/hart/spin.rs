@@ -31,6 +31,12 @@ pub(super) struct Laps {
     parked: Option<Parked>,
 }
 
+impl Laps {
+    pub(super) fn is_parked(&self) -> bool {
+        self.parked.is_some()
+    }
+}
+
 /// A wait in a loop that counts.
 struct Parked {
     counter: Option<Counter>,

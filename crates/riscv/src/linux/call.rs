@@ -1,6 +1,6 @@
 //! System calls by number.
 
-use super::errno::{EINVAL, ENOSYS, ENOTTY, EPERM, ESRCH, Errno};
+use super::errno::{EINVAL, ENOSYS, ENOTTY, ESRCH, Errno};
 use super::task::{Outcome, Task};
 use super::{PROCESS, Process, World};
 
@@ -36,15 +36,17 @@ macro_rules! calls {
 calls! {
     17 getcwd, 23 dup, 24 dup3, 25 fcntl, 29 ioctl, 34 mkdirat, 35 unlinkat, 46 ftruncate,
     48 faccessat, 49 chdir, 56 openat, 57 close, 59 pipe2, 61 getdents64, 62 lseek, 63 read,
-    64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 78 readlinkat, 79 newfstatat,
+    64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 73 ppoll, 78 readlinkat, 79 newfstatat,
     80 fstat, 82 fsync, 93 exit, 94 exit_group, 96 set_tid_address, 98 futex,
-    99 set_robust_list, 101 nanosleep, 113 clock_gettime, 114 clock_getres,
+    99 set_robust_list, 101 nanosleep, 107 timer_create, 108 timer_gettime,
+    109 timer_getoverrun, 110 timer_settime, 111 timer_delete, 113 clock_gettime, 114 clock_getres,
     115 clock_nanosleep, 122 sched_setaffinity, 123 sched_getaffinity, 124 sched_yield,
     129 kill, 130 tkill, 131 tgkill, 132 sigaltstack, 134 rt_sigaction, 135 rt_sigprocmask,
-    139 rt_sigreturn, 153 times, 160 uname, 163 getrlimit, 165 getrusage, 166 umask, 167 prctl,
+    138 rt_sigqueueinfo, 139 rt_sigreturn, 153 times, 160 uname, 163 getrlimit, 165 getrusage, 166 umask, 167 prctl,
     168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid, 175 geteuid, 176 getgid,
     177 getegid, 178 gettid, 179 sysinfo, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap,
-    226 mprotect, 233 madvise, 259 riscv_flush_icache, 261 prlimit64, 276 renameat2, 278 getrandom,
+    226 mprotect, 233 madvise, 240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 261 prlimit64,
+    276 renameat2, 278 getrandom,
     283 membarrier, 291 statx,
 }
 
@@ -88,6 +90,7 @@ impl Process {
             rt_sigreturn => return self.return_from_signal(task),
             nanosleep => return self.nap(task, world, [0, 0, a, b]),
             clock_nanosleep => return self.nap(task, world, [a, b, c, d]),
+            ppoll => return self.sleep_without_files(task, world, b, c),
             sched_setaffinity => {
                 return self
                     .set_affinity(task, world, a, b, c)
@@ -128,10 +131,7 @@ impl Process {
             getcpu => self
                 .write_word(a, world.core())
                 .and_then(|_| self.write_word(b, 0)),
-            kill => match a as u32 {
-                PROCESS => self.send(PROCESS, b),
-                _ => Err(EPERM),
-            },
+            kill => self.kill(a, b),
             tkill => self.send(a as u32, b),
             tgkill => {
                 if a as u32 == PROCESS {
@@ -142,7 +142,15 @@ impl Process {
             }
             rt_sigaction => self.set_action(a, b, c),
             rt_sigprocmask => self.set_mask(task, a, b, c),
-            sigaltstack => Ok(0),
+            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(PROCESS, b, c),
+            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(b as u32, c, d),
+            rt_sigqueueinfo | rt_tgsigqueueinfo => Err(ESRCH),
+            sigaltstack => self.set_alternate(task, a, b),
+            timer_create => self.make_timer(task, a, b, c),
+            timer_settime => self.set_timer(world, a, b, c, d),
+            timer_gettime => self.tell_timer(world, a, b),
+            timer_getoverrun => self.timer_overruns(a),
+            timer_delete => self.delete_timer(a),
             clock_gettime => self.tell_time(world, a, b),
             clock_getres => self.write_time(b, 1),
             gettimeofday => self.tell_time_of_day(world, a),
@@ -185,11 +193,11 @@ impl Process {
             dup3 => self.files.duplicate_to(a, b),
             fcntl => self.files.control(a, b, c),
             pipe2 => self.make_pipe(a),
-            newfstatat => self.stat_at(a, b, c, d),
+            newfstatat => self.stat_at(world, a, b, c, d),
             fstat => self.stat_file(a, b),
-            statx => self.stat_extended(a, b, c, e),
+            statx => self.stat_extended(world, a, b, c, e),
             readlinkat => self.read_link(a, b, c, d),
-            faccessat => self.access(a, b),
+            faccessat => self.access(world, a, b),
             getcwd => self.working_directory(a, b),
             chdir => self.change_directory(a),
             mkdirat => self.make_directory(a, b),

@@ -113,6 +113,7 @@ impl Task {
             Asked::Time => world.nanoseconds(),
             Asked::Exit(status) => {
                 hart.retired += 1;
+                process.retired += 1;
                 return Some(self.exit(process, status));
             }
         };
@@ -124,6 +125,7 @@ impl Task {
         hart.x[to as usize & 63] = result;
         hart.pc = hart.pc.wrapping_add(instruction.length.into());
         hart.retired += 1;
+        process.retired += 1;
         None
     }
 }

@@ -3,6 +3,7 @@
 use super::files::{Files, Sink};
 use super::memory::MAPPINGS;
 use super::signals::Signals;
+use super::timers::Timers;
 use super::{PROCESS, Process, Task, Thread};
 use crate::elf::{Elf, Symbols};
 use crate::error::RunError;
@@ -26,6 +27,8 @@ pub(crate) struct Start {
     pub(crate) folder: PathBuf,
     pub(crate) memory: u64,
     pub(crate) seed: u64,
+    /// How many cores the main thread may run on; all if it is not said.
+    pub(crate) cpus: Option<u32>,
     pub(crate) output: Sink,
     pub(crate) error: Sink,
 }
@@ -42,14 +45,8 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         sources: Sources::default(),
         files,
         signals: Signals::default(),
-        threads: [(
-            PROCESS,
-            Thread {
-                handle: 0,
-                pending: 0,
-            },
-        )]
-        .into(),
+        timers: Timers::default(),
+        threads: [(PROCESS, Thread::new(0))].into(),
         next_thread: PROCESS + 1,
         heap: (0, 0),
         random: start.seed,
@@ -92,7 +89,9 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
             file: name,
             what: "its arguments and environment do not fit its stack of 8 MiB".into(),
         })?;
-    Ok((process, Task::new(hart, PROCESS)))
+    let mut task = Task::new(hart, PROCESS);
+    task.cores = (0..start.cpus.unwrap_or(0) as usize).collect();
+    Ok((process, task))
 }
 
 fn read(name: &str, path: &Path) -> Result<Elf, RunError> {

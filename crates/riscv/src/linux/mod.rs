@@ -15,6 +15,7 @@ mod signals;
 mod task;
 mod threads;
 mod time;
+mod timers;
 mod world;
 
 pub use call::system_calls;
@@ -27,15 +28,25 @@ use crate::hart::Code;
 use crate::memory::Space;
 use crate::source::Sources;
 use files::Files;
-use signals::Signals;
+use signals::{Sent, Signals};
 use std::collections::BTreeMap;
+use timers::Timers;
 
 /// What a process knows of one of its threads.
 struct Thread {
     /// The machine's own number of it.
     handle: u32,
-    /// Signals that were sent to it, by their bits.
-    pending: u64,
+    /// Signals that were sent to it, in their order.
+    pending: Vec<Sent>,
+}
+
+impl Thread {
+    fn new(handle: u32) -> Self {
+        Self {
+            handle,
+            pending: Vec::new(),
+        }
+    }
 }
 
 /// A program in execution.
@@ -46,6 +57,7 @@ pub(crate) struct Process {
     sources: Sources,
     files: Files,
     signals: Signals,
+    timers: Timers,
     /// Threads by number; the main thread has the process's.
     threads: BTreeMap<u32, Thread>,
     next_thread: u32,
@@ -62,7 +74,7 @@ pub(crate) struct Process {
     pub(crate) failure: Option<String>,
     /// What killed the program, for its user.
     pub(crate) message: Option<String>,
-    /// Instructions of tasks that are no more.
+    /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
 

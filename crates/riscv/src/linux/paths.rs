@@ -59,6 +59,14 @@ impl Process {
         }
     }
 
+    /// Where the host has a file. What the simulated system tells of itself is never the host's.
+    fn host(&self, path: &Path) -> Result<PathBuf, Errno> {
+        if proc::is_systems(path) {
+            return Err(ENOENT);
+        }
+        Ok(self.files.host_path(path))
+    }
+
     pub(super) fn open<W: World>(
         &mut self,
         world: &W,
@@ -75,7 +83,7 @@ impl Process {
                 at,
             });
         }
-        let host = self.files.host_path(&path);
+        let host = self.host(&path)?;
         if host.is_dir() {
             if flags & 3 != 0 {
                 return Err(Errno(21));
@@ -182,21 +190,26 @@ impl Process {
         Ok(match self.files.get(number)? {
             Open::File { file, .. } => Stat::of(&file.metadata()?),
             Open::Folder { path, .. } => Stat::of(&path.metadata()?),
-            Open::Text { bytes, .. } => Stat {
-                mode: 0o10_0444,
-                size: bytes.len() as u64,
-                ..STREAM
-            },
+            Open::Text { .. } => TEXT,
             _ => STREAM,
         })
     }
 
-    fn metadata_at(&mut self, folder: u64, address: u64, flags: u64) -> Result<Stat, Errno> {
+    fn metadata_at<W: World>(
+        &mut self,
+        world: &W,
+        folder: u64,
+        address: u64,
+        flags: u64,
+    ) -> Result<Stat, Errno> {
         if flags & EMPTY_PATH != 0 && self.path(address)?.as_os_str().is_empty() {
             return self.metadata(folder);
         }
         let path = self.path_at(folder, address)?;
-        let host = self.files.host_path(&path);
+        if proc::text(self, world, &path).is_some() {
+            return Ok(TEXT);
+        }
+        let host = self.host(&path)?;
         let found = if flags & NO_FOLLOW != 0 {
             host.symlink_metadata()
         } else {
@@ -211,20 +224,28 @@ impl Process {
         Ok(0)
     }
 
-    pub(super) fn stat_at(&mut self, folder: u64, address: u64, to: u64, flags: u64) -> Value {
-        let stat = self.metadata_at(folder, address, flags)?;
+    pub(super) fn stat_at<W: World>(
+        &mut self,
+        world: &W,
+        folder: u64,
+        address: u64,
+        to: u64,
+        flags: u64,
+    ) -> Value {
+        let stat = self.metadata_at(world, folder, address, flags)?;
         self.space.write(to, &stat.classic())?;
         Ok(0)
     }
 
-    pub(super) fn stat_extended(
+    pub(super) fn stat_extended<W: World>(
         &mut self,
+        world: &W,
         folder: u64,
         address: u64,
         flags: u64,
         to: u64,
     ) -> Value {
-        let stat = self.metadata_at(folder, address, flags)?;
+        let stat = self.metadata_at(world, folder, address, flags)?;
         self.space.write(to, &stat.extended())?;
         Ok(0)
     }
@@ -234,7 +255,7 @@ impl Process {
         let link = if path == Path::new("/proc/self/exe") {
             PathBuf::from(&self.executable)
         } else {
-            fs::read_link(self.files.host_path(&path))?
+            fs::read_link(self.host(&path)?)?
         };
         let bytes = link.as_os_str().as_bytes();
         let length = bytes.len().min(length as usize);
@@ -242,9 +263,8 @@ impl Process {
         Ok(length as u64)
     }
 
-    pub(super) fn access(&mut self, folder: u64, address: u64) -> Value {
-        let path = self.path_at(folder, address)?;
-        self.files.host_path(&path).metadata()?;
+    pub(super) fn access<W: World>(&mut self, world: &W, folder: u64, address: u64) -> Value {
+        self.metadata_at(world, folder, address, 0)?;
         Ok(0)
     }
 
@@ -260,7 +280,7 @@ impl Process {
 
     pub(super) fn change_directory(&mut self, address: u64) -> Value {
         let path = self.path(address)?;
-        let host = self.files.host_path(&path).canonicalize()?;
+        let host = self.host(&path)?.canonicalize()?;
         if !host.is_dir() {
             return Err(ENOTDIR);
         }
@@ -270,13 +290,13 @@ impl Process {
 
     pub(super) fn make_directory(&mut self, folder: u64, address: u64) -> Value {
         let path = self.path_at(folder, address)?;
-        fs::create_dir(self.files.host_path(&path))?;
+        fs::create_dir(self.host(&path)?)?;
         Ok(0)
     }
 
     pub(super) fn unlink(&mut self, folder: u64, address: u64, flags: u64) -> Value {
         let path = self.path_at(folder, address)?;
-        let host = self.files.host_path(&path);
+        let host = self.host(&path)?;
         if flags & REMOVE_FOLDER != 0 {
             fs::remove_dir(host)?
         } else {
@@ -289,7 +309,7 @@ impl Process {
     pub(super) fn rename(&mut self, arguments: [u64; 6]) -> Value {
         let [folder, from, to_folder, to, flags, _] = arguments;
         let (from, to) = (self.path_at(folder, from)?, self.path_at(to_folder, to)?);
-        let [from, to] = [from, to].map(|path| self.files.host_path(&path));
+        let (from, to) = (self.host(&from)?, self.host(&to)?);
         if flags & !NO_REPLACE != 0 {
             return Err(EINVAL);
         }
@@ -349,6 +369,12 @@ const STREAM: Stat = Stat {
     size: 0,
     blocks: 0,
     times: [(0, 0); 3],
+};
+
+/// A file that the simulated system makes up: as under Linux, its size is not known before.
+const TEXT: Stat = Stat {
+    mode: 0o10_0444,
+    ..STREAM
 };
 
 impl Stat {

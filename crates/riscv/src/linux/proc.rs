@@ -4,6 +4,11 @@ use super::{PROCESS, Process, World};
 use std::fmt::Write;
 use std::path::Path;
 
+/// Whether a path is the system's own, there or not: the host's would tell of another machine.
+pub(super) fn is_systems(path: &Path) -> bool {
+    ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
+}
+
 /// The text of such a file; `None` for other files.
 pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
@@ -52,7 +57,6 @@ pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Optio
         },
         "/proc/sys/kernel/osrelease" => "6.1.0\n".into(),
         "/proc/sys/vm/overcommit_memory" => "0\n".into(),
-        "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size" => return None,
         _ => return None,
     })
 }

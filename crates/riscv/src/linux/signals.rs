@@ -1,9 +1,10 @@
-//! Signals, as far as threads send them to each other and faults raise them.
+//! Signals, as far as threads send them to each other, timers send them and faults raise them.
 //!
-//! A signal is taken when its thread next leaves the kernel. It does not interrupt a wait.
+//! A thread takes a signal between two blocks of instructions, or when it leaves the kernel. A
+//! signal does not interrupt a wait in the kernel.
 
 use super::Process;
-use super::errno::{EFAULT, EINVAL, ESRCH, Value};
+use super::errno::{EFAULT, EINVAL, ENOMEM, EPERM, ESRCH, Value};
 use super::task::{Outcome, Task};
 use std::collections::BTreeMap;
 
@@ -43,7 +44,51 @@ impl Signal {
     fn bit(self) -> u64 {
         1 << (self.0 - 1)
     }
+
+    /// Whether each one that is sent arrives; of others a second one is lost while the first waits.
+    pub(super) fn is_queued(self) -> bool {
+        self.0 >= 32
+    }
 }
+
+/// A signal on its way to a thread, and what `siginfo` tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) signal: Signal,
+    /// By what it was sent.
+    pub(super) code: i32,
+    /// The words at 16 and 24: the sender, the timer or the address of a fault; and a value.
+    pub(super) words: [u64; 2],
+}
+
+/// `si_code`: by `kill`, by a timer, by `tgkill`, by the hart's own instruction.
+const BY_KILL: i32 = 0;
+pub(super) const BY_TIMER: i32 = -2;
+const BY_THREAD: i32 = -6;
+const BY_FAULT: i32 = 1;
+
+impl Sent {
+    /// What the hart's own instruction raised, at an address.
+    pub(super) fn fault(signal: Signal, address: u64) -> Self {
+        Self {
+            signal,
+            code: BY_FAULT,
+            words: [address, 0],
+        }
+    }
+}
+
+/// Nanoseconds between two looks for signals of a thread that computes or spins.
+const LOOK: u64 = 100_000;
+
+/// The stack that handlers may have of their own, as `sigaltstack` has it: address, flags, size.
+pub(super) type Alternate = [u64; 3];
+
+/// No such stack.
+pub(super) const NO_ALTERNATE: Alternate = [0, STACK_OFF, 0];
+const STACK_IN_USE: u64 = 1;
+const STACK_OFF: u64 = 2;
+const LEAST_STACK: u64 = 2_048;
 
 #[derive(Clone, Copy)]
 struct Action {
@@ -60,9 +105,12 @@ pub(super) struct Signals {
 
 const IGNORE: u64 = 1;
 const NO_DEFER: u64 = 0x4000_0000;
+const ON_ALTERNATE: u64 = 0x0800_0000;
 /// Bytes of the frame: siginfo, ucontext with 32 + 32 registers and fcsr.
 const INFO: u64 = 128;
-/// From the frame's start: where its `ucontext` has the signal mask and the registers.
+/// From the frame's start: where its `ucontext` has the alternate stack, the signal mask and the
+/// registers.
+const STACK: u64 = INFO + 16;
 const MASK: u64 = INFO + 40;
 const REGISTERS: u64 = INFO + 176;
 const FLOATS: u64 = REGISTERS + 256;
@@ -119,33 +167,112 @@ impl Process {
         Ok(0)
     }
 
-    /// Sends a signal to a thread; 0 only asks whether it is there.
+    /// `kill`: to the main thread.
+    pub(super) fn kill(&mut self, process: u64, number: u64) -> Value {
+        if process as u32 != super::PROCESS {
+            return Err(EPERM);
+        }
+        self.send_by(super::PROCESS, number, BY_KILL, 0)
+    }
+
+    /// `tkill`, `tgkill`.
     pub(super) fn send(&mut self, thread: u32, number: u64) -> Value {
+        self.send_by(thread, number, BY_THREAD, 0)
+    }
+
+    /// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: with a value.
+    pub(super) fn queue(&mut self, thread: u32, number: u64, info: u64) -> Value {
+        let code = self.space.read_u32(info.wrapping_add(8))? as i32;
+        let value = self.space.read_u64(info.wrapping_add(24))?;
+        // What the kernel sends has codes from 0 on.
+        if code >= 0 {
+            return Err(EPERM);
+        }
+        self.send_by(thread, number, code, value)
+    }
+
+    /// Sends a signal to a thread; 0 only asks whether it is there.
+    fn send_by(&mut self, thread: u32, number: u64, code: i32, value: u64) -> Value {
+        if number > 64 {
+            return Err(EINVAL);
+        }
+        let sent = Sent {
+            signal: Signal(number),
+            code,
+            words: [u64::from(super::PROCESS) | 1_000 << 32, value],
+        };
         let thread = self.threads.get_mut(&thread).ok_or(ESRCH)?;
-        match number {
-            0 => {}
-            1..=64 => thread.pending |= Signal(number).bit(),
-            _ => return Err(EINVAL),
+        if number != 0 {
+            thread.receive(sent);
         }
         Ok(0)
     }
 
-    /// The next signal that the task takes.
+    /// When a thread is to look for signals again, at the latest: its next timer, and where there
+    /// are handlers after a time, since who sends a signal does not disturb who computes.
+    pub(super) fn next_look(&self, number: u32, now: u64) -> Option<u64> {
+        let mut actions = self.signals.actions.values();
+        let handles = actions.any(|action| action.handler > IGNORE);
+        let look = handles.then_some(now + LOOK);
+        look.into_iter().chain(self.timers.next_of(number)).min()
+    }
+
+    /// Whether a signal waits that the task would take.
+    pub(super) fn is_sent(&self, task: &Task) -> bool {
+        let thread = self.threads.get(&task.number);
+        let mut pending = thread.into_iter().flat_map(|thread| &thread.pending);
+        pending.any(|sent| sent.signal.bit() & task.mask == 0)
+    }
+
+    /// The next signal that the task takes: the one with the least number.
     #[inline]
-    pub(super) fn next_signal(&mut self, task: &Task) -> Option<Signal> {
-        let thread = self.threads.get_mut(&task.number)?;
-        let open = thread.pending & !task.mask;
-        if open == 0 {
+    pub(super) fn next_signal(&mut self, task: &Task) -> Option<Sent> {
+        let pending = &mut self.threads.get_mut(&task.number)?.pending;
+        if pending.is_empty() {
             return None;
         }
-        let signal = Signal(u64::from(open.trailing_zeros()) + 1);
-        thread.pending &= !signal.bit();
-        Some(signal)
+        let open = pending.iter().enumerate();
+        let open = open.filter(|(_, sent)| sent.signal.bit() & task.mask == 0);
+        let (at, _) = open.min_by_key(|(at, sent)| (sent.signal.0, *at))?;
+        Some(pending.remove(at))
+    }
+
+    /// `sigaltstack`.
+    pub(super) fn set_alternate(&mut self, task: &mut Task, new: u64, old: u64) -> Value {
+        let [start, flags, size] = task.alternate;
+        let in_use = task.is_on_alternate();
+        if old != 0 {
+            let flags = if in_use { STACK_IN_USE } else { flags };
+            for (at, word) in (0..).zip([start, flags, size]) {
+                self.space.write_u64(old.wrapping_add(8 * at), word)?;
+            }
+        }
+        if new != 0 {
+            if in_use {
+                return Err(EPERM);
+            }
+            let mut stack = [0; 3];
+            for (at, word) in (0..).zip(&mut stack) {
+                *word = self.space.read_u64(new.wrapping_add(8 * at))?;
+            }
+            // Flags are a word of 32 bits; nothing but "off" is kept.
+            let off = stack[1] as u32 as u64 & STACK_OFF != 0;
+            if !off && stack[2] < LEAST_STACK {
+                return Err(ENOMEM);
+            }
+            task.alternate = if off {
+                NO_ALTERNATE
+            } else {
+                [stack[0], 0, stack[2]]
+            };
+        }
+        Ok(0)
     }
 
     /// Makes the task run the handler; `false` if there is none. An ignored signal counts as
     /// handled.
-    pub(super) fn deliver(&mut self, task: &mut Task, signal: Signal) -> bool {
+    pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {
+        let signal = sent.signal;
         let Some(&action) = self.signals.actions.get(&signal.0) else {
             return false;
         };
@@ -154,8 +281,15 @@ impl Process {
             IGNORE => return !matches!(signal, ILLEGAL | TRAP | BUS | SEGMENT),
             _ => {}
         }
+        let [start, off, size] = task.alternate;
+        let moves = action.flags & ON_ALTERNATE != 0 && off == 0 && !task.is_on_alternate();
         let hart = &mut task.hart;
-        let Some(frame) = hart.x[2].checked_sub(FRAME).map(|frame| frame & !15) else {
+        let top = if moves {
+            start.wrapping_add(size)
+        } else {
+            hart.x[2]
+        };
+        let Some(frame) = top.checked_sub(FRAME).map(|frame| frame & !15) else {
             return false;
         };
         let mut bytes = vec![0; FRAME as usize];
@@ -163,8 +297,12 @@ impl Process {
             bytes[at as usize..at as usize + 8].copy_from_slice(&word.to_le_bytes());
         };
         put(0, signal.0);
-        // The sender's code and its number: this process.
-        put(8, -6i32 as u32 as u64);
+        put(8, sent.code as u32 as u64);
+        put(16, sent.words[0]);
+        put(24, sent.words[1]);
+        for (at, word) in (0..).zip(task.alternate) {
+            put(STACK + 8 * at, word);
+        }
         put(MASK, task.mask);
         put(REGISTERS, hart.pc);
         for at in 1..32 {
@@ -235,6 +373,7 @@ impl Process {
         (hart.fflags, hart.frm) = (fcsr as u8 & 31, (fcsr >> 5) as u8 & 7);
         hart.pc = get(REGISTERS);
         task.mask = get(MASK);
+        task.alternate = std::array::from_fn(|at| get(STACK + 8 * at as u64));
         Outcome::Restored
     }
 }

@@ -1,7 +1,7 @@
 //! A thread of the program: a hart, and what the kernel keeps of it.
 
 use super::errno::{ETIMEDOUT, Errno};
-use super::signals::{self, Signal};
+use super::signals::{self, Alternate, NO_ALTERNATE, Sent, Signal};
 use super::world::Entry;
 use super::{Process, World};
 use crate::hart::{Hart, Stop, run};
@@ -16,6 +16,8 @@ pub(crate) struct Task {
     pub(super) clear: u64,
     /// Signals that it does not take now.
     pub(super) mask: u64,
+    /// Where its handlers run that ask for a stack of their own.
+    pub(super) alternate: Alternate,
     phase: Phase,
     /// Cores it may run on; none for all.
     pub(super) cores: Vec<usize>,
@@ -83,6 +85,7 @@ impl Task {
             number,
             clear: 0,
             mask: 0,
+            alternate: NO_ALTERNATE,
             phase: Phase::Runs,
             cores: Vec::new(),
             until: None,
@@ -95,6 +98,12 @@ impl Task {
 
     pub(crate) fn cores(&self) -> &[usize] {
         &self.cores
+    }
+
+    /// Whether its stack pointer is within its alternate stack.
+    pub(super) fn is_on_alternate(&self) -> bool {
+        let [start, off, size] = self.alternate;
+        off == 0 && self.hart.x[2].wrapping_sub(start) <= size
     }
 
     /// Makes the task ready to go on on another machine. If it `waits` on this one, at most until a
@@ -165,10 +174,12 @@ impl Task {
                     };
                 }
             }
-            if let Some(state) = self.take_signals(process) {
+            if let Some(state) = self.take_signals(process, world) {
                 return state;
             }
+            let before = self.hart.retired;
             let stop = run(&mut self.hart, &mut process.space, &mut process.code, world);
+            process.retired += self.hart.retired - before;
             if let Some(state) = self.stopped(stop, process, world) {
                 return state;
             }
@@ -183,6 +194,7 @@ impl Task {
     ) -> Option<TaskState> {
         match stop {
             Stop::Suspended => return Some(TaskState::Suspended),
+            Stop::Rung => {}
             Stop::SystemCall => {
                 world.enter(entry(&self.hart.x));
                 // The kernel's way out loses what `lr` reserved.
@@ -190,17 +202,21 @@ impl Task {
                 self.phase = Phase::Called;
             }
             Stop::Custom(instruction) => return self.custom(instruction, process, world),
-            Stop::Breakpoint => return self.fault(process, signals::TRAP, "ebreak".into()),
+            Stop::Breakpoint => {
+                let sent = Sent::fault(signals::TRAP, self.hart.pc);
+                return self.fault(process, sent, "ebreak".into());
+            }
             Stop::Misaligned(address) => {
                 let what = format!("an atomic access to {address:#x}, which is not aligned");
-                return self.fault(process, signals::BUS, what);
+                return self.fault(process, Sent::fault(signals::BUS, address), what);
             }
             Stop::Illegal(word) => {
                 let what = format!(
                     "the bits {word:#010x} are no instruction that this machine has \
                      ({EXTENSIONS}; compile with -march=rv64gc)"
                 );
-                return self.fault(process, signals::ILLEGAL, what);
+                let sent = Sent::fault(signals::ILLEGAL, self.hart.pc);
+                return self.fault(process, sent, what);
             }
             Stop::Fault(fault) if fault.exhausted => {
                 process.failure = Some(format!(
@@ -221,7 +237,8 @@ impl Task {
                     "where nothing is"
                 };
                 let what = format!("{way} {:#x}, {why}", fault.address);
-                return self.fault(process, signals::SEGMENT, what);
+                let sent = Sent::fault(signals::SEGMENT, fault.address);
+                return self.fault(process, sent, what);
             }
         }
         None
@@ -231,14 +248,14 @@ impl Task {
     pub(super) fn fault(
         &mut self,
         process: &mut Process,
-        signal: Signal,
+        sent: Sent,
         what: String,
     ) -> Option<TaskState> {
-        if process.deliver(self, signal) {
+        if process.deliver(self, sent) {
             return None;
         }
         let place = process.describe_place(self.hart.pc, self.hart.x[1]);
-        Some(self.die(process, signal, format!("{what}, at {place}")))
+        Some(self.die(process, sent.signal, format!("{what}, at {place}")))
     }
 
     pub(super) fn die(&mut self, process: &mut Process, signal: Signal, what: String) -> TaskState {
@@ -248,7 +265,6 @@ impl Task {
 
     pub(super) fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
         process.status.get_or_insert(status);
-        process.retired += std::mem::take(&mut self.hart.retired);
         TaskState::Exited
     }
 
@@ -274,22 +290,31 @@ impl Task {
             Outcome::End if self.number == super::PROCESS => {
                 self.phase = Phase::Lingers((self.hart.x[10] & 0xFF) as i32);
             }
-            Outcome::End => {
-                process.retired += std::mem::take(&mut self.hart.retired);
-                return Some(TaskState::Ended);
-            }
+            Outcome::End => return Some(TaskState::Ended),
         }
         None
     }
 
-    /// Signals that were sent to the task.
-    fn take_signals(&mut self, process: &mut Process) -> Option<TaskState> {
-        loop {
-            let signal = process.next_signal(self)?;
-            if !process.deliver(self, signal) && signal.kills() {
-                return Some(self.die(process, signal, "sent by the program".into()));
+    /// Takes the signals that were sent to the task, and sets the alarm for the next look.
+    fn take_signals<W: World>(
+        &mut self,
+        process: &mut Process,
+        world: &mut W,
+    ) -> Option<TaskState> {
+        let now = world.nanoseconds();
+        process.expire_timers(self.number, now);
+        // A handler begins between two instructions.
+        while self.hart.is_between_instructions() {
+            let Some(sent) = process.next_signal(self) else {
+                break;
+            };
+            if !process.deliver(self, sent) && sent.signal.kills() {
+                return Some(self.die(process, sent.signal, "sent by the program".into()));
             }
         }
+        let soon = process.is_sent(self).then_some(now);
+        world.alarm(soon.or_else(|| process.next_look(self.number, now)));
+        None
     }
 
     /// The registers that a system call's arguments are in.

@@ -51,13 +51,14 @@ impl Process {
             new.clear = child;
         }
         let handle = world.spawn(new);
-        self.threads.insert(number, Thread { handle, pending: 0 });
+        self.threads.insert(number, Thread::new(handle));
         Ok(number.into())
     }
 
     /// A thread ends: who joins it waits for its word to become zero.
     pub(super) fn exit_thread<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
         self.threads.remove(&task.number);
+        self.timers.remove_of(task.number);
         if task.clear != 0
             && self.space.write_u32(task.clear, 0).is_ok()
             && let Ok((page, _)) = self.space.page(task.clear, right::WRITE)

@@ -1,6 +1,6 @@
 //! Clocks, which show simulated time, and what else the kernel tells of the machine.
 
-use super::errno::{EINVAL, Errno, Value};
+use super::errno::{EINVAL, ENOSYS, Errno, Value};
 use super::task::{Outcome, Task};
 use super::{Process, World};
 use crate::memory::PAGE;
@@ -8,7 +8,7 @@ use crate::memory::PAGE;
 /// The wall clock at the start of every run: 2026-01-01 00:00:00 UTC.
 const EPOCH: u64 = 1_767_225_600;
 const SECOND: u64 = 1_000_000_000;
-const ABSOLUTE: u64 = 1;
+pub(super) const ABSOLUTE: u64 = 1;
 
 /// What a clock shows, in nanoseconds.
 pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
@@ -122,7 +122,7 @@ impl Process {
         Ok(0)
     }
 
-    /// Sleeps on a word that nobody wakes: the page at zero, which no program has.
+    /// `clock_nanosleep`.
     pub(super) fn nap<W: World>(
         &mut self,
         task: &mut Task,
@@ -137,13 +137,36 @@ impl Process {
                 time
             })
         });
-        match time {
-            Ok(time) => {
-                let time = task.rest_of_wait(world.nanoseconds()).unwrap_or(time);
-                world.futex_wait(PAGE + 8 * u64::from(task.number), Some(time));
-                Outcome::Nap
-            }
-            Err(errno) => Outcome::Fail(errno),
+        sleep(task, world, time.map(Some))
+    }
+
+    /// `ppoll` of no files: sleeps for a time, or for ever.
+    pub(super) fn sleep_without_files<W: World>(
+        &mut self,
+        task: &mut Task,
+        world: &mut W,
+        files: u64,
+        request: u64,
+    ) -> Outcome {
+        if files != 0 {
+            return Outcome::Fail(ENOSYS);
         }
+        let time = match request {
+            0 => Ok(None),
+            _ => self.read_time(request).map(Some),
+        };
+        sleep(task, world, time)
+    }
+}
+
+/// Sleeps on a word that nobody wakes: the page at zero, which no program has.
+fn sleep<W: World>(task: &mut Task, world: &mut W, time: Result<Option<u64>, Errno>) -> Outcome {
+    match time {
+        Ok(time) => {
+            let time = task.rest_of_wait(world.nanoseconds()).or(time);
+            world.futex_wait(PAGE + 8 * u64::from(task.number), time);
+            Outcome::Nap
+        }
+        Err(errno) => Outcome::Fail(errno),
     }
 }

@@ -18,6 +18,9 @@ pub(crate) trait World: Machine {
     /// Nanoseconds for which cores were busy.
     fn busy_nanoseconds(&self) -> u64;
 
+    /// When the task is to look for signals, in nanoseconds since the start.
+    fn alarm(&mut self, nanoseconds: Option<u64>);
+
     /// Sleeps on a futex; the task suspends.
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>);
 

@@ -158,6 +158,27 @@ fn flag_after(laps: u32) -> Vec<u32> {
     code
 }
 
+/// A thread that is there when the program exits has executed something, too.
+#[test]
+fn instructions_are_those_of_all_threads() {
+    const LAPS: u32 = 100_000;
+    let mut code = li(S0, DATA as u32).to_vec();
+    let count = |laps: u32| [&li(T1, laps)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat();
+    let (own, other) = (count(LAPS), count(4 * LAPS));
+    code.extend(start_thread(1 + own.len() as i32 + exit(5).len() as i32));
+    code.extend(own);
+    code.extend(exit(5));
+    code.extend(other);
+    code.extend(call(93));
+    for on in WORLDS {
+        let outcome = run(&code, on).unwrap();
+        assert_eq!(outcome.status, 5);
+        // Beside the main thread's two instructions a lap, the other one's until then: about as many.
+        let laps = outcome.instructions as f64 / f64::from(LAPS);
+        assert!((3.0..5.0).contains(&laps), "{laps}");
+    }
+}
+
 #[test]
 fn a_loop_that_waits_for_a_flag_costs_no_host_work() {
     const LAPS: u32 = 200_000;
@@ -215,6 +236,140 @@ fn a_bounded_spin_ends_when_its_count_does() {
     }
 }
 
+/// Stores a word at an offset from `S0`, the start of the data.
+fn put(offset: u32, value: u32) -> Vec<u32> {
+    let mut code = li(T0, value).to_vec();
+    code.push(s_type(0x23, 3, S0, T0, offset));
+    code
+}
+
+/// Where the tests below have their data: the flag, an action, an event, a time, a timer.
+const ACTION: u32 = 64;
+const EVENT: u32 = 128;
+const TIME: u32 = 192;
+const TIMER: u32 = 256;
+const A2: u32 = 12;
+const A3: u32 = 13;
+const SIGNAL: u32 = 34;
+
+/// Asks for a handler that sets the flag to 9, and begins to wait for it by the loop `lap`,
+/// which ends the program with the flag; `send` comes before.
+fn interrupted(send: &[u32], lap: &[u32], child: &[u32]) -> Vec<u32> {
+    let mut code = li(S0, DATA as u32).to_vec();
+    let (action, end) = (8, 3);
+    // The handler follows the action's call, what sends the signal, the loop and the end.
+    let handler = code.len() + 3 + action + send.len() + lap.len() + end;
+    code.extend(put(ACTION, CODE as u32 + 4 * handler as u32));
+    code.extend([
+        addi(A0, 0, SIGNAL as i32),
+        addi(A1, S0, ACTION as i32),
+        addi(A2, 0, 0),
+        addi(A3, 0, 8),
+    ]);
+    code.extend(call(134));
+    code.extend([addi(0, 0, 0); 2]);
+    code.extend(send);
+    code.extend(lap);
+    code.push(addi(A0, T0, 0));
+    code.extend(call(94));
+    assert_eq!(code.len(), handler);
+    code.extend([addi(T0, 0, 9), s_type(0x23, 3, S0, T0, 0), 0x0000_8067]);
+    code.extend(child);
+    code
+}
+
+/// Loops that wait for the flag: one that only waits, one that counts, one that writes elsewhere.
+fn waits() -> [Vec<u32>; 3] {
+    let load = i_type(0x03, T0, 3, S0, 0);
+    let count = addi(T1, T1, 1);
+    let write = s_type(0x23, 3, S0, T1, 512);
+    [
+        vec![load, branch(0, T0, -4)],
+        vec![count, load, branch(0, T0, -8)],
+        vec![count, write, load, branch(0, T0, -12)],
+    ]
+}
+
+#[test]
+fn a_timer_interrupts_whatever_loop_runs() {
+    let mut timer = put(EVENT + 8, SIGNAL);
+    timer.extend(put(TIME + 24, 50_000));
+    timer.extend([
+        addi(A0, 0, 1),
+        addi(A1, S0, EVENT as i32),
+        addi(A2, S0, TIMER as i32),
+    ]);
+    timer.extend(call(107));
+    timer.extend([
+        addi(A0, 0, 0),
+        addi(A1, 0, 0),
+        addi(A2, S0, TIME as i32),
+        addi(A3, 0, 0),
+    ]);
+    timer.extend(call(110));
+    for lap in waits() {
+        let code = interrupted(&timer, &lap, &[]);
+        for on in WORLDS {
+            let outcome = run(&code, on).unwrap();
+            assert_eq!((outcome.status, outcome.message), (9, None));
+            if let Some(timing) = outcome.timing {
+                let machine = Config::preset("dahu").unwrap();
+                let nanoseconds = timing.run.statistics.cycles as f64 / machine.ghz;
+                // The rest is the thread's start, three system calls and the handler.
+                assert!((50_000.0..60_000.0).contains(&nanoseconds), "{nanoseconds}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_spins_takes_a_signal_of_another() {
+    for lap in waits() {
+        // The other one comes after the handler.
+        let end = lap.len() as i32 + 3 + 3;
+        let start = start_thread(1 + end);
+        let mut child = li(T1, 30_000).to_vec();
+        child.extend([addi(T1, T1, -1), branch(1, T1, -4)]);
+        child.extend([
+            addi(A0, 0, 1_000),
+            addi(A1, 0, 1_000),
+            addi(A2, 0, SIGNAL as i32),
+        ]);
+        child.extend(call(131));
+        child.extend(call(93));
+        let code = interrupted(&start, &lap, &child);
+        for on in WORLDS {
+            assert_eq!(run(&code, on).unwrap().status, 9);
+        }
+    }
+}
+
+/// `openat` of a path, whose file is there on the host.
+#[test]
+fn what_the_host_tells_of_itself_is_not_there() {
+    let opened = |path: &str| {
+        assert!(std::path::Path::new(path).exists(), "{path}");
+        let mut code = li(S0, DATA as u32).to_vec();
+        for (at, word) in (0u32..).step_by(4).zip(path.as_bytes().chunks(4)) {
+            let mut bytes = [0; 4];
+            bytes[..word.len()].copy_from_slice(word);
+            code.extend(put(at, u32::from_le_bytes(bytes)));
+        }
+        code.extend([addi(A0, 0, -100), addi(A1, S0, 0), addi(A2, 0, 0)]);
+        code.extend(call(56));
+        // The descriptor, or the error's number negated, as a status.
+        code.extend(call(94));
+        run(&code, None).unwrap().status
+    };
+    const NOT_THERE: i32 = 256 - 2;
+    for path in ["/proc/self/mountinfo", "/proc/version", "/proc/1", "/sys"] {
+        assert_eq!(opened(path), NOT_THERE, "{path}");
+    }
+    for path in ["/proc/cpuinfo", "/proc/self/maps", "/dev/null", "/"] {
+        assert_eq!(opened(path), 3, "{path}");
+    }
+}
+
 /// Any bits are a program: it ends, or runs into its limit, and the simulator lives.
 #[test]
 fn no_program_takes_the_simulator_down() {
@@ -238,9 +393,10 @@ fn no_program_takes_the_simulator_down() {
             });
             if rng.u8(..12) == 0 {
                 // What reads standard input, or makes and removes files, is the host's.
-                const CALLS: [i32; 30] = [
-                    17, 23, 25, 29, 57, 59, 61, 62, 64, 66, 80, 93, 98, 101, 113, 115, 122, 123,
-                    124, 131, 134, 135, 139, 160, 214, 215, 216, 220, 222, 226,
+                const CALLS: [i32; 39] = [
+                    17, 23, 25, 29, 57, 59, 61, 62, 64, 66, 73, 80, 93, 98, 101, 107, 108, 109,
+                    110, 111, 113, 115, 122, 123, 124, 131, 132, 134, 135, 138, 139, 160, 214, 215,
+                    216, 220, 222, 226, 240,
                 ];
                 code.extend(call(CALLS[rng.usize(..CALLS.len())]));
             }

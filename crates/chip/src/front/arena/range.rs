@@ -23,6 +23,9 @@ use super::{ArenaError, CAPACITY};
 /// Slots, if the host's address space has room for them.
 const SLOTS: usize = 1024;
 
+/// Taken for the host's choice where that leaves no room for a slot below.
+const ABOVE: usize = 1 << 42;
+
 /// What an arena starts with, and grows by at least: room for one thread.
 const FIRST: usize = 1 << 20;
 /// An arena doubles until it grows by this much at a time.
@@ -162,6 +165,8 @@ fn choose() -> Result<(), Errno> {
         munmap(page, GRAIN)?;
         page as usize
     };
+    // A host that begins so far below, as valgrind's does, leaves what is above free.
+    let chosen = if chosen < 4 * CAPACITY { ABOVE } else { chosen };
     let start = (chosen / 4).next_multiple_of(CAPACITY);
     let slots = ((chosen / 2).saturating_sub(start) / CAPACITY).min(SLOTS);
     START.store(start, Ordering::Relaxed);

@@ -7,6 +7,7 @@
 mod buffer;
 mod contended;
 mod distance;
+mod errors;
 mod handover;
 mod latency;
 mod local;
@@ -19,12 +20,14 @@ mod thread;
 #[cfg(test)]
 mod bounds;
 
+pub(crate) use errors::PresetErrors;
 pub(super) use latency::{Operation, State};
 
 use super::prices::MachinePrices;
 use manycore_chip::config::Config;
 use manycore_chip::{Run, SimulationError};
-use published::{Compared, Errors};
+use published::Compared;
+pub(crate) use published::Errors;
 use serde::Serialize;
 
 /// A simulated machine and what it charges.
@@ -138,13 +141,7 @@ pub(crate) fn measure(
     let levels = hash.take(local::measure(config)?);
     let local = levels.into_iter().map(|(level, cycles)| LocalCost {
         level,
-        cycles: Compared::new(
-            cycles,
-            published::local(name, level).or_else(|| {
-                let ns = published::server(name, "chase", level);
-                ns.map(|ns| ns.times(config.ghz))
-            }),
-        ),
+        cycles: Compared::new(cycles, published::local(name, config.ghz, level)),
     });
     let local: Vec<LocalCost> = local.collect();
 
@@ -158,7 +155,8 @@ pub(crate) fn measure(
                 state,
                 cycles,
             } = cost;
-            let published = published::latency(name, operation, state, &distance.name);
+            let at = &distance.name;
+            let published = published::latency(name, config.ghz, operation, state, at);
             latencies.push(LatencyCost {
                 operation,
                 state,
@@ -236,12 +234,6 @@ pub(crate) fn measure(
     }
 
     let seen = |one: &&Compared| !one.is_unseen();
-    let unseen = local.iter().map(|cost| &cost.cycles);
-    let unseen = unseen.chain(latencies.iter().map(|cost| &cost.cycles));
-    let unseen = unseen.chain(contended.iter().map(|cost| &cost.ns));
-    let unseen = unseen.chain(handovers.iter().map(|cost| &cost.ns));
-    let unseen = unseen.chain(bandwidths.iter().map(|cost| &cost.gb_per_s));
-    let unseen_errors = Errors::of(unseen.filter(|one| one.is_unseen()));
     let counted = latencies.iter().filter(|cost| cost.operation.is_counted());
     let mut report = SimulatedReport {
         world: "simulated",
@@ -251,14 +243,14 @@ pub(crate) fn measure(
         cores: config.cores,
         groups: config.groups(),
         ghz: config.ghz,
-        latency_errors: Errors::of(counted.map(|cost| &cost.cycles)),
+        latency_errors: Errors::of(counted.map(|cost| &cost.cycles).filter(seen)),
         contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns).filter(seen)),
         local,
         latencies,
         contended,
         handovers,
         bandwidths,
-        unseen_errors,
+        unseen_errors: None,
         launches,
         wakes,
         prices: None,
@@ -266,6 +258,8 @@ pub(crate) fn measure(
         config: config.to_toml(),
     };
     report.prices = MachinePrices::of_simulated(config, &report);
+    let unseen = report.compared().into_iter().map(|(_, one)| one);
+    report.unseen_errors = Errors::of(unseen.filter(|one| one.is_unseen()));
     Ok(report)
 }
 

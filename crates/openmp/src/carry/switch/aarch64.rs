@@ -1,0 +1,86 @@
+//! 64-bit Arm: the thread pointer is `tpidr_el0`, which every program may write.
+
+/// What a call preserves, on the stack: the frame pointer and the return address, ten more registers,
+/// the lower halves of eight vector registers, and the rounding mode.
+macro_rules! save {
+    () => {
+        "stp x29, x30, [sp, #-176]!
+         stp x19, x20, [sp, #16]
+         stp x21, x22, [sp, #32]
+         stp x23, x24, [sp, #48]
+         stp x25, x26, [sp, #64]
+         stp x27, x28, [sp, #80]
+         stp d8, d9, [sp, #96]
+         stp d10, d11, [sp, #112]
+         stp d12, d13, [sp, #128]
+         stp d14, d15, [sp, #144]
+         mrs x9, fpcr
+         str x9, [sp, #160]
+         mov x9, sp
+         str x9, [x0]"
+    };
+}
+pub(super) use save;
+
+/// The body of [`switch`](super::switch).
+macro_rules! switch {
+    () => {
+        std::arch::naked_asm!(
+            crate::carry::switch::processor::save!(),
+            "mov sp, x1",
+            "msr tpidr_el0, x2",
+            "ldr x9, [sp, #160]",
+            "msr fpcr, x9",
+            "ldp d14, d15, [sp, #144]",
+            "ldp d12, d13, [sp, #128]",
+            "ldp d10, d11, [sp, #112]",
+            "ldp d8, d9, [sp, #96]",
+            "ldp x27, x28, [sp, #80]",
+            "ldp x25, x26, [sp, #64]",
+            "ldp x23, x24, [sp, #48]",
+            "ldp x21, x22, [sp, #32]",
+            "ldp x19, x20, [sp, #16]",
+            "ldp x29, x30, [sp], #176",
+            "ret",
+        )
+    };
+}
+pub(super) use switch;
+
+/// The body of [`detach`](super::detach).
+macro_rules! detach {
+    () => {
+        std::arch::naked_asm!(
+            crate::carry::switch::processor::save!(),
+            "mov sp, x1",
+            // A release: what was saved is seen by whoever finds the value.
+            "stlr w3, [x2]",
+            // ppoll(2) of nothing and without an end: nothing interrupts it.
+            "2:",
+            "mov x0, xzr",
+            "mov x1, xzr",
+            "mov x2, xzr",
+            "mov x3, xzr",
+            "mov x4, xzr",
+            "mov x8, #73",
+            "svc #0",
+            "b 2b",
+        )
+    };
+}
+pub(super) use detach;
+
+/// See [`thread_pointer`](super::thread_pointer).
+pub(in super::super) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe {
+        std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    pointer
+}
+
+/// See [`is_possible`](super::is_possible): always.
+pub(in super::super) fn is_possible() -> bool {
+    true
+}

@@ -1,0 +1,43 @@
+//! Going from one thread's stack and thread-locals to another's.
+//!
+//! Both belong to a POSIX thread, whichever kernel thread executes. The stack pointer is exchanged, and
+//! with it the *thread pointer*, the register by which the C library finds what is a thread's own.
+//! Each processor has a file with what these functions do there.
+
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+#[cfg_attr(target_arch = "riscv64", path = "riscv64.rs")]
+mod processor;
+
+/// `thread_pointer` is the calling thread's; `is_possible` says whether a program may write it without
+/// the kernel.
+pub(super) use processor::{is_possible, thread_pointer};
+
+/// Saves what a call preserves on the stack that is left, and restores it from the one that is gone to.
+///
+/// # Safety
+///
+/// `to` was saved by this function or [`detach`], with the thread whose thread pointer this is, and
+/// is not gone to twice; `save` is written before anybody may go back.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn switch(save: *mut usize, to: usize, thread_pointer: usize) {
+    processor::switch!()
+}
+
+/// Leaves the calling thread's stack and thread-locals to others: saves where it is, as
+/// [`switch`] does, writes `value` to `word`, and sleeps for ever on a stack of its own. Returns
+/// when another kernel thread goes there.
+///
+/// # Safety
+///
+/// `stack` is the end of some bytes that nobody else uses, all signals are blocked, and what is gone
+/// to stays while anybody may go there.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn detach(
+    save: *mut usize,
+    stack: *mut u8,
+    word: *const u32,
+    value: u32,
+) {
+    processor::detach!()
+}

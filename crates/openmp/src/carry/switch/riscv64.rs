@@ -1,0 +1,118 @@
+//! 64-bit RISC-V: the thread pointer is the register `tp`.
+
+/// What a call preserves, on the stack: the return address, twelve registers, twelve floating-point
+/// registers, and the rounding mode.
+macro_rules! save {
+    () => {
+        "addi sp, sp, -208
+         sd ra, 0(sp)
+         sd s0, 8(sp)
+         sd s1, 16(sp)
+         sd s2, 24(sp)
+         sd s3, 32(sp)
+         sd s4, 40(sp)
+         sd s5, 48(sp)
+         sd s6, 56(sp)
+         sd s7, 64(sp)
+         sd s8, 72(sp)
+         sd s9, 80(sp)
+         sd s10, 88(sp)
+         sd s11, 96(sp)
+         fsd fs0, 104(sp)
+         fsd fs1, 112(sp)
+         fsd fs2, 120(sp)
+         fsd fs3, 128(sp)
+         fsd fs4, 136(sp)
+         fsd fs5, 144(sp)
+         fsd fs6, 152(sp)
+         fsd fs7, 160(sp)
+         fsd fs8, 168(sp)
+         fsd fs9, 176(sp)
+         fsd fs10, 184(sp)
+         fsd fs11, 192(sp)
+         frcsr t0
+         sd t0, 200(sp)
+         sd sp, 0(a0)"
+    };
+}
+pub(super) use save;
+
+/// The body of [`switch`](super::switch).
+macro_rules! switch {
+    () => {
+        std::arch::naked_asm!(
+            crate::carry::switch::processor::save!(),
+            "mv sp, a1",
+            "mv tp, a2",
+            "ld t0, 200(sp)",
+            "fscsr t0",
+            "ld ra, 0(sp)",
+            "ld s0, 8(sp)",
+            "ld s1, 16(sp)",
+            "ld s2, 24(sp)",
+            "ld s3, 32(sp)",
+            "ld s4, 40(sp)",
+            "ld s5, 48(sp)",
+            "ld s6, 56(sp)",
+            "ld s7, 64(sp)",
+            "ld s8, 72(sp)",
+            "ld s9, 80(sp)",
+            "ld s10, 88(sp)",
+            "ld s11, 96(sp)",
+            "fld fs0, 104(sp)",
+            "fld fs1, 112(sp)",
+            "fld fs2, 120(sp)",
+            "fld fs3, 128(sp)",
+            "fld fs4, 136(sp)",
+            "fld fs5, 144(sp)",
+            "fld fs6, 152(sp)",
+            "fld fs7, 160(sp)",
+            "fld fs8, 168(sp)",
+            "fld fs9, 176(sp)",
+            "fld fs10, 184(sp)",
+            "fld fs11, 192(sp)",
+            "addi sp, sp, 208",
+            "ret",
+        )
+    };
+}
+pub(super) use switch;
+
+/// The body of [`detach`](super::detach).
+macro_rules! detach {
+    () => {
+        std::arch::naked_asm!(
+            crate::carry::switch::processor::save!(),
+            "mv sp, a1",
+            // A release: what was saved is seen by whoever finds the value.
+            "fence rw, w",
+            "sw a3, 0(a2)",
+            // ppoll(2) of nothing and without an end: nothing interrupts it.
+            "2:",
+            "li a0, 0",
+            "li a1, 0",
+            "li a2, 0",
+            "li a3, 0",
+            "li a4, 0",
+            "li a7, 73",
+            "ecall",
+            "j 2b",
+        )
+    };
+}
+pub(super) use detach;
+
+/// See [`thread_pointer`](super::thread_pointer).
+pub(in super::super) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe {
+        std::arch::asm!("mv {}, tp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    pointer
+}
+
+/// See [`is_possible`](super::is_possible): always.
+pub(in super::super) fn is_possible() -> bool {
+    true
+}

@@ -1,0 +1,190 @@
+//! Timers that send signals (`timer_create`).
+
+use super::errno::{EINVAL, ESRCH, Errno, Value};
+use super::signals::{BY_TIMER, Sent, Signal};
+use super::task::Task;
+use super::time::{ABSOLUTE, clock};
+use super::{PROCESS, Process, Thread, World};
+use std::collections::BTreeMap;
+
+/// What a timer does when its time is over.
+const NOTHING: u32 = 1;
+const TO_PROCESS: u32 = 0;
+const TO_THREAD: u32 = 4;
+const ALARM: u64 = 14;
+
+/// A timer; times are those of [`World::nanoseconds`].
+struct Timer {
+    clock: u64,
+    /// The thread that gets the signal, if one does.
+    thread: Option<u32>,
+    sent: Sent,
+    due: Option<u64>,
+    /// Between two signals; 0: there is one.
+    every: u64,
+    overruns: u32,
+}
+
+/// The timers of a process by number.
+#[derive(Default)]
+pub(super) struct Timers {
+    by_number: BTreeMap<u64, Timer>,
+    next: u64,
+}
+
+impl Timers {
+    fn get(&mut self, number: u64) -> Result<&mut Timer, Errno> {
+        // A number is an `int`.
+        self.by_number
+            .get_mut(&(number & 0xFFFF_FFFF))
+            .ok_or(EINVAL)
+    }
+
+    /// When the next one of a thread is due.
+    pub(super) fn next_of(&self, thread: u32) -> Option<u64> {
+        let own = self.by_number.values();
+        let own = own.filter(|timer| timer.thread == Some(thread));
+        own.filter_map(|timer| timer.due).min()
+    }
+
+    /// The thread is no more, nor are its timers.
+    pub(super) fn remove_of(&mut self, thread: u32) {
+        self.by_number
+            .retain(|_, timer| timer.thread != Some(thread));
+    }
+}
+
+impl Thread {
+    /// A signal arrives.
+    pub(super) fn receive(&mut self, sent: Sent) {
+        let is_there = self.pending.iter().any(|it| it.signal == sent.signal);
+        if sent.signal.is_queued() || !is_there {
+            self.pending.push(sent);
+        }
+    }
+}
+
+impl Process {
+    pub(super) fn make_timer(&mut self, task: &Task, clock: u64, event: u64, to: u64) -> Value {
+        // Wall clocks and those since the start; processor time has none here.
+        if !matches!(clock, 0 | 1 | 4 | 5 | 7) {
+            return Err(EINVAL);
+        }
+        let number = self.timers.next;
+        let (value, signal, how, thread) = if event == 0 {
+            (number, ALARM, TO_PROCESS, 0)
+        } else {
+            let word = |process: &mut Self, at| process.space.read_u32(event.wrapping_add(at));
+            let value = self.space.read_u64(event)?;
+            let signal = u64::from(word(self, 8)?);
+            (value, signal, word(self, 12)?, word(self, 16)?)
+        };
+        let thread = match how {
+            NOTHING => None,
+            TO_PROCESS => Some(PROCESS),
+            TO_THREAD if thread == task.number || self.threads.contains_key(&thread) => {
+                Some(thread)
+            }
+            TO_THREAD => return Err(ESRCH),
+            _ => return Err(EINVAL),
+        };
+        if !(1..=64).contains(&signal) && thread.is_some() {
+            return Err(EINVAL);
+        }
+        self.space.write_u32(to, number as u32)?;
+        self.timers.next += 1;
+        let timer = Timer {
+            clock,
+            thread,
+            sent: Sent {
+                signal: Signal(signal),
+                code: BY_TIMER,
+                words: [number, value],
+            },
+            due: None,
+            every: 0,
+            overruns: 0,
+        };
+        self.timers.by_number.insert(number, timer);
+        Ok(0)
+    }
+
+    pub(super) fn set_timer<W: World>(
+        &mut self,
+        world: &W,
+        number: u64,
+        flags: u64,
+        new: u64,
+        old: u64,
+    ) -> Value {
+        let every = self.read_time(new)?;
+        let first = self.read_time(new.wrapping_add(16))?;
+        if old != 0 {
+            self.tell_timer(world, number, old)?;
+        }
+        let now = world.nanoseconds();
+        let timer = self.timers.get(number)?;
+        let wait = match flags & ABSOLUTE {
+            0 => first,
+            _ => first.saturating_sub(clock(world, timer.clock)?),
+        };
+        timer.due = (first > 0).then_some(now + wait);
+        (timer.every, timer.overruns) = (every, 0);
+        Ok(0)
+    }
+
+    /// What is left, and the time between two signals.
+    pub(super) fn tell_timer<W: World>(&mut self, world: &W, number: u64, to: u64) -> Value {
+        let now = world.nanoseconds();
+        let timer = self.timers.get(number)?;
+        let left = timer.due.map_or(0, |due| due.saturating_sub(now).max(1));
+        let every = timer.every;
+        self.write_time(to, every)?;
+        self.write_time(to.wrapping_add(16), left)
+    }
+
+    pub(super) fn timer_overruns(&mut self, number: u64) -> Value {
+        Ok(self.timers.get(number)?.overruns.into())
+    }
+
+    pub(super) fn delete_timer(&mut self, number: u64) -> Value {
+        self.timers.get(number)?;
+        self.timers.by_number.remove(&(number & 0xFFFF_FFFF));
+        Ok(0)
+    }
+
+    /// Sends the signals of the thread's timers whose time is over.
+    pub(super) fn expire_timers(&mut self, number: u32, now: u64) {
+        for timer in self.timers.by_number.values_mut() {
+            let Some(due) = timer.due.filter(|&due| due <= now) else {
+                continue;
+            };
+            if timer.thread != Some(number) && timer.thread.is_some() {
+                continue;
+            }
+            let more = (now - due).checked_div(timer.every).unwrap_or(0);
+            timer.due = (timer.every > 0).then(|| due + (more + 1) * timer.every);
+            let Some(thread) = timer
+                .thread
+                .and_then(|thread| self.threads.get_mut(&thread))
+            else {
+                continue;
+            };
+            // One signal of a timer waits at a time.
+            let waits = thread.pending.iter().any(|sent| {
+                sent.code == BY_TIMER && sent.words[0] as u32 == timer.sent.words[0] as u32
+            });
+            let missed = u32::try_from(more).unwrap_or(u32::MAX);
+            if waits {
+                timer.overruns = timer.overruns.saturating_add(missed).saturating_add(1);
+                continue;
+            }
+            timer.overruns = missed;
+            let [id, value] = timer.sent.words;
+            thread.receive(Sent {
+                words: [id & 0xFFFF_FFFF | u64::from(missed) << 32, value],
+                ..timer.sent
+            });
+        }
+    }
+}
