@@ -12,9 +12,10 @@
 #   ci/riscv.sh hashes           those of our programs that have threads: the same hash with address
 #                                space randomisation on and off, on a busy host, in a debug build;
 #                                another one with another seed
+#   ci/riscv.sh errors           messages name the line of the source, if it has debug information
 set -euo pipefail
 cd "$(dirname "$0")/.."
-what=${1:?expected tests, programs or hashes}
+what=${1:?expected tests, programs, hashes or errors}
 shift
 manycore=${MANYCORE:-}
 if [ -z "$manycore" ]; then
@@ -128,10 +129,29 @@ hashes() {
     done
 }
 
+# An error names the line of the source, in the program or where it called a library.
+errors() {
+    local root=/usr/$cross source=ci/riscv/unsupported.c line=0
+    for at in $(grep -n '/\* here' $source | cut -d: -f1); do
+        for link in "-static -gdwarf-4" "-static -gdwarf-5" -g; do
+            count=$((count + 1))
+            # shellcheck disable=SC2086
+            $cross-gcc -O1 -fno-optimize-sibling-calls $link $source -o "$work/program"
+            "$manycore" run --functional --root $root "$work/program" $line >"$work/out" 2>&1 || true
+            if ! grep -q "unsupported.c:$at)" "$work/out"; then
+                echo "riscv: $link: expected line $at in: $(head -c 600 "$work/out")"
+                wrong=$((wrong + 1))
+            fi
+        done
+        line=$((line + 1))
+    done
+    [ $line = 3 ] || { echo "riscv: $source has $line lines to find, expected 3"; exit 1; }
+}
+
 case $what in
-tests | programs | hashes) "$what" "$@" ;;
+tests | programs | hashes | errors) "$what" "$@" ;;
 *)
-    echo "riscv: unknown check $what; expected tests, programs or hashes" >&2
+    echo "riscv: unknown check $what; expected tests, programs, hashes or errors" >&2
     exit 2
     ;;
 esac

@@ -8,10 +8,11 @@ use manycore_chip::{HotLine, Run};
 /// What a program's run was.
 ///
 /// ```
+/// # let hello: Vec<u8> =
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
 /// # let folder = tempfile::tempdir()?;
 /// # let file = folder.path().join("hello");
-/// # std::fs::write(&file, hello())?;
+/// # std::fs::write(&file, hello)?;
 /// use manycore_riscv::Program;
 ///
 /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(1)?;
@@ -34,10 +35,11 @@ pub struct Outcome {
 /// A run on a simulated machine.
 ///
 /// ```
+/// # let hello: Vec<u8> =
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
 /// # let folder = tempfile::tempdir()?;
 /// # let file = folder.path().join("hello");
-/// # std::fs::write(&file, hello())?;
+/// # std::fs::write(&file, hello)?;
 /// use manycore_chip::config::Config;
 /// use manycore_riscv::Program;
 ///

@@ -35,10 +35,11 @@ impl Program {
     /// whose output is this process's.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let outcome = Program::new(&file).run_functionally(1)?;
@@ -70,10 +71,11 @@ impl Program {
     /// One more argument.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let program = Program::new(&file).argument("--verbose").argument("8");
@@ -89,10 +91,11 @@ impl Program {
     /// One more `NAME=VALUE` of the environment, which is empty at first.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let program = Program::new(&file).environment("OMP_NUM_THREADS=6");
@@ -108,10 +111,11 @@ impl Program {
     /// The folder under which absolute paths are looked up before the host's own.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// // Where a program that is linked dynamically finds its loader and its libraries.
@@ -128,10 +132,11 @@ impl Program {
     /// The most bytes of memory that the program may use (4 GiB).
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// // Less than the page of its code, and one of its stack.
@@ -148,10 +153,11 @@ impl Program {
     /// What decides the program's random numbers and its stack's place (1).
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -180,10 +186,11 @@ impl Program {
     /// Where standard output and standard error go.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let program = Program::new(&file).streams(std::io::sink(), std::io::sink());
@@ -200,10 +207,11 @@ impl Program {
     /// Ends the run with an error if it is not done in so many cycles.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -222,10 +230,11 @@ impl Program {
     /// Keeps a timeline of up to `segments` segments.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -248,10 +257,11 @@ impl Program {
     /// caches. A program that ends before has no timing.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///
@@ -277,10 +287,11 @@ impl Program {
     /// A file that is no program, what is not supported, or a deadlock.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
     ///
     /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(64)?;
@@ -300,10 +311,11 @@ impl Program {
     /// A file that is no program, what is not supported, a deadlock, or the limit on cycles.
     ///
     /// ```
+    /// # let hello: Vec<u8> =
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello())?;
+    /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     ///

@@ -36,3 +36,62 @@ fn line(bytes: &[u8], address: u64) -> Option<String> {
     let location = context.find_location(address).ok()??;
     Some(format!("{}:{}", location.file?, location.line?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// This very program: its debug information, and where it is loaded.
+    fn own() -> (Vec<u8>, u64) {
+        let path = std::env::current_exe().expect("this program has a file");
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the host is Linux");
+        let first = maps
+            .lines()
+            .find(|line| line.ends_with(&*path.to_string_lossy()))
+            .expect("its file is mapped");
+        let (base, _) = first.split_once('-').expect("a range");
+        let base = u64::from_str_radix(base, 16).expect("an address");
+        (std::fs::read(path).expect("it can be read"), base)
+    }
+
+    const MARK: u32 = line!();
+    #[inline(never)]
+    fn marker(value: u32) -> u32 {
+        value ^ MARK
+    }
+
+    fn address() -> u64 {
+        marker as fn(u32) -> u32 as usize as u64
+    }
+
+    #[test]
+    fn a_function_is_found_where_its_source_is() {
+        let (bytes, base) = own();
+        let mut sources = Sources::default();
+        // A file without debug information is passed over.
+        sources.add(&b"\x7fELF".as_slice().into(), 0);
+        sources.add(&bytes.into(), base);
+        let found = sources.find(address()).expect("tests have line tables");
+        let (file, line) = found.rsplit_once(':').expect("a file and a line");
+        assert!(file.ends_with("source.rs"), "{found}");
+        let line: u32 = line.parse().expect("a number");
+        assert!((MARK + 2..=MARK + 4).contains(&line), "{found}");
+        assert_eq!(sources.find(8), None);
+        assert_eq!(marker(MARK), 0);
+    }
+
+    #[test]
+    fn damaged_debug_information_has_no_lines_or_wrong_ones() {
+        let (mut bytes, base) = own();
+        let mut rng = fastrand::Rng::with_seed(9);
+        let section = elf::section(&bytes, ".debug_line").expect("tests have line tables");
+        let start = section.as_ptr() as usize - bytes.as_ptr() as usize;
+        let range = start..start + section.len();
+        for _ in 0..20 {
+            for _ in 0..200 {
+                bytes[rng.usize(range.clone())] = rng.u8(..);
+            }
+            line(&bytes, address() - base);
+        }
+    }
+}

@@ -2,7 +2,10 @@
 
 use crate::Bench;
 
-include!("../../../riscv/examples/hello/program.rs");
+/// A program that writes "hello" and exits with 7.
+fn hello() -> Vec<u8> {
+    include!("../../../riscv/examples/hello/program.rs")
+}
 
 #[test]
 fn a_program_prints_exits_and_is_timed() {

@@ -1,7 +1,7 @@
 // Included by the examples in the documentation, and by tests of the command.
 
-/// A program that writes "hello" and exits with 7, as an ELF file: one segment, at 0x10000.
-fn hello() -> Vec<u8> {
+// A program that writes "hello" and exits with 7, as an ELF file: one segment, at 0x10000.
+{
     const CODE: [u32; 9] = [
         0x0010_0513, // addi a0, zero, 1
         0x0000_0597, // auipc a1, 0

@@ -45,16 +45,16 @@ calls! {
     138 rt_sigqueueinfo, 139 rt_sigreturn, 153 times, 160 uname, 163 getrlimit, 165 getrusage, 166 umask, 167 prctl,
     168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid, 175 geteuid, 176 getgid,
     177 getegid, 178 gettid, 179 sysinfo, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap,
-    226 mprotect, 233 madvise, 240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 261 prlimit64, 278 getrandom,
+    226 mprotect, 233 madvise, 240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 261 prlimit64,
+    276 renameat2, 278 getrandom,
     283 membarrier, 291 statx,
 }
 
 /// Calls that the C library asks for and does without: they are not there.
-const OPTIONAL: [u64; 9] = [
+const OPTIONAL: [u64; 8] = [
     100, // get_robust_list
     236, // get_mempolicy
     258, // riscv_hwprobe
-    276, // renameat2
     293, // rseq
     435, // clone3
     436, // close_range
@@ -202,6 +202,7 @@ impl Process {
             chdir => self.change_directory(a),
             mkdirat => self.make_directory(a, b),
             unlinkat => self.unlink(a, b, c),
+            renameat2 => self.rename(arguments),
             getdents64 => self.entries(a, b, c),
             _ => Err(ENOSYS),
         }

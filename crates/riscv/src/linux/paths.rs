@@ -1,6 +1,6 @@
 //! System calls that name files, and those that move their bytes.
 
-use super::errno::{EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
+use super::errno::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
 use super::files::{Files, Open};
 use super::{Process, World, proc};
 use std::cell::RefCell;
@@ -18,6 +18,9 @@ const EMPTY_PATH: u64 = 0x1000;
 const NO_FOLLOW: u64 = 0x100;
 const REMOVE_FOLDER: u64 = 0x200;
 const FOLDER: u64 = 0o20_0000;
+const CREATE: u64 = 0o100;
+const EXCLUSIVE: u64 = 0o200;
+const NO_REPLACE: u64 = 1;
 /// The most bytes that one call moves.
 const MOST: u64 = 1 << 26;
 
@@ -94,14 +97,21 @@ impl Process {
             return Err(if host.exists() { ENOTDIR } else { ENOENT });
         }
         let write = flags & 3 != 0;
+        let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
+        let mode = mode as u32 & 0o777;
+        if create && !write && (exclusive || !host.exists()) {
+            // The host's library makes no file that it only reads.
+            let mut new = OpenOptions::new();
+            new.write(true).create_new(true).mode(mode).open(&host)?;
+        }
         let file = OpenOptions::new()
             .read(flags & 3 != 1)
             .write(write)
             .append(flags & 0o2000 != 0 && write)
             .truncate(flags & 0o1000 != 0 && write)
-            .create(flags & 0o100 != 0 && write)
-            .create_new(flags & 0o300 == 0o300 && write)
-            .mode(mode as u32 & 0o777)
+            .create(create && write)
+            .create_new(create && exclusive && write)
+            .mode(mode)
             .open(host)?;
         let path = path.to_string_lossy().into();
         self.files.add(Open::File {
@@ -292,6 +302,21 @@ impl Process {
         } else {
             fs::remove_file(host)?
         }
+        Ok(0)
+    }
+
+    /// `renameat2`; names cannot be exchanged.
+    pub(super) fn rename(&mut self, arguments: [u64; 6]) -> Value {
+        let [folder, from, to_folder, to, flags, _] = arguments;
+        let (from, to) = (self.path_at(folder, from)?, self.path_at(to_folder, to)?);
+        let (from, to) = (self.host(&from)?, self.host(&to)?);
+        if flags & !NO_REPLACE != 0 {
+            return Err(EINVAL);
+        }
+        if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
+            return Err(EEXIST);
+        }
+        fs::rename(from, to)?;
         Ok(0)
     }
 

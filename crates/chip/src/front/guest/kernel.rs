@@ -138,19 +138,19 @@ impl Core<'_> {
     /// # use manycore_chip::{config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut child = None;
-    /// let main = move |core: &mut Core<'_>| match child {
-    ///     None => {
+    /// let main = move |core: &mut Core<'_>| {
+    ///     if child.is_none() {
     ///         let body = |core: &mut Core<'_>| {
     ///             assert_eq!(core.number(), 5);
     ///             State::Ended
     ///         };
     ///         core.enter_kernel_to_spawn();
     ///         child = core.spawn("child".into(), Box::new(body), &[5]).ok();
-    ///         State::Suspended
     ///     }
-    ///     // Suspends until the child has ended; then there is nothing to wait for.
-    ///     Some(child) if core.join(child) => State::Suspended,
-    ///     Some(_) => State::Exited,
+    ///     match child {
+    ///         Some(child) if core.join(child) => State::Suspended,
+    ///         _ => State::Exited,
+    ///     }
     /// };
     /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
     /// assert_eq!(run.statistics.threads, 2);
