@@ -117,7 +117,7 @@ impl Traffic {
     }
 
     /// A message of `bits` from one place to another waited so many cycles.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn message(&mut self, from: u32, to: u32, bits: u32, waited: Cycles) {
         match waited {
             0 => self.prompt += 1,
@@ -238,7 +238,7 @@ impl Mesh {
 
     /// Along the row and the column in the sender's socket, to where the receiver is in its own,
     /// and from there across.
-    #[inline]
+    #[inline(always)]
     fn route(&mut self, from: u32, to: u32, bits: u32) {
         let flits = self.flits.of(bits);
         let (sender, receiver) = (&self.places[from as usize], &self.places[to as usize]);

@@ -155,6 +155,8 @@ impl Engine {
     }
 
     /// Takes the next step: what is to be resumed now, if it is a thread.
+    // Part of the loop of each front end.
+    #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         loop {
             if self.threads[MAIN as usize].state == State::Ended {

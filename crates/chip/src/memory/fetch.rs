@@ -11,24 +11,24 @@ impl Memory {
         if from == to {
             return at;
         }
-        let arrives = self.network.send(from, to, bits, at);
-        if self.census.is_some() {
-            self.count_message(from, to, bits, arrives - at);
+        match self.census {
+            None => self.network.send(from, to, bits, at),
+            Some(_) => self.travel_counted(from, to, bits, at),
         }
-        arrives
     }
 
-    /// A message took so many cycles, for the statistics.
+    /// The same, for the statistics.
     #[inline(never)]
-    fn count_message(&mut self, from: u32, to: u32, bits: u32, cycles: u64) {
-        let Some(census) = &mut self.census else {
-            return;
-        };
-        let waited = match self.network.competes() {
-            true => cycles - self.network.latency(from, to, bits),
-            false => 0,
-        };
-        census.traffic.message(from, to, bits, waited);
+    fn travel_counted(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
+        let arrives = self.network.send(from, to, bits, at);
+        if let Some(census) = &mut self.census {
+            let waited = match self.network.competes() {
+                true => arrives - at - self.network.latency(from, to, bits),
+                false => 0,
+            };
+            census.traffic.message(from, to, bits, waited);
+        }
+        arrives
     }
 
     /// `line` is read or written at controller `which` from `at`; when that is done.
