@@ -14,8 +14,9 @@ use manycore_chip::{HotLine, Run};
 /// # let file = folder.path().join("hello");
 /// # std::fs::write(&file, hello)?;
 /// use manycore_riscv::Program;
+/// use std::io::sink;
 ///
-/// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(1)?;
+/// let outcome = Program::new(&file).streams(sink(), sink()).run_functionally(1)?;
 /// assert_eq!((outcome.status, outcome.message, outcome.instructions), (7, None, 9));
 /// assert!(outcome.timing.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,9 +43,11 @@ pub struct Outcome {
 /// # std::fs::write(&file, hello)?;
 /// use manycore_chip::config::Config;
 /// use manycore_riscv::Program;
+/// use std::io::sink;
 ///
 /// let machine = Config::preset("dahu")?;
-/// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+/// let program = Program::new(&file).streams(sink(), sink());
+/// let outcome = program.run(&machine)?;
 /// let timing = outcome.timing.expect("it is timed");
 /// println!("{} cycles", timing.run.statistics.cycles);
 /// for region in &timing.regions {

@@ -77,9 +77,10 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// let program = Program::new(&file).argument("--verbose").argument("8");
-    /// assert_eq!(program.streams(std::io::sink(), std::io::sink()).run_functionally(1)?.status, 7);
+    /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -97,9 +98,10 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// let program = Program::new(&file).environment("OMP_NUM_THREADS=6");
-    /// assert_eq!(program.streams(std::io::sink(), std::io::sink()).run_functionally(1)?.status, 7);
+    /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -117,10 +119,11 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// // Where a program that is linked dynamically finds its loader and its libraries.
     /// let program = Program::new(&file).root("/usr/riscv64-linux-gnu");
-    /// assert_eq!(program.streams(std::io::sink(), std::io::sink()).run_functionally(1)?.status, 7);
+    /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -138,9 +141,10 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// // Less than the page of its code, and one of its stack.
-    /// let program = Program::new(&file).memory(4096).streams(std::io::sink(), std::io::sink());
+    /// let program = Program::new(&file).memory(4096).streams(sink(), sink());
     /// assert!(program.run_functionally(1).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -159,12 +163,14 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
-    /// use manycore_riscv::Program;
+    /// use manycore_riscv::{Program, RunError};
+    /// use std::io::sink;
     ///
     /// let machine = Config::preset("atac-64")?;
     /// let hash = |seed| {
-    ///     let program = Program::new(&file).seed(seed).streams(std::io::sink(), std::io::sink());
-    ///     program.run(&machine).map(|outcome| outcome.timing.expect("it is timed").run.statistics.hash)
+    ///     let program = Program::new(&file).seed(seed).streams(sink(), sink());
+    ///     let outcome = program.run(&machine)?;
+    ///     Ok::<_, RunError>(outcome.timing.expect("it is timed").run.statistics.hash)
     /// };
     /// assert_eq!(hash(1)?, hash(1)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -192,8 +198,9 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
-    /// let program = Program::new(&file).streams(std::io::sink(), std::io::sink());
+    /// let program = Program::new(&file).streams(sink(), sink());
     /// assert_eq!(program.run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -214,9 +221,10 @@ impl Program {
     /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// let machine = Config::preset("atac-64")?;
-    /// let program = Program::new(&file).limit(10).streams(std::io::sink(), std::io::sink());
+    /// let program = Program::new(&file).limit(10).streams(sink(), sink());
     /// let error = program.run(&machine).unwrap_err();
     /// assert!(error.to_string().contains("still ran after 10 cycles"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -237,9 +245,11 @@ impl Program {
     /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// let machine = Config::preset("atac-64")?;
-    /// let outcome = Program::new(&file).timeline(1_000).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// let program = Program::new(&file).timeline(1_000).streams(sink(), sink());
+    /// let outcome = program.run(&machine)?;
     /// let mut json = Vec::new();
     /// outcome.timing.expect("it is timed").run.write_timeline(&mut json)?;
     /// assert!(String::from_utf8(json)?.contains("main"));
@@ -264,13 +274,16 @@ impl Program {
     /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// let machine = Config::preset("atac-64")?;
-    /// let outcome = Program::new(&file).fast_forward(4).streams(std::io::sink(), std::io::sink()).run(&machine)?;
-    /// // A system call ends a run of instructions: the fourth is within the first.
-    /// assert_eq!(outcome.timing.expect("it is timed").forwarded, 5);
+    /// let program = Program::new(&file).fast_forward(4).streams(sink(), sink());
+    /// let outcome = program.run(&machine)?;
+    /// // The first system call is the sixth instruction: it ends what is executed in one go.
+    /// assert_eq!(outcome.timing.expect("it is timed").forwarded, 6);
     /// // This program begins no region of interest.
-    /// let outcome = Program::new(&file).fast_forward(u64::MAX).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// let program = Program::new(&file).fast_forward(u64::MAX).streams(sink(), sink());
+    /// let outcome = program.run(&machine)?;
     /// assert!(outcome.timing.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -293,8 +306,9 @@ impl Program {
     /// # let file = folder.path().join("hello");
     /// # std::fs::write(&file, hello)?;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
-    /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run_functionally(64)?;
+    /// let outcome = Program::new(&file).streams(sink(), sink()).run_functionally(64)?;
     /// assert_eq!((outcome.status, outcome.instructions), (7, 9));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -318,9 +332,11 @@ impl Program {
     /// # std::fs::write(&file, hello)?;
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
+    /// use std::io::sink;
     ///
     /// let machine = Config::preset("dahu")?;
-    /// let outcome = Program::new(&file).streams(std::io::sink(), std::io::sink()).run(&machine)?;
+    /// let program = Program::new(&file).streams(sink(), sink());
+    /// let outcome = program.run(&machine)?;
     /// let timing = outcome.timing.expect("it is timed");
     /// assert!(timing.run.statistics.cycles > outcome.instructions);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -57,7 +57,7 @@ fn a_program_is_forwarded_by_a_number_of_instructions() {
         String::from_utf8(output.stderr).unwrap()
     };
     let some = told("--fast-forward=4");
-    assert!(some.contains("before it    5 instructions"), "{some}");
+    assert!(some.contains("before it    6 instructions"), "{some}");
     assert!(some.contains("cycles "), "{some}");
     let all = told("--fast-forward");
     let expected = "instructions 9\nnothing was timed: the program began no region of interest\n";
