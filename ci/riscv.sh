@@ -86,6 +86,8 @@ programs() {
                 # shellcheck disable=SC2086
                 timeout 300 "$manycore" run --quiet $on --root $root --env OMP_NUM_THREADS=6 \
                     "$work/program" one two <"$source" >"$work/out" 2>&1 || status=$?
+                # A program that a signal ends has a line of ours that qemu does not write.
+                sed -i '/^manycore: .*: killed by SIG/d' "$work/out"
                 if [ $status != $expected ] || ! cmp -s "$work/out" "$work/expected"; then
                     echo "riscv: $name $link $on: status $status, expected $expected"
                     diff "$work/out" "$work/expected" | head -5 || true
