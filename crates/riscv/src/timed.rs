@@ -193,8 +193,9 @@ impl World for Timed<'_, '_> {
     }
 
     fn alarm(&mut self, nanoseconds: Option<u64>) {
-        // The first cycle in which the time is over.
-        self.alarm = nanoseconds.map_or(u64::MAX, |time| self.cycles_of(time).saturating_add(1));
+        // The first cycle in which the time is over; this machine's clock began after `before`.
+        let cycles = |time: u64| self.cycles_of(time.saturating_sub(self.shared.before));
+        self.alarm = nanoseconds.map_or(u64::MAX, |time| cycles(time).saturating_add(1));
     }
 
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {

@@ -163,17 +163,7 @@ pub(crate) fn watch_cores() {
 }
 
 /// Whether cores that other processes keep busy count as gone from now on. They do at first.
-#[cfg_attr(
-    not(all(
-        any(
-            target_arch = "x86_64",
-            target_arch = "aarch64",
-            target_arch = "riscv64"
-        ),
-        target_env = "gnu"
-    )),
-    expect(dead_code, reason = "carried ranks say so")
-)]
+#[allow(dead_code, reason = "where ranks cannot be carried nobody says so")]
 pub(crate) fn heed_neighbours(heeds: bool) {
     if let Some((_, watch, _)) = FOLLOWED.get() {
         heed(watch.as_ref(), heeds);

@@ -128,7 +128,7 @@ impl Process {
             0 => first,
             _ => first.saturating_sub(clock(world, timer.clock)?),
         };
-        timer.due = (first > 0).then_some(now + wait);
+        timer.due = (first > 0).then_some(now.saturating_add(wait));
         (timer.every, timer.overruns) = (every, 0);
         Ok(0)
     }
@@ -163,7 +163,8 @@ impl Process {
                 continue;
             }
             let more = (now - due).checked_div(timer.every).unwrap_or(0);
-            timer.due = (timer.every > 0).then(|| due + (more + 1) * timer.every);
+            let next = more.saturating_add(1).saturating_mul(timer.every);
+            timer.due = (timer.every > 0).then(|| due.saturating_add(next));
             let Some(thread) = timer
                 .thread
                 .and_then(|thread| self.threads.get_mut(&thread))

@@ -319,6 +319,15 @@ fn a_timer_interrupts_whatever_loop_runs() {
                 assert!((50_000.0..60_000.0).contains(&nanoseconds), "{nanoseconds}");
             }
         }
+        // A program that is handed over keeps its timer: 20 us of its time are over by then, and
+        // up to 10 more, as a round of a loop that spins takes a nanosecond longer.
+        let machine = Config::preset("dahu").unwrap();
+        let forwarded = with_program(&code, |program| program.fast_forward(20_000).run(&machine));
+        let outcome = forwarded.unwrap();
+        assert_eq!((outcome.status, outcome.message), (9, None));
+        let cycles = outcome.timing.unwrap().run.statistics.cycles;
+        let nanoseconds = cycles as f64 / machine.ghz;
+        assert!((20_000.0..35_000.0).contains(&nanoseconds), "{nanoseconds}");
     }
 }
 

@@ -1,20 +1,28 @@
 //! x86-64: the thread pointer is FS's base, the address of the thread block, whose first word is that
 //! address. `wrfsbase` writes it where the kernel allows that, from Linux 5.9 on.
 
+/// What a call preserves, on the stack: six registers, and the modes of both floating-point units.
+macro_rules! save {
+    () => {
+        "push rbp
+         push rbx
+         push r12
+         push r13
+         push r14
+         push r15
+         sub rsp, 8
+         stmxcsr [rsp]
+         fnstcw [rsp + 4]
+         mov [rdi], rsp"
+    };
+}
+pub(super) use save;
+
 /// The body of [`switch`](super::switch).
 macro_rules! switch {
     () => {
         std::arch::naked_asm!(
-            "push rbp",
-            "push rbx",
-            "push r12",
-            "push r13",
-            "push r14",
-            "push r15",
-            "sub rsp, 8",
-            "stmxcsr [rsp]",
-            "fnstcw [rsp + 4]",
-            "mov [rdi], rsp",
+            crate::carry::switch::processor::save!(),
             "mov rsp, rsi",
             "wrfsbase rdx",
             "ldmxcsr [rsp]",
@@ -36,16 +44,7 @@ pub(super) use switch;
 macro_rules! detach {
     () => {
         std::arch::naked_asm!(
-            "push rbp",
-            "push rbx",
-            "push r12",
-            "push r13",
-            "push r14",
-            "push r15",
-            "sub rsp, 8",
-            "stmxcsr [rsp]",
-            "fnstcw [rsp + 4]",
-            "mov [rdi], rsp",
+            crate::carry::switch::processor::save!(),
             "mov rsp, rsi",
             "mov [rdx], ecx",
             // pause(2): nothing interrupts it.
