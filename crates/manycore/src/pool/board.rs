@@ -105,16 +105,20 @@ impl<P: Platform> Board<P> {
             // empty.
             !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
         };
-        let slots = self.slots.len();
-        let index = (0..slots).map(|i| (hint + i) % slots).find(free)?;
+        let index = self.beginning_at(hint).find(free)?;
         Some(Taken { board: self, index })
     }
 
     /// The slots that invite helpers, beginning at `first`.
     pub(crate) fn inviting(&self, first: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.slots.len())
-            .map(move |i| (first + i) % self.slots.len())
+        self.beginning_at(first)
             .filter(|&i| self.slots[i].door.gate.invites())
+    }
+
+    /// All slots, without a division for each.
+    fn beginning_at(&self, first: usize) -> impl Iterator<Item = usize> + use<P> {
+        let slots = self.slots.len();
+        (first..slots).chain(0..first.min(slots))
     }
 
     /// Whether the loop in slot `index` was posted, directly or further down,

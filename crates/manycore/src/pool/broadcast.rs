@@ -1,7 +1,7 @@
 //! The same job on every thread of a pool.
 
 use super::context::Context;
-use super::queue::Job;
+use super::job::Job;
 use super::registry::Registry;
 use super::scope::Scope;
 use crate::World;

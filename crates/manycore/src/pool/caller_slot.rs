@@ -36,7 +36,7 @@
 //!   more, else to VACANT, or to HELD if somebody waits.
 
 use super::context::Context;
-use super::queue::Job;
+use super::job::Job;
 use super::registry::Registry;
 use crate::World;
 use crate::sleep::Sleep;

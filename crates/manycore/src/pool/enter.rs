@@ -1,7 +1,7 @@
 //! Entering a pool: as the worker that the thread is, as the caller, or by handing the call in.
 
 use super::context::Context;
-use super::queue::Job;
+use super::job::Job;
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;

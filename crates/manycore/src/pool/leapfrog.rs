@@ -23,7 +23,7 @@
 //! or to a worker that may take anything.
 
 use super::context::Context;
-use super::queue::Job;
+use super::job::Job;
 use super::registry::Registry;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
@@ -69,15 +69,16 @@ impl<W: World> Worker<W> {
         let outer = self.waits_for().load(Ordering::Relaxed);
         // Release: who follows finds this worker's stack and slots set up.
         self.waits_for().store(index + 1, Ordering::Release);
-        self.wait_for(latch, Waits::ForJob(index), |worker, patient| {
-            worker.leapfrog(index, patient)
-        });
+        let find = |worker: &Self, patient| worker.leapfrog(index, patient);
+        self.wait_for(latch, Waits::ForJob(index), find, |_| None);
         self.waits_for().store(outer, Ordering::Release);
         self.stack().retire(index);
     }
 
     /// Runs what `find` finds until `latch` is set, which is that of what it `waits`
     /// for. `find` learns whether it should be patient with owners that do not answer.
+    /// After each that it ran, the worker runs all that `own` finds before it looks further:
+    /// what it has itself put there meanwhile, for which it need not look around.
     ///
     /// Beside others' jobs it waits no longer than the pool's patience, and then gives
     /// its place away (`places.rs`).
@@ -86,6 +87,7 @@ impl<W: World> Worker<W> {
         latch: &Latch<W::Platform>,
         waits: Waits,
         find: impl Fn(&Self, bool) -> Option<Found>,
+        own: impl Fn(&Self) -> Option<Found>,
     ) {
         let (sleep, shared) = (self.sleep(), self.registry().shared());
         let scan = Look {
@@ -107,7 +109,11 @@ impl<W: World> Worker<W> {
             if let Some(found) = find(self, misses < PATIENCE) {
                 self.set_idle(false);
                 self.found(idle);
-                self.run(found);
+                let mut next = Some(found);
+                while let Some(found) = next {
+                    self.run(found);
+                    next = if latch.is_set() { None } else { own(self) };
+                }
                 idle = sleep.start_looking(self.place());
                 (misses, slept, deadline, elsewhere) = (0, false, None, others);
                 continue;

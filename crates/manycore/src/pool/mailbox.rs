@@ -20,7 +20,8 @@
 //! An adopted thread that takes no part in the end is declared absent by
 //! `Registry::terminate`, before the end: a thread that sees the end sees that, too.
 
-use super::queue::{Group, Job, Queue};
+use super::job::{Group, Job};
+use super::queue::Queue;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
 /// Jobs addressed to one place.

@@ -17,6 +17,7 @@ mod free_functions;
 mod gate;
 mod global;
 mod help;
+mod job;
 mod join;
 mod leapfrog;
 mod mailbox;

@@ -1,145 +1,10 @@
-//! Queues of jobs that are in no stack: spawned, injected, or addressed to one
-//! worker.
+//! Queues of jobs that are in no stack.
 
-use crate::steal::Run;
+use super::job::{Group, Header, Job};
 use crate::sync::Lock;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::collections::VecDeque;
-use std::ptr;
-
-/// A job, to be run once: in a box, but for what runs that of another queue.
-pub(super) struct Job {
-    run: Run,
-    data: *const (),
-    /// What waits for it, if a scope does; else null.
-    group: *const Group,
-}
-
-/// What a scope is to its jobs: a name, and that of the scope around it.
-///
-/// It lives as long as a job of it is queued: the scope waits for that job. So does
-/// the scope around it, which waits for the job or body that opened the inner one.
-pub(super) struct Group {
-    pub(super) around: *const Group,
-}
-
-impl Group {
-    /// The scope around all that `self` is within, or itself.
-    ///
-    /// To be asked by who is in the scope, or keeps it from ending otherwise.
-    pub(super) fn outermost(&self) -> *const Self {
-        let mut group: *const Self = self;
-        loop {
-            // SAFETY: alive, says the type, as long as `self` is.
-            match unsafe { (*group).around } {
-                around if around.is_null() => return group,
-                around => group = around,
-            }
-        }
-    }
-
-    /// Whether `self` is `ancestor`, or within it.
-    fn is_within(&self, ancestor: *const Group) -> bool {
-        let mut group: *const Group = self;
-        while !group.is_null() {
-            if group == ancestor {
-                return true;
-            }
-            // SAFETY: alive, says the type: the caller holds a lock that keeps a job
-            // of `self` in its queue.
-            group = unsafe { (*group).around };
-        }
-        false
-    }
-}
-
-// SAFETY: made from a closure that is `Send`, says `Job::new`'s contract.
-unsafe impl Send for Job {}
-
-impl Job {
-    /// Boxes `body`, which learns whether another worker runs it than the one
-    /// that made it.
-    ///
-    /// # Safety
-    ///
-    /// What `body` borrows lives until the job has run, and may be used from the
-    /// thread that runs it. `body` does not unwind.
-    pub(super) unsafe fn new<F: FnOnce(bool)>(body: F) -> Self {
-        unsafe fn run<F: FnOnce(bool)>(data: *const (), migrated: bool) {
-            // SAFETY: the box made below, of which the job was the only owner.
-            let body = unsafe { Box::from_raw(data.cast::<F>().cast_mut()) };
-            body(migrated);
-        }
-        Self {
-            run: run::<F>,
-            data: Box::into_raw(Box::new(body)).cast_const().cast(),
-            group: ptr::null(),
-        }
-    }
-
-    /// As [`new`](Self::new), for a body whose borrows end with `end`, which is
-    /// called after it. Two closures, because what a closure holds counts as
-    /// borrowed until it has returned, whatever it has told others before.
-    ///
-    /// # Safety
-    ///
-    /// As [`new`](Self::new); `end` holds no reference to what may be gone by its
-    /// own doing.
-    pub(super) unsafe fn before<F: FnOnce(), E: FnOnce()>(body: F, end: E) -> Self {
-        unsafe fn run<F: FnOnce(), E: FnOnce()>(data: *const (), _: bool) {
-            // SAFETY: the box made below, of which the job was the only owner.
-            let (body, end) = *unsafe { Box::from_raw(data.cast::<(F, E)>().cast_mut()) };
-            body();
-            end();
-        }
-        Self {
-            run: run::<F, E>,
-            data: Box::into_raw(Box::new((body, end))).cast_const().cast(),
-            group: ptr::null(),
-        }
-    }
-
-    /// What runs the oldest job that is in `queue` then. Nothing is allocated.
-    ///
-    /// # Safety
-    ///
-    /// The queue lives until the job has run, and has a job for each of these.
-    pub(super) unsafe fn oldest_of<P: Platform>(queue: &Queue<P>) -> Self {
-        unsafe fn run<P: Platform>(data: *const (), migrated: bool) {
-            // SAFETY: the queue below, which lives.
-            let queue = unsafe { &*data.cast::<Queue<P>>() };
-            let Some(job) = queue.take_first() else {
-                unreachable!("one for each pushed");
-            };
-            job.run(migrated);
-        }
-        Self {
-            run: run::<P>,
-            data: ptr::from_ref(queue).cast(),
-            group: ptr::null(),
-        }
-    }
-
-    /// The job as one of `group`, which waits for it.
-    pub(super) fn in_group(self, group: *const Group) -> Self {
-        Self { group, ..self }
-    }
-
-    pub(super) fn group(&self) -> *const Group {
-        self.group
-    }
-
-    /// To be asked under the lock of the queue that the job is in.
-    fn is_within(&self, group: *const Group) -> bool {
-        // SAFETY: null, or alive while the job is queued.
-        unsafe { self.group.as_ref() }.is_some_and(|own| own.is_within(group))
-    }
-
-    pub(super) fn run(self, migrated: bool) {
-        // SAFETY: `run` and `data` belong together, and `self` is gone after.
-        unsafe { (self.run)(self.data, migrated) }
-    }
-}
+use std::ptr::NonNull;
 
 /// First in, first out, or last out, behind a lock; whether there is anything
 /// can be asked without it.
@@ -197,16 +62,20 @@ impl<P: Platform> Queue<P> {
     /// The newest of those within `group`. It looks at no more than a few: what
     /// lies deeper is for whoever may take anything.
     pub(super) fn take_last_within(&self, group: *const Group) -> Option<Job> {
-        const LOOKS: usize = 32;
-        self.take(|jobs| {
-            // Mostly that one.
-            if jobs.back()?.is_within(group) {
-                return jobs.pop_back();
-            }
+        /// Not the newest, which mostly it is.
+        #[cold]
+        fn deeper(jobs: &mut VecDeque<Job>, group: *const Group) -> Option<Job> {
+            const LOOKS: usize = 32;
             let newest = jobs.iter().enumerate().rev().take(LOOKS);
             let mut within = newest.filter(|(_, job)| job.is_within(group));
             let index = within.next()?.0;
             jobs.remove(index)
+        }
+        self.take(|jobs| {
+            if jobs.back()?.is_within(group) {
+                return jobs.pop_back();
+            }
+            deeper(jobs, group)
         })
     }
 
@@ -229,5 +98,52 @@ impl<P: Platform> Queue<P> {
             self.length.store(jobs.len(), Ordering::Release);
             job
         })
+    }
+}
+
+/// A queue whose oldest is run by a job that is in another queue: jobs of one thread are begun in
+/// the order in which they came, wherever that one goes.
+#[repr(C)]
+pub(super) struct Fifo<P: Platform> {
+    /// Of the job that runs the oldest; at the same address as the whole.
+    next: Header,
+    jobs: CachePadded<Queue<P>>,
+}
+
+// SAFETY: the header's group is written before a job is made of it, as `in_group` demands, and the
+// queue is for all.
+unsafe impl<P: Platform> Sync for Fifo<P> {}
+
+impl<P: Platform> Fifo<P> {
+    pub(super) fn new() -> Self {
+        unsafe fn run<P: Platform>(next: NonNull<Header>, migrated: bool) {
+            // SAFETY: the header of a `Fifo`, which lives, says `push`'s contract.
+            let fifo = unsafe { next.cast::<Fifo<P>>().as_ref() };
+            let Some(job) = fifo.jobs.take_first() else {
+                unreachable!("one for each pushed");
+            };
+            job.run(migrated);
+        }
+        Self {
+            next: Header::new(run::<P>),
+            jobs: Queue::new(),
+        }
+    }
+
+    /// All that come are jobs of `group`; none has come yet.
+    pub(super) fn in_group(&self, group: *const Group) {
+        self.next.set_group(group);
+    }
+
+    /// Appends, and returns a job that runs the oldest then, one for each. Nothing is allocated
+    /// for it.
+    ///
+    /// # Safety
+    ///
+    /// The queue lives until that job has run.
+    pub(super) unsafe fn push(&self, job: Job) -> Job {
+        self.jobs.push(job);
+        // SAFETY: by contract; the pointer is to all of `self`.
+        unsafe { Job::with_header(NonNull::from(self).cast()) }
     }
 }

@@ -2,13 +2,14 @@
 
 use super::BroadcastContext;
 use super::context::Context;
-use super::queue::{Group, Job, Queue};
+use super::job::{Group, Job};
+use super::queue::Fifo;
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;
 use crate::sleep::Latch;
 use crate::sync::{Parker, let_go};
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -262,7 +263,7 @@ impl<'scope, W: World> Scope<'scope, W> {
 pub struct ScopeFifo<'scope, W: World = Native> {
     scope: Scope<'scope, W>,
     /// For each worker, and one for all others, the jobs it has spawned.
-    fifos: Box<[CachePadded<Queue<W::Platform>>]>,
+    fifos: Box<[Fifo<W::Platform>]>,
 }
 
 impl<W: World> fmt::Debug for ScopeFifo<'_, W> {
@@ -275,7 +276,7 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
     pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
         Self {
             scope: Scope::new(registry, owner),
-            fifos: (0..=registry.mail().len()).map(|_| Queue::new()).collect(),
+            fifos: (0..=registry.mail().len()).map(|_| Fifo::new()).collect(),
         }
     }
 
@@ -294,11 +295,8 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
         let job = self.scope.job(Borrowed(me).then(body));
         let worker = Context::worker_of(self.scope.registry());
         let index = worker.map_or(self.fifos.len() - 1, Worker::place);
-        self.fifos[index].push(job);
-        // One for each job, so that each finds one.
-        // SAFETY: the scope, which has the queue, waits for the job that this one runs.
-        let next = unsafe { Job::oldest_of(&*self.fifos[index]) };
-        let next = next.in_group(&raw const self.scope.group);
+        // SAFETY: the scope, which has the queue, waits for the job that the next one runs.
+        let next = unsafe { self.fifos[index].push(job) };
         match worker {
             Some(worker) => worker.push_spawned(next),
             None => self.scope.registry().post_scoped(next),
@@ -320,6 +318,10 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
     }
 
     pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+        // The scope stays where it is from here on, and nothing was spawned yet.
+        for fifo in &self.fifos {
+            fifo.in_group(&raw const self.scope.group);
+        }
         self.scope.complete(|_| body(self))
     }
 }

@@ -1,7 +1,7 @@
 //! Looking for a job to run, and running it.
 
+use super::job::{Group, Job};
 use super::mailbox::Mailbox;
-use super::queue::{Group, Job};
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;

@@ -1,7 +1,7 @@
 //! Detached jobs: `spawn`.
 
 use super::context::Context;
-use super::queue::Job;
+use super::job::Job;
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;
@@ -29,8 +29,8 @@ impl<W: World> Registry<W> {
         match Context::worker_of(self) {
             Some(worker) => {
                 let job = self.detached(body);
-                worker.fifo().push(job);
-                worker.push_spawned(worker.next_of_fifo());
+                // SAFETY: workers live as long as their jobs.
+                worker.push_spawned(unsafe { worker.fifo().push(job) });
             }
             // The queue is in order already.
             None => self.spawn(body),
@@ -83,21 +83,6 @@ impl<W: World> Worker<W> {
         let was_empty = self.spawned().push(job);
         if self.sleep().posted(self.place(), was_empty) {
             self.registry().fill_caller_slot();
-        }
-    }
-
-    /// A job that runs the oldest of this worker's `fifo`: as many are pushed as
-    /// that has jobs, so that each finds one.
-    fn next_of_fifo(&self) -> Job {
-        let worker: *const Self = self;
-        // SAFETY: workers live as long as their jobs; a detached job does not
-        // unwind, and whoever runs this may run that.
-        unsafe {
-            Job::new(move |migrated| {
-                if let Some(job) = (*worker).fifo().take_first() {
-                    job.run(migrated);
-                }
-            })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The life of a worker: look for work, do it, wait for more.
 
+use super::job::Group;
 use super::leapfrog::PATIENCE;
-use super::queue::Group;
 
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
@@ -25,6 +25,11 @@ impl<W: World> Worker<W> {
         let mut misses = 0;
         // Whether the last thing it did was to help with a loop.
         let mut helped = false;
+        // The event count before a look at which no loop invited anybody. Each one that is
+        // opened is posted after that, so that none is there until the count is another: a
+        // worker with jobs of its own looks at one word, and not at the whole board, between
+        // two of them.
+        let mut loopless = None;
         let mut idle = sleep.start_looking(self.place());
         loop {
             // In a child that a job of this thread's has forked there is nobody to work for.
@@ -47,10 +52,15 @@ impl<W: World> Worker<W> {
             // Read before looking: a post after this cannot be slept through.
             self.note_posts();
             // Loops first, but not twice in a row while somebody waits outside.
-            let slot = if helped && !registry.injector().is_empty() {
+            let seen = Some(self.seen().get());
+            let slot = if loopless == seen || (helped && !registry.injector().is_empty()) {
                 None
             } else {
-                registry.help_any(me, last, W::Sleep::woken(&idle))
+                let slot = registry.help_any(me, last, W::Sleep::woken(&idle));
+                if slot.is_none() && shared.board().inviting(0).next().is_none() {
+                    loopless = seen;
+                }
+                slot
             };
             helped = slot.is_some();
             if let Some(slot) = slot {
@@ -104,11 +114,11 @@ impl<W: World> Worker<W> {
             .scopes_help_outer()
             .then(outermost)
             .unwrap_or(group);
-        self.wait_for(latch, Waits::ForScope(group), |worker, _| {
-            let own = || worker.spawned().take_last_within(first);
-            own()
-                .map(|job| Found::Queued(job, false))
-                .or_else(|| worker.find_within(group))
-        });
+        let own = |worker: &Self| {
+            let job = worker.spawned().take_last_within(first)?;
+            Some(Found::Queued(job, false))
+        };
+        let find = |worker: &Self, _| own(worker).or_else(|| worker.find_within(group));
+        self.wait_for(latch, Waits::ForScope(group), find, own);
     }
 }

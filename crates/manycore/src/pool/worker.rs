@@ -1,8 +1,9 @@
 //! A worker: what one thread of a pool has of its own.
 
 use super::context::Guest;
+use super::job::Group;
 use super::places::NOWHERE;
-use super::queue::{Group, Queue};
+use super::queue::{Fifo, Queue};
 use super::registry::Registry;
 use super::without_place::Holding;
 use crate::World;
@@ -21,7 +22,7 @@ pub(crate) struct Worker<W: World> {
     /// Its spawned jobs.
     spawned: CachePadded<Queue<W::Platform>>,
     /// Its jobs from `spawn_fifo`.
-    fifo: CachePadded<Queue<W::Platform>>,
+    fifo: Fifo<W::Platform>,
     state: CachePadded<WorkerState<W::Platform>>,
 }
 
@@ -106,7 +107,7 @@ impl<W: World> Worker<W> {
                 registry,
             }),
             spawned: Queue::new(),
-            fifo: Queue::new(),
+            fifo: Fifo::new(),
             state: CachePadded::new(WorkerState::new(id, place)),
         }
     }
@@ -148,7 +149,7 @@ impl<W: World> Worker<W> {
     }
 
     /// Its jobs from `spawn_fifo`.
-    pub(super) fn fifo(&self) -> &Queue<W::Platform> {
+    pub(super) fn fifo(&self) -> &Fifo<W::Platform> {
         &self.fifo
     }
 

@@ -7,5 +7,5 @@ mod public;
 mod slot;
 mod stack;
 
-pub(crate) use slot::{Head, Run, Thief};
+pub(crate) use slot::{Head, Thief};
 pub(crate) use stack::{Claim, JobStack};

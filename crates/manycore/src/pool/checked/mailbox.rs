@@ -1,7 +1,7 @@
 //! The pool ends while there is mail: somebody reads it, and only one.
 
+use crate::pool::job::Job;
 use crate::pool::mailbox::Mailbox;
-use crate::pool::queue::Job;
 use crate::sync::EventCount;
 use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
