@@ -176,8 +176,19 @@ impl<W: World> Registry<W> {
     /// one, or since this process is a child of `fork`.
     pub(super) fn one_root_more(&self) {
         self.shared().check_fork();
+        if self.is_within_root() {
+            return self.count_root();
+        }
         self.count_root_for_threads();
         self.need_caller_slot();
+    }
+
+    /// Whether this thread is in the midst of a detached job of the pool, and somebody is ready to
+    /// take place 0. That job is a root until it ends. So the threads stay, and the word keeps its
+    /// bit, which is taken away when no root is left: no lock is needed to count another.
+    fn is_within_root(&self) -> bool {
+        Context::worker_of(self).is_some_and(|worker| worker.detached().get() > 0)
+            && self.shared().caller_slot().word() & (HELD | VACANT | NEEDED) != 0
     }
 
     fn need_caller_slot(&self) {

@@ -7,20 +7,34 @@ use super::registry::Registry;
 use crate::World;
 use crate::sleep::{Sleep, Woken};
 
+/// What came of a look at the board.
+pub(super) enum Help {
+    /// The worker helped with the loop in this slot.
+    Given(usize),
+    /// It did not, but loops are open.
+    Refused,
+    /// No loop is open.
+    NotWanted,
+}
+
 impl<W: World> Registry<W> {
     /// Joins the first open loop found and works in it until nothing is left
-    /// to claim; returns its slot.
-    pub(super) fn help_any(&self, rank: usize, last: usize, woken: Option<Woken>) -> Option<usize> {
+    /// to claim.
+    pub(super) fn help_any(&self, rank: usize, last: usize, woken: Option<Woken>) -> Help {
         // A spinner was told of a post, most likely where the last one was.
         // Joining without looking first makes one transfer of the gate's line
         // out of two.
         if woken == Some(Woken::Spinning) && self.help(last, rank, woken, |_| true) {
-            return Some(last);
+            return Help::Given(last);
         }
-        self.shared()
-            .board()
-            .inviting(last)
-            .find(|&slot| self.help(slot, rank, woken, |_| true))
+        let mut help = Help::NotWanted;
+        for slot in self.shared().board().inviting(last) {
+            if self.help(slot, rank, woken, |_| true) {
+                return Help::Given(slot);
+            }
+            help = Help::Refused;
+        }
+        help
     }
 
     /// Joins the loop in `slot` if it is open, wants another helper and is

@@ -1,5 +1,6 @@
 //! The life of a worker: look for work, do it, wait for more.
 
+use super::help::Help;
 use super::job::Group;
 use super::leapfrog::PATIENCE;
 
@@ -53,17 +54,19 @@ impl<W: World> Worker<W> {
             self.note_posts();
             // Loops first, but not twice in a row while somebody waits outside.
             let seen = Some(self.seen().get());
-            let slot = if loopless == seen || (helped && !registry.injector().is_empty()) {
-                None
+            let help = if loopless == seen {
+                Help::NotWanted
+            } else if helped && !registry.injector().is_empty() {
+                Help::Refused
             } else {
-                let slot = registry.help_any(me, last, W::Sleep::woken(&idle));
-                if slot.is_none() && shared.board().inviting(0).next().is_none() {
-                    loopless = seen;
-                }
-                slot
+                registry.help_any(me, last, W::Sleep::woken(&idle))
             };
-            helped = slot.is_some();
-            if let Some(slot) = slot {
+            if let Help::NotWanted = help {
+                loopless = seen;
+            }
+            helped = false;
+            if let Help::Given(slot) = help {
+                helped = true;
                 last = slot;
                 W::Sleep::helped(&mut idle);
                 self.found(idle);
