@@ -76,6 +76,11 @@ pub(crate) struct Context {
     pub(crate) carried: Cell<Option<&'static Rank>>,
     /// The address in the program of the barrier that it has come to last; 0: not known.
     pub(crate) site: Cell<usize>,
+    /// Whether it is the program's first thread; and copies of variables that others have.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) is_first: bool,
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) copies: RefCell<crate::abi::Copies>,
     /// What the program has said of the next region, by functions of LLVM's.
     #[cfg(target_arch = "x86_64")]
     pub(crate) pushed: Cell<crate::abi::Pushed>,
@@ -111,6 +116,11 @@ impl Context {
             league: Cell::new((0, 1)),
             carried: Cell::new(None),
             site: Cell::new(0),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: two calls without arguments.
+            is_first: unsafe { libc::gettid() == libc::getpid() },
+            #[cfg(target_arch = "x86_64")]
+            copies: RefCell::default(),
             #[cfg(target_arch = "x86_64")]
             pushed: Cell::default(),
             place: Cell::new(None),

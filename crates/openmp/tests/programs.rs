@@ -181,6 +181,28 @@ fn programs_of_clang() {
     }
 }
 
+/// LLVM's functions that clang calls with flags only, and those that other compilers call: what its own
+/// library makes of the same program.
+#[test]
+fn functions_of_llvm() {
+    let folder = tempfile("llvm");
+    for (name, flags) in [
+        ("kmp.c", &["-latomic"][..]),
+        ("private.cpp", &["-fnoopenmp-use-tls", "-pthread"]),
+    ] {
+        let program = folder.join(name);
+        let compiler = if name.ends_with("pp") { "clang++" } else { "clang" };
+        if compile_by(compiler, flags, &source(name), &program).is_none() {
+            return eprintln!("SKIPPED: no {compiler} with OpenMP");
+        }
+        let theirs = run(&program, 2, &[], false);
+        for ranks in [1, 2, 3, 8] {
+            let ours = run(&program, ranks, &[], true);
+            assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
+        }
+    }
+}
+
 /// Ranks that are cut at any instruction: what is theirs stays theirs. `ci/openmp.sh stress` does it
 /// for ten minutes.
 #[test]
@@ -205,6 +227,23 @@ fn cut_anywhere() {
             text.starts_with("ok\n"),
             "{ranks} ranks, cuts {cuts}: {text}"
         );
+    }
+}
+
+/// Ranks that wait by spinning, as compilers make such loops with much optimization and with none.
+#[test]
+fn spinning() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    for level in ["-O0", "-O1", "-O3"] {
+        let program = tempfile("spin").join(format!("spin{level}"));
+        compile_with(&[level], &source("spin.c"), &program).expect("our programs can be compiled");
+        for ranks in [1, 2, 3, 5, 8] {
+            let ours = text(&run(&program, ranks, &[], true));
+            let expected = "rings 0 0 0 0 0 0\nlocks 0 0\nbarrier 0\nexit status: 0";
+            assert_eq!(ours, expected, "{level}, {ranks} ranks");
+        }
     }
 }
 
@@ -387,6 +426,32 @@ fn nothing_is_missing() {
         theirs.len() > 100 && missing.is_empty(),
         "missing: {missing:?}"
     );
+}
+
+/// The same of LLVM's library: were one missing, its own would be called, and two runtimes be in one
+/// program.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn nothing_of_llvms_is_missing() {
+    let theirs = (11..30).rev().find_map(|version| {
+        let path = format!("/usr/lib/llvm-{version}/lib/libomp.so.5");
+        symbols(Path::new(&path), &[])
+    });
+    let Some(theirs) = theirs else {
+        return eprintln!("SKIPPED: no libomp, or no nm");
+    };
+    let ours = symbols(&library(), &[]).expect("our library was built with this test");
+    let missing: Vec<_> = theirs
+        .iter()
+        .filter_map(|name| name.split('@').next())
+        .filter(|name| {
+            ["__kmpc_", "kmp_", "kmpc_", "omp_", "ompc_"].iter().any(|of| name.starts_with(of))
+        })
+        // Constants of Windows' and Intel's linkers, not functions.
+        .filter(|name| !name.ends_with("_mem_alloc") && !name.ends_with("_mem_space"))
+        .filter(|name| !ours.contains(*name))
+        .collect();
+    assert!(theirs.len() > 500 && missing.is_empty(), "missing: {missing:?}");
 }
 
 /// Variables that cannot be read are named with what was expected, and ignored.

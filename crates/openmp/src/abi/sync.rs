@@ -66,6 +66,15 @@ export! {
 static CRITICAL: WordLock = WordLock::new();
 static ATOMIC: WordLock = WordLock::new();
 
+/// What has no instruction of the processor's is changed alone.
+pub(super) fn begin_atomic() {
+    ATOMIC.lock(context());
+}
+
+pub(super) fn end_atomic() {
+    ATOMIC.unlock();
+}
+
 const PARALLEL: c_int = 1;
 const LOOP: c_int = 2;
 const SECTIONS: c_int = 4;
@@ -168,11 +177,11 @@ export! {
     }
 
     fn GOMP_atomic_start() {
-        ATOMIC.lock(context());
+        begin_atomic();
     }
 
     fn GOMP_atomic_end() {
-        ATOMIC.unlock();
+        end_atomic();
     }
 
     fn GOMP_cancellation_point(what: c_int) -> bool {

@@ -30,6 +30,7 @@
 
 use super::frame::Registers;
 use super::rank::Rank;
+use super::waits::Machine;
 use super::worker::Worker;
 use super::{code, division};
 use manycore_platform::{Native, Platform};
@@ -314,7 +315,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             alarm.learn(now, due);
         }
     }
-    let registers = Registers::of(frame);
+    let (registers, machine) = (Registers::of(frame), Machine::of(frame));
     let mask = (&raw mut frame.uc_sigmask).cast::<u64>();
     // SAFETY: the frame has the kernel's part of the mask, a word.
     let blocked = unsafe { mask.read() };
@@ -322,7 +323,11 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
         alarm.put_off(now);
         return;
     }
+    let waits = machine.waits();
     match alarm.noted.take() {
+        _ if waits => {
+            division::of_hall().inspect(|it| it.found_waiting(!by_timer));
+        }
         None if !by_timer => {
             alarm.noted.set(Some((registers, thread_time())));
             return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
@@ -331,14 +336,20 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             if noted.spin_until(&registers)
                 && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
         {
-            division::of_hall().inspect(|it| it.found_spinning());
+            division::of_hall().inspect(|it| it.found_waiting(true));
         }
         _ => {}
     }
     alarm.alternate.set(frame.uc_stack);
     let error = errno();
     alarm.in_handler.set(true);
-    rank.wait_once(None);
+    if waits {
+        rank.spins.store(true, Relaxed);
+        rank.leave_until(&|| !machine.waits());
+        rank.spins.store(false, Relaxed);
+    } else {
+        rank.wait_once(None);
+    }
     set_errno(error);
     let alarm = &current_worker(rank).alarm;
     frame.uc_stack = alarm.alternate.get();

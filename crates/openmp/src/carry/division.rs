@@ -24,9 +24,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// The turn of ranks that wait for each other in the program's own way: some twice what the alarm
-/// costs.
+/// The turn of ranks that wait for each other in the program's own way, until more is known: some twice
+/// what the alarm costs.
 const TURN: Duration = Duration::from_micros(40);
+/// Turns are no shorter, and no longer.
+const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// So often ranks are found spinning between two barriers until they have turns there.
 const SPINS: u32 = 2;
 
@@ -156,7 +158,8 @@ impl Division {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
         if let Some(turns) = turns.get_mut(planner.interval()) {
-            turns.learn(self.spins.load(Relaxed));
+            let work = (0..self.size).map(Self::took).sum();
+            turns.learn(self.spins.load(Relaxed), work);
         }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
@@ -251,10 +254,14 @@ impl Division {
         self.stall.load(Relaxed)
     }
 
-    /// A rank spins.
-    pub(super) fn found_spinning(&self) {
+    /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
+    pub(super) fn found_waiting(&self, has_stalled: bool) {
+        if !has_stalled && self.quantum.load(Relaxed) == 0 {
+            return;
+        }
         self.stall.store(Native::duration_to_ticks(STALL), Relaxed);
-        if self.spins.fetch_add(1, Relaxed) + 1 >= SPINS {
+        let found = self.spins.fetch_add(1, Relaxed) + 1;
+        if found >= SPINS && self.quantum.load(Relaxed) == 0 {
             self.quantum.store(Native::duration_to_ticks(TURN), Relaxed);
         }
     }
@@ -280,12 +287,23 @@ impl Turns {
         self.quantum
     }
 
-    fn learn(&mut self, spins: u32) {
+    /// In an episode ranks were found waiting so often, and have taken so many ticks.
+    fn learn(&mut self, spins: u32, work: u64) {
         self.spins = self.spins.saturating_add(spins);
         if self.spins >= SPINS {
-            self.quantum = Native::duration_to_ticks(TURN);
+            self.quantum = turn(work / u64::from(spins.max(1)));
         }
     }
+}
+
+/// The best turn for ranks that wait after so many ticks: a longer one has a rank wait for half of it
+/// in vain, a shorter one costs more alarms. Their sum is least at the square root (Young's rule for
+/// the interval between checkpoints).
+fn turn(between: u64) -> u64 {
+    let [least, most] = TURNS.map(Native::duration_to_ticks);
+    // Twice what an alarm costs.
+    let cost = alarm::gain() * 4 / 3;
+    cost.saturating_mul(between).isqrt().clamp(least, most)
 }
 
 #[cfg(test)]
@@ -296,12 +314,25 @@ mod tests {
     fn turns_are_for_the_interval_where_ranks_spin() {
         let mut turns = Turns::default();
         assert_eq!(turns.of_site(7), 0);
-        turns.learn(SPINS - 1);
+        turns.learn(SPINS - 1, 0);
         assert_eq!(turns.of_site(7), 0);
-        turns.learn(1);
-        turns.learn(0);
+        turns.learn(1, 0);
+        turns.learn(0, 0);
         assert!(turns.of_site(7) > 0);
         // Another interval takes the place.
         assert_eq!(turns.of_site(8), 0);
+    }
+
+    #[test]
+    fn turns_are_longer_where_ranks_compute_for_longer() {
+        let ticks = |us: u64| Native::duration_to_ticks(Duration::from_micros(us));
+        let [least, most] = TURNS.map(Native::duration_to_ticks);
+        assert_eq!(turn(0), least);
+        assert_eq!(turn(ticks(10_000_000)), most);
+        // The loss, as the rule has it: half a turn in vain, and alarms.
+        let between = ticks(2_000);
+        let loss = |turn: u64| turn / 2 + between / turn * alarm::gain() * 2 / 3;
+        let best = turn(between);
+        assert!(loss(best) <= loss(best / 2) && loss(best) <= loss(best * 2));
     }
 }

@@ -59,6 +59,7 @@ mod pulse;
 mod rank;
 mod spare;
 mod switch;
+mod waits;
 mod words;
 mod worker;
 

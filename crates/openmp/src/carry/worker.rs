@@ -193,7 +193,8 @@ impl Worker {
                 since = Native::now();
                 continue;
             }
-            if waited > patience {
+            // A rank that spins may go on at any time, and nobody tells: its core is not given up.
+            if waited > patience && !ranks().any(|rank| rank.spins.load(Relaxed)) {
                 self.sleep();
                 since = Native::now();
             }

@@ -286,7 +286,8 @@ impl Order {
 pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (team, current) = (context.team(), context.task());
     if is_discarded(team, current) {
-        return;
+        // SAFETY: by the caller's word.
+        return unsafe { crate::abi::discard(order.function, order.data) };
     }
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
@@ -426,6 +427,9 @@ pub(crate) fn run(context: &Context, task: NonNull<Task>) {
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {
             return;
         }
+    } else if let Some(function) = this.function {
+        // SAFETY: it was taken once, and is not run.
+        unsafe { crate::abi::discard(function, this.arguments.pointer()) };
     }
     // SAFETY: it was taken once, and runs no more.
     unsafe { end(team, task, Some(context.id())) };

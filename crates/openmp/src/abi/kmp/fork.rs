@@ -231,6 +231,23 @@ export! {
         pushed.set(Pushed { teams: (number(teams), number(threads)), ..pushed.get() });
     }
 
+    fn __kmpc_push_num_teams_51(
+        place: Place, number: c_int, _least: c_int, most: c_int, threads: c_int,
+    ) {
+        __kmpc_push_num_teams(place, number, most, threads);
+    }
+
+    fn __kmpc_pop_num_threads(_place: Place, _number: c_int) {}
+
+    fn __kmpc_pause_resource(_level: c_int) -> c_int {
+        0
+    }
+
+    // Devices are switched off.
+    fn __kmpc_get_target_offload() -> c_int {
+        0
+    }
+
     fn __kmpc_push_proc_bind(_place: Place, _number: c_int, bind: c_int) {
         let pushed = &context().pushed;
         let bind = match bind {
