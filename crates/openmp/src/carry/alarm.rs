@@ -340,6 +340,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
         }
         _ => {}
     }
+    division::of_hall().inspect(|it| it.end_turn());
     alarm.alternate.set(frame.uc_stack);
     let error = errno();
     alarm.in_handler.set(true);

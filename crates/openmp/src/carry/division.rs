@@ -48,7 +48,9 @@ pub(super) struct Division {
     quantum: AtomicU64,
     /// A worker that has not changed ranks for so many ticks may have one that spins.
     stall: AtomicU64,
-    /// How often ranks were found spinning in this episode.
+    /// How often ranks were made to leave in this episode where they have turns, and how often they were found
+    /// waiting.
+    cuts: AtomicU32,
     spins: AtomicU32,
     episode: AtomicU64,
 }
@@ -136,6 +138,7 @@ impl Division {
             reversed: AtomicBool::new(true),
             quantum: AtomicU64::new(0),
             stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
+            cuts: AtomicU32::new(0),
             spins: AtomicU32::new(0),
             episode: AtomicU64::new(0),
         }
@@ -158,8 +161,7 @@ impl Division {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
         if let Some(turns) = turns.get_mut(planner.interval()) {
-            let work = (0..self.size).map(Self::took).sum();
-            turns.learn(self.spins.load(Relaxed), work);
+            turns.learn(self.spins.load(Relaxed), self.cuts.load(Relaxed));
         }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
@@ -191,6 +193,7 @@ impl Division {
         self.stall
             .store(least.max(2 * work / cores as u64), Relaxed);
         self.spins.store(0, Relaxed);
+        self.cuts.store(0, Relaxed);
         let reversed = !self.reversed.load(Relaxed);
         self.reversed.store(reversed, Relaxed);
         // Release: a worker that sees the episode sees its advice.
@@ -254,6 +257,11 @@ impl Division {
         self.stall.load(Relaxed)
     }
 
+    /// A rank's turn is over.
+    pub(super) fn end_turn(&self) {
+        self.cuts.fetch_add(1, Relaxed);
+    }
+
     /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
         if !has_stalled && self.quantum.load(Relaxed) == 0 {
@@ -287,13 +295,26 @@ impl Turns {
         self.quantum
     }
 
-    /// In an episode ranks were found waiting so often, and have taken so many ticks.
-    fn learn(&mut self, spins: u32, work: u64) {
+    /// In an episode ranks were found waiting so often, at the ends of so many turns.
+    fn learn(&mut self, spins: u32, cuts: u32) {
         self.spins = self.spins.saturating_add(spins);
         if self.spins >= SPINS {
-            self.quantum = turn(work / u64::from(spins.max(1)));
+            let quantum = match self.quantum {
+                0 => Native::duration_to_ticks(TURN),
+                quantum if cuts == 0 => quantum,
+                quantum => turn(between(quantum, spins, cuts)),
+            };
+            self.quantum = quantum;
         }
     }
+}
+
+/// How long ranks compute before they wait, if so many turns of this length ended in waiting. As if
+/// that came at any moment alike: a turn ends without it with a chance of exp(-turn / time).
+fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
+    let computing = turns.saturating_sub(waiting);
+    let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);
+    (turn as f64 / -chance.ln()) as u64
 }
 
 /// The best turn for ranks that wait after so many ticks: a longer one has a rank wait for half of it
@@ -321,6 +342,16 @@ mod tests {
         assert!(turns.of_site(7) > 0);
         // Another interval takes the place.
         assert_eq!(turns.of_site(8), 0);
+    }
+
+    #[test]
+    fn how_long_ranks_compute_is_found() {
+        // Turns of 40, of which a rank that waits after 100 ends 33 in 100 waiting.
+        assert!((90..110).contains(&between(40, 330, 1_000)));
+        assert!((35..45).contains(&between(40, 632, 1_000)));
+        // All wait: soon. None does: late.
+        assert!(between(40, 1_000, 1_000) < 8 && between(40, 0, 1_000) > 10_000);
+        assert_eq!(between(40, 3, 2), between(40, 2, 2));
     }
 
     #[test]
