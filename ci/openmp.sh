@@ -3,6 +3,8 @@
 #
 #   ci/openmp.sh npb FOLDER [CLASSES] [RANKS] [ROUNDS]   the NAS Parallel Benchmarks 3.4, OpenMP in
 #                        Fortran: each is built by gfortran, run, and asked whether it verifies
+#   ci/openmp.sh verify FOLDER [CLASSES] [RANKS] [ROUNDS]   the same with ours alone, many times: on one
+#                        core and on all, with cuts and without, as a table of how many runs verify
 #   ci/openmp.sh vv FOLDER [RANKS]    the OpenMP Validation & Verification suite's C tests, with
 #                        GCC's own library and with ours: a table by version of passes
 #   ci/openmp.sh packages [RANKS]     Debian's OpenBLAS, FFTW, ImageMagick and GROMACS: the same
@@ -27,7 +29,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, vv, packages, costs, intervals, cores, stress or emulated}
+what=${1:?expected npb, verify, vv, packages, costs, intervals, cores, stress or emulated}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
@@ -54,8 +56,7 @@ npb() {
                 for ((round = 0; round < rounds; round++)); do
                     out=$(cd "$work/$name.$class" && OMP_NUM_THREADS=$number LD_PRELOAD=$LIBRARY \
                         timeout "$limit" ./program 2>&1 || true)
-                    # "Verification = SUCCESSFUL", and MG and EP say it in other columns.
-                    grep -Eqi 'verification *= *successful' <<<"$out" && good=$((good + 1))
+                    is_verified <<<"$out" && good=$((good + 1))
                     seconds=$(sed -n 's/.*Time in seconds *= *//p' <<<"$out")
                     ours="$ours + ${seconds:-0}"
                     out=$(cd "$work/$name.$class" && OMP_NUM_THREADS=$number \
@@ -71,6 +72,47 @@ npb() {
         done
     done
     return $failed
+}
+
+# Whether the output says that the result is right: "Verification = SUCCESSFUL", and MG and EP in other columns.
+is_verified() { grep -Eqi 'verification *= *successful'; }
+
+verify() {
+    local classes=${1:-S W} ranks=${2:-1 2 3 5 16} rounds=${3:-20} name class number cores cuts round out
+    : >"$work/runs"
+    for ((round = 0; round < rounds; round++)); do
+        for class in $classes; do
+            for name in bt cg ep ft is lu mg sp; do
+                [ -x "$work/$name.$class/program" ] || build "$name" "$class" || continue
+                for number in $ranks; do
+                    for cores in 0 0-$(($(nproc --all) - 1)); do
+                        for cuts in true false; do
+                            out=$(cd "$work/$name.$class" && OMP_NUM_THREADS=$number \
+                                MANYCORE_OMP_CUTS=$cuts LD_PRELOAD=$LIBRARY \
+                                timeout "$limit" taskset -c "$cores" ./program 2>&1 || true)
+                            printf '%s %s %s %s %s %s\n' "$name.$class" "$number" "$cores" $cuts \
+                                "$(is_verified <<<"$out" && echo 1 || echo 0)" \
+                                "$(sed -n 's/.*Time in seconds *= *//p' <<<"$out")" >>"$work/runs"
+                        done
+                    done
+                done
+            done
+        done
+    done
+    awk '
+        { key = sprintf("%-6s %5s %5s %-5s", $1, $2, $3, $4) }
+        !(key in runs) { order[++count] = key }
+        { runs[key]++; verified[key] += $5; if ($5) { seconds[key] += $6; if ($6 > most[key]) most[key] = $6 } }
+        END {
+            print "program ranks cores cuts   runs verified  mean s  most s"
+            for (k = 1; k <= count; k++) {
+                key = order[k]
+                failed += runs[key] - verified[key]
+                printf "%s %5d %8d %7.2f %7.2f\n", key, runs[key], verified[key],
+                    verified[key] ? seconds[key] / verified[key] : 0, most[key]
+            }
+            exit failed > 0
+        }' "$work/runs"
 }
 
 vv() {
@@ -270,7 +312,7 @@ under() {
         wait "$beside" 2>/dev/null || true
     fi
     [ -z "$group" ] || rmdir "$group"
-    grep -Eqi 'verification *= *successful' "$work/out" || { echo wrong; return; }
+    is_verified <"$work/out" || { echo wrong; return; }
     sed -n 's/.*Time in seconds *= *//p' "$work/out"
 }
 
@@ -346,11 +388,11 @@ sources_in() {
 }
 
 case $what in
-npb | vv | cores)
+npb | verify | vv | cores)
     sources_in "$@"
     shift
     "$what" "$@"
     ;;
 packages | costs | intervals | stress | emulated) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
+*) echo "openmp: $what: expected npb, verify, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
 esac

@@ -53,6 +53,8 @@ pub(super) struct Division {
     cuts: AtomicU32,
     spins: AtomicU32,
     episode: AtomicU64,
+    /// How often ranks were found waiting for each other in the program's own way.
+    waits: AtomicU64,
 }
 
 // SAFETY: the cells are touched by the one rank that opens an episode; barriers order these.
@@ -141,6 +143,7 @@ impl Division {
             cuts: AtomicU32::new(0),
             spins: AtomicU32::new(0),
             episode: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
         }
     }
 
@@ -247,9 +250,10 @@ impl Division {
         part.budget == 0 && first.is_some_and(|first| ptr::eq(first, rank))
     }
 
-    /// How many episodes there have been.
-    pub(super) fn episodes(&self) -> u64 {
-        self.episode.load(Relaxed)
+    /// How often ranks have met, as far as that was seen.
+    pub(super) fn meetings(&self) -> u64 {
+        let waits = self.waits.load(Relaxed);
+        self.episode.load(Relaxed).wrapping_add(waits)
     }
 
     /// After so many ticks a worker that has not changed ranks has stalled.
@@ -264,6 +268,7 @@ impl Division {
 
     /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
+        self.waits.fetch_add(1, Relaxed);
         if !has_stalled && self.quantum.load(Relaxed) == 0 {
             return;
         }
@@ -300,9 +305,9 @@ impl Turns {
         self.spins = self.spins.saturating_add(spins);
         if self.spins >= SPINS {
             let quantum = match self.quantum {
-                0 => Native::duration_to_ticks(TURN),
-                quantum if cuts == 0 => quantum,
-                quantum => turn(between(quantum, spins, cuts)),
+                quantum if quantum > 0 && spins > 0 => turn(between(quantum, spins, cuts)),
+                // None was found: ranks compute for long, or wait in loops that are not known.
+                _ => Native::duration_to_ticks(TURN),
             };
             self.quantum = quantum;
         }

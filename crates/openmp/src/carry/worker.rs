@@ -193,12 +193,16 @@ impl Worker {
                 since = Native::now();
                 continue;
             }
-            // A rank that spins may go on at any time, and nobody tells: its core is not given up.
-            if waited > patience && !ranks().any(|rank| rank.spins.load(Relaxed)) {
+            if waited <= patience {
+                Native::relax();
+            } else if ranks().any(|rank| rank.spins.load(Relaxed)) {
+                // It may go on at any time, and nobody tells. Others may have the core until then, the
+                // worker first whose rank it waits for.
+                std::thread::yield_now();
+            } else {
                 self.sleep();
                 since = Native::now();
             }
-            Native::relax();
         }
     }
 

@@ -85,6 +85,17 @@ export! {
     fn kmp_set_library_turnaround() {}
     fn kmp_set_library_turnaround_() {}
 
+    // No tool is there to be controlled.
+    fn omp_control_tool(_command: c_int, _modifier: c_int, _argument: *mut c_void) -> c_int {
+        -2
+    }
+
+    fn omp_control_tool_(
+        _command: *const c_int, _modifier: *const c_int, _argument: *mut c_void,
+    ) -> c_int {
+        -2
+    }
+
     fn kmp_get_num_known_threads() -> c_int {
         context().team().size.cast_signed()
     }

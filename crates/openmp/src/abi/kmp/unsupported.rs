@@ -60,6 +60,32 @@ unsupported! {
     kmpc_set_stacksize
     kmpc_set_stacksize_s
     kmpc_unset_affinity_mask_proc
+    kmp_mutex_impl_info
+    omp_get_interop_int
+    omp_get_interop_int_
+    omp_get_interop_name
+    omp_get_interop_name_
+    omp_get_interop_ptr
+    omp_get_interop_ptr_
+    omp_get_interop_rc_desc
+    omp_get_interop_rc_desc_
+    omp_get_interop_str
+    omp_get_interop_str_
+    omp_get_interop_type_desc
+    omp_get_interop_type_desc_
+    omp_get_num_interop_properties
+    omp_get_num_interop_properties_
+    ompc_capture_affinity
+    ompc_display_affinity
+    ompc_get_affinity_format
+    ompc_get_ancestor_thread_num
+    ompc_get_team_size
+    ompc_set_affinity_format
+    ompc_set_dynamic
+    ompc_set_max_active_levels
+    ompc_set_nested
+    ompc_set_num_threads
+    ompc_set_schedule
 }
 
 // Atomic changes of complex numbers and of long doubles.
