@@ -115,9 +115,9 @@ static long senses(int rounds)
 
 int main(void)
 {
-    printf("rings %ld %ld %ld %ld %ld %ld\n", plain(300), acquired(300), paused(300), fenced(300),
-           relaxed(300), counted(30));
-    printf("locks %ld %ld\n", exchanged(20000), compared(20000));
+    printf("rings %ld %ld %ld %ld %ld %ld\n", plain(100), acquired(100), paused(100), fenced(100),
+           relaxed(100), counted(30));
+    printf("locks %ld %ld\n", exchanged(5000), compared(5000));
     printf("barrier %ld\n", senses(200));
     return 0;
 }
