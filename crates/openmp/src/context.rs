@@ -19,8 +19,9 @@ pub(crate) struct Seat {
     pub(crate) task: Cell<*const Task>,
     /// Work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,
-    /// Singles that it has come to.
+    /// Singles that it has come to, and that it knows to be taken.
     pub(crate) singles: Cell<u32>,
+    pub(crate) taken: Cell<u32>,
     /// The work share that it is in.
     pub(crate) share: Cell<*const Share>,
     /// The share of a loop of LLVM's whose iterations wait for others, and its number.
@@ -38,6 +39,7 @@ impl Seat {
         self.task.set(from.task.get());
         self.shares.set(from.shares.get());
         self.singles.set(from.singles.get());
+        self.taken.set(from.taken.get());
         self.share.set(from.share.get());
         self.doacross.set(from.doacross.get());
         self.trip.set(from.trip.get());
@@ -52,6 +54,7 @@ impl Seat {
             task: Cell::new(task),
             shares: Cell::new(0),
             singles: Cell::new(0),
+            taken: Cell::new(0),
             share: Cell::new(ptr::null()),
             doacross: Cell::new((ptr::null(), 0)),
             trip: Cell::new(0),
@@ -103,6 +106,7 @@ impl Context {
             task: Cell::new(Arc::as_ptr(&task)),
             shares: Cell::new(0),
             singles: Cell::new(0),
+            taken: Cell::new(0),
             share: Cell::new(ptr::null()),
             doacross: Cell::new((ptr::null(), 0)),
             trip: Cell::new(0),

@@ -21,13 +21,22 @@ pub(super) fn come_to_barrier(context: &Context, from: usize) {
 /// Whether the caller is the first to come to its next `single`.
 #[inline]
 pub(super) fn claim_single(context: &Context) -> bool {
-    let number = context.seat.singles.get();
-    context.seat.singles.set(number.wrapping_add(1));
-    let singles = &context.team().singles;
+    let seat = &context.seat;
+    let number = seat.singles.get();
+    let next = number.wrapping_add(1);
+    seat.singles.set(next);
+    // A member that is behind the others takes the line from none of them.
+    if seat.taken.get().wrapping_sub(next).cast_signed() >= 0 {
+        return false;
+    }
     // Not looked at before: the line is fetched once, to be written.
-    singles
-        .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
-        .is_ok()
+    match context.team().singles.compare_exchange(number, next, SeqCst, SeqCst) {
+        Ok(_) => true,
+        Err(taken) => {
+            seat.taken.set(taken);
+            false
+        }
+    }
 }
 
 /// Gives on where it is called from.
