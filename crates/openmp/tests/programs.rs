@@ -269,6 +269,32 @@ fn surroundings() {
     }
 }
 
+/// The same at random, with nested regions, masks that change, exceptions and a rank that is blocked in the
+/// kernel.
+#[test]
+fn random_surroundings() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let folder = tempfile("mixtures");
+    let (program, library) = (folder.join("mixtures"), folder.join("late_library.so"));
+    if compile_with(&["-ldl", "-pthread"], &source("mixtures.cpp"), &program).is_none() {
+        return eprintln!("SKIPPED: no g++");
+    }
+    compile_with(&["-shared", "-fPIC"], &source("late_library.c"), &library)
+        .expect("our libraries can be compiled");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let seeds = std::env::var("MANYCORE_SCHEDULES").ok().and_then(|number| number.parse().ok());
+    for seed in 0..2 * seeds.unwrap_or(1_u64) {
+        for ranks in [1, cores, cores + 1, 2 * cores + 5] {
+            let seed = seed.to_string();
+            let ours = run_with(&program, &[Path::new(&seed), &library], ranks, &[], true);
+            let text = text(&ours);
+            assert_eq!(text, "ok\nexit status: 3", "seed {seed}, {ranks} ranks");
+        }
+    }
+}
+
 /// A library with regions that is loaded late, closed and loaded again.
 #[test]
 fn loaded_late() {

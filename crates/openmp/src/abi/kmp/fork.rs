@@ -1,8 +1,9 @@
 //! Parallel regions.
 
-use super::super::teams::league;
+use super::super::teams::{NUM_TEAMS, league, or};
 use super::{Place, export};
 use crate::context::{Context, context};
+use crate::environment::settings;
 use crate::icv::Bind;
 use crate::region::{self, Wanted};
 use std::ffi::{c_int, c_void};
@@ -98,6 +99,11 @@ unsafe extern "C" fn fork_teams(
     let call = unsafe { Call::new(count, body, first, others) };
     let context = context();
     let (teams, limit) = context.pushed.take().teams;
+    // Where nobody says how many, programs of clang's have one, as by LLVM's library.
+    let teams = match teams {
+        0 => or(&NUM_TEAMS, settings().num_teams).max(1),
+        teams => teams,
+    };
     // SAFETY: the compiler's function, with its arguments.
     league(context, teams, limit, || unsafe {
         member((&raw const call).cast_mut().cast());
