@@ -14,8 +14,8 @@
 #   ci/openmp.sh costs [RANKS] [ROUNDS] [NAMES]   ns for each construct with GCC's library and
 #                        with ours, medians of rounds in turn
 #   ci/openmp.sh intervals [MICROSECONDS] [RANKS] [ROUNDS]   time of intervals between barriers
-#                        over the ideal, on both libraries, with cuts and without, in turn; run
-#                        on two cores
+#                        over the ideal, on both libraries (and LLVM's, if clang is there), with cuts and
+#                        without, in turn; run on two cores
 #   ci/openmp.sh cores FOLDER [PROGRAMS] [RANKS] [ROUNDS]   seconds of NAS benchmarks (cg.A bt.W) with both
 #                        cores, with a quota of 1.5, with a mask that goes from two cores to one and
 #                        back each half second, and beside a busy process; on both libraries, in turn
@@ -249,23 +249,28 @@ costs() {
 intervals() {
     local lengths=${1:-50 100 300 1000} ranks=${2:-3 5 9} rounds=${3:-5} length number round how
     gcc -O2 -fopenmp -o "$work/intervals" crates/openmp/costs/intervals.c
+    local all="ours ours-uncut gcc gcc-passive"
+    clang -O2 -fopenmp -o "$work/intervals-llvm" crates/openmp/costs/intervals.c 2>/dev/null &&
+        all+=" llvm"
     printf '%6s %5s %-14s %s\n' us ranks by "medians: mean, 10th and 50th percentile over the ideal"
     for length in $lengths; do
         for number in $ranks; do
             rm -f "$work"/intervals.*
             for ((round = 0; round < rounds; round++)); do
-                for how in ours ours-uncut gcc gcc-passive; do
+                for how in $all; do
+                    local program=$work/intervals
                     local variables=(OMP_NUM_THREADS="$number")
                     case $how in
                     ours) variables+=(LD_PRELOAD="$LIBRARY") ;;
                     ours-uncut) variables+=(LD_PRELOAD="$LIBRARY" MANYCORE_OMP_CUTS=false) ;;
                     gcc-passive) variables+=(OMP_WAIT_POLICY=passive) ;;
+                    llvm) program=$work/intervals-llvm ;;
                     esac
-                    env "${variables[@]}" timeout "$limit" "$work/intervals" "$length" 0.3 \
+                    env "${variables[@]}" timeout "$limit" "$program" "$length" 0.3 \
                         >>"$work/intervals.$how" || true
                 done
             done
-            for how in ours ours-uncut gcc gcc-passive; do
+            for how in $all; do
                 local medians=
                 for column in 3 4 5; do
                     medians+=" $(cut -d' ' -f$column "$work/intervals.$how" | sort -n |

@@ -138,7 +138,9 @@ pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void) {
     // SAFETY: by the caller's word.
     if unsafe { accesses(depend) }.any(|(key, _)| key == ALL) {
         let latest = edges.values().flat_map(|address| &address.latest);
-        latest.chain(all.as_ref()).for_each(|other| after(other, task));
+        latest
+            .chain(all.as_ref())
+            .for_each(|other| after(other, task));
         edges.clear();
         *all = Some(Kept::new(task));
         return;
@@ -199,7 +201,10 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void) -> Vec<Kep
     // SAFETY: by the caller's word.
     for (key, kind) in unsafe { accesses(depend) } {
         if key == ALL {
-            edges.addresses.values().for_each(|address| wait(&address.latest));
+            edges
+                .addresses
+                .values()
+                .for_each(|address| wait(&address.latest));
         }
         match edges.addresses.get(&key) {
             Some(address) if beside(address.kind, kind) => wait(&address.previous),

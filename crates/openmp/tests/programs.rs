@@ -191,7 +191,11 @@ fn functions_of_llvm() {
         ("private.cpp", &["-fnoopenmp-use-tls", "-pthread"]),
     ] {
         let program = folder.join(name);
-        let compiler = if name.ends_with("pp") { "clang++" } else { "clang" };
+        let compiler = if name.ends_with("pp") {
+            "clang++"
+        } else {
+            "clang"
+        };
         if compile_by(compiler, flags, &source(name), &program).is_none() {
             return eprintln!("SKIPPED: no {compiler} with OpenMP");
         }
@@ -284,7 +288,9 @@ fn random_surroundings() {
     compile_with(&["-shared", "-fPIC"], &source("late_library.c"), &library)
         .expect("our libraries can be compiled");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let seeds = std::env::var("MANYCORE_SCHEDULES").ok().and_then(|number| number.parse().ok());
+    let seeds = std::env::var("MANYCORE_SCHEDULES")
+        .ok()
+        .and_then(|number| number.parse().ok());
     for seed in 0..2 * seeds.unwrap_or(1_u64) {
         for ranks in [1, cores, cores + 1, 2 * cores + 5] {
             let seed = seed.to_string();
@@ -473,16 +479,27 @@ fn nothing_of_llvms_is_missing() {
         .iter()
         .filter_map(|name| name.split('@').next())
         .filter(|name| {
-            ["__kmpc_", "kmp_", "kmpc_", "omp_", "ompc_"].iter().any(|of| name.starts_with(of))
+            ["__kmpc_", "kmp_", "kmpc_", "omp_", "ompc_"]
+                .iter()
+                .any(|of| name.starts_with(of))
         })
         // Data: constants, and what its own debugging says.
         .filter(|name| {
-            let data = ["_mem_alloc", "_mem_space", "_null_allocator", "_debug", "kmp_diag"];
+            let data = [
+                "_mem_alloc",
+                "_mem_space",
+                "_null_allocator",
+                "_debug",
+                "kmp_diag",
+            ];
             !data.iter().any(|end| name.ends_with(end))
         })
         .filter(|name| !ours.contains(*name))
         .collect();
-    assert!(theirs.len() > 500 && missing.is_empty(), "missing: {missing:?}");
+    assert!(
+        theirs.len() > 500 && missing.is_empty(),
+        "missing: {missing:?}"
+    );
 }
 
 /// Variables that cannot be read are named with what was expected, and ignored.

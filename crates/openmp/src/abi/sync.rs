@@ -30,7 +30,11 @@ pub(super) fn claim_single(context: &Context) -> bool {
         return false;
     }
     // Not looked at before: the line is fetched once, to be written.
-    match context.team().singles.compare_exchange(number, next, SeqCst, SeqCst) {
+    match context
+        .team()
+        .singles
+        .compare_exchange(number, next, SeqCst, SeqCst)
+    {
         Ok(_) => true,
         Err(taken) => {
             seat.taken.set(taken);

@@ -9,7 +9,7 @@ use super::words::{RankWord, Rest};
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornCas, caught, loom_model, team,
 };
-use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 
 #[derive(Clone, Copy)]
 enum Step {
@@ -181,6 +181,16 @@ fn ranks_that_are_cut() {
 #[test]
 fn a_spare_worker_helps() {
     loom_model(Some(2), with_spare::<Loom>);
+}
+
+/// With threads of the system's: for Miri, which sees every access to plain memory.
+#[test]
+fn natively() {
+    for _ in 0..if cfg!(miri) { 3 } else { 300 } {
+        meet::<Native>();
+        are_cut::<Native>();
+        with_spare::<Native>();
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Locks by LLVM's names.
 
 use super::super::locks::{
-    NestLock, omp_init_lock, omp_init_nest_lock, omp_destroy_nest_lock, omp_set_lock, omp_set_nest_lock,
-    omp_test_lock, omp_test_nest_lock, omp_unset_lock, omp_unset_nest_lock,
+    NestLock, omp_destroy_nest_lock, omp_init_lock, omp_init_nest_lock, omp_set_lock,
+    omp_set_nest_lock, omp_test_lock, omp_test_nest_lock, omp_unset_lock, omp_unset_nest_lock,
 };
 use super::{Place, export};
 use crate::lock::WordLock;

@@ -89,7 +89,9 @@ fn value(random: &mut u64) -> u64 {
         1 << 63,
         u64::MAX,
     ];
-    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *random = random
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
     VALUES[(*random >> 40) as usize % VALUES.len()]
 }
 
@@ -148,10 +150,17 @@ fn instructions_are_followed_as_the_processor_executes_them() {
             assert_eq!(before.memory, after.memory, "{text}: {before:x?}");
             let general = NUMBERS.map(|number| machine.general[number]);
             assert_eq!(general, after.general, "{text}: {before:x?}");
-            assert_eq!(machine.flags, Flags::of_bits(after.flags), "{text}: {before:x?}");
+            assert_eq!(
+                machine.flags,
+                Flags::of_bits(after.flags),
+                "{text}: {before:x?}"
+            );
         }
     }
-    assert!(followed > 20_000 && stopped > 1_000, "{followed} followed, {stopped} not");
+    assert!(
+        followed > 20_000 && stopped > 1_000,
+        "{followed} followed, {stopped} not"
+    );
 }
 
 /// Loops that wait while a word is 0, at whichever instruction they are interrupted.
@@ -184,15 +193,25 @@ fn loops_that_wait_are_told_from_others() {
     };
     for (loops, waits) in [(&waiting[..], true), (&counting[..], false)] {
         for &(text, snippet) in loops {
-            let mut state = State { memory: [1, 0, 0, 0], ..zero };
+            let mut state = State {
+                memory: [1, 0, 0, 0],
+                ..zero
+            };
             // SAFETY: as above; it ends, since the word is not 0.
             unsafe { snippet(&raw mut state) };
-            let mut state = State { begin: state.begin, end: state.end, ..zero };
+            let mut state = State {
+                begin: state.begin,
+                end: state.end,
+                ..zero
+            };
             let mut machine = machine(&state, state.begin);
             for step in 0..20 {
                 assert_eq!(machine.waits(), waits, "{text} after {step} instructions");
                 state.memory[0] = 1;
-                assert!(!machine.waits(), "{text} after {step} instructions, and a write");
+                assert!(
+                    !machine.waits(),
+                    "{text} after {step} instructions, and a write"
+                );
                 state.memory[0] = 0;
                 if machine.step().is_none() {
                     break;

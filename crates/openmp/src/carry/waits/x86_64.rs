@@ -215,7 +215,11 @@ impl Machine {
                 let byte = code.byte();
                 let (scale, index, base) =
                     (byte >> 6, byte >> 3 & 7 | (code.rex & 2) << 2, byte & 7);
-                let index = if index == SP { 0 } else { self.general[index] << scale };
+                let index = if index == SP {
+                    0
+                } else {
+                    self.general[index] << scale
+                };
                 let base = if base == 5 && mode == 0 {
                     code.signed(4)
                 } else {
@@ -237,11 +241,15 @@ impl Machine {
         Some((register, Place::Memory(address as usize)))
     }
 
-    /// The same of an instruction whose second bit says in which direction it goes.
-    fn to_and_from(&self, opcode: usize, code: &mut Code, bytes: usize) -> Option<(Place, Place)> {
+    /// Where an instruction writes and reads whose second bit says in which direction it goes.
+    fn ends(&self, opcode: usize, code: &mut Code, bytes: usize) -> Option<(Place, Place)> {
         let (register, place) = self.operands(code, bytes, 0)?;
         let register = code.register(register, bytes)?;
-        Some(if opcode & 2 == 0 { (place, register) } else { (register, place) })
+        Some(if opcode & 2 == 0 {
+            (place, register)
+        } else {
+            (register, place)
+        })
     }
 
     /// `or`, `and`, `xor` or `cmp`, by their numbers.
@@ -264,7 +272,10 @@ impl Machine {
 
     /// Executes an instruction; `None` if it is not known, or would change memory.
     fn step(&mut self) -> Option<()> {
-        let mut code = Code { at: self.at, rex: 0 };
+        let mut code = Code {
+            at: self.at,
+            rex: 0,
+        };
         let (mut is_half, mut repeats) = (false, false);
         let mut opcode = code.byte();
         loop {
@@ -293,7 +304,7 @@ impl Machine {
         let size = if opcode & 1 == 0 { 1 } else { bytes };
         match opcode {
             0x00..=0x3f if opcode & 7 < 4 => {
-                let (to, from) = self.to_and_from(opcode, &mut code, size)?;
+                let (to, from) = self.ends(opcode, &mut code, size)?;
                 let other = self.read(from, size)?;
                 self.combine(opcode >> 3, to, size, other)?;
             }
@@ -331,7 +342,7 @@ impl Machine {
                 self.write(register, size, there)?;
             }
             0x88..=0x8b => {
-                let (to, from) = self.to_and_from(opcode, &mut code, size)?;
+                let (to, from) = self.ends(opcode, &mut code, size)?;
                 let value = self.read(from, size)?;
                 self.write(to, size, value)?;
             }
@@ -348,7 +359,11 @@ impl Machine {
             }
             0xb8..=0xbf if code.rex & 8 == 0 => {
                 let value = code.signed(bytes);
-                self.write(Place::Register(opcode & 7 | (code.rex & 1) << 3), bytes, value)?;
+                self.write(
+                    Place::Register(opcode & 7 | (code.rex & 1) << 3),
+                    bytes,
+                    value,
+                )?;
             }
             0xc6 | 0xc7 => {
                 let (what, place) = self.operands(&mut code, size, size.min(4))?;
@@ -415,7 +430,11 @@ impl Machine {
                 let from = if opcode & 1 == 0 { 1 } else { 2 };
                 let (register, place) = self.operands(code, from, 0)?;
                 let value = self.read(place, from)?;
-                let value = if opcode < 0xb8 { value } else { extend(value, from) };
+                let value = if opcode < 0xb8 {
+                    value
+                } else {
+                    extend(value, from)
+                };
                 self.write(Place::Register(register), bytes, value)?;
             }
             _ => return None,
