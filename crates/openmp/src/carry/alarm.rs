@@ -18,9 +18,11 @@
 //!
 //! # Ranks that spin
 //!
-//! When another thread rings the alarm of a worker that has stalled, the handler notes the rank's registers,
-//! and looks again a little later. A loop that computes has changed one; a loop that waits for a
-//! word of memory has not. Time that another process had does not count.
+//! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that only waits for
+//! memory leaves with this as its condition. Where it has instructions that are not known, and another
+//! thread has rung since the worker has stalled, the handler notes the rank's registers and looks again a
+//! little later. A loop that computes has changed one; a loop that waits for a word of memory has not.
+//! Time that another process had does not count.
 //!
 //! # Late and early
 //!
