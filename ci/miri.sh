@@ -64,3 +64,5 @@ one -p manycore -p manycore-team -p manycore-research --lib -- --skip checked --
     --skip the_bound_is_reached
 MIRIFLAGS="${flags[*]} -Zmiri-ignore-leaks" cargo +nightly miri test --quiet -p manycore --lib -- payload::
 each -p manycore --test small
+# What does not exchange stacks: the words of ranks with threads, and what tasks and shares are made of.
+each -p manycore-openmp --lib -- natively task:: share:: places:: division:: pulse:: frame::

@@ -3,16 +3,19 @@
 #
 #   ci/openmp.sh npb FOLDER [CLASSES] [RANKS] [ROUNDS]   the NAS Parallel Benchmarks 3.4, OpenMP in
 #                        Fortran: each is built by gfortran, run, and asked whether it verifies
+#   ci/openmp.sh verify FOLDER [CLASSES] [RANKS] [ROUNDS]   the same with ours alone, many times: on one
+#                        core and on all, with cuts and without, as a table of how many runs verify
 #   ci/openmp.sh vv FOLDER [RANKS]    the OpenMP Validation & Verification suite's C tests, with
-#                        GCC's own library and with ours: a table by version of passes
+#                        GCC's own library and with ours: a table by version of passes; CC=clang builds
+#                        them by clang, and runs them with LLVM's library and with ours
 #   ci/openmp.sh packages [RANKS]     Debian's OpenBLAS, FFTW, ImageMagick and GROMACS: the same
 #                        results as with GCC's library (apt-get install libopenblas-openmp-dev
 #                        libfftw3-dev imagemagick gromacs)
 #   ci/openmp.sh costs [RANKS] [ROUNDS] [NAMES]   ns for each construct with GCC's library and
 #                        with ours, medians of rounds in turn
 #   ci/openmp.sh intervals [MICROSECONDS] [RANKS] [ROUNDS]   time of intervals between barriers
-#                        over the ideal, on both libraries, with cuts and without, in turn; run
-#                        on two cores
+#                        over the ideal, on both libraries (and LLVM's, if clang is there), with cuts and
+#                        without, in turn; run on two cores
 #   ci/openmp.sh cores FOLDER [PROGRAMS] [RANKS] [ROUNDS]   seconds of NAS benchmarks (cg.A bt.W) with both
 #                        cores, with a quota of 1.5, with a mask that goes from two cores to one and
 #                        back each half second, and beside a busy process; on both libraries, in turn
@@ -27,7 +30,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, vv, packages, costs, intervals, cores, stress or emulated}
+what=${1:?expected npb, verify, vv, packages, costs, intervals, cores, stress or emulated}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
@@ -54,8 +57,7 @@ npb() {
                 for ((round = 0; round < rounds; round++)); do
                     out=$(cd "$work/$name.$class" && OMP_NUM_THREADS=$number LD_PRELOAD=$LIBRARY \
                         timeout "$limit" ./program 2>&1 || true)
-                    # "Verification = SUCCESSFUL", and MG and EP say it in other columns.
-                    grep -Eqi 'verification *= *successful' <<<"$out" && good=$((good + 1))
+                    is_verified <<<"$out" && good=$((good + 1))
                     seconds=$(sed -n 's/.*Time in seconds *= *//p' <<<"$out")
                     ours="$ours + ${seconds:-0}"
                     out=$(cd "$work/$name.$class" && OMP_NUM_THREADS=$number \
@@ -73,16 +75,59 @@ npb() {
     return $failed
 }
 
+# Whether the output says that the result is right: "Verification = SUCCESSFUL", and MG and EP in other columns.
+is_verified() { grep -Eqi 'verification *= *successful'; }
+
+verify() {
+    local classes=${1:-S W} ranks=${2:-1 2 3 5 16} rounds=${3:-20} name class number cores cuts round out
+    : >"$work/runs"
+    for ((round = 0; round < rounds; round++)); do
+        for class in $classes; do
+            for name in bt cg ep ft is lu mg sp; do
+                [ -x "$work/$name.$class/program" ] || build "$name" "$class" || continue
+                for number in $ranks; do
+                    for cores in 0 0-$(($(nproc --all) - 1)); do
+                        for cuts in true false; do
+                            # Its ranks spin on words of memory, and nobody makes them leave.
+                            [ $name.$cuts != lu.false ] || continue
+                            out=$(cd "$work/$name.$class" && OMP_NUM_THREADS=$number \
+                                MANYCORE_OMP_CUTS=$cuts LD_PRELOAD=$LIBRARY \
+                                timeout "$limit" taskset -c "$cores" ./program 2>&1 || true)
+                            printf '%s %s %s %s %s %s\n' "$name.$class" "$number" "$cores" $cuts \
+                                "$(is_verified <<<"$out" && echo 1 || echo 0)" \
+                                "$(sed -n 's/.*Time in seconds *= *//p' <<<"$out")" >>"$work/runs"
+                        done
+                    done
+                done
+            done
+        done
+    done
+    awk '
+        { key = sprintf("%-6s %5s %5s %-5s", $1, $2, $3, $4) }
+        !(key in runs) { order[++count] = key }
+        { runs[key]++; verified[key] += $5; if ($5) { seconds[key] += $6; if ($6 > most[key]) most[key] = $6 } }
+        END {
+            print "program ranks cores cuts   runs verified  mean s  most s"
+            for (k = 1; k <= count; k++) {
+                key = order[k]
+                failed += runs[key] - verified[key]
+                printf "%s %5d %8d %7.2f %7.2f\n", key, runs[key], verified[key],
+                    verified[key] ? seconds[key] / verified[key] : 0, most[key]
+            }
+            exit failed > 0
+        }' "$work/runs"
+}
+
 vv() {
-    local ranks=${1:-2} version
-    printf '%-8s %6s %6s %6s %6s\n' version tests built gcc ours
+    local ranks=${1:-2} compiler=${CC:-gcc} version
+    printf '%-8s %6s %6s %6s %6s\n' version tests built "$compiler" ours
     for version in "$folder"/tests/*/; do
         local tests=0 built=0 theirs=0 ours=0
         while read -r file; do
             tests=$((tests + 1))
-            local program=$work/vv.$(basename "$version").$(basename "$file" .c)
-            [ -x "$program" ] || gcc -O1 -fopenmp -w -I"$folder/ompvv" -o "$program" "$file" -lm \
-                2>/dev/null || continue
+            local program=$work/vv.$compiler.$(basename "$version").$(basename "$file" .c)
+            [ -x "$program" ] || $compiler -O1 -fopenmp -w -I"$folder/ompvv" -o "$program" "$file" \
+                -lm -latomic 2>/dev/null || continue
             built=$((built + 1))
             # The programs' status is the number of their errors.
             if OMP_NUM_THREADS=$ranks timeout "$limit" "$program" >/dev/null 2>&1; then
@@ -204,23 +249,28 @@ costs() {
 intervals() {
     local lengths=${1:-50 100 300 1000} ranks=${2:-3 5 9} rounds=${3:-5} length number round how
     gcc -O2 -fopenmp -o "$work/intervals" crates/openmp/costs/intervals.c
+    local all="ours ours-uncut gcc gcc-passive"
+    clang -O2 -fopenmp -o "$work/intervals-llvm" crates/openmp/costs/intervals.c 2>/dev/null &&
+        all+=" llvm"
     printf '%6s %5s %-14s %s\n' us ranks by "medians: mean, 10th and 50th percentile over the ideal"
     for length in $lengths; do
         for number in $ranks; do
             rm -f "$work"/intervals.*
             for ((round = 0; round < rounds; round++)); do
-                for how in ours ours-uncut gcc gcc-passive; do
+                for how in $all; do
+                    local program=$work/intervals
                     local variables=(OMP_NUM_THREADS="$number")
                     case $how in
                     ours) variables+=(LD_PRELOAD="$LIBRARY") ;;
                     ours-uncut) variables+=(LD_PRELOAD="$LIBRARY" MANYCORE_OMP_CUTS=false) ;;
                     gcc-passive) variables+=(OMP_WAIT_POLICY=passive) ;;
+                    llvm) program=$work/intervals-llvm ;;
                     esac
-                    env "${variables[@]}" timeout "$limit" "$work/intervals" "$length" 0.3 \
+                    env "${variables[@]}" timeout "$limit" "$program" "$length" 0.3 \
                         >>"$work/intervals.$how" || true
                 done
             done
-            for how in ours ours-uncut gcc gcc-passive; do
+            for how in $all; do
                 local medians=
                 for column in 3 4 5; do
                     medians+=" $(cut -d' ' -f$column "$work/intervals.$how" | sort -n |
@@ -270,7 +320,7 @@ under() {
         wait "$beside" 2>/dev/null || true
     fi
     [ -z "$group" ] || rmdir "$group"
-    grep -Eqi 'verification *= *successful' "$work/out" || { echo wrong; return; }
+    is_verified <"$work/out" || { echo wrong; return; }
     sed -n 's/.*Time in seconds *= *//p' "$work/out"
 }
 
@@ -301,7 +351,9 @@ stress() {
     g++ -O2 -fopenmp -o "$work/stress" crates/openmp/tests/programs/stress.cpp
     for number in $ranks; do
         echo "stress: $number ranks, $seconds s"
-        OMP_NUM_THREADS=$number LD_PRELOAD=$LIBRARY timeout $((seconds + limit)) "$work/stress" "$seconds"
+        # On a busy machine all ranks would be on one core, and none would move.
+        OMP_NUM_THREADS=$number MANYCORE_OMP_HEED=false LD_PRELOAD=$LIBRARY \
+            timeout $((seconds + limit)) "$work/stress" "$seconds"
     done
 }
 
@@ -346,11 +398,11 @@ sources_in() {
 }
 
 case $what in
-npb | vv | cores)
+npb | verify | vv | cores)
     sources_in "$@"
     shift
     "$what" "$@"
     ;;
 packages | costs | intervals | stress | emulated) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
+*) echo "openmp: $what: expected npb, verify, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
 esac

@@ -19,8 +19,9 @@ pub(crate) struct Seat {
     pub(crate) task: Cell<*const Task>,
     /// Work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,
-    /// Singles that it has come to.
+    /// Singles that it has come to, and that it knows to be taken.
     pub(crate) singles: Cell<u32>,
+    pub(crate) taken: Cell<u32>,
     /// The work share that it is in.
     pub(crate) share: Cell<*const Share>,
     /// The share of a loop of LLVM's whose iterations wait for others, and its number.
@@ -38,6 +39,7 @@ impl Seat {
         self.task.set(from.task.get());
         self.shares.set(from.shares.get());
         self.singles.set(from.singles.get());
+        self.taken.set(from.taken.get());
         self.share.set(from.share.get());
         self.doacross.set(from.doacross.get());
         self.trip.set(from.trip.get());
@@ -52,6 +54,7 @@ impl Seat {
             task: Cell::new(task),
             shares: Cell::new(0),
             singles: Cell::new(0),
+            taken: Cell::new(0),
             share: Cell::new(ptr::null()),
             doacross: Cell::new((ptr::null(), 0)),
             trip: Cell::new(0),
@@ -76,6 +79,11 @@ pub(crate) struct Context {
     pub(crate) carried: Cell<Option<&'static Rank>>,
     /// The address in the program of the barrier that it has come to last; 0: not known.
     pub(crate) site: Cell<usize>,
+    /// Whether it is the program's first thread; and copies of variables that others have.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) is_first: bool,
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) copies: RefCell<crate::abi::Copies>,
     /// What the program has said of the next region, by functions of LLVM's.
     #[cfg(target_arch = "x86_64")]
     pub(crate) pushed: Cell<crate::abi::Pushed>,
@@ -98,6 +106,7 @@ impl Context {
             task: Cell::new(Arc::as_ptr(&task)),
             shares: Cell::new(0),
             singles: Cell::new(0),
+            taken: Cell::new(0),
             share: Cell::new(ptr::null()),
             doacross: Cell::new((ptr::null(), 0)),
             trip: Cell::new(0),
@@ -111,6 +120,11 @@ impl Context {
             league: Cell::new((0, 1)),
             carried: Cell::new(None),
             site: Cell::new(0),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: two calls without arguments.
+            is_first: unsafe { libc::gettid() == libc::getpid() },
+            #[cfg(target_arch = "x86_64")]
+            copies: RefCell::default(),
             #[cfg(target_arch = "x86_64")]
             pushed: Cell::default(),
             place: Cell::new(None),

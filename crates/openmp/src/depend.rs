@@ -46,7 +46,14 @@ struct Address {
 
 /// Addresses of a parent's children.
 #[derive(Default)]
-pub(crate) struct Edges(HashMap<usize, Address, BuildHasherDefault<Mixed>>);
+pub(crate) struct Edges {
+    addresses: HashMap<usize, Address, BuildHasherDefault<Mixed>>,
+    /// The last task that named all memory. It comes before tasks that name an address for the first time.
+    all: Option<Kept>,
+}
+
+/// The address that stands for all memory.
+const ALL: usize = 0;
 
 /// Hashes an address by one product: the map's cost is most of a dependence's.
 #[derive(Default)]
@@ -119,16 +126,33 @@ pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void) {
         return;
     };
     parent.edged.set(true);
-    let edges = &mut parent.links().edges.get_or_insert_default().0;
+    let Edges {
+        addresses: edges,
+        all,
+    } = &mut **parent.links().edges.get_or_insert_default();
     if edges.len() > 256 {
         // A parent that makes tasks for ever: addresses all of whose tasks have ended tell nothing.
         edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
     }
     task.listed.set(true);
+    // SAFETY: by the caller's word.
+    if unsafe { accesses(depend) }.any(|(key, _)| key == ALL) {
+        let latest = edges.values().flat_map(|address| &address.latest);
+        latest
+            .chain(all.as_ref())
+            .for_each(|other| after(other, task));
+        edges.clear();
+        *all = Some(Kept::new(task));
+        return;
+    }
     let is_same = |other: &Kept| ptr::eq(&raw const **other, task);
     // SAFETY: by the caller's word.
     for (key, kind) in unsafe { accesses(depend) } {
-        let address = edges.entry(key).or_default();
+        let address = edges.entry(key).or_insert_with(|| Address {
+            kind: all.as_ref().map(|_| Access::Out),
+            latest: all.iter().cloned().collect(),
+            previous: vec![],
+        });
         if address.latest.iter().any(is_same) {
             // The same address twice in one task: the stronger access counts.
             if kind != Access::In {
@@ -170,16 +194,22 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void) -> Vec<Kep
     let Some(edges) = &parent.links().edges else {
         return awaited;
     };
+    let mut wait = |others: &[Kept]| {
+        let live = others.iter().filter(|task| !task.done.load(SeqCst));
+        awaited.extend(live.cloned());
+    };
     // SAFETY: by the caller's word.
     for (key, kind) in unsafe { accesses(depend) } {
-        if let Some(address) = edges.0.get(&key) {
-            let others = if beside(address.kind, kind) {
-                &address.previous
-            } else {
-                &address.latest
-            };
-            let live = others.iter().filter(|task| !task.done.load(SeqCst));
-            awaited.extend(live.cloned());
+        if key == ALL {
+            edges
+                .addresses
+                .values()
+                .for_each(|address| wait(&address.latest));
+        }
+        match edges.addresses.get(&key) {
+            Some(address) if beside(address.kind, kind) => wait(&address.previous),
+            Some(address) => wait(&address.latest),
+            None => wait(edges.all.as_slice()),
         }
     }
     awaited

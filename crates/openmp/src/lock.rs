@@ -12,6 +12,9 @@ const HELD: u32 = 1;
 /// Held, and somebody may sleep.
 const AWAITED: u32 = 2;
 
+/// Looks at a lock that is held before a thread waits as for anything else: some microseconds.
+const BACKOFFS: u32 = 6;
+
 /// A lock of one word. All zeros is a free one.
 #[repr(transparent)]
 pub(crate) struct WordLock(AtomicU32);
@@ -48,10 +51,10 @@ impl WordLock {
             }
             return;
         }
-        loop {
-            if !spin(&free) {
-                break;
-            }
+        if self.lock_with_backoff() {
+            return;
+        }
+        while spin(&free) {
             if self.try_lock() {
                 return;
             }
@@ -61,6 +64,14 @@ impl WordLock {
         while self.0.swap(AWAITED, Acquire) != FREE {
             Futex::wait(&self.0, AWAITED, None);
         }
+    }
+
+    /// Looks again, each time later: each look takes the line from the owner, who wants it to unlock.
+    fn lock_with_backoff(&self) -> bool {
+        (0..BACKOFFS).any(|round| {
+            (0..1 << round).for_each(|_| Native::relax());
+            self.0.load(Relaxed) == FREE && self.try_lock()
+        })
     }
 
     #[inline]

@@ -181,6 +181,32 @@ fn programs_of_clang() {
     }
 }
 
+/// LLVM's functions that clang calls with flags only, and those that other compilers call: what its own
+/// library makes of the same program.
+#[test]
+fn functions_of_llvm() {
+    let folder = tempfile("llvm");
+    for (name, flags) in [
+        ("kmp.c", &["-latomic"][..]),
+        ("private.cpp", &["-fnoopenmp-use-tls", "-pthread"]),
+    ] {
+        let program = folder.join(name);
+        let compiler = if name.ends_with("pp") {
+            "clang++"
+        } else {
+            "clang"
+        };
+        if compile_by(compiler, flags, &source(name), &program).is_none() {
+            return eprintln!("SKIPPED: no {compiler} with OpenMP");
+        }
+        let theirs = run(&program, 2, &[], false);
+        for ranks in [1, 2, 3, 8] {
+            let ours = run(&program, ranks, &[], true);
+            assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
+        }
+    }
+}
+
 /// Ranks that are cut at any instruction: what is theirs stays theirs. `ci/openmp.sh stress` does it
 /// for ten minutes.
 #[test]
@@ -208,6 +234,25 @@ fn cut_anywhere() {
     }
 }
 
+/// Ranks that wait by spinning, as compilers make such loops with much optimization and with none.
+#[test]
+fn spinning() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for level in ["-O0", "-O3"] {
+        let program = tempfile("spin").join(format!("spin{level}"));
+        compile_with(&[level], &source("spin.c"), &program).expect("our programs can be compiled");
+        // No more ranks than cores are threads of the system's, which takes long on a busy machine.
+        for ranks in [1, cores + 1, 4 * cores].map(|ranks| ranks.min(64)) {
+            let ours = text(&run(&program, ranks, &[], true));
+            let expected = "rings 0 0 0 0 0 0\nlocks 0 0\nbarrier 0\nexit status: 0";
+            assert_eq!(ours, expected, "{level}, {ranks} ranks");
+        }
+    }
+}
+
 /// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
 /// signals, children.
 #[test]
@@ -225,6 +270,34 @@ fn surroundings() {
         let text = text(&ours);
         assert!(text.starts_with(expected), "{ranks} ranks: {text}");
         assert_eq!(ours.status.code(), Some(3), "{text}");
+    }
+}
+
+/// The same at random, with nested regions, masks that change, exceptions and a rank that is blocked in the
+/// kernel.
+#[test]
+fn random_surroundings() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let folder = tempfile("mixtures");
+    let (program, library) = (folder.join("mixtures"), folder.join("late_library.so"));
+    if compile_with(&["-ldl", "-pthread"], &source("mixtures.cpp"), &program).is_none() {
+        return eprintln!("SKIPPED: no g++");
+    }
+    compile_with(&["-shared", "-fPIC"], &source("late_library.c"), &library)
+        .expect("our libraries can be compiled");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let seeds = std::env::var("MANYCORE_SCHEDULES")
+        .ok()
+        .and_then(|number| number.parse().ok());
+    for seed in 0..2 * seeds.unwrap_or(1_u64) {
+        for ranks in [1, cores, cores + 1, 2 * cores + 5] {
+            let seed = seed.to_string();
+            let ours = run_with(&program, &[Path::new(&seed), &library], ranks, &[], true);
+            let text = text(&ours);
+            assert_eq!(text, "ok\nexit status: 3", "seed {seed}, {ranks} ranks");
+        }
     }
 }
 
@@ -385,6 +458,46 @@ fn nothing_is_missing() {
     let missing: Vec<_> = theirs.difference(&ours).collect();
     assert!(
         theirs.len() > 100 && missing.is_empty(),
+        "missing: {missing:?}"
+    );
+}
+
+/// The same of LLVM's library: were one missing, its own would be called, and two runtimes be in one
+/// program.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn nothing_of_llvms_is_missing() {
+    let theirs = (11..30).rev().find_map(|version| {
+        let path = format!("/usr/lib/llvm-{version}/lib/libomp.so.5");
+        symbols(Path::new(&path), &[])
+    });
+    let Some(theirs) = theirs else {
+        return eprintln!("SKIPPED: no libomp, or no nm");
+    };
+    let ours = symbols(&library(), &[]).expect("our library was built with this test");
+    let missing: Vec<_> = theirs
+        .iter()
+        .filter_map(|name| name.split('@').next())
+        .filter(|name| {
+            ["__kmpc_", "kmp_", "kmpc_", "omp_", "ompc_"]
+                .iter()
+                .any(|of| name.starts_with(of))
+        })
+        // Data: constants, and what its own debugging says.
+        .filter(|name| {
+            let data = [
+                "_mem_alloc",
+                "_mem_space",
+                "_null_allocator",
+                "_debug",
+                "kmp_diag",
+            ];
+            !data.iter().any(|end| name.ends_with(end))
+        })
+        .filter(|name| !ours.contains(*name))
+        .collect();
+    assert!(
+        theirs.len() > 500 && missing.is_empty(),
         "missing: {missing:?}"
     );
 }

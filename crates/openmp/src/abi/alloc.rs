@@ -184,11 +184,11 @@ export! {
         allocate(1, bytes, allocator, false)
     }
 
-    fn omp_aligned_alloc(align: usize, bytes: usize, allocator: usize) -> *mut c_void {
+    pub(super) fn omp_aligned_alloc(align: usize, bytes: usize, allocator: usize) -> *mut c_void {
         allocate(align, bytes, allocator, false)
     }
 
-    fn omp_calloc(count: usize, bytes: usize, allocator: usize) -> *mut c_void {
+    pub(super) fn omp_calloc(count: usize, bytes: usize, allocator: usize) -> *mut c_void {
         allocate(1, count.saturating_mul(bytes), allocator, true)
     }
 
@@ -198,7 +198,7 @@ export! {
         allocate(align, count.saturating_mul(bytes), allocator, true)
     }
 
-    fn omp_realloc(
+    pub(super) fn omp_realloc(
         block: *mut c_void, bytes: usize, allocator: usize, _before: usize,
     ) -> *mut c_void {
         if block.is_null() {
@@ -218,7 +218,7 @@ export! {
         new
     }
 
-    fn omp_free(block: *mut c_void, _allocator: usize) {
+    pub(super) fn omp_free(block: *mut c_void, _allocator: usize) {
         free(block);
     }
 
@@ -235,6 +235,36 @@ export! {
 
     fn __kmpc_free(_number: c_int, block: *mut c_void, _allocator: usize) {
         free(block);
+    }
+
+    fn __kmpc_calloc(
+        _number: c_int, count: usize, bytes: usize, allocator: usize,
+    ) -> *mut c_void {
+        omp_calloc(count, bytes, allocator)
+    }
+
+    fn __kmpc_realloc(
+        _number: c_int, block: *mut c_void, bytes: usize, allocator: usize, before: usize,
+    ) -> *mut c_void {
+        omp_realloc(block, bytes, allocator, before)
+    }
+
+    fn __kmpc_init_allocator(
+        _number: c_int, space: usize, count: c_int, traits: *const Trait,
+    ) -> usize {
+        omp_init_allocator(space, count, traits)
+    }
+
+    fn __kmpc_destroy_allocator(_number: c_int, allocator: usize) {
+        omp_destroy_allocator(allocator);
+    }
+
+    fn __kmpc_set_default_allocator(_number: c_int, allocator: usize) {
+        omp_set_default_allocator(allocator);
+    }
+
+    fn __kmpc_get_default_allocator(_number: c_int) -> usize {
+        omp_get_default_allocator()
     }
 
     fn GOMP_alloc(align: usize, bytes: usize, allocator: usize) -> *mut c_void {

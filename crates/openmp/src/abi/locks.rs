@@ -51,7 +51,7 @@ impl NestLock {
 }
 
 export! {
-    fn omp_init_lock(lock: *mut WordLock) {
+    pub(super) fn omp_init_lock(lock: *mut WordLock) {
         // SAFETY: memory for a lock.
         unsafe { lock.write(WordLock::new()) };
     }
@@ -62,19 +62,19 @@ export! {
 
     fn omp_destroy_lock(_lock: *mut WordLock) {}
 
-    fn omp_set_lock(lock: *mut WordLock) {
+    pub(super) fn omp_set_lock(lock: *mut WordLock) {
         word(lock).lock(context());
     }
 
-    fn omp_unset_lock(lock: *mut WordLock) {
+    pub(super) fn omp_unset_lock(lock: *mut WordLock) {
         word(lock).unlock();
     }
 
-    fn omp_test_lock(lock: *mut WordLock) -> c_int {
+    pub(super) fn omp_test_lock(lock: *mut WordLock) -> c_int {
         c_int::from(word(lock).try_lock())
     }
 
-    fn omp_init_nest_lock(lock: *mut *mut NestLock) {
+    pub(super) fn omp_init_nest_lock(lock: *mut *mut NestLock) {
         // SAFETY: room for an address.
         unsafe { lock.write(Box::into_raw(Box::new(NestLock::new()))) };
     }
@@ -83,12 +83,12 @@ export! {
         omp_init_nest_lock(lock);
     }
 
-    fn omp_destroy_nest_lock(lock: *mut *mut NestLock) {
+    pub(super) fn omp_destroy_nest_lock(lock: *mut *mut NestLock) {
         // SAFETY: made above, and no longer used.
         drop(unsafe { Box::from_raw(lock.replace(ptr::null_mut())) });
     }
 
-    fn omp_set_nest_lock(lock: *mut *mut NestLock) {
+    pub(super) fn omp_set_nest_lock(lock: *mut *mut NestLock) {
         let (context, lock) = (context(), nest(lock));
         let task = context.seat.task.get();
         if lock.again(task).is_none() {
@@ -97,7 +97,7 @@ export! {
         }
     }
 
-    fn omp_unset_nest_lock(lock: *mut *mut NestLock) {
+    pub(super) fn omp_unset_nest_lock(lock: *mut *mut NestLock) {
         let lock = nest(lock);
         if lock.count.fetch_sub(1, Relaxed) == 1 {
             lock.owner.store(ptr::null_mut(), Relaxed);
@@ -105,7 +105,7 @@ export! {
         }
     }
 
-    fn omp_test_nest_lock(lock: *mut *mut NestLock) -> c_int {
+    pub(super) fn omp_test_nest_lock(lock: *mut *mut NestLock) -> c_int {
         let lock = nest(lock);
         let task = context().seat.task.get();
         if let Some(count) = lock.again(task) {

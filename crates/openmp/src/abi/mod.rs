@@ -24,14 +24,22 @@ mod unsupported;
 /// They take what compiled programs hand them: pointers are as the compiler made them, which is
 /// the contract of each. A panic ends the program where it would leave them.
 macro_rules! export {
-    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+    ($($(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(
             $(#[$attribute])*
             #[unsafe(no_mangle)]
-            extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
+            $visible extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
         )*
     };
 }
 pub(crate) use export;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use kmp::Pushed;
+pub(crate) use kmp::{Copies, Pushed, discard};
+
+/// The task is dropped before it begins: only clang's programs have something to free.
+///
+/// # Safety
+///
+/// A task's function and its argument; nobody else has it.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) unsafe fn discard(_function: crate::team::Outlined, _data: *mut std::ffi::c_void) {}

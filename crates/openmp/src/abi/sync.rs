@@ -21,13 +21,26 @@ pub(super) fn come_to_barrier(context: &Context, from: usize) {
 /// Whether the caller is the first to come to its next `single`.
 #[inline]
 pub(super) fn claim_single(context: &Context) -> bool {
-    let number = context.seat.singles.get();
-    context.seat.singles.set(number.wrapping_add(1));
-    let singles = &context.team().singles;
+    let seat = &context.seat;
+    let number = seat.singles.get();
+    let next = number.wrapping_add(1);
+    seat.singles.set(next);
+    // A member that is behind the others takes the line from none of them.
+    if seat.taken.get().wrapping_sub(next).cast_signed() >= 0 {
+        return false;
+    }
     // Not looked at before: the line is fetched once, to be written.
-    singles
-        .compare_exchange(number, number.wrapping_add(1), SeqCst, SeqCst)
-        .is_ok()
+    match context
+        .team()
+        .singles
+        .compare_exchange(number, next, SeqCst, SeqCst)
+    {
+        Ok(_) => true,
+        Err(taken) => {
+            seat.taken.set(taken);
+            false
+        }
+    }
 }
 
 /// Gives on where it is called from.
@@ -65,6 +78,15 @@ export! {
 
 static CRITICAL: WordLock = WordLock::new();
 static ATOMIC: WordLock = WordLock::new();
+
+/// What has no instruction of the processor's is changed alone.
+pub(super) fn begin_atomic() {
+    ATOMIC.lock(context());
+}
+
+pub(super) fn end_atomic() {
+    ATOMIC.unlock();
+}
 
 const PARALLEL: c_int = 1;
 const LOOP: c_int = 2;
@@ -168,11 +190,11 @@ export! {
     }
 
     fn GOMP_atomic_start() {
-        ATOMIC.lock(context());
+        begin_atomic();
     }
 
     fn GOMP_atomic_end() {
-        ATOMIC.unlock();
+        end_atomic();
     }
 
     fn GOMP_cancellation_point(what: c_int) -> bool {

@@ -16,6 +16,8 @@ macro_rules! unsupported {
         )*
     };
 }
+#[cfg(target_arch = "x86_64")]
+pub(super) use unsupported;
 
 unsupported! {
     GOACC_data_end

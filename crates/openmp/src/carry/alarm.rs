@@ -18,9 +18,11 @@
 //!
 //! # Ranks that spin
 //!
-//! When another thread rings the alarm of a worker that has stalled, the handler notes the rank's registers,
-//! and looks again a little later. A loop that computes has changed one; a loop that waits for a
-//! word of memory has not. Time that another process had does not count.
+//! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that only waits for
+//! memory leaves with this as its condition. Where it has instructions that are not known, and another
+//! thread has rung since the worker has stalled, the handler notes the rank's registers and looks again a
+//! little later. A loop that computes has changed one; a loop that waits for a word of memory has not.
+//! Time that another process had does not count.
 //!
 //! # Late and early
 //!
@@ -30,6 +32,7 @@
 
 use super::frame::Registers;
 use super::rank::Rank;
+use super::waits::Machine;
 use super::worker::Worker;
 use super::{code, division};
 use manycore_platform::{Native, Platform};
@@ -314,7 +317,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             alarm.learn(now, due);
         }
     }
-    let registers = Registers::of(frame);
+    let (registers, machine) = (Registers::of(frame), Machine::of(frame));
     let mask = (&raw mut frame.uc_sigmask).cast::<u64>();
     // SAFETY: the frame has the kernel's part of the mask, a word.
     let blocked = unsafe { mask.read() };
@@ -322,7 +325,11 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
         alarm.put_off(now);
         return;
     }
+    let waits = machine.waits();
     match alarm.noted.take() {
+        _ if waits => {
+            division::of_hall().inspect(|it| it.found_waiting(!by_timer));
+        }
         None if !by_timer => {
             alarm.noted.set(Some((registers, thread_time())));
             return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
@@ -331,14 +338,21 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             if noted.spin_until(&registers)
                 && thread_time() - then > LOOK.as_nanos() as i64 / 2 =>
         {
-            division::of_hall().inspect(|it| it.found_spinning());
+            division::of_hall().inspect(|it| it.found_waiting(true));
         }
         _ => {}
     }
+    division::of_hall().inspect(|it| it.end_turn());
     alarm.alternate.set(frame.uc_stack);
     let error = errno();
     alarm.in_handler.set(true);
-    rank.wait_once(None);
+    if waits {
+        rank.spins.store(true, Relaxed);
+        rank.leave_until(&|| !machine.waits());
+        rank.spins.store(false, Relaxed);
+    } else {
+        rank.wait_once(None);
+    }
     set_errno(error);
     let alarm = &current_worker(rank).alarm;
     frame.uc_stack = alarm.alternate.get();

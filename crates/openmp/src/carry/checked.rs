@@ -9,7 +9,8 @@ use super::words::{RankWord, Rest};
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornCas, caught, loom_model, team,
 };
-use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
+use std::cell::UnsafeCell;
 
 #[derive(Clone, Copy)]
 enum Step {
@@ -22,15 +23,61 @@ enum Step {
 }
 use Step::{Cut, Set, Wait};
 
-struct Member<P: Platform> {
+/// A number that only who has the rank may touch.
+trait Own: Sync {
+    fn new() -> Self;
+    fn read(&self) -> usize;
+    fn write(&self, value: usize);
+}
+
+/// Loom finds two threads there.
+type Checked = Plain<usize>;
+
+impl Own for Checked {
+    fn new() -> Self {
+        Self::new(0)
+    }
+
+    fn read(&self) -> usize {
+        self.read()
+    }
+
+    fn write(&self, value: usize) {
+        self.write(value);
+    }
+}
+
+/// So does Miri here.
+struct Bare(UnsafeCell<usize>);
+
+// SAFETY: the protocol, which is what is tested, gives it to one thread at a time.
+unsafe impl Sync for Bare {}
+
+impl Own for Bare {
+    fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    fn read(&self) -> usize {
+        // SAFETY: as above.
+        unsafe { *self.0.get() }
+    }
+
+    fn write(&self, value: usize) {
+        // SAFETY: as above.
+        unsafe { *self.0.get() = value };
+    }
+}
+
+struct Member<P: Platform, C> {
     word: RankWord<P>,
     steps: &'static [Step],
     /// How many are done; its owner's.
-    at: Plain<usize>,
+    at: C,
 }
 
-struct Hall<P: Platform> {
-    ranks: Vec<Member<P>>,
+struct Hall<P: Platform, C> {
+    ranks: Vec<Member<P, C>>,
     conditions: [P::AtomicU32; 2],
     ended: P::AtomicU32,
     rest: Rest<P>,
@@ -38,7 +85,7 @@ struct Hall<P: Platform> {
     silent: bool,
 }
 
-impl<P: Platform> Hall<P> {
+impl<P: Platform, C: Own> Hall<P, C> {
     fn new(programs: &[&'static [Step]], silent: bool) -> Self {
         let rest = Rest {
             idle: P::AtomicU32::new(0),
@@ -47,7 +94,7 @@ impl<P: Platform> Hall<P> {
         let member = |&steps: &&'static [Step]| {
             let word = RankWord::running();
             word.leave(&rest);
-            let at = Plain::new(0);
+            let at = C::new();
             Member { word, steps, at }
         };
         Self {
@@ -70,7 +117,7 @@ impl<P: Platform> Hall<P> {
     }
 
     /// As a worker does.
-    fn take(&self) -> Option<&Member<P>> {
+    fn take(&self) -> Option<&Member<P, C>> {
         self.ranks.iter().find(|rank| {
             if !rank.word.claim() {
                 return false;
@@ -87,7 +134,7 @@ impl<P: Platform> Hall<P> {
     }
 
     /// Executes the rank until it leaves.
-    fn run(&self, rank: &Member<P>) {
+    fn run(&self, rank: &Member<P, C>) {
         while let Some(step) = rank.steps.get(rank.at.read()) {
             match *step {
                 Wait(condition) if !self.holds(condition) => return self.leave(rank),
@@ -103,7 +150,7 @@ impl<P: Platform> Hall<P> {
         self.set(&self.ended);
     }
 
-    fn leave(&self, rank: &Member<P>) {
+    fn leave(&self, rank: &Member<P, C>) {
         if self.silent {
             rank.word.put_back();
         } else {
@@ -143,8 +190,8 @@ impl<P: Platform> Hall<P> {
 }
 
 /// Two workers, and if there is a `spare` a third one that runs a rank once.
-fn ranks<P: Platform>(programs: &[&'static [Step]], spare: bool, silent: bool) {
-    let hall = Hall::<P>::new(programs, silent);
+fn ranks<P: Platform, C: Own>(programs: &[&'static [Step]], spare: bool, silent: bool) {
+    let hall = Hall::<P, C>::new(programs, silent);
     team::<P>(2, |index| match (index, spare) {
         (1, true) => hall.help(),
         _ => hall.work(),
@@ -156,40 +203,50 @@ fn ranks<P: Platform>(programs: &[&'static [Step]], spare: bool, silent: bool) {
 }
 
 /// One waits for the other, who is cut before.
-fn meet<P: Platform>() {
-    ranks::<P>(&[&[Set(0), Wait(1)], &[Cut, Wait(0), Set(1)]], false, false);
+fn meet<P: Platform, C: Own>() {
+    ranks::<P, C>(&[&[Set(0), Wait(1)], &[Cut, Wait(0), Set(1)]], false, false);
 }
 
-fn are_cut<P: Platform>() {
-    ranks::<P>(&[&[Cut, Cut, Set(0)], &[Wait(0), Cut]], false, false);
+fn are_cut<P: Platform, C: Own>() {
+    ranks::<P, C>(&[&[Cut, Cut, Set(0)], &[Wait(0), Cut]], false, false);
 }
 
-fn with_spare<P: Platform>() {
-    ranks::<P>(&[&[Cut, Set(0)], &[Wait(0), Cut]], true, false);
+fn with_spare<P: Platform, C: Own>() {
+    ranks::<P, C>(&[&[Cut, Set(0)], &[Wait(0), Cut]], true, false);
 }
 
 #[test]
 fn ranks_that_meet() {
-    loom_model(Some(2), meet::<Loom>);
+    loom_model(Some(2), meet::<Loom, Checked>);
 }
 
 #[test]
 fn ranks_that_are_cut() {
-    loom_model(Some(2), are_cut::<Loom>);
+    loom_model(Some(2), are_cut::<Loom, Checked>);
 }
 
 #[test]
 fn a_spare_worker_helps() {
-    loom_model(Some(2), with_spare::<Loom>);
+    loom_model(Some(2), with_spare::<Loom, Checked>);
+}
+
+/// With threads of the system's: for Miri, which sees every access to plain memory.
+#[test]
+fn natively() {
+    for _ in 0..if cfg!(miri) { 3 } else { 300 } {
+        meet::<Native, Bare>();
+        are_cut::<Native, Bare>();
+        with_spare::<Native, Bare>();
+    }
 }
 
 #[test]
 fn faults_are_caught() {
     fn fails<F: Fault>() {
         caught(|| {
-            loom_model(Some(3), meet::<Faulty<Loom, F>>);
-            loom_model(Some(3), are_cut::<Faulty<Loom, F>>);
-            loom_model(Some(3), with_spare::<Faulty<Loom, F>>);
+            loom_model(Some(3), meet::<Faulty<Loom, F>, Checked>);
+            loom_model(Some(3), are_cut::<Faulty<Loom, F>, Checked>);
+            loom_model(Some(3), with_spare::<Faulty<Loom, F>, Checked>);
         });
     }
     fails::<Deaf>();
@@ -201,10 +258,14 @@ fn faults_are_caught() {
 /// A spare worker that leaves a rank, or looks at one, and tells nobody: the other one sleeps for ever.
 #[test]
 fn leaving_in_silence_is_caught() {
-    caught(|| loom_model(Some(3), || ranks::<Loom>(&[&[Cut, Set(0)]], true, true)));
     caught(|| {
         loom_model(Some(3), || {
-            ranks::<Loom>(&[&[Set(0)], &[Wait(0)]], true, true)
+            ranks::<Loom, Checked>(&[&[Cut, Set(0)]], true, true)
+        })
+    });
+    caught(|| {
+        loom_model(Some(3), || {
+            ranks::<Loom, Checked>(&[&[Set(0)], &[Wait(0)]], true, true)
         })
     });
 }

@@ -24,9 +24,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// The turn of ranks that wait for each other in the program's own way: some twice what the alarm
-/// costs.
+/// The turn of ranks that wait for each other in the program's own way, until more is known: some twice
+/// what the alarm costs.
 const TURN: Duration = Duration::from_micros(40);
+/// Turns are no shorter, and no longer.
+const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// So often ranks are found spinning between two barriers until they have turns there.
 const SPINS: u32 = 2;
 
@@ -46,9 +48,13 @@ pub(super) struct Division {
     quantum: AtomicU64,
     /// A worker that has not changed ranks for so many ticks may have one that spins.
     stall: AtomicU64,
-    /// How often ranks were found spinning in this episode.
+    /// How often ranks were made to leave in this episode where they have turns, and how often they were found
+    /// waiting.
+    cuts: AtomicU32,
     spins: AtomicU32,
     episode: AtomicU64,
+    /// How often ranks were found waiting for each other in the program's own way.
+    waits: AtomicU64,
 }
 
 // SAFETY: the cells are touched by the one rank that opens an episode; barriers order these.
@@ -134,8 +140,10 @@ impl Division {
             reversed: AtomicBool::new(true),
             quantum: AtomicU64::new(0),
             stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
+            cuts: AtomicU32::new(0),
             spins: AtomicU32::new(0),
             episode: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
         }
     }
 
@@ -156,7 +164,7 @@ impl Division {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
         if let Some(turns) = turns.get_mut(planner.interval()) {
-            turns.learn(self.spins.load(Relaxed));
+            turns.learn(self.spins.load(Relaxed), self.cuts.load(Relaxed));
         }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
@@ -188,6 +196,7 @@ impl Division {
         self.stall
             .store(least.max(2 * work / cores as u64), Relaxed);
         self.spins.store(0, Relaxed);
+        self.cuts.store(0, Relaxed);
         let reversed = !self.reversed.load(Relaxed);
         self.reversed.store(reversed, Relaxed);
         // Release: a worker that sees the episode sees its advice.
@@ -241,9 +250,10 @@ impl Division {
         part.budget == 0 && first.is_some_and(|first| ptr::eq(first, rank))
     }
 
-    /// How many episodes there have been.
-    pub(super) fn episodes(&self) -> u64 {
-        self.episode.load(Relaxed)
+    /// How often ranks have met, as far as that was seen.
+    pub(super) fn meetings(&self) -> u64 {
+        let waits = self.waits.load(Relaxed);
+        self.episode.load(Relaxed).wrapping_add(waits)
     }
 
     /// After so many ticks a worker that has not changed ranks has stalled.
@@ -251,10 +261,20 @@ impl Division {
         self.stall.load(Relaxed)
     }
 
-    /// A rank spins.
-    pub(super) fn found_spinning(&self) {
+    /// A rank's turn is over.
+    pub(super) fn end_turn(&self) {
+        self.cuts.fetch_add(1, Relaxed);
+    }
+
+    /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
+    pub(super) fn found_waiting(&self, has_stalled: bool) {
+        self.waits.fetch_add(1, Relaxed);
+        if !has_stalled && self.quantum.load(Relaxed) == 0 {
+            return;
+        }
         self.stall.store(Native::duration_to_ticks(STALL), Relaxed);
-        if self.spins.fetch_add(1, Relaxed) + 1 >= SPINS {
+        let found = self.spins.fetch_add(1, Relaxed) + 1;
+        if found >= SPINS && self.quantum.load(Relaxed) == 0 {
             self.quantum.store(Native::duration_to_ticks(TURN), Relaxed);
         }
     }
@@ -280,12 +300,36 @@ impl Turns {
         self.quantum
     }
 
-    fn learn(&mut self, spins: u32) {
+    /// In an episode ranks were found waiting so often, at the ends of so many turns.
+    fn learn(&mut self, spins: u32, cuts: u32) {
         self.spins = self.spins.saturating_add(spins);
         if self.spins >= SPINS {
-            self.quantum = Native::duration_to_ticks(TURN);
+            let quantum = match self.quantum {
+                quantum if quantum > 0 && spins > 0 => turn(between(quantum, spins, cuts)),
+                // None was found: ranks compute for long, or wait in loops that are not known.
+                _ => Native::duration_to_ticks(TURN),
+            };
+            self.quantum = quantum;
         }
     }
+}
+
+/// How long ranks compute before they wait, if so many turns of this length ended in waiting. As if
+/// that came at any moment alike: a turn ends without it with a chance of exp(-turn / time).
+fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
+    let computing = turns.saturating_sub(waiting);
+    let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);
+    (turn as f64 / -chance.ln()) as u64
+}
+
+/// The best turn for ranks that wait after so many ticks: a longer one has a rank wait for half of it
+/// in vain, a shorter one costs more alarms. Their sum is least at the square root (Young's rule for
+/// the interval between checkpoints).
+fn turn(between: u64) -> u64 {
+    let [least, most] = TURNS.map(Native::duration_to_ticks);
+    // Twice what an alarm costs.
+    let cost = alarm::gain() * 4 / 3;
+    cost.saturating_mul(between).isqrt().clamp(least, most)
 }
 
 #[cfg(test)]
@@ -296,12 +340,35 @@ mod tests {
     fn turns_are_for_the_interval_where_ranks_spin() {
         let mut turns = Turns::default();
         assert_eq!(turns.of_site(7), 0);
-        turns.learn(SPINS - 1);
+        turns.learn(SPINS - 1, 0);
         assert_eq!(turns.of_site(7), 0);
-        turns.learn(1);
-        turns.learn(0);
+        turns.learn(1, 0);
+        turns.learn(0, 0);
         assert!(turns.of_site(7) > 0);
         // Another interval takes the place.
         assert_eq!(turns.of_site(8), 0);
+    }
+
+    #[test]
+    fn how_long_ranks_compute_is_found() {
+        // Turns of 40, of which a rank that waits after 100 ends 33 in 100 waiting.
+        assert!((90..110).contains(&between(40, 330, 1_000)));
+        assert!((35..45).contains(&between(40, 632, 1_000)));
+        // All wait: soon. None does: late.
+        assert!(between(40, 1_000, 1_000) < 8 && between(40, 0, 1_000) > 10_000);
+        assert_eq!(between(40, 3, 2), between(40, 2, 2));
+    }
+
+    #[test]
+    fn turns_are_longer_where_ranks_compute_for_longer() {
+        let ticks = |us: u64| Native::duration_to_ticks(Duration::from_micros(us));
+        let [least, most] = TURNS.map(Native::duration_to_ticks);
+        assert_eq!(turn(0), least);
+        assert_eq!(turn(ticks(10_000_000)), most);
+        // The loss, as the rule has it: half a turn in vain, and alarms.
+        let between = ticks(2_000);
+        let loss = |turn: u64| turn / 2 + between / turn * alarm::gain() * 2 / 3;
+        let best = turn(between);
+        assert!(loss(best) <= loss(best / 2) && loss(best) <= loss(best * 2));
     }
 }

@@ -45,7 +45,8 @@
 //! A rank may spin on a word of the program's that another rank is to write. A worker that has not
 //! changed ranks for [`STALL`], or for twice what its rank should take, while ranks wait to be run, is
 //! made to by its alarm. Where that happens again and again, between the same two barriers, ranks have
-//! turns from then on, as short as makes the interval shorter. A rank may also block in the kernel,
+//! turns from then on, as long as loses least. A rank that is known to wait for memory ([`waits`]) is
+//! taken again when that has changed. A rank may also block in the kernel,
 //! or spin where it cannot be cut. If that changes nothing, a *spare* worker runs another rank; the system
 //! then shares the cores. So every rank goes on some time.
 
@@ -59,6 +60,7 @@ mod pulse;
 mod rank;
 mod spare;
 mod switch;
+mod waits;
 mod words;
 mod worker;
 

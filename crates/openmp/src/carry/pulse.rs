@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Intervals shorter than some time slices of the system's.
 const SHORT: Duration = Duration::from_millis(10);
-/// How long episodes are counted.
+/// How long meetings are counted.
 const WINDOW: Duration = Duration::from_millis(100);
 /// So many windows without short intervals, and they are over; fewer may be a serial part.
 const LONG: u32 = 10;
@@ -24,7 +24,7 @@ const LONG: u32 = 10;
 pub(super) struct Pulse {
     since: Instant,
     division: *const Division,
-    episodes: u64,
+    meetings: u64,
     used: Duration,
     windows_without: u32,
 }
@@ -34,7 +34,7 @@ impl Pulse {
         Self {
             since: Instant::now(),
             division: ptr::null(),
-            episodes: 0,
+            meetings: 0,
             used: Duration::ZERO,
             windows_without: 0,
         }
@@ -49,10 +49,10 @@ impl Pulse {
             return;
         }
         let is_same = ptr::eq(self.division, division);
-        let met = division.episodes().wrapping_sub(self.episodes);
+        let met = division.meetings().wrapping_sub(self.meetings);
         let spent = used.saturating_sub(self.used);
         (self.since, self.division) = (Instant::now(), division);
-        (self.episodes, self.used) = (division.episodes(), used);
+        (self.meetings, self.used) = (division.meetings(), used);
         if is_same {
             self.windows_without = windows_without(self.windows_without, met, spent);
             crate::environment::heed_neighbours(self.windows_without < LONG);

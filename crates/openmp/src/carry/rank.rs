@@ -23,6 +23,8 @@ pub(crate) struct Rank {
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
     pub(super) homeward: AtomicBool,
+    /// It waits for memory that others write, who ring no bell.
+    pub(super) spins: AtomicBool,
     /// Locks that it has; it is not cut then. An estimate, since a lock may be given on.
     pub(super) held: Cell<u32>,
     /// Since when it is executed.
@@ -47,6 +49,7 @@ impl Rank {
             worker: Cell::new(std::ptr::null()),
             id: AtomicU32::new(0),
             homeward: AtomicBool::new(false),
+            spins: AtomicBool::new(false),
             held: Cell::new(0),
             since: AtomicU64::new(0),
             used: Cell::new(0),
@@ -73,14 +76,19 @@ impl Rank {
     /// Lets others run until the condition holds.
     pub(crate) fn wait_until(&self, condition: &dyn Fn() -> bool) {
         while !condition() {
-            // SAFETY: the reference is used while this function has not gone on.
-            let condition = unsafe {
-                std::mem::transmute::<&dyn Fn() -> bool, &'static (dyn Fn() -> bool + 'static)>(
-                    condition,
-                )
-            };
-            self.wait_once(Some(condition));
+            self.leave_until(condition);
         }
+    }
+
+    /// Lets others run, and goes on when the condition has held.
+    pub(super) fn leave_until(&self, condition: &dyn Fn() -> bool) {
+        // SAFETY: the reference is used while this function has not gone on.
+        let condition = unsafe {
+            std::mem::transmute::<&dyn Fn() -> bool, &'static (dyn Fn() -> bool + 'static)>(
+                condition,
+            )
+        };
+        self.wait_once(Some(condition));
     }
 
     /// Goes back to its worker, until a worker finds that the condition holds.

@@ -193,11 +193,16 @@ impl Worker {
                 since = Native::now();
                 continue;
             }
-            if waited > patience {
+            if waited <= patience {
+                Native::relax();
+            } else if ranks().any(|rank| rank.spins.load(Relaxed)) {
+                // It may go on at any time, and nobody tells. Others may have the core until then, the
+                // worker first whose rank it waits for.
+                std::thread::yield_now();
+            } else {
                 self.sleep();
                 since = Native::now();
             }
-            Native::relax();
         }
     }
 

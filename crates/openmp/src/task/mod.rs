@@ -10,12 +10,14 @@
 //! above the *mark*, the queue's end when its task began, are such (`wait`).
 
 mod counts;
+mod event;
 mod group;
 mod memory;
 mod queue;
 mod tasks;
 mod wait;
 
+pub(crate) use event::fulfil;
 pub(crate) use group::{Group, begin_group, end_group};
 pub(crate) use tasks::Tasks;
 pub(crate) use wait::{wait, wait_for_dependences};
@@ -286,7 +288,8 @@ impl Order {
 pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (team, current) = (context.team(), context.task());
     if is_discarded(team, current) {
-        return;
+        // SAFETY: by the caller's word.
+        return unsafe { crate::abi::discard(order.function, order.data) };
     }
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
@@ -426,6 +429,9 @@ pub(crate) fn run(context: &Context, task: NonNull<Task>) {
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {
             return;
         }
+    } else if let Some(function) = this.function {
+        // SAFETY: it was taken once, and is not run.
+        unsafe { crate::abi::discard(function, this.arguments.pointer()) };
     }
     // SAFETY: it was taken once, and runs no more.
     unsafe { end(team, task, Some(context.id())) };
@@ -479,21 +485,4 @@ unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) {
         team.barrier.try_open(team);
     }
     team.bell.ring_after_rmw();
-}
-
-/// `omp_fulfill_event`.
-///
-/// # Safety
-///
-/// The handle is one that `make` gave out, and this the only call for it.
-pub(crate) unsafe fn fulfil(handle: *const Task) {
-    // SAFETY: the task does not end before, or leaves its memory; the event's count of the team.
-    let (task, team) = unsafe { (&*handle, Arc::from_raw((*handle).team)) };
-    // AcqRel: as in `run`. If the body has not returned, the task may be gone after this.
-    if task.event.fetch_or(FULFILLED, AcqRel) & RETURNED != 0 {
-        // What it frees descends from a task that this thread may not run.
-        // SAFETY: both have come to pass, and this came second.
-        unsafe { end(&team, NonNull::from(task), None) };
-    }
-    team.bell.ring();
 }

@@ -21,6 +21,8 @@ const CRUMBS: f64 = 0.3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Load {
     pub(super) now: Duration,
+    /// Changes with the CPUs that this process may use.
+    pub(super) set: u32,
     /// Time that all processes have used on the CPUs that this process may use, and what a hypervisor
     /// has taken from these CPUs.
     pub(super) busy: Duration,
@@ -44,7 +46,8 @@ impl Neighbours {
 
     /// The window is over.
     pub(super) fn learn(&mut self, load: Load) {
-        if let Some(last) = self.last.replace(load) {
+        // Other CPUs have been used before, by whomever: their window begins now.
+        if let Some(last) = self.last.replace(load).filter(|last| last.set == load.set) {
             let others = load.busy.saturating_sub(last.busy).as_secs_f64()
                 - load.own.saturating_sub(last.own).as_secs_f64();
             let window = load.now.saturating_sub(last.now).as_secs_f64();
@@ -94,6 +97,7 @@ mod tests {
                 now: Duration::from_secs_f64(self.now),
                 busy: Duration::from_secs_f64(counted),
                 own: Duration::from_secs_f64(self.own),
+                ..Load::default()
             }
         }
     }
@@ -133,6 +137,7 @@ mod tests {
                     now: Duration::from_secs(second),
                     busy: Duration::from_secs_f64(second as f64 * (1.0 + each)),
                     own: Duration::from_secs(second),
+                    ..Load::default()
                 });
             }
             prop_assert_eq!(neighbours.leave(cpus), cpus);
@@ -148,8 +153,28 @@ mod tests {
             now: Duration::ZERO,
             busy: Duration::from_secs(1_000_000),
             own: Duration::ZERO,
+            ..Load::default()
         });
         assert_eq!(neighbours.leave(4), 4);
         assert!(!neighbours.is_due(WINDOW / 2));
+    }
+
+    /// A mask that grows: what the new CPUs have been used for since the machine began is not of this window.
+    #[test]
+    fn cpus_that_come_are_free_until_more_is_known() {
+        let mut neighbours = Neighbours::default();
+        let load = |ms, set, busy| Load {
+            now: Duration::from_millis(ms),
+            set,
+            busy: Duration::from_millis(busy),
+            own: Duration::from_millis(ms),
+        };
+        neighbours.learn(load(0, 1, 5_000));
+        neighbours.learn(load(300, 1, 5_300));
+        neighbours.learn(load(600, 2, 900_000));
+        assert_eq!(neighbours.leave(2), 2);
+        // One of them is another's.
+        neighbours.learn(load(900, 2, 900_600));
+        assert_eq!(neighbours.leave(2), 1);
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Sources {
     cpuset: Option<CpuSet>,
     /// CPUs that both leave.
     cpus: usize,
+    /// Changes with these.
+    set: u32,
     quota: Option<Quota>,
     /// Whether the group with the quota says what it has used.
     counts_usage: bool,
@@ -44,6 +46,7 @@ impl Sources {
             mask: None,
             cpuset: None,
             cpus: 1,
+            set: 0,
             quota: None,
             counts_usage: false,
             began: Instant::now(),
@@ -65,6 +68,7 @@ impl Sources {
             let mask = affinity_mask();
             if self.mask != mask {
                 self.mask = mask;
+                self.set = self.set.wrapping_add(1);
                 self.count_cpus();
             }
         }
@@ -73,7 +77,11 @@ impl Sources {
     /// Reads the files: some 10 us each.
     pub(super) fn read_files(&mut self) {
         let tree = Tree(&self.root);
-        self.cpuset = self.groups.cpuset(tree);
+        let cpuset = self.groups.cpuset(tree);
+        if self.cpuset != cpuset {
+            self.cpuset = cpuset;
+            self.set = self.set.wrapping_add(1);
+        }
         self.quota = self.groups.quota(tree);
         self.count_cpus();
     }
@@ -104,6 +112,7 @@ impl Sources {
         };
         Some(Load {
             now: self.now(),
+            set: self.set,
             busy: busy_time(Tree(&self.root), allowed)?,
             own: cpu_time()?,
         })

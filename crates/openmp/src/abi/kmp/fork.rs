@@ -1,8 +1,9 @@
 //! Parallel regions.
 
-use super::super::teams::league;
+use super::super::teams::{NUM_TEAMS, league, or};
 use super::{Place, export};
 use crate::context::{Context, context};
+use crate::environment::settings;
 use crate::icv::Bind;
 use crate::region::{self, Wanted};
 use std::ffi::{c_int, c_void};
@@ -98,6 +99,11 @@ unsafe extern "C" fn fork_teams(
     let call = unsafe { Call::new(count, body, first, others) };
     let context = context();
     let (teams, limit) = context.pushed.take().teams;
+    // Where nobody says how many, programs of clang's have one, as by LLVM's library.
+    let teams = match teams {
+        0 => or(&NUM_TEAMS, settings().num_teams).max(1),
+        teams => teams,
+    };
     // SAFETY: the compiler's function, with its arguments.
     league(context, teams, limit, || unsafe {
         member((&raw const call).cast_mut().cast());
@@ -229,6 +235,23 @@ export! {
         let pushed = &context().pushed;
         let number = |number: c_int| u32::try_from(number).unwrap_or(0);
         pushed.set(Pushed { teams: (number(teams), number(threads)), ..pushed.get() });
+    }
+
+    fn __kmpc_push_num_teams_51(
+        place: Place, number: c_int, _least: c_int, most: c_int, threads: c_int,
+    ) {
+        __kmpc_push_num_teams(place, number, most, threads);
+    }
+
+    fn __kmpc_pop_num_threads(_place: Place, _number: c_int) {}
+
+    fn __kmpc_pause_resource(_level: c_int) -> c_int {
+        0
+    }
+
+    // Devices are switched off.
+    fn __kmpc_get_target_offload() -> c_int {
+        0
     }
 
     fn __kmpc_push_proc_bind(_place: Place, _number: c_int, bind: c_int) {

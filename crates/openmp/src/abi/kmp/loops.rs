@@ -31,6 +31,23 @@ fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
     (schedule, is_ordered)
 }
 
+/// The member comes to a loop.
+pub(super) fn begin(number: c_int, bounds: Bounds, chunk: u64) {
+    let context = context();
+    leave_open(context);
+    let (schedule, is_ordered) = schedule(number, chunk);
+    let space = Space {
+        start: bounds.lower as u64,
+        end: bounds.upper as u64,
+        step: bounds.step as u64,
+        trips: bounds.trips(),
+    };
+    context.team().come(context, |to, _| {
+        plan(to, space, schedule.0, schedule.1);
+        to.ordered = is_ordered;
+    });
+}
+
 /// For each type of loop its names. Bounds are included.
 macro_rules! names {
     ($($number:ty, $signed:ty: $init:ident $next:ident $fini:ident $deinit:ident;)*) => {
@@ -39,25 +56,12 @@ macro_rules! names {
                 _place: Place, _number: c_int, number: c_int,
                 lower: $number, upper: $number, step: $signed, chunk: $signed,
             ) {
-                let context = context();
-                leave_open(context);
-                let chunk = u64::try_from(chunk).unwrap_or(0);
-                let (schedule, is_ordered) = schedule(number, chunk);
                 let bounds = Bounds {
                     lower: i128::from(lower),
                     upper: i128::from(upper),
                     step: i128::from(step),
                 };
-                let space = Space {
-                    start: lower as u64,
-                    end: upper as u64,
-                    step: step as u64,
-                    trips: bounds.trips(),
-                };
-                context.team().come(context, |to, _| {
-                    plan(to, space, schedule.0, schedule.1);
-                    to.ordered = is_ordered;
-                });
+                begin(number, bounds, u64::try_from(chunk).unwrap_or(0));
             }
 
             fn $next(

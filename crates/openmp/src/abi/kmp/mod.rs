@@ -3,18 +3,25 @@
 //! Each takes a description of the place in the source and the caller's number, which are not needed:
 //! the thread knows where it is. `missing` ends a program at its start that would call what is not here.
 
+mod atomics;
+mod distribute;
 mod doacross;
+mod extensions;
 mod fork;
+mod locks;
 mod loops;
 mod missing;
 mod reductions;
 mod static_loops;
 mod sync;
 mod tasks;
+mod threadprivate;
+mod unsupported;
 
 pub(crate) use fork::Pushed;
 pub(crate) use missing::check;
-pub(crate) use tasks::handle;
+pub(crate) use tasks::{discard, handle};
+pub(crate) use threadprivate::Copies;
 
 use super::export;
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! Loops whose iterations are divided beforehand: no member waits for another.
 
 use super::{Place, export};
-use crate::context::context;
+use crate::context::{Context, context};
 use crate::report::fatal;
 use crate::share::block;
 use std::ffi::c_int;
@@ -25,11 +25,29 @@ pub(super) struct Bounds {
 /// What a member gets: its first bounds, how far it is to the next ones, and whether the last
 /// iteration is its own.
 #[derive(Debug, PartialEq, Eq)]
-struct Part {
-    lower: i128,
-    upper: i128,
-    stride: i128,
-    is_last: bool,
+pub(super) struct Part {
+    pub(super) lower: i128,
+    pub(super) upper: i128,
+    pub(super) stride: i128,
+    pub(super) is_last: bool,
+}
+
+/// Who is to have a part: the number among how many, and the chunk, if the schedule has any.
+pub(super) fn division(
+    context: &Context,
+    schedule: c_int,
+    chunk: i128,
+) -> (u32, u32, Option<i128>) {
+    let ((id, size), is_chunked) = match schedule & !MODIFIERS {
+        CHUNKED => ((context.id(), context.team().size), true),
+        BLOCKS => ((context.id(), context.team().size), false),
+        TEAMS_CHUNKED => (context.league.get(), true),
+        TEAMS_BLOCKS => (context.league.get(), false),
+        other => fatal(format_args!(
+            "a loop with LLVM's static schedule {other}; expected 33, 34, 91 or 92"
+        )),
+    };
+    (id, size, is_chunked.then_some(chunk))
 }
 
 impl Bounds {
@@ -45,7 +63,7 @@ impl Bounds {
     }
 
     /// The part of member `id` of `size`; with a chunk, its first one.
-    fn part(self, id: u32, size: u32, chunk: Option<i128>) -> Part {
+    pub(super) fn part(self, id: u32, size: u32, chunk: Option<i128>) -> Part {
         let Self { lower, upper, step } = self;
         let trips = i128::from(self.trips());
         if trips == 0 {
@@ -87,15 +105,7 @@ macro_rules! names {
                 lower: *mut $number, upper: *mut $number, stride: *mut $signed,
                 step: $signed, chunk: $signed,
             ) {
-                let context = context();
-                let (id, size) = match schedule & !MODIFIERS {
-                    CHUNKED | BLOCKS => (context.id(), context.team().size),
-                    TEAMS_CHUNKED | TEAMS_BLOCKS => context.league.get(),
-                    other => fatal(format_args!(
-                        "a loop with LLVM's static schedule {other}; expected 33, 34, 91 or 92"
-                    )),
-                };
-                let is_chunked = matches!(schedule & !MODIFIERS, CHUNKED | TEAMS_CHUNKED);
+                let (id, size, chunk) = division(context(), schedule, i128::from(chunk));
                 // SAFETY: the compiler's variables.
                 unsafe {
                     let bounds = Bounds {
@@ -103,7 +113,7 @@ macro_rules! names {
                         upper: i128::from(*upper),
                         step: i128::from(step),
                     };
-                    let part = bounds.part(id, size, is_chunked.then(|| i128::from(chunk)));
+                    let part = bounds.part(id, size, chunk);
                     // Beyond the type's range they wrap, as the program's own arithmetic does.
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);

@@ -5,7 +5,8 @@ use super::super::sync::{cancel, cancellation_point, claim_single, come_to_barri
 use super::{Place, export, leave_open};
 use crate::context::{Context, context};
 use crate::lock::WordLock;
-use std::ffi::{c_int, c_void};
+use crate::report::{fatal, line};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// What can be cancelled, in libgomp's bits: LLVM's 1 to 4 are the same in order.
@@ -130,6 +131,46 @@ export! {
 
     fn __kmpc_end_reduce_nowait(place: Place, number: c_int, words: *mut c_void) {
         __kmpc_end_critical(place, number, words);
+    }
+
+    fn __kmpc_scope(_place: Place, _number: c_int, _reserved: *mut c_void) {}
+
+    fn __kmpc_end_scope(_place: Place, _number: c_int, _reserved: *mut c_void) {}
+
+    // All come; member 0 goes on alone, until it says that it is done.
+    fn __kmpc_barrier_master(_place: Place, _number: c_int) -> c_int {
+        let context = context();
+        wait(context, 0);
+        if context.id() == 0 {
+            return 1;
+        }
+        wait(context, 0);
+        0
+    }
+
+    fn __kmpc_end_barrier_master(_place: Place, _number: c_int) {
+        wait(context(), 0);
+    }
+
+    fn __kmpc_barrier_master_nowait(_place: Place, _number: c_int) -> c_int {
+        let context = context();
+        wait(context, 0);
+        c_int::from(context.id() == 0)
+    }
+
+    // `#pragma omp error at(execution)`: a fatal one is of severity 2.
+    fn __kmpc_error(_place: Place, severity: c_int, message: *const c_char) {
+        let text = if message.is_null() {
+            c"no message"
+        } else {
+            // SAFETY: the compiler's string.
+            unsafe { CStr::from_ptr(message) }
+        };
+        let text = text.to_string_lossy();
+        if severity == 2 {
+            fatal(format_args!("the program says: {text}"));
+        }
+        line(format_args!("the program says: {text}"));
     }
 
     fn __kmpc_flush(_place: Place) {

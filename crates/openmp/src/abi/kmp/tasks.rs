@@ -5,6 +5,7 @@ use crate::context::{Context, context};
 use crate::environment::settings;
 use crate::report::fatal;
 use crate::task::{self, Order};
+use crate::team::Outlined;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -133,6 +134,18 @@ unsafe extern "C" fn run(task: *mut c_void) {
     }
 }
 
+/// The task is dropped before it begins, if it is one of these.
+///
+/// # Safety
+///
+/// A task's function and its argument; nobody else has it.
+pub(crate) unsafe fn discard(function: Outlined, data: *mut c_void) {
+    if function as usize == run as *const () as usize {
+        // SAFETY: made by `order`.
+        unsafe { finish(data.cast()) };
+    }
+}
+
 /// The task's function has returned: calls it again as often as it wants that.
 ///
 /// # Safety
@@ -193,17 +206,15 @@ impl Depend {
         const SET: u8 = 8;
         // How `depobj` and `inoutset` are told apart in an object.
         const SET_OBJECT: usize = 5;
-        if all.iter().any(|it| it.flags & 0x80 != 0) {
-            fatal(format_args!(
-                "omp_all_memory is not implemented: run this program without this library"
-            ));
-        }
+        // `omp_all_memory`, which has no address.
+        const ALL: u8 = 0x80;
         let of = |kind: fn(u8) -> bool| {
             let found = all.iter().filter(move |it| kind(it.flags));
-            found.map(|it| it.address).collect::<Vec<_>>()
+            let address = |it: &Self| if it.flags & ALL != 0 { 0 } else { it.address };
+            found.map(address).collect::<Vec<_>>()
         };
         let kinds = [
-            of(|flags| flags == 3 || flags == 2),
+            of(|flags| flags == 3 || flags == 2 || flags & ALL != 0),
             of(|flags| flags == MUTEX),
             of(|flags| flags == IN),
         ];
@@ -352,6 +363,17 @@ export! {
                 task::make(context(), &order(task, true, ptr::null_mut()));
             }
         }
+        0
+    }
+
+    fn __kmpc_omp_task_parts(place: Place, number: c_int, task: *mut Task) -> c_int {
+        __kmpc_omp_task(place, number, task)
+    }
+
+    // Where a task's data is counts for nothing here.
+    fn __kmpc_omp_reg_task_with_affinity(
+        _place: Place, _number: c_int, _task: *mut Task, _count: c_int, _list: *const c_void,
+    ) -> c_int {
         0
     }
 

@@ -1,0 +1,96 @@
+//! Loops whose iterations are divided among the teams of a league, and each team's among its members.
+
+use super::loops::begin;
+use super::static_loops::{Bounds, MODIFIERS, Part, division};
+use super::{Place, export};
+use crate::context::context;
+use std::ffi::c_int;
+
+/// A block for each team of the calling thread's league.
+fn of_team(bounds: Bounds) -> Part {
+    let (team, teams) = context().league.get();
+    bounds.part(team, teams, None)
+}
+
+/// For each type of loop its names: divided among teams and members; chunks of teams; among teams, and
+/// among members while they run.
+macro_rules! names {
+    ($($number:ty, $signed:ty: $both:ident $chunks:ident $dispatch:ident;)*) => {
+        $(export! {
+            fn $both(
+                _place: Place, _number: c_int, schedule: c_int, last: *mut c_int,
+                lower: *mut $number, upper: *mut $number, team_upper: *mut $number,
+                stride: *mut $signed, step: $signed, chunk: $signed,
+            ) {
+                let context = context();
+                // SAFETY: the compiler's variables.
+                unsafe {
+                    let team = of_team(Bounds {
+                        lower: i128::from(*lower),
+                        upper: i128::from(*upper),
+                        step: i128::from(step),
+                    });
+                    let of_team = Bounds { lower: team.lower, upper: team.upper, step: i128::from(step) };
+                    let (id, size, chunk) = division(context, schedule, i128::from(chunk));
+                    let part = of_team.part(id, size, chunk);
+                    lower.write(part.lower as $number);
+                    upper.write(part.upper as $number);
+                    team_upper.write(team.upper as $number);
+                    stride.write(part.stride as $signed);
+                    if !last.is_null() {
+                        last.write(c_int::from(part.is_last && team.is_last));
+                    }
+                }
+            }
+
+            fn $chunks(
+                _place: Place, _number: c_int, last: *mut c_int, lower: *mut $number,
+                upper: *mut $number, stride: *mut $signed, step: $signed, chunk: $signed,
+            ) {
+                let (team, teams) = context().league.get();
+                // SAFETY: the compiler's variables.
+                unsafe {
+                    let bounds = Bounds {
+                        lower: i128::from(*lower),
+                        upper: i128::from(*upper),
+                        step: i128::from(step),
+                    };
+                    let part = bounds.part(team, teams, Some(i128::from(chunk)));
+                    lower.write(part.lower as $number);
+                    upper.write(part.upper as $number);
+                    stride.write(part.stride as $signed);
+                    if !last.is_null() {
+                        last.write(c_int::from(part.is_last));
+                    }
+                }
+            }
+
+            fn $dispatch(
+                _place: Place, _number: c_int, schedule: c_int, last: *mut c_int,
+                lower: $number, upper: $number, step: $signed, chunk: $signed,
+            ) {
+                let bounds = Bounds {
+                    lower: i128::from(lower),
+                    upper: i128::from(upper),
+                    step: i128::from(step),
+                };
+                let team = of_team(bounds);
+                if !last.is_null() {
+                    // SAFETY: the compiler's variable.
+                    unsafe { last.write(c_int::from(team.is_last)) };
+                }
+                let chunk = u64::try_from(chunk).unwrap_or(0);
+                begin(schedule & !MODIFIERS, Bounds { lower: team.lower, upper: team.upper, ..bounds }, chunk);
+            }
+        })*
+    };
+}
+
+names! {
+    i32, i32: __kmpc_dist_for_static_init_4 __kmpc_team_static_init_4 __kmpc_dist_dispatch_init_4;
+    u32, i32: __kmpc_dist_for_static_init_4u __kmpc_team_static_init_4u
+        __kmpc_dist_dispatch_init_4u;
+    i64, i64: __kmpc_dist_for_static_init_8 __kmpc_team_static_init_8 __kmpc_dist_dispatch_init_8;
+    u64, i64: __kmpc_dist_for_static_init_8u __kmpc_team_static_init_8u
+        __kmpc_dist_dispatch_init_8u;
+}

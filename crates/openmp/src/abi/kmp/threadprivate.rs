@@ -1,0 +1,149 @@
+//! Variables that each thread has for itself, where the compiler does not make thread-locals of them
+//! (`-fnoopenmp-use-tls`, and Intel's compilers).
+//!
+//! The program's first thread has the variable itself. Others have copies, made when they first ask: by the
+//! variable's constructor, or of what the variable was when somebody first asked. A thread's copies live as
+//! long as the thread.
+
+use super::{Place, export};
+use crate::context::context;
+use crate::lock::Guarded;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+type Constructor = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+type CopyConstructor = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
+type Destructor = unsafe extern "C" fn(*mut c_void);
+
+/// What is known of a variable.
+#[derive(Clone, Copy)]
+struct Variable {
+    /// The variable's address.
+    original: usize,
+    constructor: Option<Constructor>,
+    copy: Option<CopyConstructor>,
+    destructor: Option<Destructor>,
+    /// What it was when somebody first asked, never freed.
+    first: Option<&'static [u8]>,
+}
+
+static VARIABLES: Guarded<Vec<Variable>> = Guarded::new(vec![]);
+
+/// Copies are aligned as any variable may be.
+const ALIGN: usize = 64;
+
+/// A thread's copies, by the variables' addresses.
+#[derive(Default)]
+pub(crate) struct Copies(HashMap<usize, Copy>);
+
+struct Copy {
+    memory: *mut u8,
+    layout: Layout,
+    destructor: Option<Destructor>,
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // SAFETY: made with this layout, and nobody else has it.
+        unsafe {
+            if let Some(destructor) = self.destructor {
+                destructor(self.memory.cast());
+            }
+            dealloc(self.memory, self.layout);
+        }
+    }
+}
+
+/// The variable, known from now on.
+fn variable(original: usize, bytes: usize) -> Variable {
+    VARIABLES.with(|all| {
+        let at = all.iter().position(|it| it.original == original);
+        let at = at.unwrap_or_else(|| {
+            all.push(Variable {
+                original,
+                constructor: None,
+                copy: None,
+                destructor: None,
+                first: None,
+            });
+            all.len() - 1
+        });
+        let it = &mut all[at];
+        if it.first.is_none() {
+            // SAFETY: the variable, by the program's word; it is changed by its own thread alone.
+            let first = unsafe { std::slice::from_raw_parts(original as *const u8, bytes) };
+            it.first = Some(first.to_vec().leak());
+        }
+        *it
+    })
+}
+
+impl Copy {
+    fn of(variable: Variable, bytes: usize) -> Self {
+        let Ok(layout) = Layout::from_size_align(bytes.max(1), ALIGN) else {
+            crate::report::fatal(format_args!(
+                "a variable of {bytes} bytes for each thread; expected fewer"
+            ));
+        };
+        // SAFETY: at least a byte.
+        let memory = unsafe { alloc(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        let first = variable.first.unwrap_or_default();
+        // SAFETY: the memory has so many bytes; constructors are the compiler's, for such a variable.
+        unsafe {
+            ptr::copy_nonoverlapping(first.as_ptr(), memory, bytes.min(first.len()));
+            match (variable.constructor, variable.copy) {
+                (Some(constructor), _) => _ = constructor(memory.cast()),
+                (None, Some(copy)) => _ = copy(memory.cast(), variable.original as *mut c_void),
+                (None, None) => {}
+            }
+        }
+        Self {
+            memory,
+            layout,
+            destructor: variable.destructor,
+        }
+    }
+}
+
+export! {
+    fn __kmpc_threadprivate_register(
+        _place: Place, original: usize, constructor: Option<Constructor>,
+        copy: Option<CopyConstructor>, destructor: Option<Destructor>,
+    ) {
+        VARIABLES.with(|all| {
+            if !all.iter().any(|it| it.original == original) {
+                all.push(Variable { original, constructor, copy, destructor, first: None });
+            }
+        });
+    }
+
+    fn __kmpc_threadprivate(
+        _place: Place, _number: c_int, original: *mut u8, bytes: usize,
+    ) -> *mut u8 {
+        let context = context();
+        if context.is_first {
+            // What others begin with is what it is now, if this is the first time.
+            variable(original as usize, bytes);
+            return original;
+        }
+        let known = context.copies.borrow().0.get(&(original as usize)).map(|it| it.memory);
+        known.unwrap_or_else(|| {
+            // Made while nothing is borrowed: a constructor may ask for other variables.
+            let copy = Copy::of(variable(original as usize, bytes), bytes);
+            let memory = copy.memory;
+            context.copies.borrow_mut().0.insert(original as usize, copy);
+            memory
+        })
+    }
+
+    fn __kmpc_threadprivate_cached(
+        place: Place, number: c_int, original: *mut u8, bytes: usize, _cache: *mut c_void,
+    ) -> *mut u8 {
+        __kmpc_threadprivate(place, number, original, bytes)
+    }
+}

@@ -1,0 +1,290 @@
+// LLVM's functions by their names, which clang itself calls rarely or not at all: Intel's compilers and
+// Fortran's do. What is written does not depend on the number of threads.
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void *Place;
+extern int __kmpc_global_thread_num(Place);
+
+static uint64_t sum;
+
+static void add(uint64_t value)
+{
+    sum = (sum ^ value) * 0x9e3779b97f4a7c15u;
+    sum ^= sum >> 29;
+}
+
+static uint64_t state = 1;
+
+// Few values, the edges among them.
+static int64_t some(void)
+{
+    static const int64_t values[] = {1, 2, 3, 5, 7, -1, -2, -100, 100, 0x7f, 0x7fff, 0x7fffffff};
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return values[(state >> 40) % (sizeof values / sizeof *values)];
+}
+
+#define CHANGE(NAME, NUMBER, OPERATION, IS_SHIFT)                                               \
+    {                                                                                              \
+        extern void __kmpc_atomic_##NAME##_##OPERATION(Place, int, NUMBER *, NUMBER);              \
+        extern NUMBER __kmpc_atomic_##NAME##_##OPERATION##_cpt(Place, int, NUMBER *, NUMBER, int); \
+        for (int i = 0; i < 50; i++) {                                                             \
+            NUMBER at = (NUMBER)some(), by = (NUMBER)some();                                       \
+            if (IS_SHIFT)                                                                           \
+                by = (NUMBER)((by & 7));                                                           \
+            __kmpc_atomic_##NAME##_##OPERATION(0, 0, &at, by);                                     \
+            add((uint64_t)at);                                                                     \
+            add((uint64_t)__kmpc_atomic_##NAME##_##OPERATION##_cpt(0, 0, &at, by, i & 1));         \
+            add((uint64_t)at);                                                                     \
+        }                                                                                          \
+        printf("%s %016lx\n", #NAME "_" #OPERATION, (unsigned long)sum);                           \
+    }
+
+#define ALL_CHANGES(NAME, NUMBER)                                                                  \
+    CHANGE(NAME, NUMBER, add, 0)                                                                 \
+    CHANGE(NAME, NUMBER, sub, 0)                                                                 \
+    CHANGE(NAME, NUMBER, mul, 0)                                                                 \
+    CHANGE(NAME, NUMBER, div, 0)                                                                 \
+    CHANGE(NAME, NUMBER, min, 0)                                                                 \
+    CHANGE(NAME, NUMBER, max, 0)
+
+#define INTEGER_CHANGES(NAME, NUMBER)                                                              \
+    ALL_CHANGES(NAME, NUMBER)                                                                      \
+    CHANGE(NAME, NUMBER, andb, 0)                                                                \
+    CHANGE(NAME, NUMBER, orb, 0)                                                                 \
+    CHANGE(NAME, NUMBER, xor, 0)                                                                 \
+    CHANGE(NAME, NUMBER, andl, 0)                                                                \
+    CHANGE(NAME, NUMBER, orl, 0)                                                                 \
+    CHANGE(NAME, NUMBER, eqv, 0)                                                                 \
+    CHANGE(NAME, NUMBER, neqv, 0)                                                                \
+    CHANGE(NAME, NUMBER, shl, 1)                                                                 \
+    CHANGE(NAME, NUMBER, shr, 1)
+
+extern int __kmpc_atomic_fixed4_rd(Place, int, int *);
+extern void __kmpc_atomic_fixed4_wr(Place, int, int *, int);
+extern int __kmpc_atomic_fixed4_swp(Place, int, int *, int);
+extern void __kmpc_atomic_fixed4_sub_rev(Place, int, int *, int);
+extern void __kmpc_atomic_fixed4u_div(Place, int, unsigned *, unsigned);
+extern void __kmpc_atomic_fixed8_mul_float8(Place, int, int64_t *, double);
+extern void __kmpc_atomic_4(Place, int, void *, void *, void (*)(void *, void *, void *));
+extern void __kmpc_atomic_16(Place, int, void *, void *, void (*)(void *, void *, void *));
+
+static void larger(void *result, void *one, void *other)
+{
+    int a = *(int *)one, b = *(int *)other;
+    *(int *)result = a > b ? a : b;
+}
+
+struct Pair { int64_t first, second; };
+
+static void add_pairs(void *result, void *one, void *other)
+{
+    struct Pair *to = result, a = *(struct Pair *)one, b = *(struct Pair *)other;
+    to->first = a.first + b.first;
+    to->second = a.second + b.second;
+}
+
+static void atomics(void)
+{
+    INTEGER_CHANGES(fixed1, int8_t)
+    INTEGER_CHANGES(fixed2, int16_t)
+    INTEGER_CHANGES(fixed4, int32_t)
+    INTEGER_CHANGES(fixed8, int64_t)
+    ALL_CHANGES(float4, float)
+    ALL_CHANGES(float8, double)
+    int value = 5;
+    __kmpc_atomic_fixed4_wr(0, 0, &value, 9);
+    int before = __kmpc_atomic_fixed4_swp(0, 0, &value, 4);
+    __kmpc_atomic_fixed4_sub_rev(0, 0, &value, 100);
+    unsigned natural = 4000000000u;
+    __kmpc_atomic_fixed4u_div(0, 0, &natural, 7);
+    int64_t scaled = 1000;
+    __kmpc_atomic_fixed8_mul_float8(0, 0, &scaled, 2.5);
+    printf("accesses %d %d %d %u %ld\n", before, value, __kmpc_atomic_fixed4_rd(0, 0, &value), natural,
+           (long)scaled);
+    int most = 0;
+    struct Pair pair = {0, 0};
+    int32_t count = 0;
+#pragma omp parallel for
+    for (int i = 0; i < 3000; i++) {
+        extern void __kmpc_atomic_fixed4_add(Place, int, int32_t *, int32_t);
+        __kmpc_atomic_fixed4_add(0, 0, &count, 1);
+        struct Pair one = {1, i};
+        __kmpc_atomic_4(0, 0, &most, &i, larger);
+        __kmpc_atomic_16(0, 0, &pair, &one, add_pairs);
+    }
+    printf("together %d %d %ld %ld\n", (int)count, most, (long)pair.first, (long)pair.second);
+}
+
+extern void __kmpc_init_lock(Place, int, void **);
+extern void __kmpc_set_lock(Place, int, void **);
+extern void __kmpc_unset_lock(Place, int, void **);
+extern int __kmpc_test_lock(Place, int, void **);
+extern void __kmpc_destroy_lock(Place, int, void **);
+extern void __kmpc_init_nest_lock(Place, int, void **);
+extern void __kmpc_set_nest_lock(Place, int, void **);
+extern void __kmpc_unset_nest_lock(Place, int, void **);
+extern int __kmpc_test_nest_lock(Place, int, void **);
+extern void __kmpc_destroy_nest_lock(Place, int, void **);
+
+static void locks(void)
+{
+    void *lock = 0, *nest = 0;
+    long count = 0, nested = 0;
+    __kmpc_init_lock(0, 0, &lock);
+    __kmpc_init_nest_lock(0, 0, &nest);
+#pragma omp parallel for
+    for (int i = 0; i < 2000; i++) {
+        int number = __kmpc_global_thread_num(0);
+        if (i % 3 || !__kmpc_test_lock(0, number, &lock))
+            __kmpc_set_lock(0, number, &lock);
+        count++;
+        __kmpc_unset_lock(0, number, &lock);
+        __kmpc_set_nest_lock(0, number, &nest);
+        nested += __kmpc_test_nest_lock(0, number, &nest);
+        __kmpc_unset_nest_lock(0, number, &nest);
+        __kmpc_unset_nest_lock(0, number, &nest);
+    }
+    __kmpc_destroy_lock(0, 0, &lock);
+    __kmpc_destroy_nest_lock(0, 0, &nest);
+    printf("locks %ld %ld\n", count, nested);
+}
+
+extern int __kmpc_barrier_master(Place, int);
+extern void __kmpc_end_barrier_master(Place, int);
+extern void *kmp_malloc(size_t);
+extern void *kmp_calloc(size_t, size_t);
+extern void *kmp_realloc(void *, size_t);
+extern void *kmp_aligned_malloc(size_t, size_t);
+extern void kmp_free(void *);
+
+static void others(void)
+{
+    int masters = 0, wrong = 0;
+    for (int round = 0; round < 20; round++) {
+        int seen = 0;
+#pragma omp parallel
+        {
+            int number = __kmpc_global_thread_num(0);
+            if (__kmpc_barrier_master(0, number)) {
+                seen = 1;
+                masters++;
+                __kmpc_end_barrier_master(0, number);
+            }
+            if (!seen) {
+#pragma omp atomic
+                wrong++;
+            }
+        }
+    }
+    char *memory = kmp_malloc(100);
+    memset(memory, 7, 100);
+    memory = kmp_realloc(memory, 5000);
+    char *zeros = kmp_calloc(3, 50), *aligned = kmp_aligned_malloc(10, 256);
+    int good = memory[99] == 7 && !zeros[149] && (uintptr_t)aligned % 256 == 0;
+    kmp_free(memory);
+    kmp_free(zeros);
+    kmp_free(aligned);
+    printf("others %d %d %d\n", masters, wrong, good);
+}
+
+extern void __kmpc_dist_for_static_init_4(Place, int, int, int *, int *, int *, int *, int *, int, int);
+extern void __kmpc_dist_for_static_init_8u(Place, int, int, int *, uint64_t *, uint64_t *, uint64_t *,
+                                           int64_t *, int64_t, int64_t);
+extern void __kmpc_team_static_init_8(Place, int, int *, int64_t *, int64_t *, int64_t *, int64_t, int64_t);
+extern void __kmpc_dist_dispatch_init_4(Place, int, int, int *, int, int, int, int);
+extern int __kmpc_dispatch_next_4(Place, int, int *, int *, int *, int *);
+extern void __kmpc_for_static_fini(Place, int);
+
+#define MOST 1000
+static int hits[MOST];
+
+static void count_hits(const char *name, int from, int to, int step, int lasts)
+{
+    int wrong = 0;
+    for (int i = 0; i < MOST; i++) {
+        int expected = i >= from && i <= to && (i - from) % step == 0;
+        wrong += hits[i] != expected;
+        hits[i] = 0;
+    }
+    printf("%s %d, %d\n", name, wrong, lasts);
+}
+
+static void distribute(void)
+{
+    int lasts = 0;
+#pragma omp teams num_teams(3)
+#pragma omp parallel
+    {
+        int lower = 5, upper = 901, team = 0, stride = 0, last = 0, number = __kmpc_global_thread_num(0);
+        __kmpc_dist_for_static_init_4(0, number, 34, &last, &lower, &upper, &team, &stride, 7, 1);
+        for (int i = lower; i <= upper; i += 7) {
+#pragma omp atomic
+            hits[i]++;
+        }
+        __kmpc_for_static_fini(0, number);
+#pragma omp atomic
+        lasts += last;
+    }
+    count_hits("blocks", 5, 901, 7, lasts);
+    lasts = 0;
+#pragma omp teams num_teams(2)
+#pragma omp parallel
+    {
+        uint64_t lower = 3, upper = 802, team = 0;
+        int64_t stride = 0;
+        int last = 0, number = __kmpc_global_thread_num(0);
+        __kmpc_dist_for_static_init_8u(0, number, 33, &last, &lower, &upper, &team, &stride, 1, 6);
+        for (; lower <= team; lower += stride, upper += stride)
+            for (uint64_t i = lower; i <= upper && i <= team; i++) {
+#pragma omp atomic
+                hits[i]++;
+            }
+        __kmpc_for_static_fini(0, number);
+#pragma omp atomic
+        lasts += last;
+    }
+    count_hits("chunks", 3, 802, 1, lasts);
+    lasts = 0;
+#pragma omp teams num_teams(3)
+    {
+        int64_t lower = 0, upper = 500, stride = 0;
+        int last = 0;
+        __kmpc_team_static_init_8(0, __kmpc_global_thread_num(0), &last, &lower, &upper, &stride, 1, 8);
+        for (; lower <= 500; lower += stride, upper += stride)
+            for (int64_t i = lower; i <= upper && i <= 500; i++) {
+#pragma omp atomic
+                hits[i]++;
+            }
+#pragma omp atomic
+        lasts += last;
+    }
+    count_hits("of teams", 0, 500, 1, lasts);
+    int calls = 0;
+#pragma omp teams num_teams(2)
+#pragma omp parallel
+    {
+        int lower, upper, stride, last = 0, number = __kmpc_global_thread_num(0);
+        __kmpc_dist_dispatch_init_4(0, number, 35, &last, 10, 700, 1, 9);
+        while (__kmpc_dispatch_next_4(0, number, &last, &lower, &upper, &stride))
+            for (int i = lower; i <= upper; i += stride) {
+#pragma omp atomic
+                hits[i]++;
+            }
+#pragma omp atomic
+        calls++;
+    }
+    count_hits("dynamic", 10, 700, 1, calls > 0);
+}
+
+int main(void)
+{
+    atomics();
+    locks();
+    others();
+    distribute();
+    return 0;
+}
