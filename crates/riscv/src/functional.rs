@@ -24,9 +24,8 @@ pub(crate) struct Functional {
     /// It goes there now.
     handed_over: bool,
     clock: u64,
-    /// The clock at which the running task makes way, and at which it looks for signals.
+    /// The clock at which the running task makes way.
     until: u64,
-    alarm: u64,
     running: u32,
     ready: VecDeque<(u32, Task)>,
     next: u32,
@@ -58,7 +57,6 @@ impl Functional {
             handed_over: false,
             clock: 0,
             until: 0,
-            alarm: u64::MAX,
             running: 0,
             ready: VecDeque::new(),
             next: 1,
@@ -87,6 +85,7 @@ impl Functional {
 
     /// Runs a program until it exits, or is handed over.
     pub(crate) fn run(&mut self, process: &mut Process, main: Task) -> Result<(), RunError> {
+        self.set_affinity(0, process.cores_of(main.number()));
         self.ready.push_back((0, main));
         loop {
             let Some((handle, mut task)) = self.ready.pop_front() else {
@@ -208,11 +207,6 @@ impl Machine for Functional {
         self.clock >= self.until
     }
 
-    #[inline(always)]
-    fn is_rung(&self) -> bool {
-        self.clock >= self.alarm
-    }
-
     fn relax(&mut self) {
         // Let the one who is waited for run.
         self.until = self.clock;
@@ -222,9 +216,10 @@ impl Machine for Functional {
     fn watch(&mut self, _: Place, _: Option<u64>) -> bool {
         // Nobody else runs in this slice.
         self.clock += 1;
-        !self.is_rung()
+        true
     }
 
+    #[inline(always)]
     fn cycles(&self) -> u64 {
         self.clock
     }
@@ -252,8 +247,8 @@ impl World for Functional {
         self.clock
     }
 
-    fn alarm(&mut self, nanoseconds: Option<u64>) {
-        self.alarm = nanoseconds.unwrap_or(u64::MAX);
+    fn cycles_at(&self, nanoseconds: u64) -> u64 {
+        nanoseconds
     }
 
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {
@@ -278,11 +273,16 @@ impl World for Functional {
         there.len() as u64
     }
 
-    fn spawn(&mut self, task: Task) -> u32 {
+    fn spawn(&mut self, task: Task, cores: &[usize]) -> u32 {
         let handle = self.next;
         self.next += 1;
+        self.set_affinity(handle, cores);
         self.ready.push_back((handle, task));
         handle
+    }
+
+    fn disturb(&mut self, _: u32) {
+        // Whoever waits looks again in its next slice.
     }
 
     fn join(&mut self, _: u32) -> bool {
@@ -294,8 +294,9 @@ impl World for Functional {
     fn yield_now(&mut self) {}
 
     fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool {
-        if let Some(&first) = cores.first() {
-            self.places.insert(handle, first as u32);
+        if !cores.is_empty() {
+            let core = cores[handle as usize % cores.len()];
+            self.places.insert(handle, core as u32);
         }
         cores.iter().all(|&core| core < self.cores as usize)
     }

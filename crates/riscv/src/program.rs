@@ -183,6 +183,21 @@ impl Program {
 
     /// Only the machine's first so many cores are the program's, as under a mask that `taskset`
     /// sets; all if it has fewer.
+    ///
+    /// ```
+    /// # let hello: Vec<u8> =
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("hello");
+    /// # std::fs::write(&file, hello)?;
+    /// use manycore_riscv::Program;
+    /// use std::io::sink;
+    ///
+    /// // `sched_getaffinity` tells the program of two cores.
+    /// let program = Program::new(&file).cpus(2).streams(sink(), sink());
+    /// assert_eq!(program.run_functionally(64)?.status, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn cpus(mut self, count: u32) -> Self {
         self.start.cpus = Some(count);
@@ -312,7 +327,8 @@ impl Program {
     /// assert_eq!((outcome.status, outcome.instructions), (7, 9));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_functionally(self, cores: u32) -> Result<Outcome, RunError> {
+    pub fn run_functionally(mut self, cores: u32) -> Result<Outcome, RunError> {
+        self.start.cpus = self.start.cpus.map(|cpus| cpus.min(cores));
         let (mut process, main) = load(self.start)?;
         Functional::new(cores).run(&mut process, main)?;
         Outcome::of(&mut process, None)

@@ -67,9 +67,11 @@ impl Guest for TimedTask {
         if starts {
             let main = core.this_thread();
             shared.threads.borrow_mut().push(main);
-            if !self.task.cores().is_empty() {
-                let mask = core.set_affinity(main, self.task.cores());
-                mask.expect("the cores are the machine's first");
+            let process = shared.process.borrow();
+            let cores = process.cores_of(self.task.number());
+            if !cores.is_empty() {
+                let mask = core.set_affinity(main, cores);
+                mask.expect("the cores are the machine's");
             }
         }
         // Another thread ran here since, or this one elsewhere: a reservation is lost.
@@ -78,20 +80,18 @@ impl Guest for TimedTask {
             *last = self.task.number();
             self.task.hart.lose_reservation();
         }
-        let line = u64::from(core.machine().line);
         let mut world = Timed {
             core,
             shared,
             rest: &mut self.rest,
             latched: &mut self.latched,
-            line,
-            alarm: u64::MAX,
         };
         let process = &mut *shared.process.borrow_mut();
         if starts {
             for other in shared.others.take() {
                 let number = other.number();
-                process.rename_thread(number, world.spawn(other));
+                let cores = process.cores_of(number).to_vec();
+                process.rename_thread(number, world.spawn(other, &cores));
             }
         }
         match self.task.resume(process, &mut world) {
@@ -108,9 +108,6 @@ struct Timed<'a, 'b> {
     shared: &'a Rc<Shared>,
     rest: &'a mut u64,
     latched: &'a mut Latched,
-    line: u64,
-    /// The clock at which the task is to look for signals.
-    alarm: u64,
 }
 
 impl Timed<'_, '_> {
@@ -144,30 +141,21 @@ impl Machine for Timed<'_, '_> {
         self.core.must_pause()
     }
 
-    #[inline(always)]
-    fn is_rung(&self) -> bool {
-        self.core.clock() >= self.alarm
-    }
-
     fn relax(&mut self) {
         self.core.relax();
     }
 
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool {
-        let left = self.alarm.saturating_sub(self.core.clock());
-        let cycles = match self.alarm {
-            u64::MAX => cycles,
-            _ => Some(cycles.map_or(left, |cycles| cycles.min(left))),
-        };
-        left > 0 && self.core.watch(place.physical, cycles)
+        self.core.watch(place.physical, cycles)
     }
 
+    #[inline(always)]
     fn cycles(&self) -> u64 {
         self.shared.before + self.core.clock()
     }
 
     fn line(&self) -> u64 {
-        self.line
+        self.core.machine().line.into()
     }
 }
 
@@ -192,10 +180,10 @@ impl World for Timed<'_, '_> {
         self.shared.before + (self.core.cpu_time() as f64 / self.core.machine().ghz) as u64
     }
 
-    fn alarm(&mut self, nanoseconds: Option<u64>) {
-        // The first cycle in which the time is over; this machine's clock began after `before`.
-        let cycles = |time: u64| self.cycles_of(time.saturating_sub(self.shared.before));
-        self.alarm = nanoseconds.map_or(u64::MAX, |time| cycles(time).saturating_add(1));
+    fn cycles_at(&self, nanoseconds: u64) -> u64 {
+        // This machine's clock began after `before`.
+        let cycles = self.cycles_of(nanoseconds.saturating_sub(self.shared.before));
+        cycles.saturating_add(1).saturating_add(self.shared.before)
     }
 
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>) {
@@ -211,15 +199,19 @@ impl World for Timed<'_, '_> {
         self.core.futex_wake(physical, count) as u64
     }
 
-    fn spawn(&mut self, task: Task) -> u32 {
-        let cores = task.cores().to_vec();
+    fn spawn(&mut self, task: Task, cores: &[usize]) -> u32 {
         let name = format!("thread {}", task.number());
         let guest = Box::new(TimedTask::new(task, Rc::clone(self.shared)));
-        let thread = self.core.spawn(name, guest, &cores);
+        let thread = self.core.spawn(name, guest, cores);
         let thread = thread.expect("the cores of the thread's maker are there");
         let mut threads = self.shared.threads.borrow_mut();
         threads.push(thread);
         (threads.len() - 1) as u32
+    }
+
+    fn disturb(&mut self, handle: u32) {
+        let thread = self.shared.threads.borrow()[handle as usize];
+        self.core.disturb(thread);
     }
 
     fn join(&mut self, handle: u32) -> bool {

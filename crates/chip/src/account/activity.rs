@@ -117,7 +117,11 @@ impl Breakdown {
         Activity::ALL.into_iter().zip(self.0)
     }
 
-    /// What was added since an earlier look at the same cycles.
+    /// What was added since an earlier look at the same cycles: all activities together take as
+    /// long as between the looks.
+    ///
+    /// A look is in the midst of what cores are charged for. What was an activity's at the earlier
+    /// one and is another's now is taken off what was added, computation first.
     ///
     /// ```
     /// use manycore_chip::{Activity, Breakdown};
@@ -130,7 +134,14 @@ impl Breakdown {
     /// ```
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        self.map(earlier, u64::saturating_sub)
+        let mut rest = self.map(earlier, u64::saturating_sub);
+        let mut excess = rest.sum() - self.sum().saturating_sub(earlier.sum());
+        for cycles in &mut rest.0 {
+            let part = excess.min(*cycles);
+            *cycles -= part;
+            excess -= part;
+        }
+        rest
     }
 
     /// `op` of each activity's cycles here and in `other`.

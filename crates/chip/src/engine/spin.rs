@@ -10,6 +10,7 @@ use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
 use crate::account::Activity;
+use crate::os::ThreadId;
 
 impl Engine {
     /// `core` spins on the word at `word`, which it has just read, from now until somebody
@@ -32,6 +33,20 @@ impl Engine {
                 .plan(until.max(port.clock), core, Event::Patience { plan });
         }
         true
+    }
+
+    /// The thread looks again soon, if it spins: `core` has done something that concerns it.
+    pub(crate) fn disturb(&mut self, core: u32, thread: ThreadId) {
+        let at = self.ports[core as usize].clock + self.lookahead;
+        let mut ports = self.ports.iter();
+        let Some(port) = ports.find(|port| port.thread == Some(thread)) else {
+            return;
+        };
+        if matches!(port.mode, Mode::Spinning { .. }) {
+            let (at, plan) = (at.max(port.clock), port.plan);
+            self.agenda.plan(at, port.core, Event::Patience { plan });
+            self.set_horizon(core);
+        }
     }
 
     pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {

@@ -1,101 +1,69 @@
 //! The host's arithmetic, where it is certain to give the bits and flags of [`soft`].
 //!
-//! The host rounds to nearest even and tells no flags. So it is asked only in that mode, only if
-//! the flag `INEXACT` is up already, and its result counts only if it is finite and above the
-//! least normal number. Such a result is correctly rounded (IEEE 754 leaves no choice). It raised
-//! neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`, which give NaN or infinity here, and no
-//! `UNDERFLOW`, which gives at most the least normal number; and `INEXACT` is up. Every other
-//! case, NaNs and zeros among them, is computed with integers.
+//! The host rounds to nearest even and tells no flags. So it is asked only in that mode, and its
+//! result, which is correctly rounded (IEEE 754 leaves no choice), counts only if the flags are
+//! known:
+//!
+//! * A finite result raises neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`: those give NaN or
+//!   infinity here.
+//! * A result above the least normal number raises no `UNDERFLOW`, nor does a sum, which is exact
+//!   where it is tiny.
+//! * `INEXACT` does not change if it is up already, or if the result is exact. A sum is exact if the
+//!   rounding error is 0 that Knuth's algorithm computes. A product is if its significant bits fit. A
+//!   quotient and a root are if multiplying them gives what was divided, exactly.
+//!
+//! Every other case, NaNs and most zeros among them, is computed with integers.
 
 use super::{DOUBLE, Format, Rounding, SINGLE, flag, soft};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// A format, and how the host computes in it.
-pub(crate) trait Host {
+pub(crate) trait Host:
+    Copy + PartialEq + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     const FORMAT: Format;
+    const ZERO: Self;
     fn value(bits: u64) -> Self;
-    /// The bits of a result that [`soft`] would give too.
-    fn certain(self) -> Option<u64>;
-}
-
-impl Host for f32 {
-    const FORMAT: Format = SINGLE;
-
-    fn value(bits: u64) -> Self {
-        Self::from_bits(bits as u32)
-    }
-
-    fn certain(self) -> Option<u64> {
-        let sure = self.is_finite() && self.abs() > Self::MIN_POSITIVE;
-        sure.then(|| self.to_bits().into())
-    }
-}
-
-impl Host for f64 {
-    const FORMAT: Format = DOUBLE;
-
-    fn value(bits: u64) -> Self {
-        Self::from_bits(bits)
-    }
-
-    fn certain(self) -> Option<u64> {
-        let sure = self.is_finite() && self.abs() > Self::MIN_POSITIVE;
-        sure.then(|| self.to_bits())
-    }
-}
-
-#[inline]
-fn may(mode: Rounding, flags: u8) -> bool {
-    mode == Rounding::NearestEven && flags & flag::INEXACT != 0
-}
-
-macro_rules! operation {
-    ($name:ident, $soft:ident, |$($argument:ident),+| $host:expr, $bound:path) => {
-        #[inline]
-        pub(crate) fn $name<F: Host + $bound>(
-            $($argument: u64,)+
-            mode: Rounding,
-            flags: &mut u8,
-        ) -> u64 {
-            if may(mode, *flags) {
-                $(let $argument = F::value($argument);)+
-                if let Some(bits) = $host.certain() {
-                    return bits;
-                }
-            }
-            soft::$soft(F::FORMAT, $($argument,)+ mode, flags)
-        }
-    };
-}
-
-/// What the host's types compute.
-pub(crate) trait Arithmetic: Copy {
-    fn sum(self, other: Self) -> Self;
-    fn product(self, other: Self) -> Self;
-    fn quotient(self, other: Self) -> Self;
+    fn bits(self) -> u64;
+    fn is_finite(self) -> bool;
+    /// Whether it is finite, and greater than the least normal number.
+    fn is_normal(self) -> bool;
     fn root(self) -> Self;
     fn fused(self, factor: Self, addend: Self) -> Self;
 }
 
-macro_rules! arithmetic {
-    ($type:ty) => {
-        impl Arithmetic for $type {
-            #[inline]
-            fn sum(self, other: Self) -> Self {
-                self + other
+macro_rules! host {
+    ($type:ty, $bits:ty, $format:expr) => {
+        impl Host for $type {
+            const FORMAT: Format = $format;
+            const ZERO: Self = 0.0;
+
+            #[inline(always)]
+            fn value(bits: u64) -> Self {
+                Self::from_bits(bits as $bits)
             }
-            #[inline]
-            fn product(self, other: Self) -> Self {
-                self * other
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.to_bits().into()
             }
-            #[inline]
-            fn quotient(self, other: Self) -> Self {
-                self / other
+
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.is_finite()
             }
-            #[inline]
+
+            #[inline(always)]
+            fn is_normal(self) -> bool {
+                self.is_finite() && self.abs() > Self::MIN_POSITIVE
+            }
+
+            #[inline(always)]
             fn root(self) -> Self {
                 self.sqrt()
             }
-            #[inline]
+
+            #[inline(always)]
             fn fused(self, factor: Self, addend: Self) -> Self {
                 self.mul_add(factor, addend)
             }
@@ -103,16 +71,107 @@ macro_rules! arithmetic {
     };
 }
 
-arithmetic!(f32);
-arithmetic!(f64);
+host!(f32, u32, SINGLE);
+host!(f64, u64, DOUBLE);
 
-operation!(add, add, |a, b| a.sum(b), Arithmetic);
-operation!(multiply, multiply, |a, b| a.product(b), Arithmetic);
-operation!(divide, divide, |a, b| a.quotient(b), Arithmetic);
-operation!(square_root, square_root, |a| a.root(), Arithmetic);
-operation!(
-    multiply_add,
-    multiply_add,
-    |a, b, c| a.fused(b, c),
-    Arithmetic
-);
+/// Whether another inexact result would change no flag.
+#[inline(always)]
+fn is_inexact(flags: u8) -> bool {
+    flags & flag::INEXACT != 0
+}
+
+/// Whether `sum`, the finite sum of `a` and `b`, is exact.
+#[inline(always)]
+fn is_exact_sum<F: Host>(a: F, b: F, sum: F) -> bool {
+    let of_b = sum - a;
+    let of_a = sum - of_b;
+    (a - of_a) + (b - of_b) == F::ZERO
+}
+
+/// The product, if it is exact for certain. All three are normal: what is not is left to integers.
+#[inline(always)]
+fn exact_product<F: Host>(a: F, b: F) -> Option<F> {
+    let product = a * b;
+    if !(a.is_normal() && b.is_normal() && product.is_normal()) {
+        return None;
+    }
+    let leading = 1 << F::FORMAT.fraction();
+    let significand = |value: F| value.bits() & (leading - 1) | leading;
+    let wide = u128::from(significand(a)) * u128::from(significand(b));
+    let width = 128 - wide.leading_zeros() - wide.trailing_zeros();
+    (width <= F::FORMAT.precision).then_some(product)
+}
+
+/// Whether `a * b` is `product`, exactly, for certain.
+#[inline(always)]
+fn is_product<F: Host>(a: F, b: F, product: F) -> bool {
+    exact_product(a, b).is_some_and(|exact| exact == product)
+}
+
+#[inline]
+pub(crate) fn add<F: Host>(a: u64, b: u64, mode: Rounding, flags: &mut u8) -> u64 {
+    if mode == Rounding::NearestEven {
+        let (x, y) = (F::value(a), F::value(b));
+        let sum = x + y;
+        if sum.is_finite() && (is_inexact(*flags) || is_exact_sum(x, y, sum)) {
+            return sum.bits();
+        }
+    }
+    soft::add(F::FORMAT, a, b, mode, flags)
+}
+
+#[inline]
+pub(crate) fn multiply<F: Host>(a: u64, b: u64, mode: Rounding, flags: &mut u8) -> u64 {
+    if mode == Rounding::NearestEven {
+        let (x, y) = (F::value(a), F::value(b));
+        let product = x * y;
+        if is_inexact(*flags) && product.is_normal() || exact_product(x, y).is_some() {
+            return product.bits();
+        }
+    }
+    soft::multiply(F::FORMAT, a, b, mode, flags)
+}
+
+#[inline]
+pub(crate) fn divide<F: Host>(a: u64, b: u64, mode: Rounding, flags: &mut u8) -> u64 {
+    if mode == Rounding::NearestEven {
+        let (x, y) = (F::value(a), F::value(b));
+        let quotient = x / y;
+        if is_inexact(*flags) && quotient.is_normal() || is_product(quotient, y, x) {
+            return quotient.bits();
+        }
+    }
+    soft::divide(F::FORMAT, a, b, mode, flags)
+}
+
+#[inline]
+pub(crate) fn square_root<F: Host>(a: u64, mode: Rounding, flags: &mut u8) -> u64 {
+    if mode == Rounding::NearestEven {
+        let x = F::value(a);
+        let root = x.root();
+        if is_inexact(*flags) && root.is_normal() || is_product(root, root, x) {
+            return root.bits();
+        }
+    }
+    soft::square_root(F::FORMAT, a, mode, flags)
+}
+
+#[inline]
+pub(crate) fn multiply_add<F: Host>(a: u64, b: u64, c: u64, mode: Rounding, flags: &mut u8) -> u64 {
+    if mode == Rounding::NearestEven {
+        let (x, y, z) = (F::value(a), F::value(b), F::value(c));
+        if is_inexact(*flags) {
+            let sum = x.fused(y, z);
+            if sum.is_normal() {
+                return sum.bits();
+            }
+        } else if let Some(product) = exact_product(x, y) {
+            // Rounded once, as the product is exact.
+            let sum = product + z;
+            if sum.is_finite() && is_exact_sum(product, z, sum) {
+                return sum.bits();
+            }
+        }
+    }
+    soft::multiply_add(F::FORMAT, a, b, c, mode, flags)
+}

@@ -31,9 +31,6 @@ pub(crate) trait Machine {
     /// Whether the hart must suspend at the end of a block, since others come first.
     fn must_pause(&mut self) -> bool;
 
-    /// Whether the time of the hart's alarm is over.
-    fn is_rung(&self) -> bool;
-
     /// A spin loop's hint goes by.
     fn relax(&mut self);
 
@@ -53,7 +50,7 @@ pub(crate) trait Machine {
 pub(crate) enum Stop {
     /// It goes on where it is when the machine resumes it.
     Suspended,
-    /// Its alarm's time is over; it may go on.
+    /// Its alarm's time has come; it may go on.
     Rung,
     /// At an `ecall`, which it is past.
     SystemCall,
@@ -88,6 +85,8 @@ pub(crate) struct Hart {
     pub(crate) frm: u8,
     /// Instructions executed.
     pub(crate) retired: u64,
+    /// The clock from which on it stops between two blocks, for its thread to look for signals.
+    pub(crate) alarm: u64,
     translations: Translations,
     reservation: Option<Reservation>,
     /// What the word must be for the conditional store under way: it is kept when the hart loses
@@ -111,6 +110,7 @@ impl Hart {
             fflags: 0,
             frm: 0,
             retired: 0,
+            alarm: 0,
             translations: Translations::new(),
             reservation: None,
             expected: 0,

@@ -58,7 +58,7 @@ pub(crate) fn run<M: Machine>(
         if machine.must_pause() {
             return Stop::Suspended;
         }
-        if machine.is_rung() {
+        if machine.cycles() >= hart.alarm {
             return Stop::Rung;
         }
     }

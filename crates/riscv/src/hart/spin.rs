@@ -138,7 +138,7 @@ pub(super) fn lap<M: Machine>(
         return false;
     }
     let cycles = free.map(|free| pace.cycles_of(free - 1));
-    if !machine.watch(place, cycles) {
+    if !watch(hart, machine, place, cycles) {
         return false;
     }
     let laps = &mut hart.laps;
@@ -176,9 +176,19 @@ pub(super) fn wait_on_reservation<M: Machine>(
     cycles: Option<u64>,
 ) -> bool {
     match hart.reservation.take() {
-        Some(reservation) => machine.watch(reservation.place, cycles),
+        Some(reservation) => watch(hart, machine, reservation.place, cycles),
         None => false,
     }
+}
+
+/// Waits for the line of `place` for at most so many cycles, and until the hart's alarm.
+fn watch<M: Machine>(hart: &Hart, machine: &mut M, place: Place, cycles: Option<u64>) -> bool {
+    let left = hart.alarm.saturating_sub(machine.cycles());
+    let cycles = match hart.alarm {
+        u64::MAX => cycles,
+        _ => Some(cycles.map_or(left, |cycles| cycles.min(left))),
+    };
+    left > 0 && machine.watch(place, cycles)
 }
 
 /// If a lap changes no register but a counter, and reads one line: where, and the counter.

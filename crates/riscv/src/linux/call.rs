@@ -132,23 +132,23 @@ impl Process {
             getcpu => self
                 .write_word(a, world.core())
                 .and_then(|_| self.write_word(b, 0)),
-            kill => self.kill(a, b),
-            tkill => self.send(a as u32, b),
+            kill => self.kill(world, a, b),
+            tkill => self.send(world, a, b),
             tgkill => {
                 if a as u32 == PROCESS {
-                    self.send(b as u32, c)
+                    self.send(world, b, c)
                 } else {
                     Err(ESRCH)
                 }
             }
             rt_sigaction => self.set_action(a, b, c),
             rt_sigprocmask => self.set_mask(task, a, b, c),
-            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(PROCESS, b, c),
-            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(b as u32, c, d),
+            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(world, PROCESS, b, c),
+            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(world, b as u32, c, d),
             rt_sigqueueinfo | rt_tgsigqueueinfo => Err(ESRCH),
             sigaltstack => self.set_alternate(task, a, b),
             timer_create => self.make_timer(task, a, b, c),
-            timer_settime => self.set_timer(world, a, b, c, d),
+            timer_settime => self.set_timer(world, [a, b, c, d]),
             timer_gettime => self.tell_timer(world, a, b),
             timer_getoverrun => self.timer_overruns(a),
             timer_delete => self.delete_timer(a),

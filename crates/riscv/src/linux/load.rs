@@ -38,6 +38,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
     let name = start.program.display().to_string();
     let files = Files::new(start.root, start.folder, start.output, start.error);
     let elf = read(&name, &start.program)?;
+    let cores = 0..start.cpus.unwrap_or(0) as usize;
     let mut process = Process {
         space: Space::new(start.memory),
         code: Code::new(),
@@ -46,7 +47,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         files,
         signals: Signals::default(),
         timers: Timers::default(),
-        threads: [(PROCESS, Thread::new(0))].into(),
+        threads: [(PROCESS, Thread::new(0, cores.collect()))].into(),
         next_thread: PROCESS + 1,
         heap: (0, 0),
         random: start.seed,
@@ -89,9 +90,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
             file: name,
             what: "its arguments and environment do not fit its stack of 8 MiB".into(),
         })?;
-    let mut task = Task::new(hart, PROCESS);
-    task.cores = (0..start.cpus.unwrap_or(0) as usize).collect();
-    Ok((process, task))
+    Ok((process, Task::new(hart, PROCESS)))
 }
 
 fn read(name: &str, path: &Path) -> Result<Elf, RunError> {

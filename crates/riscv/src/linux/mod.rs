@@ -38,13 +38,16 @@ struct Thread {
     handle: u32,
     /// Signals that were sent to it, in their order.
     pending: Vec<Sent>,
+    /// Cores that it may run on; none for all.
+    cores: Vec<usize>,
 }
 
 impl Thread {
-    fn new(handle: u32) -> Self {
+    fn new(handle: u32, cores: Vec<usize>) -> Self {
         Self {
             handle,
             pending: Vec::new(),
+            cores,
         }
     }
 }
@@ -103,6 +106,13 @@ impl Process {
         } else {
             names.join(", ")
         }
+    }
+
+    /// The cores that a thread may run on; none for all.
+    pub(crate) fn cores_of(&self, number: u32) -> &[usize] {
+        self.threads
+            .get(&number)
+            .map_or(&[], |thread| &thread.cores)
     }
 
     /// The thread of this number has another handle from now on.

@@ -1,11 +1,12 @@
 //! Signals, as far as threads send them to each other, timers send them and faults raise them.
 //!
 //! A thread takes a signal between two blocks of instructions, or when it leaves the kernel. A
-//! signal does not interrupt a wait in the kernel.
+//! signal ends its wait in a spin loop, but not one in the kernel. A thread that computes needs no
+//! more than to look when it is resumed: the machine suspends it before others send anything.
 
-use super::Process;
 use super::errno::{EFAULT, EINVAL, ENOMEM, EPERM, ESRCH, Value};
 use super::task::{Outcome, Task};
+use super::{Process, World};
 use std::collections::BTreeMap;
 
 /// A signal's number.
@@ -78,9 +79,6 @@ impl Sent {
     }
 }
 
-/// Nanoseconds between two looks for signals of a thread that computes or spins.
-const LOOK: u64 = 100_000;
-
 /// The stack that handlers may have of their own, as `sigaltstack` has it: address, flags, size.
 pub(super) type Alternate = [u64; 3];
 
@@ -101,6 +99,9 @@ struct Action {
 #[derive(Default)]
 pub(super) struct Signals {
     actions: BTreeMap<u64, Action>,
+    /// How often a thread was given a signal, or a timer that was set: each looks whether it is
+    /// the one.
+    pub(super) sent: u64,
 }
 
 const IGNORE: u64 = 1;
@@ -160,6 +161,7 @@ impl Process {
                 2 => set,
                 _ => return Err(EINVAL),
             };
+            task.hart.alarm = 0;
         }
         if old != 0 {
             self.space.write_u64(old, before)?;
@@ -168,31 +170,44 @@ impl Process {
     }
 
     /// `kill`: to the main thread.
-    pub(super) fn kill(&mut self, process: u64, number: u64) -> Value {
+    pub(super) fn kill<W: World>(&mut self, world: &mut W, process: u64, number: u64) -> Value {
         if process as u32 != super::PROCESS {
             return Err(EPERM);
         }
-        self.send_by(super::PROCESS, number, BY_KILL, 0)
+        self.send_by(world, super::PROCESS, number, BY_KILL, 0)
     }
 
     /// `tkill`, `tgkill`.
-    pub(super) fn send(&mut self, thread: u32, number: u64) -> Value {
-        self.send_by(thread, number, BY_THREAD, 0)
+    pub(super) fn send<W: World>(&mut self, world: &mut W, thread: u64, number: u64) -> Value {
+        self.send_by(world, thread as u32, number, BY_THREAD, 0)
     }
 
     /// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: with a value.
-    pub(super) fn queue(&mut self, thread: u32, number: u64, info: u64) -> Value {
+    pub(super) fn queue<W: World>(
+        &mut self,
+        world: &mut W,
+        thread: u32,
+        number: u64,
+        info: u64,
+    ) -> Value {
         let code = self.space.read_u32(info.wrapping_add(8))? as i32;
         let value = self.space.read_u64(info.wrapping_add(24))?;
         // What the kernel sends has codes from 0 on.
         if code >= 0 {
             return Err(EPERM);
         }
-        self.send_by(thread, number, code, value)
+        self.send_by(world, thread, number, code, value)
     }
 
     /// Sends a signal to a thread; 0 only asks whether it is there.
-    fn send_by(&mut self, thread: u32, number: u64, code: i32, value: u64) -> Value {
+    fn send_by<W: World>(
+        &mut self,
+        world: &mut W,
+        thread: u32,
+        number: u64,
+        code: i32,
+        value: u64,
+    ) -> Value {
         if number > 64 {
             return Err(EINVAL);
         }
@@ -201,20 +216,20 @@ impl Process {
             code,
             words: [u64::from(super::PROCESS) | 1_000 << 32, value],
         };
-        let thread = self.threads.get_mut(&thread).ok_or(ESRCH)?;
+        let receiver = self.threads.get_mut(&thread).ok_or(ESRCH)?;
         if number != 0 {
-            thread.receive(sent);
+            receiver.receive(sent);
+            self.make_look(world, thread);
         }
         Ok(0)
     }
 
-    /// When a thread is to look for signals again, at the latest: its next timer, and where there
-    /// are handlers after a time, since who sends a signal does not disturb who computes.
-    pub(super) fn next_look(&self, number: u32, now: u64) -> Option<u64> {
-        let mut actions = self.signals.actions.values();
-        let handles = actions.any(|action| action.handler > IGNORE);
-        let look = handles.then_some(now + LOOK);
-        look.into_iter().chain(self.timers.next_of(number)).min()
+    /// A thread has something to look for: a signal, or a timer.
+    pub(super) fn make_look<W: World>(&mut self, world: &mut W, thread: u32) {
+        self.signals.sent += 1;
+        if let Some(thread) = self.threads.get(&thread) {
+            world.disturb(thread.handle);
+        }
     }
 
     /// Whether a signal waits that the task would take.
@@ -373,6 +388,7 @@ impl Process {
         (hart.fflags, hart.frm) = (fcsr as u8 & 31, (fcsr >> 5) as u8 & 7);
         hart.pc = get(REGISTERS);
         task.mask = get(MASK);
+        task.hart.alarm = 0;
         task.alternate = std::array::from_fn(|at| get(STACK + 8 * at as u64));
         Outcome::Restored
     }

@@ -18,9 +18,9 @@ pub(crate) struct Task {
     pub(super) mask: u64,
     /// Where its handlers run that ask for a stack of their own.
     pub(super) alternate: Alternate,
+    /// What [`Signals::sent`](super::signals::Signals::sent) was when it last looked for signals.
+    seen: u64,
     phase: Phase,
-    /// Cores it may run on; none for all.
-    pub(super) cores: Vec<usize>,
     /// When the wait ends that it begins again on another machine, in nanoseconds.
     until: Option<u64>,
 }
@@ -86,8 +86,8 @@ impl Task {
             clear: 0,
             mask: 0,
             alternate: NO_ALTERNATE,
+            seen: 0,
             phase: Phase::Runs,
-            cores: Vec::new(),
             until: None,
         }
     }
@@ -96,20 +96,18 @@ impl Task {
         self.number
     }
 
-    pub(crate) fn cores(&self) -> &[usize] {
-        &self.cores
-    }
-
     /// Whether its stack pointer is within its alternate stack.
     pub(super) fn is_on_alternate(&self) -> bool {
         let [start, off, size] = self.alternate;
         off == 0 && self.hart.x[2].wrapping_sub(start) <= size
     }
 
-    /// Makes the task ready to go on on another machine. If it `waits` on this one, at most until a
+    /// Makes the task ready to go on on another machine, on a core that it may run on. If it `waits` on this one, at most until a
     /// time, it makes its system call again there, and waits for what is left; if its wait is over,
     /// by its time if `late`, it is told.
     pub(crate) fn hand_over(&mut self, waits: Option<Option<u64>>, late: bool) {
+        // The other machine's clock has another pace.
+        self.hart.alarm = 0;
         match (self.phase, waits) {
             (Phase::Sleeps | Phase::Naps, Some(until)) => {
                 self.phase = Phase::Called;
@@ -117,6 +115,8 @@ impl Task {
             }
             (Phase::Sleeps, None) => self.wake(late),
             (Phase::Naps, None) => self.give(0),
+            // The main thread begins on the first core, wherever it may run.
+            (Phase::Runs, _) => self.phase = Phase::Moves,
             _ => {}
         }
     }
@@ -156,13 +156,16 @@ impl Task {
                     self.wake(late);
                 }
                 Phase::Naps => self.give(0),
-                Phase::Moves if self.cores.contains(&(world.core() as usize)) => self.give(0),
                 Phase::Moves => {
-                    world.relax();
-                    if world.must_wait() {
-                        return TaskState::Suspended;
+                    let cores = process.cores_of(self.number);
+                    if !cores.is_empty() && !cores.contains(&(world.core() as usize)) {
+                        world.relax();
+                        if world.must_wait() {
+                            return TaskState::Suspended;
+                        }
+                        continue;
                     }
-                    continue;
+                    self.phase = Phase::Runs;
                 }
                 Phase::Lingers(status) => {
                     let others = process.threads.iter();
@@ -277,7 +280,10 @@ impl Task {
                 self.give(0);
                 return Some(TaskState::Suspended);
             }
-            Outcome::Move => self.phase = Phase::Moves,
+            Outcome::Move => {
+                self.give(0);
+                self.phase = Phase::Moves;
+            }
             Outcome::Sleep => {
                 self.phase = Phase::Sleeps;
                 return Some(TaskState::Suspended);
@@ -295,14 +301,31 @@ impl Task {
         None
     }
 
-    /// Takes the signals that were sent to the task, and sets the alarm for the next look.
+    /// Takes the signals that were sent to the task, and sets its alarm to its next timer. There
+    /// are none, and no timer is over, if nothing was sent since the last look and the alarm's
+    /// time has not come: what else gives the task a signal to take sets the alarm to 0.
+    #[inline]
     fn take_signals<W: World>(
         &mut self,
         process: &mut Process,
         world: &mut W,
     ) -> Option<TaskState> {
-        let now = world.nanoseconds();
-        process.expire_timers(self.number, now);
+        let sent = process.signals.sent;
+        if self.seen == sent && world.cycles() < self.hart.alarm {
+            return None;
+        }
+        self.seen = sent;
+        self.look_for_signals(process, world)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_signals<W: World>(
+        &mut self,
+        process: &mut Process,
+        world: &mut W,
+    ) -> Option<TaskState> {
+        process.expire_timers(self.number, world.nanoseconds());
         // A handler begins between two instructions.
         while self.hart.is_between_instructions() {
             let Some(sent) = process.next_signal(self) else {
@@ -312,8 +335,12 @@ impl Task {
                 return Some(self.die(process, sent.signal, "sent by the program".into()));
             }
         }
-        let soon = process.is_sent(self).then_some(now);
-        world.alarm(soon.or_else(|| process.next_look(self.number, now)));
+        self.hart.alarm = if process.is_sent(self) {
+            0
+        } else {
+            let due = process.timers.next_of(self.number);
+            due.map_or(u64::MAX, |time| world.cycles_at(time))
+        };
         None
     }
 

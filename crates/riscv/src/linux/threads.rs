@@ -46,12 +46,12 @@ impl Process {
         }
         let mut new = Task::new(hart, number);
         new.mask = task.mask;
-        new.cores.clone_from(&task.cores);
         if flags & CLEAR_CHILD != 0 {
             new.clear = child;
         }
-        let handle = world.spawn(new);
-        self.threads.insert(number, Thread::new(handle));
+        let cores = self.cores_of(task.number).to_vec();
+        let handle = world.spawn(new, &cores);
+        self.threads.insert(number, Thread::new(handle, cores));
         Ok(number.into())
     }
 
@@ -133,19 +133,20 @@ impl Process {
         length: u64,
         to: u64,
     ) -> Value {
-        if thread != 0 && !self.threads.contains_key(&(thread as u32)) {
-            return Err(ESRCH);
-        }
+        let number = if thread == 0 {
+            task.number
+        } else {
+            thread as u32
+        };
+        let own = &self.threads.get(&number).ok_or(ESRCH)?.cores;
         let cores = world.cores() as usize;
         let bytes = cores.div_ceil(64) * 8;
         if length < bytes as u64 || !length.is_multiple_of(8) {
             return Err(EINVAL);
         }
         let mut mask = vec![0u8; bytes];
-        let own = thread == 0 || thread as u32 == task.number;
-        let all = task.cores.is_empty() || !own;
         for core in 0..cores {
-            if all || task.cores.contains(&core) {
+            if own.is_empty() || own.contains(&core) {
                 mask[core / 8] |= 1 << (core % 8);
             }
         }
@@ -166,7 +167,6 @@ impl Process {
         } else {
             thread as u32
         };
-        let handle = self.threads.get(&number).ok_or(ESRCH)?.handle;
         let mut mask = vec![0u8; length.min(1_024) as usize];
         self.space.read(from, &mut mask)?;
         let cores = (0..world.cores() as usize).filter(|&core| {
@@ -174,13 +174,15 @@ impl Process {
                 .is_some_and(|byte| byte >> (core % 8) & 1 == 1)
         });
         let cores: Vec<usize> = cores.collect();
-        if cores.is_empty() || !world.set_affinity(handle, &cores) {
+        let thread = self.threads.get_mut(&number).ok_or(ESRCH)?;
+        if cores.is_empty() || !world.set_affinity(thread.handle, &cores) {
             return Err(EINVAL);
         }
-        if number == task.number {
-            task.cores = cores;
-            return Ok(Outcome::Move);
-        }
-        Ok(Outcome::Return(0))
+        thread.cores = cores;
+        Ok(if number == task.number {
+            Outcome::Move
+        } else {
+            Outcome::Return(0)
+        })
     }
 }

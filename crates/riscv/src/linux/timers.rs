@@ -111,11 +111,8 @@ impl Process {
 
     pub(super) fn set_timer<W: World>(
         &mut self,
-        world: &W,
-        number: u64,
-        flags: u64,
-        new: u64,
-        old: u64,
+        world: &mut W,
+        [number, flags, new, old]: [u64; 4],
     ) -> Value {
         let every = self.read_time(new)?;
         let first = self.read_time(new.wrapping_add(16))?;
@@ -130,6 +127,9 @@ impl Process {
         };
         timer.due = (first > 0).then_some(now.saturating_add(wait));
         (timer.every, timer.overruns) = (every, 0);
+        if let Some(thread) = timer.thread {
+            self.make_look(world, thread);
+        }
         Ok(0)
     }
 

@@ -18,8 +18,8 @@ pub(crate) trait World: Machine {
     /// Nanoseconds for which cores were busy.
     fn busy_nanoseconds(&self) -> u64;
 
-    /// When the task is to look for signals, in nanoseconds since the start.
-    fn alarm(&mut self, nanoseconds: Option<u64>);
+    /// The first cycle of the clock in which so many nanoseconds since the start have gone by.
+    fn cycles_at(&self, nanoseconds: u64) -> u64;
 
     /// Sleeps on a futex; the task suspends.
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>);
@@ -30,8 +30,11 @@ pub(crate) trait World: Machine {
     /// Wakes up to `count` sleepers; how many.
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
 
-    /// Starts a task; its handle.
-    fn spawn(&mut self, task: Task) -> u32;
+    /// Starts a task that may run on some cores, or on all if there are none; its handle.
+    fn spawn(&mut self, task: Task, cores: &[usize]) -> u32;
+
+    /// Ends another task's wait in a spin loop, if it is in one.
+    fn disturb(&mut self, handle: u32);
 
     /// Waits for another task to end: suspend if `true`.
     fn join(&mut self, handle: u32) -> bool;

@@ -353,6 +353,28 @@ fn a_thread_that_spins_takes_a_signal_of_another() {
     }
 }
 
+/// No handler was ever asked for, so that nothing but the signal itself ends the wait.
+#[test]
+fn a_signal_kills_a_program_whose_threads_only_wait() {
+    for lap in waits() {
+        let count = [&li(T1, 30_000)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat();
+        let send = [addi(A0, 0, 1_000), addi(A1, 0, 1_001), addi(A2, 0, 15)];
+        let send = [&send[..], &call(131)].concat();
+        let main = [count, send, lap.clone()].concat();
+        let start = start_thread(1 + main.len() as i32);
+        let code = [&li(S0, DATA as u32)[..], &start, &main, &lap].concat();
+        for on in WORLDS {
+            let outcome = run(&code, on).unwrap();
+            let message = outcome.message.unwrap_or_default();
+            assert_eq!(outcome.status, 128 + 15, "{message}");
+            assert!(
+                message.contains("SIGTERM: sent by the program"),
+                "{message}"
+            );
+        }
+    }
+}
+
 /// `openat` of a path, whose file is there on the host.
 #[test]
 fn what_the_host_tells_of_itself_is_not_there() {

@@ -2,6 +2,8 @@
 
 mod differential;
 mod guest;
+mod hashes;
+mod mixture;
 mod region;
 
 use std::cell::RefCell;

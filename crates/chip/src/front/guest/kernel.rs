@@ -246,6 +246,45 @@ impl Core<'_> {
         self.engine.set_affinity(self.core, thread.0, cpus)
     }
 
+    /// Ends the wait of a thread that waits for a line ([`watch`](Self::watch)), or begins to: for
+    /// what it must learn otherwise than by that line, as a signal.
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut word = 0u64;
+    /// let word: *mut u8 = (&raw mut word).cast();
+    /// let mut step = 0;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     step += 1;
+    ///     match step {
+    ///         1 => {
+    ///             let main = core.this_thread();
+    ///             let other = move |core: &mut Core<'_>| {
+    ///                 core.execute(50_000, &mut 0);
+    ///                 core.disturb(main);
+    ///                 State::Ended
+    ///             };
+    ///             core.spawn("other".into(), Box::new(other), &[1]).expect("core 1 is there");
+    ///             // SAFETY: the local variable above, which this host thread alone uses.
+    ///             drop(unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) });
+    ///         }
+    ///         // Nobody takes the line.
+    ///         2 => assert!(core.watch(FIRST_ADDRESS, None)),
+    ///         _ => {
+    ///             assert!(core.clock() > 50_000);
+    ///             return State::Exited;
+    ///         }
+    ///     }
+    ///     State::Suspended
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn disturb(&mut self, thread: GuestThread) {
+        self.engine.disturb(self.core, thread.0);
+    }
+
     /// Lets other threads of the core run: the guest suspends.
     ///
     /// ```
