@@ -54,8 +54,12 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PresetsArgs {
-    /// Measure them all, and list how far they are from what was published of the real machines,
-    /// in minutes
+    /// With --errors: measure these alone, and list each number that was published of them
+    /// [default: all, and the numbers that are far off]
+    #[arg(requires = "errors", value_name = "PRESET")]
+    pub(crate) names: Vec<String>,
+    /// Measure them, and list how far they are from what was published of the real machines, in
+    /// a minute or two
     #[arg(long)]
     pub(crate) errors: bool,
     #[arg(long, value_enum, default_value_t = Shape::Table)]

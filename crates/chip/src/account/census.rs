@@ -164,6 +164,8 @@ impl Census {
 pub(crate) struct MemoryCensus {
     shared: Box<[CacheCounters]>,
     pub(crate) traffic: Traffic,
+    /// Whether messages may wait for each other.
+    pub(crate) messages_compete: bool,
     pub(crate) home_queue: Histogram,
     pub(crate) controllers: Box<[super::ControllerCounters]>,
     /// Cycles of a controller's whole bandwidth that a line takes.
@@ -171,12 +173,13 @@ pub(crate) struct MemoryCensus {
 }
 
 impl MemoryCensus {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, messages_compete: bool) -> Self {
         let groups = config.llc.as_ref().map_or(0, |_| config.groups());
         let controllers = config.controllers() as usize;
         Self {
             shared: vec![CacheCounters::default(); groups as usize].into(),
             traffic: Traffic::new(config),
+            messages_compete,
             home_queue: Histogram::default(),
             controllers: vec![super::ControllerCounters::default(); controllers].into(),
             line_cycles: crate::memory::line_cycles(config),

@@ -14,8 +14,8 @@ pub(crate) struct Traffic {
     links: Links,
     /// Cycles that messages waited on their way, of those that did.
     waits: Histogram,
-    /// Messages that did not wait.
-    prompt: u64,
+    /// Messages from one place to another, those that waited included.
+    messages: u64,
 }
 
 #[derive(Debug)]
@@ -40,6 +40,10 @@ struct Groups {
 struct Mesh {
     /// By core: its socket and its place there.
     places: Box<[Place]>,
+    /// By core: what counting a message that it sends or receives takes of that, so that it is
+    /// found without a multiplication.
+    starts: Box<[Start]>,
+    ends: Box<[End]>,
     /// Cores and routers of one socket; sockets.
     cores: u32,
     routers: u32,
@@ -67,9 +71,20 @@ struct Place {
     y: u32,
     /// The router, in its socket.
     router: u32,
-    /// Where the core's part of `along_rows` and its row's of `along_columns` begin.
+}
+
+/// Where a sender's part of `along_rows` and its row's of `along_columns` begin.
+#[derive(Clone, Copy, Debug)]
+struct Start {
     across: u32,
     down: u32,
+}
+
+/// The column and the router of a receiver.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    x: u32,
+    router: u32,
 }
 
 /// The direction of a link.
@@ -112,20 +127,28 @@ impl Traffic {
         Self {
             links,
             waits: Histogram::default(),
-            prompt: 0,
+            messages: 0,
         }
     }
 
-    /// A message of `bits` from one place to another waited so many cycles.
+    /// A message of `bits` goes from one place to another.
     #[inline(always)]
-    pub(crate) fn message(&mut self, from: u32, to: u32, bits: u32, waited: Cycles) {
-        match waited {
-            0 => self.prompt += 1,
-            waited => self.waits.record(waited),
-        }
+    pub(crate) fn message(&mut self, from: u32, to: u32, bits: u32) {
+        self.messages += 1;
         match &mut self.links {
             Links::Mesh(mesh) => mesh.route(from, to, bits),
             Links::Groups(groups) => groups.cross(from, to),
+        }
+    }
+
+    /// What is told beside, where messages compete: it waited so many cycles on its way. Meshes
+    /// of several sockets are such a network, for their links.
+    pub(crate) fn among_others(&mut self, from: u32, to: u32, waited: Cycles) {
+        if waited > 0 {
+            self.waits.record(waited);
+        }
+        if let Links::Mesh(mesh) = &mut self.links {
+            mesh.cross(from, to);
         }
     }
 
@@ -138,6 +161,7 @@ impl Traffic {
             Links::Mesh(mesh) => {
                 for to in 0..mesh.places.len() as u32 {
                     mesh.route(from, to, bits);
+                    mesh.cross(from, to);
                 }
             }
             Links::Groups(groups) => groups.cross_all(from),
@@ -155,7 +179,7 @@ impl Traffic {
     /// How long messages waited on their way.
     pub(crate) fn waits(&self) -> Histogram {
         let mut waits = self.waits.clone();
-        waits.record_many(0, self.prompt);
+        waits.record_many(0, self.messages - waits.count());
         waits
     }
 }
@@ -195,6 +219,8 @@ impl Mesh {
         let height = cores.div_ceil(width);
         let mesh = Self {
             places: Box::default(),
+            starts: Box::default(),
+            ends: Box::default(),
             cores,
             routers: width * height,
             sockets: 0,
@@ -221,11 +247,18 @@ impl Mesh {
                 x,
                 y,
                 router,
-                across: core * self.width,
-                down: (socket * self.height + y) * self.routers,
             }
         };
         self.places = (0..count * self.cores).map(place).collect();
+        let starts = (0..)
+            .zip(&self.places)
+            .map(|(core, place): (u32, _)| Start {
+                across: core * self.width,
+                down: (place.socket * self.height + place.y) * self.routers,
+            });
+        self.starts = starts.collect();
+        let end = |&Place { x, router, .. }: &Place| End { x, router };
+        self.ends = self.places.iter().map(end).collect();
         self.sockets = count;
         let table = |rows: u32, columns: u32| vec![0; (rows * columns) as usize];
         self.along_rows = table(count * self.cores, self.width);
@@ -236,16 +269,20 @@ impl Mesh {
         self
     }
 
-    /// Along the row and the column in the sender's socket, to where the receiver is in its own,
-    /// and from there across.
+    /// Along the row and the column in the sender's socket, to where the receiver is in its own.
     #[inline(always)]
     fn route(&mut self, from: u32, to: u32, bits: u32) {
         let flits = self.flits.of(bits);
-        let (sender, receiver) = (&self.places[from as usize], &self.places[to as usize]);
-        self.along_rows[(sender.across + receiver.x) as usize] += flits;
-        self.along_columns[(sender.down + receiver.router) as usize] += flits;
-        if sender.socket != receiver.socket {
-            self.crossings[(sender.socket * self.sockets + receiver.socket) as usize] += 1;
+        let (start, end) = (self.starts[from as usize], self.ends[to as usize]);
+        self.along_rows[(start.across + end.x) as usize] += flits;
+        self.along_columns[(start.down + end.router) as usize] += flits;
+    }
+
+    /// Between the two sockets, if they are two.
+    fn cross(&mut self, from: u32, to: u32) {
+        let [from, to] = [from, to].map(|core| self.places[core as usize].socket);
+        if from != to {
+            self.crossings[(from * self.sockets + to) as usize] += 1;
         }
     }
 
@@ -303,7 +340,7 @@ impl Mesh {
         for core in first..first + self.cores {
             let at = self.places[core as usize];
             for to in 0..self.width {
-                let flits = self.along_rows[(at.across + to) as usize];
+                let flits = self.along_rows[(self.starts[core as usize].across + to) as usize];
                 steps.row(at.y, (at.x, to), flits);
             }
             self.flood(at, self.floods[core as usize], &mut steps);
@@ -397,92 +434,4 @@ impl Steps {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    /// Step by step: what the intervals must come to.
-    fn walked(width: u32, messages: &[(u32, u32)]) -> BTreeMap<(u32, u32), u64> {
-        let mut links = BTreeMap::new();
-        for &(from, to) in messages {
-            let mut at = from;
-            while at != to {
-                let next = match (at % width).cmp(&(to % width)) {
-                    std::cmp::Ordering::Less => at + 1,
-                    std::cmp::Ordering::Greater => at - 1,
-                    std::cmp::Ordering::Equal if at < to => at + width,
-                    std::cmp::Ordering::Equal => at - width,
-                };
-                *links.entry((at, next)).or_insert(0) += 1;
-                at = next;
-            }
-        }
-        links
-    }
-
-    fn found(mesh: &Mesh) -> BTreeMap<(u32, u32), u64> {
-        let links = mesh.links();
-        links
-            .iter()
-            .map(|one| ((one.from, one.to), one.busy))
-            .collect()
-    }
-
-    proptest! {
-        #[test]
-        fn intervals_are_walks(
-            cores in 1_u32..80, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
-        ) {
-            let ends: Vec<_> = ends.iter().map(|(a, b)| (a % cores, b % cores)).collect();
-            let mut mesh = Mesh::new(cores, 64, true);
-            ends.iter().for_each(|&(from, to)| mesh.route(from, to, 64));
-            prop_assert_eq!(found(&mesh), walked(mesh.width, &ends));
-        }
-
-        /// Each socket's links are those of a machine of its own; crossings are counted apart.
-        #[test]
-        fn sockets_have_links_of_their_own(
-            cores in 2_u32..40, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
-        ) {
-            let all = 3 * cores;
-            let ends: Vec<_> = ends.iter().map(|(a, b)| (a % all, b % all)).collect();
-            let mut mesh = Mesh::new(cores, 64, false).in_sockets(3, 7);
-            ends.iter().for_each(|&(from, to)| mesh.route(from, to, 64));
-            let mut expected = BTreeMap::new();
-            for socket in 0..3 {
-                let from_here = ends.iter().filter(|(from, _)| from / cores == socket);
-                let local: Vec<_> = from_here.map(|(a, b)| (a % cores, b % cores)).collect();
-                for ((from, to), busy) in walked(mesh.width, &local) {
-                    let ends = (mesh.number(socket, from), mesh.number(socket, to));
-                    *expected.entry(ends).or_insert(0) += busy;
-                }
-            }
-            for (from, to) in ends.iter().map(|(a, b)| (a / cores * cores, b / cores * cores)) {
-                if from != to {
-                    *expected.entry((from, to)).or_insert(0) += 7;
-                }
-            }
-            let mut total = BTreeMap::new();
-            for link in mesh.links() {
-                *total.entry((link.from, link.to)).or_insert(0) += link.busy;
-            }
-            prop_assert_eq!(total, expected);
-        }
-
-        /// A tree has each router's core below it once: as many links as other cores, or more
-        /// by the routers of a ragged row that only pass the message on.
-        #[test]
-        fn a_flood_reaches_each_core_over_one_link(cores in 1_u32..80, from: u32) {
-            let from = from % cores;
-            let mut mesh = Mesh::new(cores, 64, true);
-            mesh.floods[from as usize] += 1;
-            let links = found(&mesh);
-            prop_assert!(links.values().all(|&flits| flits == 1), "{links:?}");
-            for core in (0..cores).filter(|&core| core != from) {
-                let into = links.keys().filter(|(_, to)| *to == core).count();
-                prop_assert_eq!(into, 1, "core {} of {}, from {}", core, cores, from);
-            }
-        }
-    }
-}
+mod tests;

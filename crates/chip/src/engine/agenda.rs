@@ -32,27 +32,38 @@ pub(crate) enum Event {
     Message { plan: u32 },
 }
 
-/// An event in the queue. Its key is its time, then its core, then the order
-/// of planning, in one number: the queue compares nothing else.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    key: u128,
-    event: Event,
+/// What orders a queue: the time, then the core, then a number of the plan's. In one number,
+/// since two such are compared without a jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
+
+impl Key {
+    #[inline]
+    fn new(time: u64, core: u32, plan: u32) -> Self {
+        Self(u128::from(time) << 64 | u128::from(core) << 32 | u128::from(plan))
+    }
+
+    #[inline]
+    fn time(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    #[inline]
+    fn core(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    fn plan(self) -> u32 {
+        self.0 as u32
+    }
 }
 
-impl Entry {
-    fn new(time: u64, core: u32, sequence: u32, event: Event) -> Self {
-        let key = u128::from(time) << 64 | u128::from(core) << 32 | u128::from(sequence);
-        Self { key, event }
-    }
-
-    fn time(&self) -> u64 {
-        (self.key >> 64) as u64
-    }
-
-    fn core(&self) -> u32 {
-        (self.key >> 32) as u32
-    }
+/// An event in the queue, which compares keys alone.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Key,
+    event: Event,
 }
 
 impl PartialEq for Entry {
@@ -80,7 +91,7 @@ impl Ord for Entry {
 #[derive(Default)]
 pub(crate) struct Agenda {
     events: BinaryHeap<Reverse<Entry>>,
-    cores: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    cores: BinaryHeap<Reverse<Key>>,
     sequence: u32,
     now: u64,
 }
@@ -97,15 +108,16 @@ impl Agenda {
     pub(crate) fn plan(&mut self, time: u64, core: u32, event: Event) {
         debug_assert!(time >= self.now, "{event:?} at {time} is in the past");
         self.sequence = self.sequence.wrapping_add(1);
-        let entry = Entry::new(time, core, self.sequence, event);
-        self.events.push(Reverse(entry));
+        let key = Key::new(time, core, self.sequence);
+        self.events.push(Reverse(Entry { key, event }));
     }
 
     /// The port's core goes on at its clock; earlier plans for it are void.
     pub(crate) fn go_on(&mut self, port: &mut Port) {
         debug_assert!(port.clock >= self.now, "core {} is late", port.core);
         port.plan = port.plan.wrapping_add(1);
-        self.cores.push(Reverse((port.clock, port.core, port.plan)));
+        let key = Key::new(port.clock, port.core, port.plan);
+        self.cores.push(Reverse(key));
     }
 
     /// The earliest time of an event.
@@ -113,15 +125,15 @@ impl Agenda {
     pub(crate) fn next_event(&self) -> u64 {
         self.events
             .peek()
-            .map_or(u64::MAX, |Reverse(entry)| entry.time())
+            .map_or(u64::MAX, |Reverse(entry)| entry.key.time())
     }
 
     /// The earliest core that goes on, and its time.
     #[inline]
     pub(crate) fn next_core(&mut self, ports: &[Port]) -> (u64, u32) {
-        while let Some(&Reverse((time, core, plan))) = self.cores.peek() {
-            if ports[core as usize].plan == plan {
-                return (time, core);
+        while let Some(&Reverse(key)) = self.cores.peek() {
+            if ports[key.core() as usize].plan == key.plan() {
+                return (key.time(), key.core());
             }
             self.cores.pop();
         }
@@ -142,10 +154,10 @@ impl Agenda {
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);
         match self.events.peek() {
-            Some(&Reverse(entry)) if entry.time() <= time => {
+            Some(&Reverse(Entry { key, event })) if key.time() <= time => {
                 self.events.pop();
-                self.now = entry.time();
-                Next::Event(entry.time(), entry.core(), entry.event)
+                self.now = key.time();
+                Next::Event(key.time(), key.core(), event)
             }
             _ if time < u64::MAX => {
                 self.cores.pop();

@@ -2,7 +2,7 @@
 
 use super::thread::Wait;
 use super::{Engine, Port};
-use crate::account::{Breakdown, Census, Counters, MemoryCensus, Sample, Span};
+use crate::account::{Breakdown, Census, Counters, Sample, Span};
 use crate::os::ThreadId;
 
 /// The cycles of each core, as charged and up to `now`.
@@ -22,7 +22,7 @@ impl Engine {
         let census = Census::new(&self.config, period);
         self.pause = self.limit.min(census.next());
         self.census = Some(Box::new(census));
-        self.memory.census = Some(Box::new(MemoryCensus::new(&self.config)));
+        self.memory.count();
         self.plain_cpi_1024 = None;
     }
 

@@ -17,16 +17,25 @@ impl Memory {
         }
     }
 
-    /// The same, for the statistics.
+    /// The same, for the statistics. Where messages do not compete, nothing is kept across a call:
+    /// counting takes few instructions.
     #[inline(never)]
     fn travel_counted(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
-        let arrives = self.network.send(from, to, bits, at);
         if let Some(census) = &mut self.census {
-            let waited = match self.network.competes() {
-                true => arrives - at - self.network.latency(from, to, bits),
-                false => 0,
-            };
-            census.traffic.message(from, to, bits, waited);
+            census.traffic.message(from, to, bits);
+            if census.messages_compete {
+                return self.travel_among_others(from, to, bits, at);
+            }
+        }
+        self.network.send(from, to, bits, at)
+    }
+
+    #[inline(never)]
+    fn travel_among_others(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
+        let arrives = self.network.send(from, to, bits, at);
+        let waited = arrives - at - self.network.latency(from, to, bits);
+        if let Some(census) = &mut self.census {
+            census.traffic.among_others(from, to, waited);
         }
         arrives
     }
@@ -197,6 +206,9 @@ impl Memory {
         let forward = self.config.coherence.clean_forward;
         let record = self.lines.line(line);
         let Some(llc) = &self.config.llc else {
+            if !forward {
+                return None;
+            }
             let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
             let from = self.places.home_place(home, line);
             let places = &self.places;
@@ -204,7 +216,7 @@ impl Memory {
                 let place = places.tile_place(tile);
                 (self.network.latency(from, place, CONTROL_BITS), tile)
             };
-            let nearest = record.sharers.iter().filter(|_| forward).min_by_key(near)?;
+            let nearest = record.sharers.iter().min_by_key(near)?;
             return Some((places.tile_place(nearest), cost));
         };
         if record.groups.contains(home) {

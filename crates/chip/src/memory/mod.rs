@@ -79,6 +79,12 @@ impl Memory {
         })
     }
 
+    /// Counts from now on.
+    pub(crate) fn count(&mut self) {
+        let census = MemoryCensus::new(&self.config, self.network.competes());
+        self.census = Some(Box::new(census));
+    }
+
     /// The tile of a hardware thread.
     pub(crate) fn tile_of(&self, core: u32) -> TileId {
         self.places.tile(core)

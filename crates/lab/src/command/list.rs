@@ -1,6 +1,7 @@
 //! `manycore presets` and `manycore studies`.
 
-use crate::machine::simulated::{self, PresetErrors};
+use crate::failure::bad_input;
+use crate::machine::simulated::{self, PresetErrors, Row};
 use crate::measure::progress::Spinner;
 use crate::study::STUDIES;
 use comfy_table::{CellAlignment, Table, presets};
@@ -68,29 +69,46 @@ impl fmt::Display for Presets {
     }
 }
 
-/// How far each preset is from what was published of its machine.
+/// How far presets are from what was published of their machines.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(super) struct Errors(Vec<PresetErrors>);
-
-impl Errors {
-    /// Measures all presets.
-    pub(super) fn all() -> anyhow::Result<Self> {
-        let spinner = Spinner::new("presets");
-        let errors = |name: &str| {
-            let config = Config::preset(name)?;
-            let show = &mut |what: &str| spinner.show(&format!("{name}, {what}"));
-            Ok(PresetErrors::of(&simulated::measure(&config, &[], show)?))
-        };
-        preset_names()
-            .map(errors)
-            .collect::<anyhow::Result<_>>()
-            .map(Self)
-    }
+pub(super) struct Errors {
+    presets: Vec<PresetErrors>,
+    /// Whether all rows are listed, not only those that are far off.
+    #[serde(skip)]
+    whole: bool,
 }
 
-impl fmt::Display for Errors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// A row that is further off wants an explanation.
+const FAR_OFF: f64 = 0.2;
+
+impl Errors {
+    /// Measures those of these names, or all.
+    pub(super) fn of(names: &[String]) -> anyhow::Result<Self> {
+        let configs = match names {
+            [] => preset_names()
+                .map(Config::preset)
+                .collect::<Result<Vec<_>, _>>()?,
+            names => {
+                let known = || preset_names().collect::<Vec<_>>().join(", ");
+                let unknown = |name: &str| {
+                    bad_input(format!(
+                        "presets --errors {name}: expected some of {}",
+                        known()
+                    ))
+                };
+                let preset = |name: &String| Config::preset(name).map_err(|_| unknown(name));
+                names.iter().map(preset).collect::<anyhow::Result<_>>()?
+            }
+        };
+        let spinner = Spinner::new("presets");
+        Ok(Self {
+            presets: PresetErrors::measure(&configs, &mut |what| spinner.show(what))?,
+            whole: !names.is_empty(),
+        })
+    }
+
+    fn sums(&self) -> Table {
         let header = [
             "preset",
             "fitted",
@@ -111,23 +129,71 @@ impl fmt::Display for Errors {
                 format!("{:.1}%", 100.0 * errors.worst),
             ],
         };
-        for preset in &self.0 {
-            let worst = preset.worst.as_ref().map_or_else(String::new, |row| {
-                let error = row.compared.error.unwrap_or(0.0);
-                format!("{} ({:+.1}%)", row.what, 100.0 * error)
-            });
+        for preset in &self.presets {
+            let worst = preset.worst.as_ref();
+            let worst =
+                worst.map_or_else(String::new, |row| format!("{} ({})", row.what, off(row)));
             let mut row = vec![preset.preset.clone()];
             row.extend(cells(&preset.fitted));
             row.extend(cells(&preset.unseen));
             row.extend([worst, preset.hash.clone()]);
             table.add_row(row);
         }
-        writeln!(f, "{table}")?;
-        write!(
+        table
+    }
+
+    /// The rows that are listed one by one.
+    fn rows(&self) -> Table {
+        let header = [
+            "preset",
+            "row",
+            "unit",
+            "simulated",
+            "published",
+            "error",
+            "fit",
+        ];
+        let mut table = table(&header, 3..6);
+        for preset in &self.presets {
+            let listed = |row: &&Row| self.whole || row.size() > FAR_OFF;
+            for row in preset.rows.iter().filter(listed) {
+                let number = |value: f64| format!("{value:.1}");
+                let fit = match row.compared.is_unseen() {
+                    true => "not seen",
+                    false => "fitted",
+                };
+                table.add_row([
+                    preset.preset.clone(),
+                    row.what.clone(),
+                    row.unit.to_owned(),
+                    number(row.compared.simulated),
+                    row.compared.published.map_or_else(String::new, number),
+                    off(row),
+                    fit.to_owned(),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+fn off(row: &Row) -> String {
+    format!("{:+.1}%", 100.0 * row.compared.error.unwrap_or(0.0))
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.sums())?;
+        writeln!(
             f,
             "Errors of simulated beside published numbers: \"fitted\" are rows that a value of the \
-             preset was chosen by, \"not seen\" all others."
-        )
+             preset was chosen by, \"not seen\" all others.\n"
+        )?;
+        let which = match self.whole {
+            true => "All rows",
+            false => "Rows that are off by more than a fifth",
+        };
+        write!(f, "{which}:\n{}", self.rows())
     }
 }
 

@@ -31,8 +31,15 @@ fn with_names(command: clap::Command) -> clap::Command {
             arg.value_parser(worlds()).hide_possible_values(true)
         })
     };
+    let presets = |command: clap::Command| {
+        command.mut_arg("names", |arg| {
+            arg.value_parser(PossibleValuesParser::new(preset_names()))
+                .hide_possible_values(true)
+        })
+    };
     command
         .mut_subcommand("machine", on)
+        .mut_subcommand("presets", presets)
         .mut_subcommand("report", on)
         .mut_subcommand("study", |study| {
             on(study).mut_arg("name", |arg| arg.value_parser(studies()))

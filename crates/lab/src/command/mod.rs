@@ -32,7 +32,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Figure(args) => figure::run(&args),
         Command::Model(command) => model::run(&command),
         Command::Report(args) => report::run(&args),
-        Command::Presets(args) if args.errors => show(&list::Errors::all()?, args.format),
+        Command::Presets(args) if args.errors => show(&list::Errors::of(&args.names)?, args.format),
         Command::Presets(args) => show(&list::Presets::all()?, args.format),
         Command::Studies(args) => show(&list::Studies::all(), args.format),
         Command::NewProgram(args) => new_program::run(&args),

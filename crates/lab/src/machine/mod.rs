@@ -179,7 +179,7 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
 /// The prices of this host or of a simulated machine, measured now.
 pub(crate) fn prices(
     world: &World,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<MachinePrices> {
     let (prices, name) = match world {
         World::Native => {

@@ -13,11 +13,11 @@ const PRESETS: [(&str, &str); 3] = [
 
 /// What each charges, in this build; `progress` hears what is being measured.
 pub(crate) fn measure_presets(
-    progress: &mut dyn FnMut(&str),
+    progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<BTreeMap<String, MachinePrices>> {
     let mut measure = |(machine, preset): (&str, &str)| {
         let (world, _) = World::new(preset, &[], &[])?;
-        let prices = machine::prices(&world, &mut |what| progress(&format!("{machine}, {what}")))?;
+        let prices = machine::prices(&world, progress)?;
         Ok((machine.to_owned(), prices))
     };
     PRESETS.into_iter().map(&mut measure).collect()

@@ -37,6 +37,28 @@ fn presets_and_studies_are_listed_and_taken() {
 }
 
 #[test]
+fn what_was_published_of_a_preset_is_listed_row_by_row() {
+    let bench = Bench::new();
+    let text = bench
+        .run(&["presets", "--errors", "skylake-6700hq"])
+        .ok()
+        .out();
+    let json = ["presets", "--errors", "skylake-6700hq", "--format", "json"];
+    let json: Value = serde_json::from_str(&bench.run(&json).ok().out()).unwrap();
+    let rows = json[0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8, "{json}");
+    for row in rows {
+        let simulated = row["simulated"].as_f64().unwrap();
+        assert!(text.contains(row["what"].as_str().unwrap()), "{text}");
+        assert!(text.contains(&format!(" {simulated:.1} ")), "{text}");
+    }
+    bench
+        .run(&["presets", "--errors", "tr3970x", "nobody"])
+        .refused(&["--errors nobody", "expected some of atac-64"]);
+    bench.run(&["presets", "tr3970x"]).refused(&["--errors"]);
+}
+
+#[test]
 fn every_shell_is_told_of_commands_flags_studies_and_presets() {
     let bench = Bench::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {

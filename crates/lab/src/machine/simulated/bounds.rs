@@ -1,5 +1,6 @@
 //! The presets of machines that were measured do what those did.
 
+use super::PresetErrors;
 use super::measure;
 use super::published::{self, Compared};
 use super::stream::{self, Kernel};
@@ -57,6 +58,36 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
             errors.median <= median && errors.worst <= worst,
             "{preset}: {errors:?}"
         );
+    }
+}
+
+/// Those of presets whose sums of prices count what a core that waits for a word pays, and what
+/// other programs measured of the same machines.
+#[test]
+fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
+    let names = ["tr3970x", "kunpeng-920", "dahu", "milan-7r13x2"];
+    let mut configs = names.map(|name| Config::preset(name).unwrap());
+    // Their bandwidths have tests of their own.
+    configs
+        .iter_mut()
+        .for_each(|config| config.core.overlap = None);
+    for errors in PresetErrors::measure(&configs, &mut |_| ()).unwrap() {
+        let fitted = errors.rows.iter().filter(|row| !row.compared.is_unseen());
+        let handovers: Vec<_> = fitted
+            .filter(|row| row.what.starts_with("handover"))
+            .collect();
+        assert!(!handovers.is_empty(), "{}", errors.preset);
+        for row in handovers {
+            assert!(row.size() < 0.03, "{}: {row:?}", errors.preset);
+        }
+        if let Some(unseen) = errors.unseen {
+            assert_eq!(unseen.compared, 4, "{}", errors.preset);
+            assert!(
+                unseen.median < 0.10 && unseen.worst < 0.22,
+                "{}: {unseen:?}",
+                errors.preset
+            );
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! How far a simulated machine is from what was published of the real one, row by row and in
+//! How far simulated machines are from what was published of the real ones, row by row and in
 //! sum.
 
-use super::SimulatedReport;
+use super::plan::{self, Hashed};
 use super::published::{Compared, Errors};
+use super::{SimulatedReport, increments};
+use manycore_chip::config::Config;
 use serde::Serialize;
 
 /// The errors of one machine.
@@ -17,40 +19,59 @@ pub(crate) struct PresetErrors {
     pub(crate) unseen: Option<Errors>,
     /// The worst of the others.
     pub(crate) worst: Option<Row>,
+    /// All that was published.
+    pub(crate) rows: Vec<Row>,
 }
 
-/// A published number and what the simulated machine does.
+/// What the simulated machine does, beside a published number if there is one.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) what: String,
+    pub(crate) unit: &'static str,
     #[serde(flatten)]
     pub(crate) compared: Compared,
 }
 
+impl Row {
+    fn new(what: String, unit: &'static str, compared: Compared) -> Self {
+        Self {
+            what,
+            unit,
+            compared,
+        }
+    }
+
+    /// The error relative to the published number, without its sign.
+    pub(crate) fn size(&self) -> f64 {
+        self.compared.error.map_or(0.0, f64::abs)
+    }
+}
+
 impl SimulatedReport {
-    /// All that was measured, each with what it is, beside the published.
-    pub(super) fn compared(&self) -> Vec<(String, &Compared)> {
+    /// All that was measured.
+    pub(super) fn compared(&self) -> Vec<Row> {
         let local = self.local.iter();
-        let local = local.map(|cost| (format!("load {}", cost.level), &cost.cycles));
+        let local =
+            local.map(|cost| Row::new(format!("load {}", cost.level), "cycles", cost.cycles));
         let latencies = self.latencies.iter().map(|cost| {
             let (operation, state) = (cost.operation.name(), cost.state.name());
-            (
-                format!("{operation} {state}, {}", cost.distance),
-                &cost.cycles,
-            )
+            let what = format!("{operation} {state}, {}", cost.distance);
+            Row::new(what, "cycles", cost.cycles)
         });
         let contended = self.contended.iter().map(|cost| {
             let (operation, threads) = (cost.operation.name(), cost.threads);
-            (
+            Row::new(
                 format!("counter by {operation}, {threads} threads"),
-                &cost.ns,
+                "ns",
+                cost.ns,
             )
         });
         let handovers = self.handovers.iter();
-        let handovers = handovers.map(|cost| (format!("handover, {}", cost.distance), &cost.ns));
+        let handovers =
+            handovers.map(|cost| Row::new(format!("handover, {}", cost.distance), "ns", cost.ns));
         let bandwidths = self.bandwidths.iter().map(|cost| {
             let (kernel, cores) = (cost.kernel.name(), cost.cores);
-            (format!("{kernel}, {cores} cores"), &cost.gb_per_s)
+            Row::new(format!("{kernel}, {cores} cores"), "GB/s", cost.gb_per_s)
         });
         let rows = local.chain(latencies).chain(contended);
         rows.chain(handovers).chain(bandwidths).collect()
@@ -58,24 +79,46 @@ impl SimulatedReport {
 }
 
 impl PresetErrors {
-    pub(crate) fn of(report: &SimulatedReport) -> Self {
-        let (mut fitted, mut unseen) = (Vec::new(), Vec::new());
-        for (what, &compared) in report.compared() {
-            match compared.fitted {
-                Some(true) => fitted.push(compared),
-                Some(false) => unseen.push(Row { what, compared }),
-                None => {}
-            }
-        }
-        let size = |row: &Row| row.compared.error.map_or(0.0, f64::abs);
+    /// Simulates what was published of each machine, all of it side by side; `progress` hears
+    /// what is begun.
+    ///
+    /// # Errors
+    ///
+    /// What a simulation says.
+    pub(crate) fn measure(
+        configs: &[Config],
+        progress: &mut (dyn FnMut(&str) + Send),
+    ) -> anyhow::Result<Vec<Self>> {
+        let published = |config| {
+            let all = plan::of(config, &[], &increments(config, &[])).into_iter();
+            let published = all.filter(|one| one.is_published(config));
+            published.map(move |one| (config, one)).collect::<Vec<_>>()
+        };
+        let plans: Vec<_> = configs.iter().map(published).collect();
+        let mut found = plan::simulate(&plans.concat(), progress)?.into_iter();
+        let errors = |(config, plan): (_, &Vec<_>)| {
+            let found: Vec<Hashed> = found.by_ref().take(plan.len()).collect();
+            Self::of(&SimulatedReport::of(config, found, Vec::new()))
+        };
+        Ok(configs.iter().zip(&plans).map(errors).collect())
+    }
+
+    fn of(report: &SimulatedReport) -> Self {
+        let mut rows = report.compared();
+        rows.retain(|row| row.compared.fitted.is_some());
+        let of = |is_unseen: bool| {
+            let rows = rows.iter().map(|row| &row.compared);
+            Errors::of(rows.filter(|one| one.is_unseen() == is_unseen))
+        };
+        let unseen = rows.iter().filter(|row| row.compared.is_unseen());
+        let worst = unseen.max_by(|one, next| one.size().total_cmp(&next.size()));
         Self {
             preset: report.preset.clone(),
             hash: report.hash.clone(),
-            fitted: Errors::of(fitted.iter()),
-            unseen: Errors::of(unseen.iter().map(|row| &row.compared)),
-            worst: unseen
-                .into_iter()
-                .max_by(|one, next| size(one).total_cmp(&size(next))),
+            fitted: of(false),
+            unseen: of(true),
+            worst: worst.cloned(),
+            rows,
         }
     }
 }
@@ -98,6 +141,24 @@ mod tests {
         let worst = errors.worst.unwrap();
         assert!(worst.what.ends_with("3 threads"), "{worst:?}");
         assert_eq!(worst.compared.error.unwrap().abs(), unseen.worst);
+        let rows = errors.rows.iter().filter(|row| row.size() == unseen.worst);
+        assert_eq!((errors.rows.len(), rows.count()), (8, 1));
         assert_eq!((errors.preset, errors.hash), (config.name, report.hash));
+    }
+
+    #[test]
+    fn what_was_published_is_measured_alone_and_is_the_same_as_in_the_report() {
+        let configs = ["skylake-6700hq", "atac-64", "w3225r"];
+        let configs = configs.map(|name| Config::preset(name).unwrap());
+        let all = PresetErrors::measure(&configs, &mut |_| ()).unwrap();
+        for (config, errors) in configs.iter().zip(all) {
+            let report = measure(config, &[], &mut |_| ()).unwrap();
+            let whole = PresetErrors::of(&report);
+            let rows = |one: &PresetErrors| serde_json::to_string(&one.rows).unwrap();
+            assert_eq!(rows(&errors), rows(&whole), "{}", config.name);
+            assert_eq!(errors.unseen, whole.unseen);
+            // Loops and wake-ups were published of no machine.
+            assert_ne!(errors.hash, whole.hash);
+        }
     }
 }

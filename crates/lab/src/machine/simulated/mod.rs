@@ -11,6 +11,7 @@ mod errors;
 mod handover;
 mod latency;
 mod local;
+mod plan;
 mod published;
 mod stream;
 mod system;
@@ -20,12 +21,12 @@ mod thread;
 #[cfg(test)]
 mod bounds;
 
-pub(crate) use errors::PresetErrors;
+pub(crate) use errors::{PresetErrors, Row};
 pub(super) use latency::{Operation, State};
 
 use super::prices::MachinePrices;
 use manycore_chip::config::Config;
-use manycore_chip::{Run, SimulationError};
+use plan::{Found, Hashed};
 use published::Compared;
 pub(crate) use published::Errors;
 use serde::Serialize;
@@ -126,141 +127,84 @@ pub(crate) struct SimulatedWakeCost {
 ///
 /// # Errors
 ///
-/// What the simulation says.
+/// What a simulation says.
 pub(crate) fn measure(
     config: &Config,
     threads: &[usize],
-    progress: &mut dyn FnMut(&str),
-) -> Result<SimulatedReport, SimulationError> {
-    let name = &config.name;
-    let mut hash = Hash::new();
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<SimulatedReport> {
     let mut notes = Vec::new();
     let asked = thread_counts(threads, config.cores as usize, &mut notes);
+    let plan = plan::of(config, &asked, &increments(config, threads));
+    let plan: Vec<_> = plan.into_iter().map(|one| (config, one)).collect();
+    let found = plan::simulate(&plan, progress)?;
+    Ok(SimulatedReport::of(config, found, notes))
+}
 
-    progress("local loads");
-    let levels = hash.take(local::measure(config)?);
-    let local = levels.into_iter().map(|(level, cycles)| LocalCost {
-        level,
-        cycles: Compared::new(cycles, published::local(name, config.ghz, level)),
-    });
-    let local: Vec<LocalCost> = local.collect();
+/// The thread counts at which increments are measured too, since they were published.
+fn increments(config: &Config, asked: &[usize]) -> Vec<usize> {
+    let published = published::contended_threads(&config.name);
+    let fit = published.filter(|&threads| threads <= config.cores as usize);
+    match asked {
+        [] => fit.collect(),
+        _ => Vec::new(),
+    }
+}
 
-    let mut latencies = Vec::new();
-    let mut handovers = Vec::new();
-    for distance in distance::classes(config) {
-        progress(&distance.name);
-        for cost in hash.take(latency::measure(config, &distance)?) {
-            let latency::Cost {
-                operation,
-                state,
-                cycles,
-            } = cost;
-            let at = &distance.name;
-            let published = published::latency(name, config.ghz, operation, state, at);
-            latencies.push(LatencyCost {
-                operation,
-                state,
-                distance: distance.name.clone(),
-                cycles: Compared::new(cycles, published),
-            });
+impl SimulatedReport {
+    fn of(config: &Config, all: Vec<Hashed>, notes: Vec<String>) -> Self {
+        let mut report = Self {
+            world: "simulated",
+            preset: config.name.clone(),
+            hash: String::new(),
+            title: config.title.clone(),
+            cores: config.cores,
+            groups: config.groups(),
+            ghz: config.ghz,
+            local: Vec::new(),
+            latencies: Vec::new(),
+            contended: Vec::new(),
+            handovers: Vec::new(),
+            bandwidths: Vec::new(),
+            launches: Vec::new(),
+            wakes: Vec::new(),
+            prices: None,
+            latency_errors: None,
+            contended_errors: None,
+            unseen_errors: None,
+            notes,
+            config: config.to_toml(),
+        };
+        let mut hash = Hash::new();
+        for (found, one) in all {
+            hash.fold(one);
+            match found {
+                Found::Local(levels) => report.local = levels,
+                Found::Accesses(costs) => report.latencies.extend(costs),
+                Found::Handover(cost) => report.handovers.push(cost),
+                Found::Increments(cost) => report.contended.push(cost),
+                Found::Launch(cost) => report.launches.push(cost),
+                Found::Wake(cost) => report.wakes.push(cost),
+                Found::Bandwidth(bandwidth) => report.bandwidths.push(bandwidth),
+            }
         }
-        handovers.push(HandoverCost {
-            cores: [distance.requester, distance.holder],
-            ns: Compared::new(
-                hash.take(handover::measure(config, &distance)?),
-                published::server(name, "handover", &distance.name),
-            ),
-            distance: distance.name,
-        });
-    }
-    let place = |cost: &LatencyCost| (cost.operation as usize, cost.state as usize);
-    latencies.sort_by_key(place);
+        report.hash = format!("{:016x}", hash.0);
+        let place = |cost: &LatencyCost| (cost.operation as usize, cost.state as usize);
+        report.latencies.sort_by_key(place);
+        report.contended.sort_by_key(|cost| cost.operation as usize);
 
-    let mut contended = Vec::new();
-    let mut launches = Vec::new();
-    let mut increments = asked.clone();
-    if threads.is_empty() {
-        increments.extend(published::contended_threads(name));
-        increments.sort_unstable();
-        increments.dedup();
-        increments.retain(|&threads| threads <= config.cores as usize);
+        let seen = |one: &&Compared| !one.is_unseen();
+        let counted = report.latencies.iter();
+        let counted = counted.filter(|cost| cost.operation.is_counted());
+        report.latency_errors = Errors::of(counted.map(|cost| &cost.cycles).filter(seen));
+        let contended = report.contended.iter().map(|cost| &cost.ns);
+        report.contended_errors = Errors::of(contended.filter(seen));
+        report.prices = MachinePrices::of_simulated(config, &report);
+        let rows = report.compared();
+        let rows = rows.iter().map(|row| &row.compared);
+        report.unseen_errors = Errors::of(rows.filter(|one| one.is_unseen()));
+        report
     }
-    for threads in increments {
-        progress(&format!("{threads} threads"));
-        for operation in [Operation::Faa, Operation::Cas] {
-            let ns = hash.take(contended::measure(config, operation, threads)?);
-            contended.push(ContendedCost {
-                operation,
-                threads,
-                ns: Compared::new(ns, published::contended(name, operation, threads)),
-            });
-        }
-        if asked.contains(&threads) {
-            let ns = hash.take(system::launch(config, threads)?);
-            launches.push(SimulatedLaunchCost { threads, ns });
-        }
-    }
-    contended.sort_by_key(|cost| cost.operation as usize);
-    let mut wakes = Vec::new();
-    if config.cores > 1 {
-        for asleep_us in system::ASLEEP_US {
-            let ns = hash.take(system::wake(config, asleep_us)?);
-            wakes.push(SimulatedWakeCost { asleep_us, ns });
-        }
-    }
-
-    let mut bandwidths = Vec::new();
-    for kernel in stream::Kernel::ALL {
-        if config.core.overlap.is_none() {
-            break;
-        }
-        let places = published::places(name, kernel.name());
-        let mut counts: Vec<usize> = places.filter_map(|cores| cores.parse().ok()).collect();
-        if kernel == stream::Kernel::Triad {
-            counts.push(1);
-        }
-        counts.sort_unstable();
-        counts.dedup();
-        for cores in counts.into_iter().filter(|&n| n <= config.cores as usize) {
-            progress(&format!("{} by {cores} cores", kernel.name()));
-            let found = hash.take(stream::measure(config, kernel, cores)?);
-            let known = published::server(name, kernel.name(), &cores.to_string());
-            bandwidths.push(Bandwidth {
-                kernel,
-                cores,
-                gb_per_s: Compared::new(found, known),
-            });
-        }
-    }
-
-    let seen = |one: &&Compared| !one.is_unseen();
-    let counted = latencies.iter().filter(|cost| cost.operation.is_counted());
-    let mut report = SimulatedReport {
-        world: "simulated",
-        preset: name.clone(),
-        hash: format!("{:016x}", hash.0),
-        title: config.title.clone(),
-        cores: config.cores,
-        groups: config.groups(),
-        ghz: config.ghz,
-        latency_errors: Errors::of(counted.map(|cost| &cost.cycles).filter(seen)),
-        contended_errors: Errors::of(contended.iter().map(|cost| &cost.ns).filter(seen)),
-        local,
-        latencies,
-        contended,
-        handovers,
-        bandwidths,
-        unseen_errors: None,
-        launches,
-        wakes,
-        prices: None,
-        notes,
-        config: config.to_toml(),
-    };
-    report.prices = MachinePrices::of_simulated(config, &report);
-    let unseen = report.compared().into_iter().map(|(_, one)| one);
-    report.unseen_errors = Errors::of(unseen.filter(|one| one.is_unseen()));
-    Ok(report)
 }
 
 /// One thread a core, at most.
@@ -289,11 +233,10 @@ impl Hash {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds a run's, and gives what the run measured.
-    fn take<T>(&mut self, run: Run<T>) -> T {
-        for byte in run.statistics.hash.to_le_bytes() {
+    /// Adds a simulation's.
+    fn fold(&mut self, hash: u64) {
+        for byte in hash.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        run.value
     }
 }

@@ -43,7 +43,7 @@ impl Compared {
     }
 
     /// A published number stands beside it that no value was chosen by.
-    pub(super) fn is_unseen(&self) -> bool {
+    pub(crate) fn is_unseen(&self) -> bool {
         self.fitted == Some(false)
     }
 }
