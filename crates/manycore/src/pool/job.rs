@@ -25,7 +25,7 @@ pub(super) struct Header {
 /// A job of a body.
 #[repr(C)]
 struct Boxed<B> {
-    /// At the same address as the whole.
+    /// Has the address of the whole.
     header: Header,
     body: B,
 }

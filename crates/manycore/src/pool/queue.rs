@@ -105,7 +105,7 @@ impl<P: Platform> Queue<P> {
 /// the order in which they came, wherever that one goes.
 #[repr(C)]
 pub(super) struct Fifo<P: Platform> {
-    /// Of the job that runs the oldest; at the same address as the whole.
+    /// The header of the job that runs the oldest; it has the address of the whole.
     next: Header,
     jobs: CachePadded<Queue<P>>,
 }

@@ -172,7 +172,8 @@ impl<W: World> Registry<W> {
     }
 
     /// One root more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
-    /// and looks at it, do so under the lock of `Places`.
+    /// and looks at it, do so under the lock of `Places`; but for who posts from within a root, whose
+    /// own count keeps this from 0 until it has ended.
     pub(super) fn count_root(&self) {
         self.roots.fetch_add(1, Ordering::Relaxed);
     }

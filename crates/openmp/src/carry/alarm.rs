@@ -347,6 +347,8 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     let error = errno();
     alarm.in_handler.set(true);
     if waits {
+        // Relaxed: this worker reads it itself before it would sleep, so that one is awake that
+        // looks at the condition. Another that reads it late sleeps, and takes no part until a bell.
         rank.spins.store(true, Relaxed);
         rank.leave_until(&|| !machine.waits());
         rank.spins.store(false, Relaxed);

@@ -49,7 +49,7 @@ pub(super) struct Division {
     /// A worker that has not changed ranks for so many ticks may have one that spins.
     stall: AtomicU64,
     /// How often ranks were made to leave in this episode where they have turns, and how often they were found
-    /// waiting.
+    /// waiting. Relaxed throughout: estimates, read by who plans, after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
     episode: AtomicU64,

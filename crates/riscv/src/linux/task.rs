@@ -102,9 +102,9 @@ impl Task {
         off == 0 && self.hart.x[2].wrapping_sub(start) <= size
     }
 
-    /// Makes the task ready to go on on another machine, on a core that it may run on. If it `waits` on this one, at most until a
-    /// time, it makes its system call again there, and waits for what is left; if its wait is over,
-    /// by its time if `late`, it is told.
+    /// Makes the task ready to go on on another machine, on a core that it may run on. If it
+    /// `waits` on this one, at most until a time, it makes its system call again there, and waits
+    /// for what is left; if its wait is over, by its time if `late`, it is told.
     pub(crate) fn hand_over(&mut self, waits: Option<Option<u64>>, late: bool) {
         // The other machine's clock has another pace.
         self.hart.alarm = 0;

@@ -32,7 +32,7 @@ pub(super) struct Part {
     pub(super) is_last: bool,
 }
 
-/// Who is to have a part: the number among how many, and the chunk, if the schedule has any.
+/// The member that a part is for: its number, the number of members, and the schedule's chunk, if it has one.
 pub(super) fn division(
     context: &Context,
     schedule: c_int,

@@ -25,7 +25,7 @@ struct Variable {
     constructor: Option<Constructor>,
     copy: Option<CopyConstructor>,
     destructor: Option<Destructor>,
-    /// What it was when somebody first asked, never freed.
+    /// The variable's bytes when a thread first asked for it; never freed.
     first: Option<&'static [u8]>,
 }
 
