@@ -3,9 +3,9 @@
 use super::Shared;
 use super::places::NOWHERE;
 use super::registry::Registry;
+use super::told::Told;
 use super::worker::Worker;
 use crate::World;
-use crate::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
@@ -152,37 +152,37 @@ impl<P: Platform> Context<P> {
     /// that nobody in the pool needs; else it yields its core between two looks, unless other
     /// callers wait as well, who could keep it from running for long.
     #[cold]
-    pub(super) fn block_on(pool: &Shared<P>, told: &Parker<P>, is_room: impl Fn() -> bool) {
-        let asleep = Parker::<P>::ASLEEP;
+    pub(super) fn block_on(pool: &Shared<P>, told: &Told<P>, is_room: impl Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.told_spin() / SLICES);
         let until = now + pool.told_spin();
+        // Those that run the call may have the core for as long as it takes.
+        let yield_core = || pool.idle().yield_core(|_| true);
         let mut looks = 0;
         while now < until && !pool.idle().strangers_are_about(now) {
             if is_room() {
-                told.spin(asleep, now + slice);
-            } else if pool.idle().waiting_callers() > 1 || !pool.idle().yield_core() {
+                told.spin(now + slice);
+            } else if pool.idle().waiting_callers() > 1 || !yield_core() {
                 break;
             }
             looks += 1;
-            if looks == TRUSTED && told.state() == asleep {
+            if looks == TRUSTED && told.since().is_none() {
                 // The system may have put the worker on this very core, beside an idle one.
-                let _ = pool.idle().yield_core();
+                yield_core();
             }
-            if told.state() != asleep {
+            now = P::now();
+            if let Some(since) = told.since() {
+                (pool.idle()).notice_strangers(since, now, |since| pool.has_filled_cores(since));
                 return;
             }
-            let due = now + slice;
-            now = P::now();
-            pool.idle().notice_strangers(due, now);
         }
         pool.check_wait();
         if Self::slot().is_none() {
-            told.sleep_out();
+            told.sleep();
             return;
         }
-        told.sleep(asleep, Some(super::places::PATIENCE));
-        if told.state() == asleep {
-            Self::without_places(|| told.sleep_out());
+        told.sleep_for(super::places::PATIENCE);
+        if told.since().is_none() {
+            Self::without_places(|| told.sleep());
         }
     }
 

@@ -3,9 +3,9 @@
 use super::context::Context;
 use super::job::Job;
 use super::registry::Registry;
+use super::told::Told;
 use super::worker::Worker;
 use crate::World;
-use crate::sync::Parker;
 use manycore_platform::Platform;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -132,7 +132,7 @@ impl<W: World> Registry<W> {
     /// `body` may be run by another thread while this one waits, and does not
     /// unwind.
     unsafe fn hand_in_and_wait(&self, body: impl FnOnce()) {
-        let told = Arc::new(Parker::<W::Platform>::asleep());
+        let told = Arc::new(Told::<W::Platform>::new());
         let tell = Arc::clone(&told);
         let registry: *const Self = self;
         // SAFETY: this thread, which owns what `body` borrows, waits until it is
@@ -141,7 +141,7 @@ impl<W: World> Registry<W> {
             Job::before(body, move || {
                 // The registry outlives its jobs, and its workers.
                 (*registry).one_root_less();
-                tell.tell(Parker::<W::Platform>::AWAKE);
+                tell.tell();
             })
         };
         self.shared().idle().caller_waits();

@@ -69,6 +69,7 @@ impl<W: World> Registry<W> {
                 self.wake_more(rank, job.helpers - others - 1);
             }
             self.shared().ranks().note_frame(rank, job.frame);
+            self.shared().ranks().note_work(rank);
             let context = Context::current(self.shared()).inside(slot);
             debug_assert_eq!(context.rank, rank);
             // SAFETY: inside the gate the frame is alive and ready, and `rank`
@@ -94,9 +95,8 @@ impl<W: World> Registry<W> {
         self.sleep().sleepers()
     }
 
-    /// Wakes up to `count` workers for a loop, and times how long one takes.
+    /// Wakes up to `count` workers for a loop.
     pub(crate) fn wake(&self, rank: usize, count: u32) {
-        self.shared().idle().waking();
         self.sleep().wake_any(rank, count);
     }
 

@@ -125,7 +125,12 @@ impl<W: World> Worker<W> {
                 now + shared.patience()
             });
             if elsewhere {
-                if now < due && shared.idle().yield_core() {
+                let yield_core = || {
+                    shared
+                        .idle()
+                        .yield_core(|since| shared.has_filled_cores(since))
+                };
+                if now < due && yield_core() {
                     continue;
                 }
                 // Before it sleeps: nothing here tells of what waits for it there.

@@ -33,6 +33,7 @@ mod search;
 mod shared;
 mod spawn;
 mod threads;
+mod told;
 mod wait;
 mod without_place;
 mod work;

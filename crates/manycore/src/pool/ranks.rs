@@ -3,6 +3,9 @@
 use crate::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
+/// The holder of a place is at work.
+const NEVER: u64 = u64::MAX;
+
 /// For each place a line of its own, which only its holder writes.
 pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 
@@ -10,6 +13,9 @@ struct Rank<P: Platform> {
     /// Whether the holder is at work: read by nested loops, which ask whether anybody
     /// could help.
     busy: P::AtomicBool,
+    /// Since when the holder looks for work, in ticks, or `NEVER`: it has some. Read by threads
+    /// that come to run late.
+    idle_since: P::AtomicU64,
     /// Where the frame of the last loop was: most likely where the next is.
     last_frame: P::AtomicPtr<()>,
     /// How many loops the place is barred from, and their slots.
@@ -19,9 +25,11 @@ struct Rank<P: Platform> {
 
 impl<P: Platform> Ranks<P> {
     pub(super) fn new(places: usize) -> Self {
-        let rank = |_| {
+        let rank = |place| {
             CachePadded::new(Rank {
                 busy: P::AtomicBool::new(true),
+                // Place 0 may be the callers', who note nothing; other places may be nobody's yet.
+                idle_since: P::AtomicU64::new(if place == 0 { NEVER } else { 0 }),
                 last_frame: P::AtomicPtr::new(std::ptr::null_mut()),
                 bars: P::AtomicU32::new(0),
                 barred: Lock::new(Vec::new()),
@@ -44,6 +52,31 @@ impl<P: Platform> Ranks<P> {
         if word.load(Ordering::Relaxed) != busy {
             word.store(busy, Ordering::Relaxed);
         }
+    }
+
+    /// The holder of `place` has looked for work, and found none.
+    ///
+    /// Relaxed, and a look first: as in `set_busy`.
+    pub(super) fn note_idle(&self, place: usize) {
+        let since = &self.0[place].idle_since;
+        if since.load(Ordering::Relaxed) == NEVER {
+            since.store(P::now(), Ordering::Relaxed);
+        }
+    }
+
+    /// The holder of `place` has found work. Relaxed, and a look first: as in `set_busy`.
+    pub(super) fn note_work(&self, place: usize) {
+        let since = &self.0[place].idle_since;
+        if since.load(Ordering::Relaxed) != NEVER {
+            since.store(NEVER, Ordering::Relaxed);
+        }
+    }
+
+    /// How many places have had holders at work at some time `since` then, as a hint. Place 0, if
+    /// callers take it, is always one of them.
+    pub(super) fn at_work_since(&self, since: u64) -> usize {
+        let works = |rank: &&CachePadded<Rank<P>>| rank.idle_since.load(Ordering::Relaxed) > since;
+        self.0.iter().filter(works).count()
     }
 
     /// Whether some worker is waiting for work, as a hint.

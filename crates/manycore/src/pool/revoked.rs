@@ -47,6 +47,7 @@ impl<W: World> Worker<W> {
         };
         // Nobody should count on it.
         registry.shared().ranks().set_busy(me, true);
+        registry.shared().ranks().note_idle(me);
         self.hand_on();
         while self.must_stand_aside() {
             if let Some(job) = registry.mail()[me].take_first() {

@@ -5,10 +5,11 @@ use super::context::Context;
 use super::job::{Group, Job};
 use super::queue::Fifo;
 use super::registry::Registry;
+use super::told::Told;
 use super::worker::Worker;
 use crate::World;
 use crate::sleep::Latch;
-use crate::sync::{Parker, let_go};
+use crate::sync::let_go;
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::any::Any;
 use std::fmt;
@@ -35,7 +36,7 @@ pub struct Scope<'scope, W: World = Native> {
     /// The worker that waits for the scope.
     owner: Option<usize>,
     /// What a thread of another kind blocks on.
-    told: Option<Arc<Parker<W::Platform>>>,
+    told: Option<Arc<Told<W::Platform>>>,
     /// Jobs that have not ended, and the scope's own body.
     open: <W::Platform as Platform>::AtomicUsize,
     /// Set when none is open.
@@ -69,7 +70,7 @@ impl<'scope, W: World> Scope<'scope, W> {
             owner: owner.map(|worker| worker.id()),
             told: match owner {
                 Some(_) => None,
-                None => Some(Arc::new(Parker::asleep())),
+                None => Some(Arc::new(Told::new())),
             },
             open: <W::Platform as Platform>::AtomicUsize::new(1),
             latch: Latch::new(),
@@ -208,7 +209,7 @@ impl<'scope, W: World> Scope<'scope, W> {
         // SAFETY: pools outlive their jobs.
         let registry = unsafe { &*registry };
         if let Some(told) = told {
-            told.tell(Parker::<W::Platform>::AWAKE);
+            told.tell();
         }
         if let Some(owner) = owner.filter(|_| sleeps) {
             registry.notify(owner);

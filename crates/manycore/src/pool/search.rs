@@ -265,4 +265,8 @@ impl<W: World> Scan for Look<'_, W> {
     fn is_free(&self) -> bool {
         self.waits == Waits::Idle
     }
+
+    fn has_filled_cores(&self, since: u64) -> bool {
+        self.worker.registry().shared().has_filled_cores(since)
+    }
 }

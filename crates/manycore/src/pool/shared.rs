@@ -107,6 +107,12 @@ impl<P: Platform> Shared<P> {
         self.core_groups
     }
 
+    /// Whether at some time `since` then the pool's threads may have had work for all of its
+    /// cores, as a hint.
+    pub(super) fn has_filled_cores(&self, since: u64) -> bool {
+        self.ranks.at_work_since(since) >= self.cores
+    }
+
     /// Whether there are more threads than cores: a thread that spins may be keeping the
     /// one it waits for from running.
     pub(super) fn is_oversubscribed(&self) -> bool {

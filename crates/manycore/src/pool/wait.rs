@@ -66,7 +66,9 @@ impl<W: World> Registry<W> {
                 W::Platform::relax();
             }
             let yields = self.shared().is_oversubscribed();
-            let must_sleep = yields && !self.shared().idle().yield_core();
+            let shared = self.shared();
+            let yield_core = || (shared.idle()).yield_core(|since| shared.has_filled_cores(since));
+            let must_sleep = yields && !yield_core();
             if is_abandoned() {
                 return Waited::Abandoned;
             }

@@ -220,12 +220,14 @@ impl<W: World> Worker<W> {
         // Whoever waits for a place holds none.
         Context::leave_others(registry.shared());
         if let Listed::Placed(place) = registry.list(me, false) {
-            return self.set_place(place);
+            self.set_place(place);
+        } else {
+            // With a fence: R1.
+            registry.call_for(0, true);
+            let granted = self.await_place();
+            debug_assert!(granted, "who returns is not dismissed");
         }
-        // With a fence: R1.
-        registry.call_for(0, true);
-        let granted = self.await_place();
-        debug_assert!(granted, "who returns is not dismissed");
+        registry.shared().ranks().note_work(self.place());
     }
 
     /// Hands this worker's place to somebody who wants to return, if anybody does, and

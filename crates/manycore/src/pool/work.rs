@@ -77,6 +77,7 @@ impl<W: World> Worker<W> {
             }
             if let Some(found) = self.find_any(misses < PATIENCE) {
                 shared.ranks().set_busy(me, true);
+                shared.ranks().note_work(me);
                 self.found(idle);
                 self.run(found);
                 idle = sleep.start_looking(self.place());
@@ -100,6 +101,7 @@ impl<W: World> Worker<W> {
                 continue;
             }
             shared.ranks().set_busy(me, false);
+            shared.ranks().note_idle(me);
             sleep.no_work_found(me, &mut idle, latch, &scan);
         }
     }

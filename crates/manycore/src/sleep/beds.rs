@@ -25,6 +25,8 @@ struct Bed<P: Platform> {
     /// on a simulator.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
+    /// When the worker was last roused, in ticks; 0: not since it lay down. A hint, as well.
+    roused_at: AtomicU64,
 }
 
 /// All beds of a pool. A worker's bit says that it lies down or is about to;
@@ -51,6 +53,7 @@ impl<P: Platform> Beds<P> {
                 bit: 1 << rooms[room].1.len(),
                 sleeps: AtomicU64::new(0),
                 wakeups: AtomicU64::new(0),
+                roused_at: AtomicU64::new(0),
             }));
             rooms[room].1.push(worker);
         }
@@ -130,8 +133,20 @@ impl<P: Platform> Beds<P> {
         let roused = self.beds[worker].parker.rouse(reason);
         if roused {
             self.beds[worker].wakeups.fetch_add(1, Relaxed);
+            self.beds[worker].roused_at.store(P::now(), Relaxed);
         }
         roused
+    }
+
+    /// `worker` lies down; nobody has roused it yet.
+    pub(super) fn lie_down(&self, worker: usize) {
+        self.beds[worker].roused_at.store(0, Relaxed);
+        self.beds[worker].parker.lie_down();
+    }
+
+    /// When `worker`, which is up, was roused, in ticks, if it was and that is known by now.
+    pub(super) fn roused_at(&self, worker: usize) -> Option<u64> {
+        Some(self.beds[worker].roused_at.load(Relaxed)).filter(|&at| at != 0)
     }
 
     /// How often a worker lay down, and how often one was woken.

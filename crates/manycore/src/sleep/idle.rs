@@ -27,9 +27,7 @@ pub struct Idle<P: Platform> {
 /// Measured latencies in ticks, and what is needed to measure them. Relaxed and
 /// racy, as estimates may be: nothing but time depends on them.
 struct Costs<P: Platform> {
-    /// When a poster last woke somebody.
-    woken_at: P::AtomicU64,
-    /// From there to the woken worker's first instruction.
+    /// From a sleeper's being roused to its first instruction.
     wake: P::AtomicU64,
     /// From the end of a timed sleep to the sleeper's first instruction.
     lateness: P::AtomicU64,
@@ -99,7 +97,6 @@ impl<P: Platform> Idle<P> {
             events: EventCount::new(),
             gaps: CachePadded::new(Gaps::new()),
             costs: CachePadded::new(Costs {
-                woken_at: P::AtomicU64::new(0),
                 wake: P::AtomicU64::new(ticks(WAKE_NS)),
                 lateness: P::AtomicU64::new(ticks(LATENESS_NS)),
                 missed: P::AtomicU64::new(0),
@@ -178,11 +175,6 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// Somebody is being woken: times how long it takes.
-    pub(crate) fn waking(&self) {
-        self.costs.woken_at.store(P::now(), Ordering::Relaxed);
-    }
-
     /// A caller from outside waits from here on.
     pub(crate) fn caller_waits(&self) {
         // Relaxed: a hint to those who look for work, who may have the core that it needs.
@@ -200,9 +192,10 @@ impl<P: Platform> Idle<P> {
     }
 
     /// Yields the core to other threads of the pool and to its callers; `false`: strangers would
-    /// take it, and who waits sleeps instead.
-    pub(crate) fn yield_core(&self) -> bool {
-        self.neighbours.yield_core()
+    /// take it, and who waits sleeps instead. `filled`: whether the pool's own threads have had
+    /// work for all cores since then.
+    pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
+        self.neighbours.yield_core(filled)
     }
 
     /// Whether strangers want the cores, so that who waits had better sleep at once.
@@ -210,10 +203,16 @@ impl<P: Platform> Idle<P> {
         self.neighbours.are_about(now)
     }
 
-    /// A thread that waits runs again, `now`, and was to run at `due`; whether a stranger has
-    /// come between.
-    pub(crate) fn notice_strangers(&self, due: u64, now: u64) -> bool {
-        self.neighbours.notice(due, now)
+    /// A thread that waits runs again, `now`, and had something to do since `due`: a stranger may
+    /// have come between. `filled`: as in [`yield_core`](Self::yield_core).
+    pub(crate) fn notice_strangers(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
+        self.neighbours.notice(due, now, filled);
+    }
+
+    /// Whether a stranger was ever seen.
+    #[cfg(test)]
+    pub(super) fn have_noticed_strangers(&self) -> bool {
+        self.neighbours.were_noticed()
     }
 
     /// Whether `worker` may spin for a loop.
@@ -278,17 +277,14 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// Whoever is first awake after a wake-up has measured it.
-    pub(super) fn learn_wake(&self) {
-        let woken_at = self.costs.woken_at.swap(0, Ordering::Relaxed);
-        if woken_at != 0 {
-            let now = P::now();
-            self.notice_strangers(woken_at, now);
-            // A worker that could not run for long after its wake-up says
-            // something about the machine's load, not about its wake-up.
-            let bound = P::duration_to_ticks(Duration::from_micros(200));
-            average(&self.costs.wake, now.saturating_sub(woken_at).min(bound));
-        }
+    /// A worker runs that was roused at `roused_at`: it has measured what that takes.
+    pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
+        let now = P::now();
+        self.notice_strangers(roused_at, now, filled);
+        // A worker that could not run for long after its wake-up says
+        // something about the machine's load, not about its wake-up.
+        let bound = P::duration_to_ticks(Duration::from_micros(200));
+        average(&self.costs.wake, now.saturating_sub(roused_at).min(bound));
     }
 }
 

@@ -74,6 +74,13 @@ pub trait Scan {
     /// Whether the worker may take anything; if not, it waits for a stolen job,
     /// and takes descendants of that.
     fn is_free(&self) -> bool;
+
+    /// Whether at some time `since` then the pool's threads may have had work for all of its
+    /// cores, as a hint: a thread that is late may have waited for one of them.
+    fn has_filled_cores(&self, since: u64) -> bool {
+        let _ = since;
+        false
+    }
 }
 
 /// How the idle workers of a pool wait for jobs and are woken: part of the pool's

@@ -191,8 +191,8 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         let seen = scan.seen();
         let now = P::now();
         if idle.due != 0 {
-            self.idle
-                .notice_strangers(std::mem::take(&mut idle.due), now);
+            let due = std::mem::take(&mut idle.due);
+            (self.idle).notice_strangers(due, now, |since| scan.has_filled_cores(since));
         }
         let alone = !self.idle.strangers_are_about(now);
         let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_rhythm(worker);
@@ -210,7 +210,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         let yields = self.is_overfull() || self.idle.waiting_callers() > 0;
         if now < idle.until && idle.after == After::Looking && yields {
             // Somebody else needs the core, or will in a moment.
-            if self.idle.yield_core() {
+            if self.idle.yield_core(|since| scan.has_filled_cores(since)) {
                 if self.idle.events.seen() != seen {
                     idle.came(Woken::Spinning);
                 }
@@ -273,7 +273,9 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             None => self.sleep(worker, latch, scan, None),
         };
         let called = sleep.was_called();
-        self.idle.learn_wake();
+        if let Some(roused_at) = self.beds.roused_at(worker) {
+            (self.idle).learn_wake(roused_at, |since| scan.has_filled_cores(since));
+        }
         *idle = Looking {
             after: After::Sleeping,
             woken: Some(Woken::Sleeping),

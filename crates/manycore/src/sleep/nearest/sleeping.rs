@@ -134,7 +134,7 @@ impl<P: Platform> Nearest<P> {
         }
         let parker = self.beds.parker(worker);
         let free = scan.is_free();
-        parker.lie_down();
+        self.beds.lie_down(worker);
         if !latch.announce_sleep() {
             sleep.reason = parker.rise();
             return sleep;
