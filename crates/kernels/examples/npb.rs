@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     } = Arguments::read(std::env::args().skip(1).collect())?;
 
     let start = Instant::now();
-    let program = npb.program::<Native>(class);
+    let program = npb.on_this_machine(class);
     println!(
         "{npb} {class}: data in {:.3} s",
         start.elapsed().as_secs_f64()
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     report(&*program, &ways, time, waits)?;
     drop(program);
 
-    let program = npb.program::<Native>(class);
+    let program = npb.on_this_machine(class);
     let pool = Pool::builder().threads(ranks).build()?;
     let mut loops = Looped::on(&pool);
     let start = Instant::now();

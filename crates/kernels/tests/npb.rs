@@ -193,7 +193,7 @@ unsafe impl Worksharing for Recorder {
 fn what_is_run_is_what_was_declared() {
     let recorded = |npb: Npb, class| {
         let mut recorder = Recorder(Vec::new());
-        let program = npb.program::<Native>(class);
+        let program = npb.on_this_machine(class);
         // SAFETY: run once, by this thread, which looks at it when that is over.
         unsafe { program.run(&mut recorder) };
         program.verify().unwrap();
@@ -240,7 +240,7 @@ fn declarations_of_all_classes() {
 #[test]
 fn a_program_that_has_not_run_does_not_verify() {
     for npb in Npb::ALL {
-        let error = npb.program::<Native>(Class::S).verify().unwrap_err();
+        let error = npb.on_this_machine(Class::S).verify().unwrap_err();
         println!("{error}");
         assert!(error.to_string().contains("; expected "));
     }

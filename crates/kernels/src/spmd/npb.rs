@@ -2,7 +2,7 @@
 
 use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Program};
 use crate::names::by_name;
-use manycore_platform::Platform;
+use manycore_platform::{Native, Platform};
 
 /// A program of the NAS parallel benchmarks.
 ///
@@ -10,7 +10,7 @@ use manycore_platform::Platform;
 /// use manycore_kernels::spmd::{Alone, Class, Npb, Ranked, Sums};
 /// use manycore_platform::Native;
 ///
-/// let cg = "cg".parse::<Npb>()?.program::<Native>(Class::S);
+/// let cg = "cg".parse::<Npb>()?.on_this_machine(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
 /// // SAFETY: a team of one, whose sums nobody else has.
 /// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
@@ -54,6 +54,18 @@ impl Npb {
             Self::Cg => Box::new(Cg::<P>::new(class)),
             Self::Ft => Box::new(Ft::<P>::new(class)),
         }
+    }
+
+    /// [`program`](Self::program) for this machine. Compiled once, not once for each program that
+    /// uses it.
+    ///
+    /// ```
+    /// use manycore_kernels::spmd::{Class, Npb};
+    /// assert!(Npb::Cg.on_this_machine(Class::S).grains() > 0);
+    /// ```
+    #[must_use]
+    pub fn on_this_machine(self, class: Class) -> Box<dyn Program> {
+        self.program::<Native>(class)
     }
 
     /// What the program does, without data.
