@@ -83,6 +83,13 @@ impl Engine {
             return;
         };
         let at = at.min(until.max(port.clock));
+        self.spun(core, word, at);
+        self.agenda.go_on(&mut self.ports[core as usize]);
+    }
+
+    /// The core has spun on a word until `at`, and does not go on.
+    fn spun(&mut self, core: u32, word: u64, at: u64) {
+        let port = &mut self.ports[core as usize];
         let from = port.clock;
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
@@ -91,7 +98,6 @@ impl Engine {
             let name = self.lines.name_at(word);
             self.record_named(core, Activity::Spin, from, at, name);
         }
-        self.agenda.go_on(&mut self.ports[core as usize]);
     }
 
     /// Ends the spinning of a thread that is put aside at `at`.
@@ -100,12 +106,9 @@ impl Engine {
         let Mode::Spinning { word, .. } = port.mode else {
             return;
         };
-        let from = port.clock;
-        let at = at.max(from);
-        port.pass_until(Activity::Spin, at);
-        port.mode = Mode::Running;
+        let at = at.max(port.clock);
         port.plan = port.plan.wrapping_add(1);
-        self.lines.spin(word, at - from);
+        self.spun(core, word, at);
         self.memory.unwatch(self.line_at(word), core);
     }
 
