@@ -9,6 +9,7 @@
 use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
+use super::thread::{DISTURBED, State, Wait};
 use crate::account::Activity;
 use crate::os::ThreadId;
 
@@ -35,8 +36,18 @@ impl Engine {
         true
     }
 
-    /// The thread looks again soon, if it spins: `core` has done something that concerns it.
+    /// The thread looks again soon, if it spins or sleeps on a futex: `core` has done something that
+    /// concerns it.
     pub(crate) fn disturb(&mut self, core: u32, thread: ThreadId) {
+        if let State::Blocked(Wait::Futex { address }) = self.threads[thread as usize].state {
+            self.futexes.remove(address, thread);
+            // How a guest tells it from a wake-up.
+            self.threads[thread as usize].reply.value = DISTURBED;
+            let at = self.ports[core as usize].clock;
+            self.wake_thread(thread, core, at);
+            self.set_horizon(core);
+            return;
+        }
         let at = self.ports[core as usize].clock + self.lookahead;
         let mut ports = self.ports.iter();
         let Some(port) = ports.find(|port| port.thread == Some(thread)) else {

@@ -29,8 +29,8 @@ pub(super) struct Laps {
     /// The clock at the first lap, and the instructions that the hart had executed.
     since: u64,
     retired: u64,
-    /// What the last [`FIRST`] laps took, if there was no break in them.
-    measured: Option<u64>,
+    /// What the last laps took, if there was no break in them.
+    measured: Option<Pace>,
     pace: Option<Pace>,
     /// The hart waits, and the loop may count.
     parked: Option<Option<Counted>>,
@@ -46,23 +46,20 @@ impl Laps {
     }
 
     /// How long a lap of `length` instructions takes, at the end of some laps, which are the start
-    /// of others. Laps count only if [`FIRST`] of them and as many before took the same time:
-    /// else a line was late, or the hart was put aside. And only if there is nothing else in
-    /// between: the loop may have been left, and begun again much later.
-    fn measure(&mut self, now: u64, retired: u64, length: usize) -> Option<Pace> {
-        let (cycles, count) = (now - self.since, self.count);
-        let whole = retired - self.retired == u64::from(count) * length as u64;
+    /// of others. A pace counts only if [`FIRST`] laps and as many before took the same: else a
+    /// line was late, or the hart was put aside. And only if there is nothing else in between: the
+    /// loop may have been left, and begun again much later. Laps are told by their instructions,
+    /// as one in which the hart was suspended is not counted.
+    fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
+        let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);
-        if !whole {
+        let laps = executed / length;
+        if executed % length != 0 {
             (self.measured, self.pace) = (None, None);
-        } else if self.pace.is_none() && count == FIRST {
-            let before = self.measured.replace(cycles);
-            self.pace = before
-                .filter(|before| before.abs_diff(cycles) <= 1)
-                .map(|before| Pace {
-                    cycles: (before + cycles).max(1),
-                    laps: 2 * u64::from(FIRST),
-                });
+        } else if self.pace.is_none() && laps >= FIRST.into() {
+            let new = Pace { cycles, laps };
+            let before = self.measured.replace(new);
+            self.pace = before.and_then(|before| before.with(new));
         }
         self.pace
     }
@@ -85,6 +82,15 @@ struct Pace {
 }
 
 impl Pace {
+    /// Of these laps and those, if they took the same but for a cycle.
+    fn with(self, other: Self) -> Option<Self> {
+        let difference = (self.cycles * other.laps).abs_diff(other.cycles * self.laps);
+        (difference <= self.laps.max(other.laps)).then(|| Self {
+            cycles: (self.cycles + other.cycles).max(1),
+            laps: self.laps + other.laps,
+        })
+    }
+
     fn cycles_of(self, laps: u64) -> u64 {
         let cycles = u128::from(laps) * u128::from(self.cycles) / u128::from(self.laps);
         u64::try_from(cycles).unwrap_or(u64::MAX)
@@ -153,7 +159,7 @@ pub(super) fn lap<M: Machine>(
         return false;
     }
     let now = machine.cycles();
-    let pace = laps.measure(now, hart.retired, body.len());
+    let pace = laps.measure(now, hart.retired, body.len() as u64);
     laps.look_at = (laps.look_at * 2).min(RAREST);
     let Some((place, counter)) = fixed(hart, space, body) else {
         return false;
