@@ -36,8 +36,8 @@ impl Engine {
         true
     }
 
-    /// The thread looks again soon, if it spins or sleeps on a futex: `core` has done something that
-    /// concerns it.
+    /// The thread looks again soon, if it spins or sleeps on a futex: `core` has done something
+    /// that concerns it.
     pub(crate) fn disturb(&mut self, core: u32, thread: ThreadId) {
         if let State::Blocked(Wait::Futex { address }) = self.threads[thread as usize].state {
             self.futexes.remove(address, thread);

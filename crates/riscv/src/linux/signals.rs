@@ -1,8 +1,8 @@
 //! Signals, as far as threads send them to each other, timers send them and faults raise them.
 //!
 //! A thread takes a signal between two blocks of instructions, or when it leaves the kernel. A
-//! signal ends its wait in a spin loop, and in the kernel (`waits`). A thread that computes needs no
-//! more than to look when it is resumed: the machine suspends it before others send anything.
+//! signal ends its wait in a spin loop, and in the kernel (`waits`). A thread that computes needs
+//! no more than to look when it is resumed: the machine suspends it before others send anything.
 
 use super::errno::{EFAULT, EINVAL, ENOMEM, EPERM, ESRCH, Value};
 use super::task::{Outcome, Task};

@@ -1,10 +1,11 @@
 //! Waits in the kernel, and how signals end them.
 //!
 //! A thread sleeps on a word of memory, or on one that no program has, until it is woken, its time
-//! is over, or a signal comes that it takes. Then its handler runs, and the call returns `EINTR`, or
-//! is made again. A signal without a handler that does not kill is dropped, and the wait goes on.
+//! is over, or a signal comes that it takes. Then its handler runs, and the call returns `EINTR`,
+//! or is made again. A signal without a handler that does not kill is dropped, and the wait goes
+//! on.
 
-use super::errno::{EAGAIN, EINTR, EINVAL, Errno};
+use super::errno::{EAGAIN, EINTR, Errno};
 use super::signals::{Signal, bits};
 use super::task::{Outcome, Phase, Task, TaskState, errno};
 use super::world::Wake;
@@ -230,12 +231,5 @@ impl Task {
         let rest = self.deadline.map_or(0, |end| end.saturating_sub(now));
         // A pointer that is wrong is the program's loss: the wait is over in any case.
         let _ = process.write_time(to, rest);
-    }
-}
-
-impl Process {
-    /// `sched_setscheduler` and what tells of it: one policy, without priorities.
-    pub(super) fn policy(&mut self, wanted: u64) -> Result<u64, Errno> {
-        if wanted == 0 { Ok(0) } else { Err(EINVAL) }
     }
 }
