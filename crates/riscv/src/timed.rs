@@ -88,6 +88,7 @@ impl Guest for TimedTask {
         };
         let process = &mut *shared.process.borrow_mut();
         if starts {
+            process.wake_all();
             for other in shared.others.take() {
                 let number = other.number();
                 let cores = process.cores_of(number).to_vec();

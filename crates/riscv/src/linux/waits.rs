@@ -150,6 +150,13 @@ impl Process {
         Ok(0)
     }
 
+    /// No thread sleeps any more: another machine goes on, where each makes its call again.
+    pub(crate) fn wake_all(&mut self) {
+        for thread in self.threads.values_mut() {
+            thread.asleep_to = 0;
+        }
+    }
+
     /// Whether a signal that is sent to a thread ends its sleep, if it sleeps.
     pub(super) fn ends_sleep(&self, thread: u32, signal: Signal) -> bool {
         let thread = self.threads.get(&thread);
