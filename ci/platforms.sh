@@ -128,6 +128,9 @@ if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc 
         test_runtime $arm "${emulated[@]}" -- "${same[@]}" --skip cannot_start
         cargo test --quiet --target $arm -p manycore-team --lib --tests -- "${same[@]}"
         say "$arm, emulated: all tests but the model checks, and those of sandboxes and quotas"
+        # Another processor, and other floating point than this machine's: the same simulations.
+        cargo test --quiet --target $arm -p manycore-riscv --lib -- same_on_every_host
+        say "$arm, emulated: the hashes that were made on x86-64"
     fi
 else
     skip "$arm: no qemu-user, no cross linker, or no target"

@@ -5,7 +5,7 @@
 
 use crate::error::RunError;
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World};
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::guest::{Answer, Operation, Width, apply};
@@ -37,7 +37,7 @@ pub(crate) struct Functional {
     places: BTreeMap<u32, u32>,
     /// The running task sleeps from now on.
     sleeps: bool,
-    late: BTreeMap<u32, bool>,
+    woken: BTreeMap<u32, Wake>,
 }
 
 /// A program that goes on on another machine.
@@ -65,7 +65,7 @@ impl Functional {
             joiners: Vec::new(),
             places: BTreeMap::new(),
             sleeps: false,
-            late: BTreeMap::new(),
+            woken: BTreeMap::new(),
         }
     }
 
@@ -111,7 +111,7 @@ impl Functional {
                 }
                 TaskState::Ended => {
                     for joiner in std::mem::take(&mut self.joiners) {
-                        self.wake(joiner, false);
+                        self.wake(joiner, Wake::Called);
                     }
                 }
                 TaskState::Suspended if self.sleeps => {
@@ -130,11 +130,10 @@ impl Functional {
     fn hand_over(self) -> Handover {
         let mut tasks: BTreeMap<u32, Task> = self.ready.into_iter().collect();
         for (handle, task) in &mut tasks {
-            task.hand_over(None, self.late.get(handle) == Some(&true));
+            task.hand_over(false, self.woken.get(handle).copied());
         }
         for (handle, mut task) in self.blocked {
-            let until = self.sleepers.get(&handle);
-            task.hand_over(until.map(|&(_, until)| until), false);
+            task.hand_over(self.sleepers.contains_key(&handle), None);
             tasks.insert(handle, task);
         }
         Handover {
@@ -143,9 +142,9 @@ impl Functional {
         }
     }
 
-    fn wake(&mut self, handle: u32, late: bool) {
+    fn wake(&mut self, handle: u32, by: Wake) {
         self.sleepers.remove(&handle);
-        self.late.insert(handle, late);
+        self.woken.insert(handle, by);
         if let Some(task) = self.blocked.remove(&handle) {
             self.ready.push_back((handle, task));
         }
@@ -166,7 +165,7 @@ impl Functional {
             .map(|(&handle, _)| handle)
             .collect();
         for handle in late {
-            self.wake(handle, true);
+            self.wake(handle, Wake::Late);
         }
     }
 
@@ -180,7 +179,7 @@ impl Functional {
             return false;
         };
         self.clock = self.clock.max(until);
-        self.wake(handle, true);
+        self.wake(handle, Wake::Late);
         true
     }
 }
@@ -257,8 +256,8 @@ impl World for Functional {
         self.sleeps = true;
     }
 
-    fn timed_out(&mut self) -> bool {
-        self.late.remove(&self.running) == Some(true)
+    fn woken(&mut self) -> Wake {
+        self.woken.remove(&self.running).unwrap_or(Wake::Called)
     }
 
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64 {
@@ -268,7 +267,7 @@ impl World for Functional {
             .take(count as usize)
             .collect();
         for &handle in &there {
-            self.wake(handle, false);
+            self.wake(handle, Wake::Called);
         }
         there.len() as u64
     }
@@ -281,8 +280,11 @@ impl World for Functional {
         handle
     }
 
-    fn disturb(&mut self, _: u32) {
-        // Whoever waits looks again in its next slice.
+    fn disturb(&mut self, handle: u32) {
+        // Whoever waits in a loop looks again in its next slice.
+        if self.sleepers.contains_key(&handle) {
+            self.wake(handle, Wake::Disturbed);
+        }
     }
 
     fn join(&mut self, _: u32) -> bool {

@@ -1,7 +1,7 @@
 //! The simulated chip under a program: each access goes through its caches.
 
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, World};
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World};
 use crate::memory::Place;
 use crate::network::{self, Latched};
 use crate::region::{Mark, Moment, Regions};
@@ -88,6 +88,7 @@ impl Guest for TimedTask {
         };
         let process = &mut *shared.process.borrow_mut();
         if starts {
+            process.wake_all();
             for other in shared.others.take() {
                 let number = other.number();
                 let cores = process.cores_of(number).to_vec();
@@ -191,8 +192,14 @@ impl World for Timed<'_, '_> {
         self.core.futex_wait(physical, cycles);
     }
 
-    fn timed_out(&mut self) -> bool {
-        self.core.timed_out()
+    fn woken(&mut self) -> Wake {
+        if self.core.timed_out() {
+            Wake::Late
+        } else if self.core.disturbed() {
+            Wake::Disturbed
+        } else {
+            Wake::Called
+        }
     }
 
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64 {

@@ -4,7 +4,7 @@
 use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
-use super::thread::{State, Wait};
+use super::thread::{LATE, State, Wait};
 use crate::account::Activity;
 use crate::core_set::CoreSet;
 use crate::os::{Placement, ThreadId};
@@ -291,7 +291,7 @@ impl Engine {
         if let State::Blocked(Wait::Futex { address }) = this.state {
             self.futexes.remove(address, thread);
             // How a guest tells it from a wake-up.
-            self.threads[thread as usize].reply.value = 1;
+            self.threads[thread as usize].reply.value = LATE;
             self.wake_thread(thread, 0, at);
         }
     }

@@ -41,7 +41,7 @@ pub(crate) use asks::Asked;
 pub use error::{SimulationError, Waiting};
 pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
-pub(crate) use thread::{Body, Progress, Reply, Thread};
+pub(crate) use thread::{Body, DISTURBED, LATE, Progress, Reply, Thread};
 
 use crate::account::{Activity, Census, Lines, Name, Segment, Source, Spans, Taken, Timeline};
 use crate::config::{Config, Writes};

@@ -9,6 +9,7 @@
 use super::Engine;
 use super::agenda::Event;
 use super::port::Mode;
+use super::thread::{DISTURBED, State, Wait};
 use crate::account::Activity;
 use crate::os::ThreadId;
 
@@ -35,8 +36,18 @@ impl Engine {
         true
     }
 
-    /// The thread looks again soon, if it spins: `core` has done something that concerns it.
+    /// The thread looks again soon, if it spins or sleeps on a futex: `core` has done something
+    /// that concerns it.
     pub(crate) fn disturb(&mut self, core: u32, thread: ThreadId) {
+        if let State::Blocked(Wait::Futex { address }) = self.threads[thread as usize].state {
+            self.futexes.remove(address, thread);
+            // How a guest tells it from a wake-up.
+            self.threads[thread as usize].reply.value = DISTURBED;
+            let at = self.ports[core as usize].clock;
+            self.wake_thread(thread, core, at);
+            self.set_horizon(core);
+            return;
+        }
         let at = self.ports[core as usize].clock + self.lookahead;
         let mut ports = self.ports.iter();
         let Some(port) = ports.find(|port| port.thread == Some(thread)) else {
@@ -83,6 +94,13 @@ impl Engine {
             return;
         };
         let at = at.min(until.max(port.clock));
+        self.spun(core, word, at);
+        self.agenda.go_on(&mut self.ports[core as usize]);
+    }
+
+    /// The core has spun on a word until `at`, and does not go on.
+    fn spun(&mut self, core: u32, word: u64, at: u64) {
+        let port = &mut self.ports[core as usize];
         let from = port.clock;
         port.pass_until(Activity::Spin, at);
         port.mode = Mode::Running;
@@ -91,7 +109,6 @@ impl Engine {
             let name = self.lines.name_at(word);
             self.record_named(core, Activity::Spin, from, at, name);
         }
-        self.agenda.go_on(&mut self.ports[core as usize]);
     }
 
     /// Ends the spinning of a thread that is put aside at `at`.
@@ -100,12 +117,9 @@ impl Engine {
         let Mode::Spinning { word, .. } = port.mode else {
             return;
         };
-        let from = port.clock;
-        let at = at.max(from);
-        port.pass_until(Activity::Spin, at);
-        port.mode = Mode::Running;
+        let at = at.max(port.clock);
         port.plan = port.plan.wrapping_add(1);
-        self.lines.spin(word, at - from);
+        self.spun(core, word, at);
         self.memory.unwatch(self.line_at(word), core);
     }
 

@@ -62,6 +62,10 @@ pub(crate) struct Thread {
     pub(crate) joiners: Vec<ThreadId>,
 }
 
+/// The answer to a sleep that ended by its time, and to one that [`Engine::disturb`] ended.
+pub(crate) const LATE: u64 = 1;
+pub(crate) const DISTURBED: u64 = 2;
+
 /// An answer to an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reply {

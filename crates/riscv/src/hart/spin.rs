@@ -26,20 +26,48 @@ pub(super) struct Laps {
     head: u64,
     count: u32,
     look_at: u32,
-    /// The clock at the first lap.
+    /// The clock at the first lap, and the instructions that the hart had executed.
     since: u64,
-    parked: Option<Parked>,
+    retired: u64,
+    /// What the last laps took, if there was no break in them.
+    measured: Option<Pace>,
+    pace: Option<Pace>,
+    /// The hart waits, and the loop may count.
+    parked: Option<Option<Counted>>,
 }
 
 impl Laps {
     pub(super) fn is_parked(&self) -> bool {
         self.parked.is_some()
     }
+
+    fn start(&mut self, now: u64, retired: u64) {
+        (self.count, self.since, self.retired) = (0, now, retired);
+    }
+
+    /// How long a lap of `length` instructions takes, at the end of some laps, which are the start
+    /// of others. A pace counts only if [`FIRST`] laps and as many before took the same: else a
+    /// line was late, or the hart was put aside. And only if there is nothing else in between: the
+    /// loop may have been left, and begun again much later. Laps are told by their instructions,
+    /// as one in which the hart was suspended is not counted.
+    fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
+        let (cycles, executed) = (now - self.since, retired - self.retired);
+        self.start(now, retired);
+        let laps = executed / length;
+        if executed % length != 0 {
+            (self.measured, self.pace) = (None, None);
+        } else if self.pace.is_none() && laps >= FIRST.into() {
+            let new = Pace { cycles, laps };
+            let before = self.measured.replace(new);
+            self.pace = before.and_then(|before| before.with(new));
+        }
+        self.pace
+    }
 }
 
 /// A wait in a loop that counts.
-struct Parked {
-    counter: Option<Counter>,
+struct Counted {
+    counter: Counter,
     pace: Pace,
     since: u64,
     /// The most laps that it may have gone by: a hart that was put aside meanwhile made none.
@@ -54,6 +82,15 @@ struct Pace {
 }
 
 impl Pace {
+    /// Of these laps and those, if they took the same but for a cycle.
+    fn with(self, other: Self) -> Option<Self> {
+        let difference = (self.cycles * other.laps).abs_diff(other.cycles * self.laps);
+        (difference <= self.laps.max(other.laps)).then(|| Self {
+            cycles: (self.cycles + other.cycles).max(1),
+            laps: self.laps + other.laps,
+        })
+    }
+
     fn cycles_of(self, laps: u64) -> u64 {
         let cycles = u128::from(laps) * u128::from(self.cycles) / u128::from(self.laps);
         u64::try_from(cycles).unwrap_or(u64::MAX)
@@ -111,11 +148,10 @@ pub(super) fn lap<M: Machine>(
     if laps.head != hart.pc {
         *laps = Laps {
             head: hart.pc,
-            count: 0,
             look_at: FIRST,
-            since: machine.cycles(),
-            parked: None,
+            ..Laps::default()
         };
+        laps.start(machine.cycles(), hart.retired);
         return false;
     }
     laps.count += 1;
@@ -123,32 +159,38 @@ pub(super) fn lap<M: Machine>(
         return false;
     }
     let now = machine.cycles();
-    let pace = Pace {
-        cycles: (now - laps.since).max(1),
-        laps: laps.count.into(),
-    };
+    let pace = laps.measure(now, hart.retired, body.len() as u64);
     laps.look_at = (laps.look_at * 2).min(RAREST);
-    laps.count = 0;
-    laps.since = now;
     let Some((place, counter)) = fixed(hart, space, body) else {
         return false;
     };
-    let free = counter.map(|counter| free_laps(hart, body, counter));
-    if free.is_some_and(|free| free < u64::from(FIRST)) {
-        return false;
-    }
-    let cycles = free.map(|free| pace.cycles_of(free - 1));
+    let counted = match counter {
+        None => None,
+        Some(counter) => {
+            let Some(pace) = pace else {
+                hart.laps.look_at = FIRST;
+                return false;
+            };
+            let free = free_laps(hart, body, counter);
+            if free < u64::from(FIRST) {
+                return false;
+            }
+            Some(Counted {
+                counter,
+                pace,
+                since: now,
+                free: free - 1,
+            })
+        }
+    };
+    let cycles = counted
+        .as_ref()
+        .map(|counted| counted.pace.cycles_of(counted.free));
     if !watch(hart, machine, place, cycles) {
         return false;
     }
-    let laps = &mut hart.laps;
-    laps.look_at = 1;
-    laps.parked = Some(Parked {
-        counter,
-        pace,
-        since: now,
-        free: free.map_or(0, |free| free - 1),
-    });
+    hart.laps.look_at = 1;
+    hart.laps.parked = Some(counted);
     true
 }
 
@@ -157,13 +199,11 @@ pub(super) fn resume<M: Machine>(hart: &mut Hart, machine: &M) {
     let Some(parked) = hart.laps.parked.take() else {
         return;
     };
-    hart.laps.since = machine.cycles();
-    hart.laps.count = 0;
-    let laps = parked
-        .pace
-        .laps_in(machine.cycles() - parked.since)
-        .min(parked.free);
-    if let Some(counter) = parked.counter {
+    let now = machine.cycles();
+    hart.laps.start(now, hart.retired);
+    if let Some(counted) = parked {
+        let laps = counted.pace.laps_in(now - counted.since).min(counted.free);
+        let counter = counted.counter;
         let value = counter.after(hart.get(counter.register), laps);
         hart.set(counter.register, value);
     }

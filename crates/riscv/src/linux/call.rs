@@ -1,6 +1,7 @@
 //! System calls by number.
 
-use super::errno::{EINVAL, ENOSYS, ENOTTY, ESRCH, Errno};
+use super::errno::{EINVAL, ENOSYS, ENOTTY, EPIPE, ESRCH, Errno};
+use super::signals::PIPE;
 use super::task::{Outcome, Task};
 use super::{PROCESS, Process, World};
 
@@ -37,23 +38,25 @@ calls! {
     17 getcwd, 23 dup, 24 dup3, 25 fcntl, 29 ioctl, 34 mkdirat, 35 unlinkat, 46 ftruncate,
     48 faccessat, 49 chdir, 56 openat, 57 close, 59 pipe2, 61 getdents64, 62 lseek, 63 read,
     64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 73 ppoll, 78 readlinkat, 79 newfstatat,
-    80 fstat, 82 fsync, 93 exit, 94 exit_group, 96 set_tid_address, 98 futex,
-    99 set_robust_list, 101 nanosleep, 107 timer_create, 108 timer_gettime,
+    80 fstat, 82 fsync, 93 exit, 94 exit_group, 96 set_tid_address, 98 futex, 99 set_robust_list,
+    101 nanosleep, 102 getitimer, 103 setitimer, 107 timer_create, 108 timer_gettime,
     109 timer_getoverrun, 110 timer_settime, 111 timer_delete, 113 clock_gettime, 114 clock_getres,
-    115 clock_nanosleep, 122 sched_setaffinity, 123 sched_getaffinity, 124 sched_yield,
-    129 kill, 130 tkill, 131 tgkill, 132 sigaltstack, 134 rt_sigaction, 135 rt_sigprocmask,
-    138 rt_sigqueueinfo, 139 rt_sigreturn, 153 times, 160 uname, 163 getrlimit, 165 getrusage,
-    166 umask, 167 prctl,
+    115 clock_nanosleep, 118 sched_setparam, 119 sched_setscheduler, 120 sched_getscheduler,
+    121 sched_getparam, 122 sched_setaffinity, 123 sched_getaffinity, 124 sched_yield,
+    125 sched_get_priority_max, 126 sched_get_priority_min, 129 kill, 130 tkill, 131 tgkill,
+    132 sigaltstack, 133 rt_sigsuspend, 134 rt_sigaction, 135 rt_sigprocmask, 136 rt_sigpending,
+    137 rt_sigtimedwait, 138 rt_sigqueueinfo, 139 rt_sigreturn, 141 getpriority, 153 times,
+    155 getpgid, 156 getsid, 160 uname, 163 getrlimit, 165 getrusage, 166 umask, 167 prctl,
     168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid, 175 geteuid, 176 getgid,
     177 getegid, 178 gettid, 179 sysinfo, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap,
     226 mprotect, 233 madvise, 240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 261 prlimit64,
-    276 renameat2, 278 getrandom,
-    283 membarrier, 291 statx,
+    276 renameat2, 278 getrandom, 283 membarrier, 291 statx,
 }
 
 /// Calls that the C library asks for and does without: they are not there.
-const OPTIONAL: [u64; 8] = [
+const OPTIONAL: [u64; 9] = [
     100, // get_robust_list
+    198, // socket: of a server for names of users and hosts
     236, // get_mempolicy
     258, // riscv_hwprobe
     293, // rseq
@@ -92,6 +95,9 @@ impl Process {
             nanosleep => return self.nap(task, world, [0, 0, a, b]),
             clock_nanosleep => return self.nap(task, world, [a, b, c, d]),
             ppoll => return self.sleep_without_files(task, world, b, c),
+            rt_sigsuspend => return self.suspend(task, world, a),
+            rt_sigtimedwait => return self.await_signal(task, world, [a, b, c]),
+            read | readv if self.files.awaits_writer(a) => return self.await_pipe(task, world),
             sched_setaffinity => {
                 return self
                     .set_affinity(task, world, a, b, c)
@@ -108,12 +114,27 @@ impl Process {
                 task.clear = a;
                 Ok(task.number.into())
             }
-            // `set_robust_list`: mutexes of a thread that dies with them stay locked.
-            set_robust_list | riscv_flush_icache | membarrier if call != membarrier || a != 0 => {
+            set_robust_list => {
+                if let Some(thread) = self.threads.get_mut(&task.number) {
+                    thread.robust = a;
+                }
                 Ok(0)
             }
             // No command of `membarrier` is needed: the machine keeps its order.
-            membarrier => Ok(0),
+            riscv_flush_icache | membarrier => Ok(0),
+            rt_sigpending => self.tell_pending(task, a),
+            // One policy, without priorities.
+            sched_setscheduler if b != 0 => Err(EINVAL),
+            sched_setscheduler | sched_setparam => Ok(0),
+            sched_getscheduler => Ok(0),
+            sched_getparam => self.space.write_u32(b, 0).map(|()| 0).map_err(Errno::from),
+            sched_get_priority_max => Ok(if matches!(a, 1 | 2) { 99 } else { 0 }),
+            sched_get_priority_min => Ok(u64::from(matches!(a, 1 | 2))),
+            // The kernel's form of a nice value of 0.
+            getpriority => Ok(20),
+            getpgid | getsid => Ok(PROCESS.into()),
+            setitimer => self.set_interval(world, a, b, c),
+            getitimer => self.tell_interval(world, a, b),
             getpid => Ok(PROCESS.into()),
             getppid => Ok(1),
             gettid => Ok(task.number.into()),
@@ -163,6 +184,13 @@ impl Process {
             getrlimit => self.limits(a, b),
             _ => self.file_call(call, arguments, world),
         };
+        match call {
+            write | writev if done == Err(EPIPE) => {
+                let _ = self.send(world, task.number.into(), PIPE.0);
+            }
+            write | writev | close | dup3 if self.files.has_pipes() => Self::wake_readers(world),
+            _ => {}
+        }
         done.into()
     }
 
@@ -193,7 +221,7 @@ impl Process {
             dup => self.files.duplicate(a, 0),
             dup3 => self.files.duplicate_to(a, b),
             fcntl => self.files.control(a, b, c),
-            pipe2 => self.make_pipe(a),
+            pipe2 => self.make_pipe(a, b),
             newfstatat => self.stat_at(world, a, b, c, d),
             fstat => self.stat_file(a, b),
             statx => self.stat_extended(world, a, b, c, e),

@@ -8,6 +8,7 @@ pub(crate) struct Errno(pub(crate) i32);
 
 pub(crate) const EPERM: Errno = Errno(1);
 pub(crate) const ENOENT: Errno = Errno(2);
+pub(crate) const EINTR: Errno = Errno(4);
 pub(crate) const ESRCH: Errno = Errno(3);
 pub(crate) const EBADF: Errno = Errno(9);
 pub(crate) const EAGAIN: Errno = Errno(11);
@@ -20,6 +21,7 @@ pub(crate) const EINVAL: Errno = Errno(22);
 pub(crate) const EMFILE: Errno = Errno(24);
 pub(crate) const ENOTTY: Errno = Errno(25);
 pub(crate) const ESPIPE: Errno = Errno(29);
+pub(crate) const EPIPE: Errno = Errno(32);
 pub(crate) const ERANGE: Errno = Errno(34);
 pub(crate) const ENAMETOOLONG: Errno = Errno(36);
 pub(crate) const ENOSYS: Errno = Errno(38);

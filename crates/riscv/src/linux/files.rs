@@ -1,13 +1,13 @@
 //! Files that are open, and how they are read and written.
 
-use super::errno::{EBADF, EINVAL, EMFILE, ENODEV, ENOTDIR, ESPIPE, Errno, Value};
-use std::cell::RefCell;
+use super::errno::{EAGAIN, EBADF, EINVAL, EMFILE, ENODEV, ENOTDIR, EPIPE, ESPIPE, Errno, Value};
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// What a number stands for.
 #[derive(Clone)]
@@ -29,11 +29,47 @@ pub(super) enum Open {
         path: PathBuf,
         rest: Rc<RefCell<Option<VecDeque<Entry>>>>,
     },
-    /// An end of a pipe between threads.
-    Pipe {
-        bytes: Rc<RefCell<VecDeque<u8>>>,
-        reads: bool,
-    },
+    Pipe(PipeEnd),
+}
+
+/// An end of a pipe between threads. A pipe is never full.
+#[derive(Clone)]
+pub(super) struct PipeEnd {
+    bytes: Rc<RefCell<VecDeque<u8>>>,
+    reads: bool,
+    /// This end, with its flags, as long as a number stands for it; and the other one.
+    flags: Rc<Cell<u64>>,
+    other: Weak<Cell<u64>>,
+}
+
+const NON_BLOCKING: u64 = 0o4000;
+
+impl PipeEnd {
+    /// What is read from, and what is written to.
+    pub(super) fn pair(flags: u64) -> [Self; 2] {
+        let bytes = Rc::default();
+        let [reader, writer] = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
+        let end = |reads, flags: &Rc<_>, other| Self {
+            bytes: Rc::clone(&bytes),
+            reads,
+            flags: Rc::clone(flags),
+            other: Rc::downgrade(other),
+        };
+        [end(true, &reader, &writer), end(false, &writer, &reader)]
+    }
+
+    fn is_alone(&self) -> bool {
+        self.other.strong_count() == 0
+    }
+
+    fn is_blocking(&self) -> bool {
+        self.flags.get() & NON_BLOCKING == 0
+    }
+
+    /// Nothing is there to be read, but may come.
+    fn awaits(&self) -> bool {
+        self.reads && !self.is_alone() && self.bytes.borrow().is_empty()
+    }
 }
 
 /// A folder's entry.
@@ -78,6 +114,16 @@ impl Files {
         self.get(number).map(|_| ())
     }
 
+    /// Whether a reader of this number has to wait for a writer.
+    pub(super) fn awaits_writer(&self, number: u64) -> bool {
+        matches!(self.get(number), Ok(Open::Pipe(end)) if end.awaits() && end.is_blocking())
+    }
+
+    /// Whether there may be pipes that somebody waits for.
+    pub(super) fn has_pipes(&self) -> bool {
+        self.open.values().any(|open| matches!(open, Open::Pipe(_)))
+    }
+
     pub(super) fn add(&mut self, open: Open) -> Value {
         self.add_from(open, 0)
     }
@@ -112,10 +158,17 @@ impl Files {
         match command {
             // F_DUPFD, F_DUPFD_CLOEXEC
             0 | 1_030 => self.duplicate(number, value.min(MOST)),
+            // F_SETFL
+            4 => {
+                if let Open::Pipe(end) = self.get(number)? {
+                    end.flags.set(value & NON_BLOCKING);
+                }
+                self.exists(number).map(|()| 0)
+            }
             // F_GETFL: for reading and writing.
             3 => self.exists(number).map(|()| 2),
-            // F_GETFD, F_SETFD, F_SETFL, locks: one process has them all.
-            1 | 2 | 4..=7 => self.exists(number).map(|()| 0),
+            // F_GETFD, F_SETFD, locks: one process has them all.
+            1 | 2 | 5..=7 => self.exists(number).map(|()| 0),
             _ => Err(EINVAL),
         }
     }
@@ -157,9 +210,10 @@ impl Files {
                 }
                 length
             }
-            (Open::Pipe { bytes, reads: true }, None) => bytes.borrow_mut().read(to)?,
+            (Open::Pipe(end), None) if end.awaits() => return Err(EAGAIN),
+            (Open::Pipe(end), None) if end.reads => end.bytes.borrow_mut().read(to)?,
             (Open::Folder { .. }, _) => return Err(Errno(21)),
-            (Open::Input | Open::Pipe { .. }, Some(_)) => return Err(ESPIPE),
+            (Open::Input | Open::Pipe(_), Some(_)) => return Err(ESPIPE),
             _ => return Err(EBADF),
         })
     }
@@ -179,14 +233,13 @@ impl Files {
             (Open::Error, None) => self.error.write_all(from)?,
             (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
             (Open::File { file, .. }, None) => (&**file).write_all(from)?,
-            (
-                Open::Pipe {
-                    bytes,
-                    reads: false,
-                },
-                None,
-            ) => bytes.borrow_mut().extend(from),
-            (Open::Output | Open::Error | Open::Pipe { .. }, Some(_)) => return Err(ESPIPE),
+            (Open::Pipe(end), None) if !end.reads => {
+                if end.is_alone() {
+                    return Err(EPIPE);
+                }
+                end.bytes.borrow_mut().extend(from);
+            }
+            (Open::Output | Open::Error | Open::Pipe(_), Some(_)) => return Err(ESPIPE),
             _ => return Err(EBADF),
         }
         Ok(from.len())

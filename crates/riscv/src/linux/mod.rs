@@ -16,12 +16,13 @@ mod task;
 mod threads;
 mod time;
 mod timers;
+mod waits;
 mod world;
 
 pub use call::system_calls;
 pub(crate) use load::{Start, load};
 pub(crate) use task::{Task, TaskState};
-pub(crate) use world::{Delivered, Entry, World};
+pub(crate) use world::{Delivered, Entry, Wake, World};
 
 use crate::elf::Symbols;
 use crate::hart::Code;
@@ -40,6 +41,10 @@ struct Thread {
     pending: Vec<Sent>,
     /// Cores that it may run on; none for all.
     cores: Vec<usize>,
+    /// While it sleeps, the signals that do not end its sleep.
+    asleep_to: u64,
+    /// Its list of mutexes that are to be unlocked if it ends.
+    robust: u64,
 }
 
 impl Thread {
@@ -48,6 +53,8 @@ impl Thread {
             handle,
             pending: Vec::new(),
             cores,
+            asleep_to: 0,
+            robust: 0,
         }
     }
 }

@@ -1,10 +1,8 @@
 //! System calls that name files, and those that move their bytes.
 
 use super::errno::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
-use super::files::{Files, Open};
+use super::files::{Files, Open, PipeEnd};
 use super::{Process, World, proc};
-use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
@@ -171,16 +169,9 @@ impl Process {
         (0..count).map(part).collect()
     }
 
-    pub(super) fn make_pipe(&mut self, to: u64) -> Value {
-        let bytes = Rc::new(RefCell::new(VecDeque::new()));
-        let reader = self.files.add(Open::Pipe {
-            bytes: Rc::clone(&bytes),
-            reads: true,
-        })?;
-        let writer = self.files.add(Open::Pipe {
-            bytes,
-            reads: false,
-        })?;
+    pub(super) fn make_pipe(&mut self, to: u64, flags: u64) -> Value {
+        let [reader, writer] = PipeEnd::pair(flags).map(|end| self.files.add(Open::Pipe(end)));
+        let (reader, writer) = (reader?, writer?);
         self.space.write_u32(to, reader as u32)?;
         self.space.write_u32(to.wrapping_add(4), writer as u32)?;
         Ok(0)

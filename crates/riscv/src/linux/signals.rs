@@ -1,8 +1,8 @@
 //! Signals, as far as threads send them to each other, timers send them and faults raise them.
 //!
 //! A thread takes a signal between two blocks of instructions, or when it leaves the kernel. A
-//! signal ends its wait in a spin loop, but not one in the kernel. A thread that computes needs no
-//! more than to look when it is resumed: the machine suspends it before others send anything.
+//! signal ends its wait in a spin loop, and in the kernel (`waits`). A thread that computes needs
+//! no more than to look when it is resumed: the machine suspends it before others send anything.
 
 use super::errno::{EFAULT, EINVAL, ENOMEM, EPERM, ESRCH, Value};
 use super::task::{Outcome, Task};
@@ -17,6 +17,7 @@ pub(super) const ILLEGAL: Signal = Signal(4);
 pub(super) const TRAP: Signal = Signal(5);
 pub(super) const BUS: Signal = Signal(7);
 pub(super) const SEGMENT: Signal = Signal(11);
+pub(super) const PIPE: Signal = Signal(13);
 
 impl Signal {
     pub(super) fn name(self) -> String {
@@ -42,7 +43,7 @@ impl Signal {
         !matches!(self.0, 17 | 18 | 23 | 28)
     }
 
-    fn bit(self) -> u64 {
+    pub(super) fn bit(self) -> u64 {
         1 << (self.0 - 1)
     }
 
@@ -66,9 +67,26 @@ pub(super) struct Sent {
 const BY_KILL: i32 = 0;
 pub(super) const BY_TIMER: i32 = -2;
 const BY_THREAD: i32 = -6;
-const BY_FAULT: i32 = 1;
+pub(super) const BY_FAULT: i32 = 1;
+/// Of a fault: what is there may not be used so.
+pub(super) const BY_RIGHTS: i32 = 2;
+/// By the kernel itself.
+pub(super) const BY_KERNEL: i32 = 0x80;
 
 impl Sent {
+    /// What `siginfo` has.
+    pub(super) fn info(&self) -> [u8; INFO as usize] {
+        let words = [
+            self.signal.0,
+            u64::from(self.code as u32),
+            self.words[0],
+            self.words[1],
+        ];
+        let mut bytes = [0; INFO as usize];
+        bytes[..32].copy_from_slice(&words.map(u64::to_le_bytes).concat());
+        bytes
+    }
+
     /// What the hart's own instruction raised, at an address.
     pub(super) fn fault(signal: Signal, address: u64) -> Self {
         Self {
@@ -105,6 +123,7 @@ pub(super) struct Signals {
 }
 
 const IGNORE: u64 = 1;
+const RESTARTS: u64 = 0x1000_0000;
 const NO_DEFER: u64 = 0x4000_0000;
 const ON_ALTERNATE: u64 = 0x0800_0000;
 /// Bytes of the frame: siginfo, ucontext with 32 + 32 registers and fcsr.
@@ -219,7 +238,11 @@ impl Process {
         let receiver = self.threads.get_mut(&thread).ok_or(ESRCH)?;
         if number != 0 {
             receiver.receive(sent);
-            self.make_look(world, thread);
+            if self.ends_sleep(thread, sent.signal) {
+                self.make_look(world, thread);
+            } else {
+                self.signals.sent += 1;
+            }
         }
         Ok(0)
     }
@@ -234,20 +257,41 @@ impl Process {
 
     /// Whether a signal waits that the task would take.
     pub(super) fn is_sent(&self, task: &Task) -> bool {
-        let thread = self.threads.get(&task.number);
-        let mut pending = thread.into_iter().flat_map(|thread| &thread.pending);
-        pending.any(|sent| sent.signal.bit() & task.mask == 0)
+        self.is_sent_of(task.number, !task.mask)
+    }
+
+    /// Whether one of some signals waits for a thread.
+    pub(super) fn is_sent_of(&self, thread: u32, set: u64) -> bool {
+        let thread = self.threads.get(&thread);
+        thread.is_some_and(|thread| bits(&thread.pending) & set != 0)
+    }
+
+    /// Whether calls are made again that a signal's handler interrupts; `None` if it has none.
+    pub(super) fn restarts(&self, signal: Signal) -> Option<bool> {
+        let action = self.signals.actions.get(&signal.0)?;
+        (action.handler > IGNORE).then_some(action.flags & RESTARTS != 0)
+    }
+
+    /// Whether a signal without a handler does nothing.
+    pub(super) fn ignores(&self, signal: Signal) -> bool {
+        let action = self.signals.actions.get(&signal.0);
+        !signal.kills() || action.is_some_and(|action| action.handler == IGNORE)
     }
 
     /// The next signal that the task takes: the one with the least number.
     #[inline]
     pub(super) fn next_signal(&mut self, task: &Task) -> Option<Sent> {
-        let pending = &mut self.threads.get_mut(&task.number)?.pending;
+        self.next_signal_of(task.number, !task.mask)
+    }
+
+    /// Of some signals that wait for a thread, the one with the least number.
+    pub(super) fn next_signal_of(&mut self, thread: u32, set: u64) -> Option<Sent> {
+        let pending = &mut self.threads.get_mut(&thread)?.pending;
         if pending.is_empty() {
             return None;
         }
         let open = pending.iter().enumerate();
-        let open = open.filter(|(_, sent)| sent.signal.bit() & task.mask == 0);
+        let open = open.filter(|(_, sent)| sent.signal.bit() & set != 0);
         let (at, _) = open.min_by_key(|(at, sent)| (sent.signal.0, *at))?;
         Some(pending.remove(at))
     }
@@ -311,14 +355,10 @@ impl Process {
         let mut put = |at: u64, word: u64| {
             bytes[at as usize..at as usize + 8].copy_from_slice(&word.to_le_bytes());
         };
-        put(0, signal.0);
-        put(8, sent.code as u32 as u64);
-        put(16, sent.words[0]);
-        put(24, sent.words[1]);
         for (at, word) in (0..).zip(task.alternate) {
             put(STACK + 8 * at, word);
         }
-        put(MASK, task.mask);
+        put(MASK, task.suspended.take().unwrap_or(task.mask));
         put(REGISTERS, hart.pc);
         for at in 1..32 {
             put(REGISTERS + 8 * at, hart.x[at as usize]);
@@ -327,6 +367,7 @@ impl Process {
             put(FLOATS + 8 * at, hart.f[at as usize]);
         }
         put(FLOATS + 256, u64::from(hart.frm << 5 | hart.fflags));
+        bytes[..INFO as usize].copy_from_slice(&sent.info());
         if self.space.write(frame, &bytes).is_err() {
             return false;
         }
@@ -392,6 +433,13 @@ impl Process {
         task.alternate = std::array::from_fn(|at| get(STACK + 8 * at as u64));
         Outcome::Restored
     }
+}
+
+/// The signals of a list, a bit each.
+pub(super) fn bits(pending: &[Sent]) -> u64 {
+    pending
+        .iter()
+        .fold(0, |bits, sent| bits | sent.signal.bit())
 }
 
 /// Where handlers return to.

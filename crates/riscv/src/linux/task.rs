@@ -2,7 +2,7 @@
 
 use super::errno::{ETIMEDOUT, Errno};
 use super::signals::{self, Alternate, NO_ALTERNATE, Sent, Signal};
-use super::world::Entry;
+use super::world::{Entry, Wake};
 use super::{Process, World};
 use crate::hart::{Hart, Stop, run};
 use crate::isa::EXTENSIONS;
@@ -20,14 +20,20 @@ pub(crate) struct Task {
     pub(super) alternate: Alternate,
     /// What [`Signals::sent`](super::signals::Signals::sent) was when it last looked for signals.
     seen: u64,
-    phase: Phase,
-    /// When the wait ends that it begins again on another machine, in nanoseconds.
-    until: Option<u64>,
+    pub(super) phase: Phase,
+    /// When the wait ends that it begins again, in nanoseconds.
+    pub(super) until: Option<u64>,
+    /// When the wait ends that it is in.
+    pub(super) deadline: Option<u64>,
+    /// A timer ends that wait sooner.
+    pub(super) has_timer: bool,
+    /// The mask that it has again after `rt_sigsuspend`.
+    pub(super) suspended: Option<u64>,
 }
 
 /// Where a task is between two resumptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     Runs,
     /// In a system call that has entered the kernel.
     Called,
@@ -35,6 +41,8 @@ enum Phase {
     Sleeps,
     /// Asleep for a time.
     Naps,
+    /// Asleep until the system call can be made again.
+    Awaits,
     /// On its way to a core that it may run on.
     Moves,
     /// The main thread has ended with this status, and waits for the others.
@@ -63,6 +71,10 @@ pub(super) enum Outcome {
     Sleep,
     /// Asleep for a time: suspend.
     Nap,
+    /// Asleep: suspend, and make the call again.
+    Await,
+    /// A signal came before the sleep.
+    Interrupted,
     /// The thread ends.
     End,
     /// The process ends.
@@ -89,6 +101,9 @@ impl Task {
             seen: 0,
             phase: Phase::Runs,
             until: None,
+            deadline: None,
+            has_timer: false,
+            suspended: None,
         }
     }
 
@@ -103,18 +118,18 @@ impl Task {
     }
 
     /// Makes the task ready to go on on another machine, on a core that it may run on. If it
-    /// `waits` on this one, at most until a time, it makes its system call again there, and waits
-    /// for what is left; if its wait is over, by its time if `late`, it is told.
-    pub(crate) fn hand_over(&mut self, waits: Option<Option<u64>>, late: bool) {
+    /// sleeps on this one, it makes its system call again there, and waits for what is left; if its
+    /// sleep is over, by what is told, it is not.
+    pub(crate) fn hand_over(&mut self, sleeps: bool, woken: Option<Wake>) {
         // The other machine's clock has another pace.
         self.hart.alarm = 0;
-        match (self.phase, waits) {
-            (Phase::Sleeps | Phase::Naps, Some(until)) => {
-                self.phase = Phase::Called;
-                self.until = until;
-            }
-            (Phase::Sleeps, None) => self.wake(late),
-            (Phase::Naps, None) => self.give(0),
+        let late = woken == Some(Wake::Late) && !self.has_timer;
+        let called = woken == Some(Wake::Called);
+        match (self.phase, sleeps) {
+            (Phase::Sleeps, false) if late => self.give_late(),
+            (Phase::Sleeps, false) if called => self.give(0),
+            (Phase::Naps, false) if late || called => self.give(0),
+            (Phase::Sleeps | Phase::Naps | Phase::Awaits, _) => self.begin_again(),
             // The main thread begins on the first core, wherever it may run.
             (Phase::Runs, _) => self.phase = Phase::Moves,
             _ => {}
@@ -126,11 +141,11 @@ impl Task {
         self.until.take().map(|until| until.saturating_sub(now))
     }
 
-    fn wake(&mut self, late: bool) {
-        self.give(if late { errno(ETIMEDOUT) } else { 0 });
+    pub(super) fn give_late(&mut self) {
+        self.give(errno(ETIMEDOUT));
     }
 
-    fn give(&mut self, value: u64) {
+    pub(super) fn give(&mut self, value: u64) {
         self.hart.x[10] = value;
         self.phase = Phase::Runs;
     }
@@ -151,11 +166,12 @@ impl Task {
                     continue;
                 }
                 // Awake.
-                Phase::Sleeps => {
-                    let late = world.timed_out();
-                    self.wake(late);
+                Phase::Sleeps | Phase::Naps | Phase::Awaits => {
+                    if let Some(state) = self.woken(process, world) {
+                        return state;
+                    }
+                    continue;
                 }
-                Phase::Naps => self.give(0),
                 Phase::Moves => {
                     let cores = process.cores_of(self.number);
                     if !cores.is_empty() && !cores.contains(&(world.core() as usize)) {
@@ -240,7 +256,14 @@ impl Task {
                     "where nothing is"
                 };
                 let what = format!("{way} {:#x}, {why}", fault.address);
-                let sent = Sent::fault(signals::SEGMENT, fault.address);
+                let sent = Sent {
+                    code: if fault.mapped {
+                        signals::BY_RIGHTS
+                    } else {
+                        signals::BY_FAULT
+                    },
+                    ..Sent::fault(signals::SEGMENT, fault.address)
+                };
                 return self.fault(process, sent, what);
             }
         }
@@ -292,6 +315,11 @@ impl Task {
                 self.phase = Phase::Naps;
                 return Some(TaskState::Suspended);
             }
+            Outcome::Await => {
+                self.phase = Phase::Awaits;
+                return Some(TaskState::Suspended);
+            }
+            Outcome::Interrupted => return self.interrupt(process, world),
             Outcome::Exit(status) => return Some(self.exit(process, status)),
             Outcome::End if self.number == super::PROCESS => {
                 self.phase = Phase::Lingers((self.hart.x[10] & 0xFF) as i32);
@@ -338,7 +366,7 @@ impl Task {
         self.hart.alarm = if process.is_sent(self) {
             0
         } else {
-            let due = process.timers.next_of(self.number);
+            let due = process.timers.next_of(self.number, u64::MAX);
             due.map_or(u64::MAX, |time| world.cycles_at(time))
         };
         None

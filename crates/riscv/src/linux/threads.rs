@@ -57,20 +57,60 @@ impl Process {
 
     /// A thread ends: who joins it waits for its word to become zero.
     pub(super) fn exit_thread<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
+        self.unlock_robust(task, world);
         self.threads.remove(&task.number);
         self.timers.remove_of(task.number);
-        if task.clear != 0
-            && self.space.write_u32(task.clear, 0).is_ok()
-            && let Ok((page, _)) = self.space.page(task.clear, right::WRITE)
-        {
-            world.futex_wake(page.physical + task.clear % crate::memory::PAGE, 1);
+        if task.clear != 0 && self.space.write_u32(task.clear, 0).is_ok() {
+            self.wake_one(world, task.clear);
         }
         Outcome::End
     }
 
+    /// Tells those who wait for mutexes of a thread that ends, and left them locked.
+    fn unlock_robust<W: World>(&mut self, task: &Task, world: &mut W) {
+        const WAITERS: u32 = 1 << 31;
+        const OWNER_DIED: u32 = 1 << 30;
+        const MOST: u32 = 2_048;
+        let list = self.threads.get(&task.number);
+        let list = list.map_or(0, |thread| thread.robust);
+        if list == 0 {
+            return;
+        }
+        let word = |process: &mut Self, at: u64| process.space.read_u64(at).unwrap_or(0);
+        // The list's entries, where their mutexes are from there, and one that is on its way.
+        let from = word(self, list.wrapping_add(8));
+        let mut entries = vec![word(self, list.wrapping_add(16))];
+        let mut entry = word(self, list);
+        while entry != 0 && entry & !1 != list && entries.len() < MOST as usize {
+            entries.push(entry);
+            entry = word(self, entry & !1);
+        }
+        for entry in entries.into_iter().filter(|&entry| entry != 0) {
+            let address = (entry & !1).wrapping_add(from);
+            let Ok(value) = self.space.read_u32(address) else {
+                continue;
+            };
+            let owned = value & !(WAITERS | OWNER_DIED) == task.number;
+            if owned
+                && self
+                    .space
+                    .write_u32(address, value & WAITERS | OWNER_DIED)
+                    .is_ok()
+            {
+                self.wake_one(world, address);
+            }
+        }
+    }
+
+    /// Wakes one thread that sleeps on a word.
+    fn wake_one<W: World>(&mut self, world: &mut W, address: u64) {
+        if let Ok((page, _)) = self.space.page(address, right::WRITE) {
+            world.futex_wake(page.physical + address % crate::memory::PAGE, 1);
+        }
+    }
+
     pub(super) fn futex<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
         let [address, operation, value, timeout, second, third] = task.arguments();
-        let rest = task.rest_of_wait(world.nanoseconds());
         if !address.is_multiple_of(4) {
             return Outcome::Fail(EINVAL);
         }
@@ -98,10 +138,7 @@ impl Process {
                     })
                 };
                 match time {
-                    Ok(time) => {
-                        world.futex_wait(physical, rest.or(time));
-                        Outcome::Sleep
-                    }
+                    Ok(time) => self.sleep_on(task, world, physical, time),
                     Err(errno) => Outcome::Fail(errno),
                 }
             }

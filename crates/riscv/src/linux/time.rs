@@ -3,11 +3,10 @@
 use super::errno::{EINVAL, ENOSYS, Errno, Value};
 use super::task::{Outcome, Task};
 use super::{Process, World};
-use crate::memory::PAGE;
 
 /// The wall clock at the start of every run: 2026-01-01 00:00:00 UTC.
 const EPOCH: u64 = 1_767_225_600;
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const ABSOLUTE: u64 = 1;
 
 /// What a clock shows, in nanoseconds.
@@ -137,7 +136,7 @@ impl Process {
                 time
             })
         });
-        sleep(task, world, time.map(Some))
+        self.sleep_for(task, world, time.map(Some))
     }
 
     /// `ppoll` of no files: sleeps for a time, or for ever.
@@ -155,18 +154,6 @@ impl Process {
             0 => Ok(None),
             _ => self.read_time(request).map(Some),
         };
-        sleep(task, world, time)
-    }
-}
-
-/// Sleeps on a word that nobody wakes: the page at zero, which no program has.
-fn sleep<W: World>(task: &mut Task, world: &mut W, time: Result<Option<u64>, Errno>) -> Outcome {
-    match time {
-        Ok(time) => {
-            let time = task.rest_of_wait(world.nanoseconds()).or(time);
-            world.futex_wait(PAGE + 8 * u64::from(task.number), time);
-            Outcome::Nap
-        }
-        Err(errno) => Outcome::Fail(errno),
+        self.sleep_for(task, world, time)
     }
 }

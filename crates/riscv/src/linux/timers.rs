@@ -1,9 +1,9 @@
 //! Timers that send signals (`timer_create`).
 
 use super::errno::{EINVAL, ESRCH, Errno, Value};
-use super::signals::{BY_TIMER, Sent, Signal};
+use super::signals::{BY_KERNEL, BY_TIMER, Sent, Signal};
 use super::task::Task;
-use super::time::{ABSOLUTE, clock};
+use super::time::{ABSOLUTE, SECOND, clock};
 use super::{PROCESS, Process, Thread, World};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ const NOTHING: u32 = 1;
 const TO_PROCESS: u32 = 0;
 const TO_THREAD: u32 = 4;
 const ALARM: u64 = 14;
+/// The number of the timer of `setitimer`, which `timer_create` never gives.
+const INTERVAL: u64 = 1 << 40;
 
 /// A timer; times are those of [`World::nanoseconds`].
 struct Timer {
@@ -40,10 +42,11 @@ impl Timers {
             .ok_or(EINVAL)
     }
 
-    /// When the next one of a thread is due.
-    pub(super) fn next_of(&self, thread: u32) -> Option<u64> {
+    /// When the next one of a thread is due that sends one of some signals.
+    pub(super) fn next_of(&self, thread: u32, set: u64) -> Option<u64> {
         let own = self.by_number.values();
         let own = own.filter(|timer| timer.thread == Some(thread));
+        let own = own.filter(|timer| timer.sent.signal.bit() & set != 0);
         own.filter_map(|timer| timer.due).min()
     }
 
@@ -182,10 +185,77 @@ impl Process {
             }
             timer.overruns = missed;
             let [id, value] = timer.sent.words;
+            if timer.sent.code != BY_TIMER {
+                thread.receive(timer.sent);
+                continue;
+            }
             thread.receive(Sent {
                 words: [id & 0xFFFF_FFFF | u64::from(missed) << 32, value],
                 ..timer.sent
             });
         }
+    }
+
+    /// `setitimer`: one timer of the wall clock; others, of processor time, are not there.
+    pub(super) fn set_interval<W: World>(
+        &mut self,
+        world: &mut W,
+        which: u64,
+        new: u64,
+        old: u64,
+    ) -> Value {
+        if which != 0 {
+            return Err(EINVAL);
+        }
+        let [every, first] = [new, new.wrapping_add(16)].map(|at| self.read_micros(at));
+        let (every, first) = (every?, first?);
+        if old != 0 {
+            self.tell_interval(world, which, old)?;
+        }
+        let due = (first > 0).then(|| world.nanoseconds().saturating_add(first));
+        let timer = Timer {
+            clock: 1,
+            thread: Some(PROCESS),
+            sent: Sent {
+                signal: Signal(ALARM),
+                code: BY_KERNEL,
+                words: [0; 2],
+            },
+            due,
+            every,
+            overruns: 0,
+        };
+        self.timers.by_number.insert(INTERVAL, timer);
+        self.make_look(world, PROCESS);
+        Ok(0)
+    }
+
+    /// `getitimer`: the time between two signals, and what is left.
+    pub(super) fn tell_interval<W: World>(&mut self, world: &W, which: u64, to: u64) -> Value {
+        if which != 0 {
+            return Err(EINVAL);
+        }
+        let timer = self.timers.by_number.get(&INTERVAL);
+        let now = world.nanoseconds();
+        let every = timer.map_or(0, |timer| timer.every);
+        let due = timer.and_then(|timer| timer.due);
+        // As long as it is set, something is left.
+        let left = due.map_or(0, |due| due.saturating_sub(now).max(1_000));
+        for (at, time) in [(0, every), (16, left)] {
+            let (seconds, rest) = (time / SECOND, time % SECOND / 1_000);
+            self.space.write_u64(to.wrapping_add(at), seconds)?;
+            self.space.write_u64(to.wrapping_add(at + 8), rest)?;
+        }
+        Ok(0)
+    }
+
+    /// A `timeval`, in nanoseconds.
+    fn read_micros(&mut self, address: u64) -> Value {
+        let seconds = self.space.read_u64(address)?;
+        let rest = self.space.read_u64(address.wrapping_add(8))?;
+        if seconds > 1 << 33 || rest >= 1_000_000 {
+            return Err(EINVAL);
+        }
+        Ok(seconds * SECOND + rest * 1_000)
     }
 }

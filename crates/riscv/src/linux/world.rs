@@ -24,8 +24,8 @@ pub(crate) trait World: Machine {
     /// Sleeps on a futex; the task suspends.
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>);
 
-    /// Whether the latest sleep ended by its time.
-    fn timed_out(&mut self) -> bool;
+    /// By what the latest sleep ended.
+    fn woken(&mut self) -> Wake;
 
     /// Wakes up to `count` sleepers; how many.
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
@@ -33,7 +33,7 @@ pub(crate) trait World: Machine {
     /// Starts a task that may run on some cores, or on all if there are none; its handle.
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32;
 
-    /// Ends another task's wait in a spin loop, if it is in one.
+    /// Ends another task's sleep, or its wait in a spin loop, if it is in one.
     fn disturb(&mut self, handle: u32);
 
     /// Waits for another task to end: suspend if `true`.
@@ -63,6 +63,17 @@ pub(crate) trait World: Machine {
 
     /// Carries out an instruction of ATAC's network.
     fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered;
+}
+
+/// By what a sleep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// Another task woke it.
+    Called,
+    /// Its time was over.
+    Late,
+    /// Another task has something for it to look at ([`World::disturb`]).
+    Disturbed,
 }
 
 /// What became of an instruction of ATAC's network.

@@ -64,7 +64,7 @@ pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> 
 }
 
 /// Runs code; on a machine, for at most so many cycles.
-fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
+pub(super) fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
     with_program(code, |program| match on {
         None => program.run_functionally(2),
         Some((preset, limit)) => program
@@ -195,49 +195,8 @@ fn a_loop_that_waits_for_a_flag_costs_no_host_work() {
     assert_eq!(run(&flag_after(20_000), None).unwrap().status, 7);
 }
 
-/// A bounded spin on a flag that nobody sets: `lap` is what comes before the branch back.
-fn bounded(count: u32, step: i32) -> Vec<u32> {
-    let mut code = li(S0, DATA as u32).to_vec();
-    code.extend(li(T1, count));
-    code.extend([
-        i_type(0x03, T0, 3, S0, 0),
-        branch(1, T0, 64),
-        addi(T1, T1, step),
-        branch(1, T1, -12),
-    ]);
-    code.extend(exit(3));
-    code
-}
-
-/// The laps that a parked spin does not make are counted, and take the time they would.
-#[test]
-fn a_bounded_spin_ends_when_its_count_does() {
-    for preset in ["atac-64", "dahu"] {
-        let cycles = |count: u32, step| {
-            let outcome = run(&bounded(count, step), Some((preset, u64::MAX))).unwrap();
-            assert_eq!(outcome.status, 3);
-            (
-                outcome.timing.unwrap().run.statistics.cycles,
-                outcome.instructions,
-            )
-        };
-        // Few enough laps that nothing is parked: what one takes.
-        let (short, executed) = cycles(8, -1);
-        let (less, _) = cycles(4, -1);
-        assert!(executed > 4 * 8);
-        let lap = (short - less) as f64 / 4.0;
-        for (count, step) in [(1_000_000, -1), (999_999, -3), (2_000_000_000, -1000)] {
-            let laps = f64::from(count) / f64::from(-step);
-            let (long, executed) = cycles(count, step);
-            let ratio = (long - short) as f64 / (laps * lap);
-            assert!((0.99..1.01).contains(&ratio), "{preset} {count}: {ratio}");
-            assert!(executed < 1_000, "{executed} instructions for {laps} laps");
-        }
-    }
-}
-
 /// Stores a word at an offset from `S0`, the start of the data.
-fn put(offset: u32, value: u32) -> Vec<u32> {
+pub(super) fn put(offset: u32, value: u32) -> Vec<u32> {
     let mut code = li(T0, value).to_vec();
     code.push(s_type(0x23, 3, S0, T0, offset));
     code
@@ -246,7 +205,7 @@ fn put(offset: u32, value: u32) -> Vec<u32> {
 /// Where the tests below have their data: the flag, an action, an event, a time, a timer.
 const ACTION: u32 = 64;
 const EVENT: u32 = 128;
-const TIME: u32 = 192;
+pub(super) const TIME: u32 = 192;
 const TIMER: u32 = 256;
 const A2: u32 = 12;
 const A3: u32 = 13;

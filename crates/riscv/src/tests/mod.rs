@@ -5,6 +5,7 @@ mod guest;
 mod hashes;
 mod mixture;
 mod region;
+mod spin;
 
 use std::cell::RefCell;
 use std::io::Write;

@@ -2,6 +2,7 @@
 
 use super::core::Core;
 use super::machine::{Guest, GuestBody};
+use crate::engine::{DISTURBED, LATE};
 use crate::os::ThreadId;
 
 /// A guest's thread, as others name it: [`Core::spawn`] makes one.
@@ -108,7 +109,40 @@ impl Core<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn timed_out(&mut self) -> bool {
-        self.reply().0 == 1
+        self.reply().0 == LATE
+    }
+
+    /// Whether the latest sleep on a futex was ended by [`disturb`](Self::disturb).
+    ///
+    /// ```
+    /// # use manycore_chip::{config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut step = 0;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     step += 1;
+    ///     if step == 2 {
+    ///         // Nobody woke it, and it has no time.
+    ///         assert!(core.disturbed() && !core.timed_out());
+    ///         return State::Exited;
+    ///     }
+    ///     let main = core.this_thread();
+    ///     let other = move |core: &mut Core<'_>| {
+    ///         core.execute(50_000, &mut 0);
+    ///         if core.must_wait() {
+    ///             return State::Suspended;
+    ///         }
+    ///         core.disturb(main);
+    ///         State::Ended
+    ///     };
+    ///     core.spawn("other".into(), Box::new(other), &[1]).expect("core 1 is there");
+    ///     core.futex_wait(FIRST_ADDRESS, None);
+    ///     State::Suspended
+    /// };
+    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn disturbed(&mut self) -> bool {
+        self.reply().0 == DISTURBED
     }
 
     /// Wakes up to `count` threads that sleep at `address`; how many.
@@ -246,8 +280,8 @@ impl Core<'_> {
         self.engine.set_affinity(self.core, thread.0, cpus)
     }
 
-    /// Ends the wait of a thread that waits for a line ([`watch`](Self::watch)), or begins to: for
-    /// what it must learn otherwise than by that line, as a signal.
+    /// Ends the wait of a thread that waits for a line ([`watch`](Self::watch)), or begins to, and
+    /// the sleep of one that sleeps on a futex: for what it must learn otherwise, as a signal.
     ///
     /// ```
     /// # use manycore_chip::{config::Config, guest::*};
