@@ -224,6 +224,8 @@ impl<W: World> Registry<W> {
                 self.shared().caller_slot().remove(HELD);
             });
         }
+        // The last holder may have been idle in it.
+        self.shared().ranks().note_work(place);
         worker.set_place(place);
         worker.wake_alone(GRANTED);
     }

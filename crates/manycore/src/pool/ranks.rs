@@ -64,7 +64,8 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
-    /// The holder of `place` has found work. Relaxed, and a look first: as in `set_busy`.
+    /// The holder of `place` has found work, or leaves the place to another, who may have some.
+    /// Relaxed, and a look first: as in `set_busy`.
     pub(super) fn note_work(&self, place: usize) {
         let since = &self.0[place].idle_since;
         if since.load(Ordering::Relaxed) != NEVER {

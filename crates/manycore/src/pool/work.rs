@@ -44,6 +44,7 @@ impl<W: World> Worker<W> {
             }
             if registry.places().is_awaited() {
                 self.found(idle);
+                shared.ranks().note_work(me);
                 if self.make_way() == Some(false) {
                     return;
                 }
@@ -94,6 +95,7 @@ impl<W: World> Worker<W> {
             if self.overstays() {
                 self.found(idle);
                 shared.ranks().set_busy(me, true);
+                shared.ranks().note_work(me);
                 if self.give_caller_slot_back() == Some(false) {
                     return;
                 }
