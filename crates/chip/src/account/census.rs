@@ -4,7 +4,6 @@
 //! hit: the hits of a cache are the cycles spent in it over its latency, since each takes exactly
 //! that.
 
-use super::traffic::Traffic;
 use super::{
     Activity, Breakdown, CacheCounters, CoreCounters, Counters, Cycles, Histogram, Sample, Source,
 };
@@ -112,12 +111,11 @@ impl Census {
         cores.map(|(core, (raw, spent))| self.core(core, &raw, spent))
     }
 
-    /// All counters at `now`; `cores` are their cycles as charged and up to now.
+    /// The cores' counters at `now`; `cores` are their cycles as charged and up to now.
     pub(crate) fn counters(
         &self,
         now: Cycles,
         cores: impl Iterator<Item = (Breakdown, Breakdown)>,
-        memory: &MemoryCensus,
     ) -> Counters {
         let [group, remote, from_memory] = self.latencies.clone();
         let mut counters = Counters {
@@ -128,7 +126,6 @@ impl Census {
         counters.latencies.group = group;
         counters.latencies.remote = remote;
         counters.latencies.memory = from_memory;
-        memory.tell(&mut counters);
         counters
     }
 
@@ -163,9 +160,6 @@ impl Census {
 #[derive(Debug)]
 pub(crate) struct MemoryCensus {
     shared: Box<[CacheCounters]>,
-    pub(crate) traffic: Traffic,
-    /// Whether messages may wait for each other.
-    pub(crate) messages_compete: bool,
     pub(crate) home_queue: Histogram,
     pub(crate) controllers: Box<[super::ControllerCounters]>,
     /// Cycles of a controller's whole bandwidth that a line takes.
@@ -173,13 +167,11 @@ pub(crate) struct MemoryCensus {
 }
 
 impl MemoryCensus {
-    pub(crate) fn new(config: &Config, messages_compete: bool) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let groups = config.llc.as_ref().map_or(0, |_| config.groups());
         let controllers = config.controllers() as usize;
         Self {
             shared: vec![CacheCounters::default(); groups as usize].into(),
-            traffic: Traffic::new(config),
-            messages_compete,
             home_queue: Histogram::default(),
             controllers: vec![super::ControllerCounters::default(); controllers].into(),
             line_cycles: crate::memory::line_cycles(config),
@@ -202,14 +194,12 @@ impl MemoryCensus {
         controller.waited += waited;
     }
 
-    fn tell(&self, counters: &mut Counters) {
+    pub(crate) fn tell(&self, counters: &mut Counters) {
         counters.shared = self.shared.to_vec();
-        counters.links = self.traffic.links();
         counters.controllers = self.controllers.to_vec();
         for controller in &mut counters.controllers {
             controller.busy = (controller.lines as f64 * self.line_cycles).round() as Cycles;
         }
-        counters.latencies.network_wait = self.traffic.waits();
         counters.latencies.home_queue = self.home_queue.clone();
     }
 }

@@ -32,5 +32,6 @@ pub(crate) use spans::{Span, Spans};
 pub(crate) use timeline::{Segment, Timeline};
 pub(crate) use trace::Labels;
 pub use trace::Trace;
+pub(crate) use traffic::{GroupTraffic, MeshTraffic};
 
 type Cycles = u64;

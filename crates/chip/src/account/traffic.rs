@@ -1,48 +1,50 @@
-//! What the links of the electrical network carried.
+//! What the links of the electrical network carried. A network that is counted has one of these.
 //!
 //! A message on a mesh goes along its row, then along its column. The first part is known by the
 //! sender and the column, the second by the sender's row and the receiver: counting a message
 //! takes an addition to either table. What each link carried is summed when somebody asks.
 
 use super::{Cycles, Histogram, LinkCounters};
-use crate::config::{Config, Network};
-use crate::network::Flits;
 
-/// The messages of one network.
-#[derive(Debug)]
-pub(crate) struct Traffic {
-    links: Links,
-    /// Cycles that messages waited on their way, of those that did.
+/// How long messages waited for others on their way.
+#[derive(Clone, Debug, Default)]
+struct Waits {
+    /// Of those that did.
     waits: Histogram,
     /// Messages from one place to another, those that waited included.
     messages: u64,
 }
 
-#[derive(Debug)]
-enum Links {
-    Mesh(Mesh),
-    Groups(Groups),
+impl Waits {
+    #[inline(always)]
+    fn message(&mut self, waited: Cycles) {
+        self.messages += 1;
+        if waited > 0 {
+            self.waits.record(waited);
+        }
+    }
+
+    fn all(&self) -> Histogram {
+        let mut waits = self.waits.clone();
+        waits.record_many(0, self.messages - waits.count());
+        waits
+    }
 }
 
-/// What crosses between core groups.
-#[derive(Debug)]
-struct Groups {
-    /// The group of each core.
-    group: Box<[u32]>,
-    groups: usize,
-    occupancy: Cycles,
+/// What crossed between core groups.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupTraffic {
     /// Messages by ordered pair.
     messages: Vec<u64>,
+    waits: Waits,
 }
 
-/// The meshes of all sockets, and what crosses between them.
-#[derive(Debug)]
-struct Mesh {
+/// What went over the meshes of all sockets, and between them.
+#[derive(Clone, Debug)]
+pub(crate) struct MeshTraffic {
     /// By core: its socket and its place there.
     places: Box<[Place]>,
-    /// By core: what counting a message that it sends or receives takes of that, so that it is
-    /// found without a multiplication.
-    starts: Box<[Start]>,
+    /// By core, so that a message is counted without a multiplication.
     ends: Box<[End]>,
     /// Cores and routers of one socket; sockets.
     cores: u32,
@@ -50,8 +52,6 @@ struct Mesh {
     sockets: u32,
     width: u32,
     height: u32,
-    flits: Flits,
-    tree: bool,
     /// Flits by sender and column: what goes along the sender's row to that column.
     along_rows: Vec<u64>,
     /// Flits by row of a sender's socket and router of it: what goes from that row along the
@@ -59,9 +59,9 @@ struct Mesh {
     along_columns: Vec<u64>,
     /// Flits by sender that went to everybody.
     floods: Vec<u64>,
-    /// Cycles that a message keeps the link between two sockets, and messages by ordered pair.
-    occupancy: Cycles,
+    /// Messages by ordered pair of sockets.
     crossings: Vec<u64>,
+    waits: Waits,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,16 +73,13 @@ struct Place {
     router: u32,
 }
 
-/// Where a sender's part of `along_rows` and its row's of `along_columns` begin.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    across: u32,
-    down: u32,
-}
-
-/// The column and the router of a receiver.
+/// What counting a message takes of the core that sends or receives it.
 #[derive(Clone, Copy, Debug)]
 struct End {
+    /// Where the sender's part of `along_rows` and its row's of `along_columns` begin.
+    across: u32,
+    down: u32,
+    /// The column and the router of the receiver.
     x: u32,
     router: u32,
 }
@@ -96,152 +93,51 @@ enum Way {
     North,
 }
 
-impl Traffic {
-    pub(crate) fn new(config: &Config) -> Self {
-        let links = match config.network {
-            Network::Mesh {
-                flit_bits,
-                broadcast_tree,
-                ref sockets,
-                ..
-            } => {
-                let (count, occupancy) = match sockets {
-                    Some(sockets) => (sockets.count, sockets.occupancy),
-                    None => (1, 0),
-                };
-                let mesh = Mesh::new(config.cores / count, flit_bits, broadcast_tree);
-                Links::Mesh(mesh.in_sockets(count, occupancy))
-            }
-            Network::Groups { occupancy, .. } => {
-                let groups = config.groups() as usize;
-                Links::Groups(Groups {
-                    group: (0..config.cores)
-                        .map(|core| core / config.group_cores)
-                        .collect(),
-                    groups,
-                    occupancy,
-                    messages: vec![0; groups * groups],
-                })
-            }
-        };
+impl GroupTraffic {
+    pub(crate) fn new(groups: usize) -> Self {
         Self {
-            links,
-            waits: Histogram::default(),
-            messages: 0,
+            messages: vec![0; groups * groups],
+            waits: Waits::default(),
         }
     }
 
-    /// A message of `bits` goes from one place to another.
-    #[inline(always)]
-    pub(crate) fn message(&mut self, from: u32, to: u32, bits: u32) {
-        self.messages += 1;
-        match &mut self.links {
-            Links::Mesh(mesh) => mesh.route(from, to, bits),
-            Links::Groups(groups) => groups.cross(from, to),
-        }
-    }
-
-    /// What is told beside, where messages compete: it waited so many cycles on its way. Meshes
-    /// of several sockets are such a network, for their links.
-    pub(crate) fn among_others(&mut self, from: u32, to: u32, waited: Cycles) {
-        if waited > 0 {
-            self.waits.record(waited);
-        }
-        if let Links::Mesh(mesh) = &mut self.links {
-            mesh.cross(from, to);
-        }
-    }
-
-    /// A message of `bits` to everybody.
-    pub(crate) fn broadcast(&mut self, from: u32, bits: u32) {
-        match &mut self.links {
-            Links::Mesh(mesh) if mesh.tree => {
-                mesh.floods[from as usize] += mesh.flits.of(bits);
-            }
-            Links::Mesh(mesh) => {
-                for to in 0..mesh.places.len() as u32 {
-                    mesh.route(from, to, bits);
-                    mesh.cross(from, to);
-                }
-            }
-            Links::Groups(groups) => groups.cross_all(from),
-        }
-    }
-
-    /// Links that carried something.
-    pub(crate) fn links(&self) -> Vec<LinkCounters> {
-        match &self.links {
-            Links::Mesh(mesh) => mesh.links(),
-            Links::Groups(groups) => groups.links(),
-        }
-    }
-
-    /// How long messages waited on their way.
-    pub(crate) fn waits(&self) -> Histogram {
-        let mut waits = self.waits.clone();
-        waits.record_many(0, self.messages - waits.count());
-        waits
-    }
-}
-
-impl Groups {
+    /// A message crosses from one group to another, or stays in its own: the `pair`'s number is
+    /// from times groups plus to.
     #[inline]
-    fn cross(&mut self, from: u32, to: u32) {
-        let [from, to] = [from, to].map(|core| self.group[core as usize] as usize);
-        // The diagonal is no link.
-        self.messages[from * self.groups + to] += 1;
+    pub(crate) fn message(&mut self, pair: usize, waited: Cycles) {
+        self.messages[pair] += 1;
+        self.waits.message(waited);
     }
 
-    fn cross_all(&mut self, from: u32) {
-        let from = self.group[from as usize] as usize;
-        let row = from * self.groups;
-        for messages in &mut self.messages[row..row + self.groups] {
-            *messages += 1;
-        }
-    }
-
-    fn links(&self) -> Vec<LinkCounters> {
+    /// Links that carried something, each message for `occupancy` cycles.
+    pub(crate) fn links(&self, occupancy: Cycles) -> Vec<LinkCounters> {
+        let groups = self.messages.len().isqrt();
         let link = |(pair, count): (usize, &u64)| LinkCounters {
-            from: (pair / self.groups) as u32,
-            to: (pair % self.groups) as u32,
-            busy: count * self.occupancy,
+            from: (pair / groups) as u32,
+            to: (pair % groups) as u32,
+            busy: count * occupancy,
         };
         let links = self.messages.iter().enumerate().map(link);
         links
             .filter(|link| link.from != link.to && link.busy > 0)
             .collect()
     }
+
+    /// How long messages waited on their way.
+    pub(crate) fn waits(&self) -> Histogram {
+        self.waits.all()
+    }
 }
 
-impl Mesh {
-    fn new(cores: u32, flit_bits: u32, tree: bool) -> Self {
+impl MeshTraffic {
+    /// For so many `sockets` of `cores` each.
+    pub(crate) fn new(cores: u32, sockets: u32) -> Self {
         let width = cores.isqrt();
         let height = cores.div_ceil(width);
-        let mesh = Self {
-            places: Box::default(),
-            starts: Box::default(),
-            ends: Box::default(),
-            cores,
-            routers: width * height,
-            sockets: 0,
-            width,
-            height,
-            flits: Flits::new(flit_bits),
-            tree,
-            along_rows: Vec::new(),
-            along_columns: Vec::new(),
-            floods: Vec::new(),
-            occupancy: 0,
-            crossings: Vec::new(),
-        };
-        mesh.in_sockets(1, 0)
-    }
-
-    /// So many of these, each two of which have a link.
-    fn in_sockets(mut self, count: u32, occupancy: Cycles) -> Self {
+        let routers = width * height;
         let place = |core| {
-            let (socket, router) = (core / self.cores, core % self.cores);
-            let (x, y) = (router % self.width, router / self.width);
+            let (socket, router) = (core / cores, core % cores);
+            let (x, y) = (router % width, router / width);
             Place {
                 socket,
                 x,
@@ -249,41 +145,56 @@ impl Mesh {
                 router,
             }
         };
-        self.places = (0..count * self.cores).map(place).collect();
-        let starts = (0..)
-            .zip(&self.places)
-            .map(|(core, place): (u32, _)| Start {
-                across: core * self.width,
-                down: (place.socket * self.height + place.y) * self.routers,
-            });
-        self.starts = starts.collect();
-        let end = |&Place { x, router, .. }: &Place| End { x, router };
-        self.ends = self.places.iter().map(end).collect();
-        self.sockets = count;
+        let places: Box<[Place]> = (0..sockets * cores).map(place).collect();
+        let end = |(core, place): (u32, &Place)| End {
+            across: core * width,
+            down: (place.socket * height + place.y) * routers,
+            x: place.x,
+            router: place.router,
+        };
         let table = |rows: u32, columns: u32| vec![0; (rows * columns) as usize];
-        self.along_rows = table(count * self.cores, self.width);
-        self.along_columns = table(count * self.height, self.routers);
-        self.floods = table(count, self.cores);
-        self.occupancy = occupancy;
-        self.crossings = table(count, count);
-        self
+        Self {
+            ends: (0..).zip(&places).map(end).collect(),
+            places,
+            cores,
+            routers,
+            sockets,
+            width,
+            height,
+            along_rows: table(sockets * cores, width),
+            along_columns: table(sockets * height, routers),
+            floods: table(sockets, cores),
+            crossings: table(sockets, sockets),
+            waits: Waits::default(),
+        }
     }
 
-    /// Along the row and the column in the sender's socket, to where the receiver is in its own.
+    /// A message of so many `flits`, which `waited` so long: along the row and the column in the
+    /// sender's socket, to where the receiver is in its own.
     #[inline(always)]
-    fn route(&mut self, from: u32, to: u32, bits: u32) {
-        let flits = self.flits.of(bits);
-        let (start, end) = (self.starts[from as usize], self.ends[to as usize]);
+    pub(crate) fn message(&mut self, from: u32, to: u32, flits: u64, waited: Cycles) {
+        let (start, end) = (&self.ends[from as usize], &self.ends[to as usize]);
         self.along_rows[(start.across + end.x) as usize] += flits;
         self.along_columns[(start.down + end.router) as usize] += flits;
+        self.waits.message(waited);
     }
 
-    /// Between the two sockets, if they are two.
-    fn cross(&mut self, from: u32, to: u32) {
+    /// It goes to the receiver's socket, if that is another.
+    pub(crate) fn cross(&mut self, from: u32, to: u32) {
         let [from, to] = [from, to].map(|core| self.places[core as usize].socket);
         if from != to {
             self.crossings[(from * self.sockets + to) as usize] += 1;
         }
+    }
+
+    /// A message of so many `flits` goes to everybody, once over each link.
+    pub(crate) fn flood(&mut self, from: u32, flits: u64) {
+        self.floods[from as usize] += flits;
+    }
+
+    /// How long messages waited on their way.
+    pub(crate) fn waits(&self) -> Histogram {
+        self.waits.all()
     }
 
     /// The number of a socket's router: its core's, or one after all cores.
@@ -296,7 +207,9 @@ impl Mesh {
         }
     }
 
-    fn links(&self) -> Vec<LinkCounters> {
+    /// Links that carried something. What crosses between two sockets keeps their link for
+    /// `occupancy` cycles.
+    pub(crate) fn links(&self, occupancy: Cycles) -> Vec<LinkCounters> {
         let mut links = Vec::new();
         let (width, height) = (self.width, self.height);
         for socket in 0..self.sockets {
@@ -322,7 +235,7 @@ impl Mesh {
         }
         for (pair, &messages) in (0..).zip(&self.crossings) {
             let (from, to): (u32, u32) = (pair / self.sockets, pair % self.sockets);
-            let busy = messages * self.occupancy;
+            let busy = messages * occupancy;
             if busy > 0 {
                 // The first core of a socket stands for its end of the link.
                 let [from, to] = [from, to].map(|socket| socket * self.cores);
@@ -340,10 +253,10 @@ impl Mesh {
         for core in first..first + self.cores {
             let at = self.places[core as usize];
             for to in 0..self.width {
-                let flits = self.along_rows[(self.starts[core as usize].across + to) as usize];
+                let flits = self.along_rows[(self.ends[core as usize].across + to) as usize];
                 steps.row(at.y, (at.x, to), flits);
             }
-            self.flood(at, self.floods[core as usize], &mut steps);
+            self.spread(at, self.floods[core as usize], &mut steps);
         }
         for row in 0..self.height {
             let first = (socket * self.height + row) * self.routers;
@@ -358,7 +271,7 @@ impl Mesh {
 
     /// Along the sender's row both ways, and from there along all columns, as far as there
     /// are cores.
-    fn flood(&self, from: Place, flits: u64, steps: &mut Steps) {
+    fn spread(&self, from: Place, flits: u64, steps: &mut Steps) {
         if flits == 0 {
             return;
         }

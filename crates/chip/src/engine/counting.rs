@@ -44,8 +44,10 @@ impl Engine {
 
     /// All counters at `now`, if they are counted.
     pub(crate) fn counters(&self, now: u64) -> Option<Counters> {
-        let (census, memory) = (self.census.as_ref()?, self.memory.census.as_ref()?);
-        Some(census.counters(now, spent_by_core(&self.ports, now), memory))
+        let census = self.census.as_ref()?;
+        let mut counters = census.counters(now, spent_by_core(&self.ports, now));
+        self.memory.tell(&mut counters);
+        Some(counters)
     }
 
     /// Where the cycles of all cores together went until `now`.

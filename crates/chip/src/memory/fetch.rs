@@ -11,33 +11,7 @@ impl Memory {
         if from == to {
             return at;
         }
-        match self.census {
-            None => self.network.send(from, to, bits, at),
-            Some(_) => self.travel_counted(from, to, bits, at),
-        }
-    }
-
-    /// The same, for the statistics. Where messages do not compete, nothing is kept across a call:
-    /// counting takes few instructions.
-    #[inline(never)]
-    fn travel_counted(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
-        if let Some(census) = &mut self.census {
-            census.traffic.message(from, to, bits);
-            if census.messages_compete {
-                return self.travel_among_others(from, to, bits, at);
-            }
-        }
         self.network.send(from, to, bits, at)
-    }
-
-    #[inline(never)]
-    fn travel_among_others(&mut self, from: u32, to: u32, bits: u32, at: u64) -> u64 {
-        let arrives = self.network.send(from, to, bits, at);
-        let waited = arrives - at - self.network.latency(from, to, bits);
-        if let Some(census) = &mut self.census {
-            census.traffic.among_others(from, to, waited);
-        }
-        arrives
     }
 
     /// `line` is read or written at controller `which` from `at`; when that is done.

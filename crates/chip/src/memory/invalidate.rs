@@ -77,11 +77,6 @@ impl Memory {
             Directory::Broadcast => true,
         };
         let broadcast = overflow.then(|| self.network.broadcast(home, CONTROL_BITS, at));
-        if let Some(census) = &mut self.census
-            && overflow
-        {
-            census.traffic.broadcast(home, CONTROL_BITS);
-        }
         let mut last = 0;
         let mut sent = 0;
         let all_answer = coherence.directory == Directory::Broadcast;

@@ -34,7 +34,7 @@ pub use operation::{Operation, Rmw, Width};
 pub(crate) use private::{Lookup, Private};
 pub(crate) use transaction::{Arrival, Class, Request, Served};
 
-use crate::account::MemoryCensus;
+use crate::account::{Counters, MemoryCensus};
 use crate::config::{Config, Protocol};
 use crate::network::{self, Electrical};
 use controller::Controllers;
@@ -81,8 +81,16 @@ impl Memory {
 
     /// Counts from now on.
     pub(crate) fn count(&mut self) {
-        let census = MemoryCensus::new(&self.config, self.network.competes());
-        self.census = Some(Box::new(census));
+        self.census = Some(Box::new(MemoryCensus::new(&self.config)));
+        self.network.count();
+    }
+
+    /// What was counted, if it is.
+    pub(crate) fn tell(&self, counters: &mut Counters) {
+        if let Some(census) = &self.census {
+            census.tell(counters);
+        }
+        self.network.tell(counters);
     }
 
     /// The tile of a hardware thread.

@@ -2,6 +2,7 @@
 
 use super::queue::{HistoryList, QueueModel};
 use super::{Broadcast, Cycles, Invalid};
+use crate::account::{Counters, GroupTraffic};
 use crate::config::Distance;
 
 /// Messages inside a group are free; between two groups they take the cycles
@@ -16,6 +17,8 @@ pub(crate) struct Groups {
     pairs: Box<[Cycles]>,
     links: Box<[HistoryList]>,
     occupancy: Cycles,
+    /// What the links carried, if it is counted.
+    traffic: Option<Box<GroupTraffic>>,
 }
 
 impl Groups {
@@ -58,7 +61,20 @@ impl Groups {
             links: vec![HistoryList::new(occupancy); pairs.len()].into(),
             pairs: pairs.into(),
             occupancy,
+            traffic: None,
         })
+    }
+
+    /// Counts from now on.
+    pub(super) fn count(&mut self) {
+        self.traffic = Some(Box::new(GroupTraffic::new(self.groups)));
+    }
+
+    pub(super) fn tell(&self, counters: &mut Counters) {
+        if let Some(traffic) = &self.traffic {
+            counters.links = traffic.links(self.occupancy);
+            counters.latencies.network_wait = traffic.waits();
+        }
     }
 
     #[inline]
@@ -77,12 +93,15 @@ impl Groups {
     }
 
     fn cross(&mut self, pair: usize, at: Cycles) -> Cycles {
-        let cycles = self.pairs[pair];
-        // A group to itself: the diagonal.
-        if pair.is_multiple_of(self.groups + 1) {
-            return at;
+        let wait = match pair.is_multiple_of(self.groups + 1) {
+            // A group to itself: the diagonal.
+            true => 0,
+            false => self.links[pair].delay(at, self.occupancy),
+        };
+        if let Some(traffic) = &mut self.traffic {
+            traffic.message(pair, wait);
         }
-        at + self.links[pair].delay(at, self.occupancy) + cycles
+        at + wait + self.pairs[pair]
     }
 
     /// One message to each group, where every core gets it at once.

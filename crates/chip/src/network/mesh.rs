@@ -2,6 +2,7 @@
 
 use super::queue::{HistoryList, QueueModel};
 use super::{Broadcast, Cycles, Flits, Invalid};
+use crate::account::{Counters, MeshTraffic};
 use crate::config::{Contention, Sockets};
 
 /// A mesh with XY routing, a core a tile.
@@ -20,6 +21,10 @@ pub(crate) struct Mesh {
     /// By router and [`Port`]; empty if messages pass through each other.
     ports: Box<[HistoryList]>,
     links: Option<Links>,
+    /// What the links carried, if it is counted.
+    traffic: Option<Box<MeshTraffic>>,
+    /// A message takes its time alone: nothing competes, nothing is counted.
+    is_plain: bool,
 }
 
 /// Between several meshes.
@@ -96,6 +101,8 @@ impl Mesh {
             broadcast_tree,
             ports: vec![HistoryList::new(1); ports].into(),
             links: None,
+            traffic: None,
+            is_plain: contention == Contention::HopCounter,
         })
     }
 
@@ -121,7 +128,24 @@ impl Mesh {
             occupancy: sockets.occupancy,
             queues: vec![HistoryList::new(sockets.occupancy); pairs].into(),
         });
+        self.is_plain = false;
         self
+    }
+
+    /// Counts from now on.
+    pub(super) fn count(&mut self) {
+        let cores = self.places.len() as u32;
+        let sockets = self.links.as_ref().map_or(1, |links| links.count);
+        self.traffic = Some(Box::new(MeshTraffic::new(cores / sockets, sockets)));
+        self.is_plain = false;
+    }
+
+    pub(super) fn tell(&self, counters: &mut Counters) {
+        if let Some(traffic) = &self.traffic {
+            let occupancy = self.links.as_ref().map_or(0, |links| links.occupancy);
+            counters.links = traffic.links(occupancy);
+            counters.latencies.network_wait = traffic.waits();
+        }
     }
 
     #[inline(always)]
@@ -146,8 +170,7 @@ impl Mesh {
         Cycles::from(self.hops(from, to)) * self.hop + self.flits.of(bits)
     }
 
-    #[inline]
-    pub(super) fn competes(&self) -> bool {
+    fn competes(&self) -> bool {
         !self.ports.is_empty() || self.links.is_some()
     }
 
@@ -156,24 +179,42 @@ impl Mesh {
         if from == to {
             return at;
         }
-        match self.competes() {
-            true => self.send_among_others(from, to, bits, at),
-            false => at + self.latency_within(from, to, bits),
+        match self.is_plain {
+            true => at + self.latency_within(from, to, bits),
+            false => self.send_counted(from, to, bits, at),
         }
+    }
+
+    /// What competes or is counted.
+    #[inline(never)]
+    fn send_counted(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
+        if self.competes() {
+            return self.send_among_others(from, to, bits, at);
+        }
+        let flits = self.flits.of(bits);
+        if let Some(traffic) = &mut self.traffic {
+            traffic.message(from, to, flits, 0);
+        }
+        at + Cycles::from(self.hops(from, to)) * self.hop + flits
     }
 
     #[inline(never)]
     fn send_among_others(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
-        if !self.ports.is_empty() {
-            return self.route(from, to, self.flits.of(bits), at);
-        }
+        let flits = self.flits.of(bits);
+        let alone = self.latency(from, to, bits);
         let mut wait = 0;
-        if let Some(links) = &mut self.links
+        if !self.ports.is_empty() {
+            wait = self.route(from, to, flits, at) - at - alone;
+        } else if let Some(links) = &mut self.links
             && let Some(link) = links.between(from, to)
         {
             wait = links.queues[link].delay(at, links.occupancy);
         }
-        at + wait + self.latency(from, to, bits)
+        if let Some(traffic) = &mut self.traffic {
+            traffic.message(from, to, flits, wait);
+            traffic.cross(from, to);
+        }
+        at + wait + alone
     }
 
     fn route(&mut self, from: u32, to: u32, flits: Cycles, at: Cycles) -> Cycles {
@@ -223,6 +264,9 @@ impl Mesh {
         let flits = self.flits.of(bits);
         let mut arrivals = vec![at; self.places.len()].into_boxed_slice();
         if self.broadcast_tree {
+            if let Some(traffic) = &mut self.traffic {
+                traffic.flood(from, flits);
+            }
             self.flood(from, flits, at, &mut arrivals);
         } else {
             let mut injected = at;

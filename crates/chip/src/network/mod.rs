@@ -12,6 +12,7 @@ pub mod queue;
 pub use optical::Channel;
 pub(crate) use optical::Optical;
 
+use crate::account::Counters;
 use crate::config;
 use groups::Groups;
 use mesh::Mesh;
@@ -117,12 +118,19 @@ impl Electrical {
         }
     }
 
-    /// Whether messages may wait for each other.
-    #[inline]
-    pub(crate) fn competes(&self) -> bool {
+    /// Counts what the links carry, from now on.
+    pub(crate) fn count(&mut self) {
         match self {
-            Self::Mesh(mesh) => mesh.competes(),
-            Self::Groups(_) => true,
+            Self::Mesh(mesh) => mesh.count(),
+            Self::Groups(groups) => groups.count(),
+        }
+    }
+
+    /// What was counted, if it is.
+    pub(crate) fn tell(&self, counters: &mut Counters) {
+        match self {
+            Self::Mesh(mesh) => mesh.tell(counters),
+            Self::Groups(groups) => groups.tell(counters),
         }
     }
 

@@ -23,8 +23,8 @@ fn walked(width: u32, messages: &[(u32, u32)]) -> BTreeMap<(u32, u32), u64> {
     links
 }
 
-fn found(mesh: &Mesh) -> BTreeMap<(u32, u32), u64> {
-    let links = mesh.links();
+fn found(mesh: &MeshTraffic) -> BTreeMap<(u32, u32), u64> {
+    let links = mesh.links(7);
     links
         .iter()
         .map(|one| ((one.from, one.to), one.busy))
@@ -37,8 +37,8 @@ proptest! {
         cores in 1_u32..80, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
     ) {
         let ends: Vec<_> = ends.iter().map(|(a, b)| (a % cores, b % cores)).collect();
-        let mut mesh = Mesh::new(cores, 64, true);
-        ends.iter().for_each(|&(from, to)| mesh.route(from, to, 64));
+        let mut mesh = MeshTraffic::new(cores, 1);
+        ends.iter().for_each(|&(from, to)| mesh.message(from, to, 1, 0));
         prop_assert_eq!(found(&mesh), walked(mesh.width, &ends));
     }
 
@@ -49,9 +49,9 @@ proptest! {
     ) {
         let all = 3 * cores;
         let ends: Vec<_> = ends.iter().map(|(a, b)| (a % all, b % all)).collect();
-        let mut mesh = Mesh::new(cores, 64, false).in_sockets(3, 7);
+        let mut mesh = MeshTraffic::new(cores, 3);
         for &(from, to) in &ends {
-            mesh.route(from, to, 64);
+            mesh.message(from, to, 1, 0);
             mesh.cross(from, to);
         }
         let mut expected = BTreeMap::new();
@@ -69,7 +69,7 @@ proptest! {
             }
         }
         let mut total = BTreeMap::new();
-        for link in mesh.links() {
+        for link in mesh.links(7) {
             *total.entry((link.from, link.to)).or_insert(0) += link.busy;
         }
         prop_assert_eq!(total, expected);
@@ -80,8 +80,8 @@ proptest! {
     #[test]
     fn a_flood_reaches_each_core_over_one_link(cores in 1_u32..80, from: u32) {
         let from = from % cores;
-        let mut mesh = Mesh::new(cores, 64, true);
-        mesh.floods[from as usize] += 1;
+        let mut mesh = MeshTraffic::new(cores, 1);
+        mesh.flood(from, 1);
         let links = found(&mesh);
         prop_assert!(links.values().all(|&flits| flits == 1), "{links:?}");
         for core in (0..cores).filter(|&core| core != from) {
