@@ -59,9 +59,20 @@ right() {
         for threads in 3 16; do
             check "$name" $threads --on e5-2640x2
         done
-        check "$name" 5 --on atac-64 --set cores=4
+        crowded "$name"
     done
     finish
+}
+
+# More threads than cores. A thread that waits at PARSEC's barrier goes round 35,000 times before it
+# sleeps, while the one it waits for has no core: so streamcluster gets few points.
+crowded() { # guest
+    if [ "$1" = streamcluster ]; then
+        local STREAM=${STREAM:-2 3 1 6 6 4}
+        on_qemu "$1" 1 || { complain "$1 under qemu: status $status"; return; }
+        answer "$1" >"$out.expected"
+    fi
+    check "$1" 5 --on atac-64 --set cores=4
 }
 
 check() { # guest threads flags

@@ -8,7 +8,7 @@ prepare() {
     program=$work/$name/program
     arguments=() input=/dev/null
     case $name in
-    streamcluster) arguments=(3 10 3 16 16 10 none "$out/centres" "$threads") ;;
+    streamcluster) arguments=(${STREAM:-3 10 3 16 16 10} none "$out/centres" "$threads") ;;
     streamcluster-*) arguments=(${STREAM:-2 5 1 10 10 5} none "$out/centres" "$threads") ;;
     loop-*) arguments=("$threads" "${WAITS:-1000}") ;;
     canneal) arguments=("$threads" 100 300 "$work/canneal/100.nets" 2) ;;
