@@ -5,12 +5,14 @@
 //!   value that a weakly ordered load may return.
 //! * [`Shuttle`] runs whole pools under thousands of random schedules, one
 //!   step at a time.
-//! * [`Faulty`] is either of them with one fault built in, for the checks of
+//! * [`Buffered`] is shuttle's with a store buffer a thread: what asymmetric fences are for.
+//! * [`Faulty`] is any of them with one fault built in, for the checks of
 //!   the checks: a protocol on faulty atomics must be [`caught`].
 //!
 //! What neither can show is in this crate's `README.md`.
 
 mod apart;
+mod buffered;
 mod cells;
 mod faulty;
 mod loom;
@@ -18,6 +20,7 @@ mod model;
 mod shuttle;
 
 pub use apart::caught_apart;
+pub use buffered::Buffered;
 pub use faulty::{
     Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornCas, TornSwap,
 };

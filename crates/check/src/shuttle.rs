@@ -52,31 +52,28 @@ impl_cells!();
     static ref CLOCK: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 }
 
-/// A word with a queue of sleepers behind a lock, which makes comparing and
-/// falling asleep one step. A wake-up picks sleepers at random.
-pub struct ShuttleFutex {
-    word: atomic::AtomicU32,
+/// Those who sleep on a word, behind a lock, which makes comparing and falling asleep one step. A
+/// wake-up picks sleepers at random.
+pub(crate) struct WaitQueue {
     sleepers: Mutex<Sleepers>,
     woken: Condvar,
 }
 
-impl ShuttleFutex {
-    fn holding(value: u32) -> Self {
+impl Default for WaitQueue {
+    fn default() -> Self {
         Self {
-            word: atomic::AtomicU32::new(value),
             sleepers: Mutex::new(Sleepers::default()),
             woken: Condvar::new(),
         }
     }
 }
 
-impl_integer!(ShuttleFutex, u32, ShuttleFutex::holding, word);
-
-impl Futex for ShuttleFutex {
-    fn wait(&self, expected: u32, timeout: Option<Duration>) {
+impl WaitQueue {
+    /// Sleeps if the word `is_as_expected`.
+    pub(crate) fn wait(&self, is_as_expected: impl FnOnce() -> bool, timeout: Option<Duration>) {
         let lock = || self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sleepers = lock();
-        if self.word.load(Ordering::SeqCst) != expected {
+        if !is_as_expected() {
             return;
         }
         let ticket = sleepers.enter();
@@ -96,7 +93,8 @@ impl Futex for ShuttleFutex {
         }
     }
 
-    fn wake(&self, count: u32) -> usize {
+    /// Wakes up to `count`; how many.
+    pub(crate) fn wake(&self, count: u32) -> usize {
         let mut sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         let woken = sleepers.queue.len().min(count as usize);
         for _ in 0..woken {
@@ -107,6 +105,33 @@ impl Futex for ShuttleFutex {
             self.woken.notify_all();
         }
         woken
+    }
+}
+
+/// A word, and those who sleep on it.
+pub struct ShuttleFutex {
+    word: atomic::AtomicU32,
+    queue: WaitQueue,
+}
+
+impl ShuttleFutex {
+    fn holding(value: u32) -> Self {
+        Self {
+            word: atomic::AtomicU32::new(value),
+            queue: WaitQueue::default(),
+        }
+    }
+}
+
+impl_integer!(ShuttleFutex, u32, ShuttleFutex::holding, word);
+
+impl Futex for ShuttleFutex {
+    fn wait(&self, expected: u32, timeout: Option<Duration>) {
+        (self.queue).wait(|| self.word.load(Ordering::SeqCst) == expected, timeout);
+    }
+
+    fn wake(&self, count: u32) -> usize {
+        self.queue.wake(count)
     }
 }
 

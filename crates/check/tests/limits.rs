@@ -2,7 +2,8 @@
 //! draws the consequences.
 
 use manycore_check::{
-    Faulty, Loom, NoFence, Plain, Shuttle, caught, loom_model, shuttle_random, team,
+    Buffered, Faulty, Loom, NoFence, Plain, Shuttle, caught, caught_at_random, loom_model,
+    shuttle_random, team,
 };
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
@@ -135,4 +136,16 @@ fn shuttle_knows_no_weak_orderings() {
         message::<Shuttle>(Ordering::Relaxed, Ordering::Relaxed)
     });
     shuttle_random(500, || store_buffering::<Shuttle>(Ordering::Relaxed, false));
+}
+
+#[test]
+fn stores_in_buffers_are_seen_late_and_in_their_order() {
+    let why = caught_at_random(|| store_buffering::<Buffered>(Ordering::Relaxed, false));
+    assert!(why.contains("both missed the other"), "{why}");
+    shuttle_random(2_000, || {
+        store_buffering::<Buffered>(Ordering::Relaxed, true);
+        store_buffering::<Buffered>(Ordering::SeqCst, false);
+        // Nor does it know orderings weaker than that.
+        message::<Buffered>(Ordering::Relaxed, Ordering::Relaxed);
+    });
 }

@@ -40,7 +40,7 @@ pub use pool::ThreadPool;
 pub use settings::ThreadPoolBuilderExt;
 pub use spawning::ThreadBuilder;
 
-/// The most threads that a pool can have: 16,384.
+/// The most threads that a pool can have: 16,383.
 ///
 /// A builder that is asked for more takes so many.
 ///
@@ -48,7 +48,7 @@ pub use spawning::ThreadBuilder;
 /// assert!(rayon_core::max_num_threads() >= 1);
 /// ```
 pub fn max_num_threads() -> usize {
-    1 << 14
+    (1 << 14) - 1
 }
 
 /// The README's example, compiled with the others.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The most threads a pool may have; far above any machine, below where the
 /// board's indices and the shards' arithmetic would need care.
-pub(super) const MAX_THREADS: usize = 1 << 14;
+pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
 
 /// What a pool has to run on.
 #[derive(Clone, Copy)]

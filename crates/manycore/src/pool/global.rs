@@ -90,7 +90,7 @@ impl Pool<Native> {
     ///
     /// It is made at the first call, with a thread for each core that this process may
     /// use, unless [`Builder::build_global`] has made it before or the environment
-    /// variable `MANYCORE_NUM_THREADS` asks for another number: from 1 to 16,384; if it
+    /// variable `MANYCORE_NUM_THREADS` asks for another number: from 1 to 16,383; if it
     /// is 0, empty or not set, the number of cores decides.
     ///
     /// A child of `fork` has a global pool of its own, made at its first call there.
@@ -159,7 +159,7 @@ impl Builder<Native> {
     ///
     /// [`BuildError::GlobalExists`] if there is one already;
     /// [`BuildError::Environment`] if the variable is needed and is not a number from 0
-    /// to 16,384; else as [`build`](Self::build). After an error there is as much of a
+    /// to 16,383; else as [`build`](Self::build). After an error there is as much of a
     /// global pool as before.
     ///
     /// ```

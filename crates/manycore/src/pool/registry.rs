@@ -81,7 +81,7 @@ pub(super) struct Plan<W: World> {
 impl<W: World> Registry<W> {
     pub(super) fn new(plan: Plan<W>) -> io::Result<Arc<Self>> {
         // Asks for light fences that are light, before the first is used.
-        W::Platform::heavy_fence();
+        W::Platform::has_light_fences();
         let threads = plan.groups.len();
         // A thread that spins where threads outnumber cores may keep the one it waits for
         // from running.

@@ -110,11 +110,11 @@ impl<P: Platform> Crowd<P> {
     }
 
     /// The sentry leaves. What has been left to it meanwhile it finds in its next search, or
-    /// in its last look before it sleeps.
-    pub(super) fn leave(&self, _: Watch) {
-        // Relaxed: ordered by the fence, against posters that have seen it on watch.
+    /// in its last look before it sleeps. `fence` is against posters that have seen it on watch.
+    pub(super) fn leave(&self, _: Watch, fence: impl FnOnce()) {
+        // Relaxed: ordered by the fence.
         self.watched.store(false, Ordering::Relaxed);
-        P::heavy_fence();
+        fence();
     }
 }
 

@@ -14,7 +14,7 @@ fn what_is_left_is_seen<P: Platform>(is_seen_in_bed: bool) {
     team::<P>(2 + usize::from(is_seen_in_bed), |rank| match rank {
         0 => {
             let watch = watch.lock().expect("nobody panics").take();
-            crowd.leave(watch.expect("one sentry"));
+            crowd.leave(watch.expect("one sentry"), P::heavy_fence);
             // Relaxed, as all here: the fences are what is checked.
             found.store(job.load(Ordering::Relaxed), Ordering::Relaxed);
         }
@@ -27,7 +27,7 @@ fn what_is_left_is_seen<P: Platform>(is_seen_in_bed: bool) {
         }
         _ => {
             let seen = job.load(Ordering::Relaxed) == 1;
-            P::heavy_fence();
+            P::fence(Ordering::SeqCst);
             if seen && crowd.is_watched() {
                 left.store(1, Ordering::Relaxed);
             }
@@ -66,6 +66,7 @@ fn each_missing_fence_is_caught() {
         );
     }
     fails::<NoFence>(false);
+    fails::<NoFence>(true);
     fails::<NoHeavyFence>(false);
     fails::<NoHeavyFence>(true);
 }

@@ -7,6 +7,8 @@ mod crowd;
 mod crowd_checked;
 #[cfg(test)]
 mod expecting_checked;
+#[cfg(test)]
+mod fences_checked;
 mod gaps;
 mod idle;
 mod latch;

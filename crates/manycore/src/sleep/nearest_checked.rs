@@ -10,8 +10,14 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A policy that does not spin for long, for `workers` of one core group.
-fn policy<P: Platform>(workers: usize) -> Nearest<P> {
+/// A policy that does not spin for long, for `workers` of one core group; posters do not fence, and
+/// the first to fall asleep pays for that.
+pub(super) fn policy<P: Platform>(workers: usize) -> Nearest<P> {
+    fresh(workers).light()
+}
+
+/// As `policy`, but posters fence, as in a new pool.
+pub(super) fn fresh<P: Platform>(workers: usize) -> Nearest<P> {
     Nearest::new(&Setup {
         groups: &vec![0; workers],
         idle: &Arc::new(Idle::new(Duration::ZERO, None)),
@@ -19,7 +25,7 @@ fn policy<P: Platform>(workers: usize) -> Nearest<P> {
 }
 
 /// As `policy`, on so many `cores` that some workers find none.
-fn crowded<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
+pub(super) fn crowded<P: Platform>(workers: usize, cores: usize) -> Nearest<P> {
     Nearest::new(&Setup {
         groups: &vec![0; workers],
         idle: &Arc::new(Idle::new(Duration::ZERO, Some(cores - 1))),
@@ -94,7 +100,12 @@ fn all_jobs_run<P: Platform>(posters: usize, each: usize, sleepers: usize) {
     all_jobs_run_by::<P>(policy(posters + sleepers), posters, each, sleepers);
 }
 
-fn all_jobs_run_by<P: Platform>(policy: Nearest<P>, posters: usize, each: usize, sleepers: usize) {
+pub(super) fn all_jobs_run_by<P: Platform>(
+    policy: Nearest<P>,
+    posters: usize,
+    each: usize,
+    sleepers: usize,
+) {
     let jobs = Jobs::none(posters * each);
     let share = posters * each / sleepers;
     team::<P>(posters + sleepers, |rank| {
@@ -108,8 +119,14 @@ fn all_jobs_run_by<P: Platform>(policy: Nearest<P>, posters: usize, each: usize,
     });
 }
 
+/// As `all_jobs_run`, in a new pool.
+fn all_first_jobs_run(posters: usize, each: usize, sleepers: usize) {
+    all_jobs_run_by::<Loom>(fresh(posters + sleepers), posters, each, sleepers);
+}
+
 #[test]
 fn one_job_for_one_sleeper() {
+    loom_model(Some(3), || all_first_jobs_run(1, 1, 1));
     loom_model(Some(3), || all_jobs_run::<Loom>(1, 1, 1));
     loom_model(Some(3), || all_jobs_run::<Faulty<Loom, Fenced>>(1, 1, 1));
 }
@@ -117,6 +134,7 @@ fn one_job_for_one_sleeper() {
 /// The second job may be posted while the sleeper is on its way for the first.
 #[test]
 fn two_jobs_for_one_sleeper() {
+    loom_model(Some(2), || all_first_jobs_run(1, 2, 1));
     loom_model(Some(2), || all_jobs_run::<Loom>(1, 2, 1));
 }
 
@@ -149,6 +167,7 @@ fn no_jobs_are_left_to_one_that_blocks() {
 
 #[test]
 fn two_posters_and_one_sleeper() {
+    loom_model(Some(2), || all_first_jobs_run(2, 1, 1));
     loom_model(Some(2), || all_jobs_run::<Loom>(2, 1, 1));
 }
 

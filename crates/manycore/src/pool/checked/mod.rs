@@ -7,6 +7,7 @@
 
 mod adopted;
 mod board;
+mod buffered;
 mod crew;
 mod following;
 mod fork;

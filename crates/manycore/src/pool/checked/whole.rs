@@ -15,7 +15,7 @@ pub(super) fn pool<P: Platform>(threads: usize) -> Pool<P> {
     pool_on(threads, threads)
 }
 
-fn pool_on<P: Platform>(threads: usize, cores: usize) -> Pool<P> {
+pub(super) fn pool_on<P: Platform>(threads: usize, cores: usize) -> Pool<P> {
     Builder::on_platform()
         .open_joins(64)
         .build_on(cores, 1, vec![vec![]; threads])

@@ -7,16 +7,34 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 /// A worker that waits for a stolen job and sleeps.
 pub(super) const WAITER: u32 = 1;
 /// A worker that may take anything and sleeps.
-pub(super) const FREE: u32 = 1 << 15;
+pub(super) const FREE: u32 = 1 << 14;
 /// A worker has been woken for a job and has not begun to look.
 pub(super) const WAKING: u32 = 1 << 31;
-/// Always set where there are no light fences: a poster then looks twice, after a
-/// fence.
+/// A poster looks twice, after a fence. So it is in a new pool, and always where there are no light
+/// fences.
 pub(super) const FENCED: u32 = 1 << 30;
 /// A place has no worker: one is to be had if nobody sleeps.
 pub(super) const VACANT: u32 = 1 << 29;
+/// All posters know of [`FENCED`]: a sleeper need not pay for their fence.
+pub(super) const SETTLED: u32 = 1 << 28;
 /// Either kind of sleeper.
-pub(super) const SLEEPERS: u32 = VACANT - 1;
+pub(super) const SLEEPERS: u32 = SETTLED - 1;
+
+/// Posts that fence after a worker has fallen asleep. Their fences cost together what a heavy one
+/// does, 2 us: so at worst a pool pays twice what it would if it knew what comes next.
+pub(super) const MOST_FENCED: u32 = 256;
+
+/// What may be wrong with it.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sleep) enum FenceFault {
+    /// Sleepers rely on the posters before the heavy fence.
+    SettledTooSoon,
+    /// Posters do not fence any more, and sleepers still rely on it.
+    StaysSettled,
+    /// The sentry leaves unnoticed by who reads the word later.
+    LeavesUnnoticed,
+}
 
 /// Sleepers of both kinds, of the word `callable`.
 pub(super) fn sleepers(word: u32) -> u32 {
@@ -36,12 +54,14 @@ impl<P: Platform> Nearest<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {
-        // Relaxed: ordered after the post by the poster's fence.
-        let mut word = self.callable.load(Ordering::Relaxed);
+        // Ordered after the post by the poster's fence. Acquire: a sentry that had left before
+        // this word is not seen on watch below.
+        let mut word = self.callable.load(Ordering::Acquire);
         if word & FENCED != 0 {
             // As the light fence in `posted`.
             P::fence(Ordering::SeqCst);
-            word = self.callable.load(Ordering::Relaxed);
+            word = self.callable.load(Ordering::Acquire);
+            self.count_fenced_post(word);
         }
         if word & WAKING != 0 {
             return false;
@@ -65,6 +85,49 @@ impl<P: Platform> Nearest<P> {
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
         let woken = word & SLEEPERS != 0 && self.wake_one(near, true);
         !woken && word & VACANT != 0
+    }
+
+    /// A poster has fenced. After many posts since the last sleep it is the next sleeper's turn.
+    pub(super) fn count_fenced_post(&self, word: u32) {
+        // Relaxed, and no exchange: the count is about speed only. Who falls asleep sets it back.
+        let posts = self.fenced_posts.load(Ordering::Relaxed) + 1;
+        self.fenced_posts.store(posts, Ordering::Relaxed);
+        if posts < self.most_fenced || word & SETTLED == 0 || !P::has_light_fences() {
+            return;
+        }
+        #[cfg(test)]
+        if self.fault == Some(FenceFault::StaysSettled) {
+            self.callable.fetch_and(!FENCED, Ordering::Relaxed);
+            return;
+        }
+        // Both at once, and only if both are set: a sleeper that has set FENCED is still to set
+        // SETTLED. Relaxed: the word's own history decides (see the README).
+        let light = word & !(FENCED | SETTLED);
+        let relaxed = Ordering::Relaxed;
+        let _ = (self.callable).compare_exchange(word, light, relaxed, relaxed);
+    }
+
+    /// The sleeper's fence between the exchange that has counted it, or that has cleared WAKING, and
+    /// its look at what posters have pushed. `word` is what it has read in that exchange or since,
+    /// with Acquire.
+    ///
+    /// If posters do not fence, it is a heavy one; and from then on they do.
+    pub(super) fn fence_against_posters(&self, word: u32) {
+        if word & SETTLED != 0 {
+            P::fence(Ordering::SeqCst);
+            return;
+        }
+        // Relaxed: ordered by the heavy fence.
+        let first = self.callable.fetch_or(FENCED, Ordering::Relaxed) & FENCED == 0;
+        #[cfg(test)]
+        if self.fault == Some(FenceFault::SettledTooSoon) {
+            self.callable.fetch_or(SETTLED, Ordering::Release);
+        }
+        P::heavy_fence();
+        if first {
+            // Release: who reads it comes after the heavy fence.
+            self.callable.fetch_or(SETTLED, Ordering::Release);
+        }
     }
 
     pub(super) fn wake_one(&self, near: usize, called: bool) -> bool {

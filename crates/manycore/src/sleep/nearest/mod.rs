@@ -3,13 +3,17 @@
 
 mod calling;
 mod sleeping;
+#[cfg(test)]
+mod watch_checked;
 
 use super::Latch;
 use super::beds::Beds;
 use super::crowd::Crowd;
 use super::idle::{After, Idle, Woken};
 use super::policy::{Scan, Setup, Sleep, Tally};
-use calling::{FENCED, VACANT, sleepers};
+#[cfg(test)]
+pub(super) use calling::FenceFault;
+use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +36,13 @@ const WATCHERS: usize = 2;
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
 pub struct Nearest<P: Platform> {
-    /// Sleepers of both kinds, WAKING and FENCED.
+    /// Sleepers of both kinds, and how posters and sleepers are to fence.
     callable: CachePadded<P::AtomicU32>,
+    /// Posts since a worker fell asleep, while posters fence.
+    fenced_posts: CachePadded<P::AtomicU32>,
+    most_fenced: u32,
+    #[cfg(test)]
+    fault: Option<FenceFault>,
     beds: Beds<P>,
     idle: Arc<Idle<P>>,
     /// If threads outnumber cores.
@@ -71,9 +80,13 @@ impl<P: Platform> Nearest<P> {
     /// For a pool of which so much is known.
     #[doc(hidden)]
     pub fn new(setup: &Setup<'_, P>) -> Self {
-        let fenced = if P::has_light_fences() { 0 } else { FENCED };
         Self {
-            callable: CachePadded::new(P::AtomicU32::new(fenced)),
+            // Nobody has posted without a fence yet.
+            callable: CachePadded::new(P::AtomicU32::new(FENCED | SETTLED)),
+            fenced_posts: CachePadded::new(P::AtomicU32::new(0)),
+            most_fenced: MOST_FENCED,
+            #[cfg(test)]
+            fault: None,
             beds: Beds::new(setup.groups),
             idle: Arc::clone(setup.idle),
             crowd: (setup.idle.scarce_cores()).map(|cores| Crowd::new(setup.groups.len(), cores)),
@@ -90,6 +103,25 @@ impl<P: Platform> Nearest<P> {
         self.crowd = self.crowd.map(Crowd::impatient);
         self
     }
+
+    /// Whose posters have ceased to fence, as after many posts.
+    pub(super) fn light(mut self) -> Self {
+        if P::has_light_fences() {
+            self.callable = CachePadded::new(P::AtomicU32::new(0));
+        }
+        self
+    }
+
+    /// In which only so many posts fence after a sleep.
+    pub(super) fn fenced_for(mut self, posts: u32) -> Self {
+        self.most_fenced = posts;
+        self
+    }
+
+    pub(super) fn with_fault(mut self, fault: FenceFault) -> Self {
+        self.fault = Some(fault);
+        self
+    }
 }
 
 impl<P: Platform> Sleep<P> for Nearest<P> {
@@ -98,6 +130,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
 
     fn name(&self) {
         P::name(&self.callable, "sleep: callable");
+        P::name(&self.fenced_posts, "sleep: fenced posts");
         self.beds.name();
         if let Some(crowd) = &self.crowd {
             crowd.name();
@@ -185,7 +218,8 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             // The first search after a call was made at once. Now that it was in
             // vain: any post that was left to this worker is found by the next.
             idle.unfenced = false;
-            P::heavy_fence();
+            // Acquire pairs with whoever has settled it.
+            self.fence_against_posters(self.callable.load(Ordering::Acquire));
             return false;
         }
         let seen = scan.seen();

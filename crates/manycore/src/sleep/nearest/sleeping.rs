@@ -5,6 +5,8 @@ use super::super::beds::CALLED;
 use super::super::crowd::{Crowd, Next, Watch};
 use super::super::policy::{Left, Scan};
 use super::Nearest;
+#[cfg(test)]
+use super::calling::FenceFault;
 use super::calling::{FREE, SLEEPERS, WAITER, WAKING, absent};
 use crate::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
@@ -63,7 +65,7 @@ impl<P: Platform> Nearest<P> {
                 Next::Up => return self.get_up(crowd, Some(kept), sleep),
                 Next::Nap => watch = Some(kept),
                 Next::Sleep => {
-                    crowd.leave(kept);
+                    self.end_watch(crowd, kept);
                     is_weary = true;
                 }
             }
@@ -76,11 +78,25 @@ impl<P: Platform> Nearest<P> {
         let Some(watch) = watch else {
             return sleep;
         };
-        crowd.leave(watch);
+        self.end_watch(crowd, watch);
         Slept {
             reason: CALLED,
             ..sleep
         }
+    }
+
+    /// The sentry of a `crowd` keeps watch no longer.
+    pub(super) fn end_watch(&self, crowd: &Crowd<P>, watch: Watch) {
+        crowd.leave(watch, || {
+            // Changes nothing. Release: who reads what comes after it, with Acquire, does not see
+            // the sentry any more; Acquire pairs with whoever has settled how to fence.
+            #[cfg(test)]
+            if self.fault == Some(FenceFault::LeavesUnnoticed) {
+                return self.fence_against_posters(self.callable.load(Ordering::Acquire));
+            }
+            let word = self.callable.fetch_or(0, Ordering::AcqRel);
+            self.fence_against_posters(word);
+        });
     }
 
     /// Whether more workers are awake than there are cores.
@@ -109,8 +125,8 @@ impl<P: Platform> Nearest<P> {
             }
         }
         // What it has seen before the sentry's being there: a sentry that leaves after
-        // that sees it, too.
-        P::heavy_fence();
+        // that, and fences too, sees it as well.
+        P::fence(Ordering::SeqCst);
         crowd.is_full(absent(self.callable.load(Ordering::Relaxed))) && crowd.is_watched()
     }
 
@@ -141,9 +157,12 @@ impl<P: Platform> Nearest<P> {
         }
         let kind = if free { FREE } else { WAITER };
         self.beds.mark(worker, free);
-        // Release pairs with `call`; ordered before the look by the fence.
-        self.callable.fetch_add(kind, Ordering::Release);
-        P::heavy_fence();
+        // Release pairs with `call`, Acquire with whoever has settled how to fence; ordered before
+        // the look by the fence.
+        let word = self.callable.fetch_add(kind, Ordering::AcqRel);
+        // Relaxed: a hint.
+        self.fenced_posts.store(0, Ordering::Relaxed);
+        self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
         if sleep.blocked {
             match time {

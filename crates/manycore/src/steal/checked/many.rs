@@ -3,7 +3,8 @@
 use super::thief;
 use crate::steal::{Head, JobStack};
 use manycore_check::{
-    Faulty, Fenced, Shuttle, TornCas, caught_apart, shuttle_pct, shuttle_random, team,
+    Buffered, Faulty, Fenced, NoHeavyFence, Shuttle, TornCas, caught_apart, shuttle_pct,
+    shuttle_random, team,
 };
 use manycore_platform::{Ordering, Platform};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -104,6 +105,20 @@ fn each_of_many_jobs_runs_once() {
         shuttle_pct(60, 3, move || turmoil::<Shuttle>(thieves));
     }
     shuttle_random(60, || turmoil::<Faulty<Shuttle, Fenced>>(3));
+}
+
+/// The owner's pops leave out the fence that a raise pays for.
+#[test]
+fn each_runs_once_though_stores_are_seen_late() {
+    for thieves in [1, 2, 4] {
+        shuttle_random(60, move || turmoil::<Buffered>(thieves));
+        shuttle_pct(60, 3, move || turmoil::<Buffered>(thieves));
+    }
+}
+
+#[test]
+fn a_raise_without_its_fence_is_caught() {
+    caught_apart("unfenced", || turmoil::<Faulty<Buffered, NoHeavyFence>>(2));
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! The end of a watch while posters cease to fence: a job that was left to the sentry is seen by it.
+
+use super::super::nearest_checked::{Jobs, LookAtJobs, crowded};
+use super::super::policy::{Scan, Sleep};
+use super::Nearest;
+use super::calling::{FREE, FenceFault, WAKING};
+use manycore_check::{
+    Buffered, Faulty, Loom, NoFence, caught_at_random, loom_model, shuttle_random, team,
+};
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+
+/// Worker 1 sleeps for good, the sentry ends its watch, one poster has others cease to fence, and
+/// another one posts a job: it calls worker 1, or leaves the job to the sentry.
+fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
+    let policy = policy.fenced_for(1);
+    policy.beds.lie_down(1);
+    policy.beds.mark(1, true);
+    policy.callable.fetch_add(FREE, Ordering::SeqCst);
+    let crowd = policy.crowd.as_ref().expect("threads outnumber cores");
+    let watch = crowd.keep_watch().expect("nobody else does");
+    let watch = std::sync::Mutex::new(Some(watch));
+    let (jobs, found) = (Jobs::<P>::none(1), P::AtomicBool::new(false));
+    team::<P>(3, |rank| match rank {
+        0 => {
+            let watch = watch.lock().expect("nobody panics").take();
+            policy.end_watch(crowd, watch.expect("one sentry"));
+            found.store(LookAtJobs(Some(&jobs)).anything(), Ordering::Relaxed);
+        }
+        1 => policy.count_fenced_post(policy.callable.load(Ordering::Acquire)),
+        _ => {
+            jobs.push(0);
+            let _ = policy.posted(2, true);
+        }
+    });
+    let called = policy.callable.load(Ordering::Relaxed) & WAKING != 0;
+    assert!(called || found.load(Ordering::Relaxed), "left to nobody");
+}
+
+#[test]
+fn what_is_left_is_seen_while_posters_cease_to_fence() {
+    loom_model(Some(2), || the_watch_ends(crowded::<Loom>(4, 1)));
+    shuttle_random(20_000, || the_watch_ends(crowded::<Buffered>(4, 1)));
+    shuttle_random(20_000, || the_watch_ends(crowded::<Buffered>(4, 1).light()));
+}
+
+#[test]
+fn a_sentry_that_leaves_unnoticed_or_unfenced_is_caught() {
+    let unnoticed = caught_at_random(|| {
+        the_watch_ends(crowded::<Buffered>(4, 1).with_fault(FenceFault::LeavesUnnoticed));
+    });
+    assert!(unnoticed.contains("left to nobody"), "{unnoticed}");
+    let unfenced = caught_at_random(|| the_watch_ends(crowded::<Faulty<Buffered, NoFence>>(4, 1)));
+    assert!(unfenced.contains("left to nobody"), "{unfenced}");
+}
