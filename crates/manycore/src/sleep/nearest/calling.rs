@@ -89,10 +89,13 @@ impl<P: Platform> Nearest<P> {
 
     /// A poster has fenced. After many posts since the last sleep it is the next sleeper's turn.
     pub(super) fn count_fenced_post(&self, word: u32) {
+        if !P::has_light_fences() {
+            return;
+        }
         // Relaxed, and no exchange: the count is about speed only. Who falls asleep sets it back.
-        let posts = self.fenced_posts.load(Ordering::Relaxed) + 1;
+        let posts = self.fenced_posts.load(Ordering::Relaxed).saturating_add(1);
         self.fenced_posts.store(posts, Ordering::Relaxed);
-        if posts < self.most_fenced || word & SETTLED == 0 || !P::has_light_fences() {
+        if posts < self.most_fenced || word & SETTLED == 0 {
             return;
         }
         #[cfg(test)]
