@@ -12,6 +12,7 @@ mod scan;
 mod slices;
 mod split;
 
+pub(crate) use dispatch::drive;
 pub use reduce::map_reduce;
 pub use slices::{chunks_mut, for_each, for_each_mut};
 

@@ -129,6 +129,12 @@ impl<W: World> Registry<W> {
         for (place, job) in jobs.enumerate() {
             self.mail()[place].push(job);
         }
+        self.tell_of_mail();
+    }
+
+    /// Every place has mail.
+    #[inline(never)]
+    pub(super) fn tell_of_mail(&self) {
         // Whoever may take it looks for loops, perhaps, on the event count. The post has
         // a fence: against a sleeper's between lying down and its last look.
         self.shared().idle().events.post();

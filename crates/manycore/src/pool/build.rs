@@ -78,6 +78,7 @@ impl<W: World<Platform = Native>> Builder<W> {
     }
 
     /// As [`build`](Self::build) or [`build_with`](Self::build_with).
+    #[inline(never)]
     pub(crate) fn build_on_this_host(&self, making: Making<'_, '_>) -> Result<Pool<W>, BuildError> {
         if making.maker.is_some() && !(self.dedicated && self.affinity == Affinity::None) {
             let builder = self.clone().dedicated(true).affinity(Affinity::None);
@@ -162,6 +163,7 @@ impl<W: World> Builder<W> {
 
     /// Starts the workers on `cpus`, a set for every thread, in the core groups
     /// `of_threads`.
+    #[inline(never)]
     pub(crate) fn start(
         &self,
         threads: usize,

@@ -152,6 +152,7 @@ impl<W: World> Registry<W> {
 
     /// As `post_root`, for a job of a scope, which a thread that is no worker has spawned
     /// into it.
+    #[inline(never)]
     pub(super) fn post_scoped(&self, job: Job) {
         let registry: *const Self = self;
         let group = job.group();
@@ -174,6 +175,7 @@ impl<W: World> Registry<W> {
     ///
     /// If nobody could ever run it, since the pool has no thread and the system refuses
     /// one, or since this process is a child of `fork`.
+    #[inline(never)]
     pub(super) fn one_root_more(&self) {
         self.shared().check_fork();
         if self.is_within_root() {
@@ -216,6 +218,7 @@ impl<W: World> Registry<W> {
     }
 
     /// A root has ended.
+    #[inline(never)]
     pub(super) fn one_root_less(&self) {
         if !self.uncount_root() {
             return;
@@ -240,6 +243,7 @@ impl<W: World> Registry<W> {
 
     /// Finds a thread for the vacant caller slot, and starts those that are lacking.
     #[cold]
+    #[inline(never)]
     pub(crate) fn fill_caller_slot(&self) {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::EmptyCallerSlot) {
@@ -267,6 +271,7 @@ impl<W: World> Registry<W> {
     /// Has somebody take place 0 whatever else there is to do, for mail.
     ///
     /// If nobody can be had, the next caller reads it.
+    #[inline(never)]
     pub(super) fn summon(&self) {
         let slot = self.shared().caller_slot();
         let heir = self.places().with(|places| {
@@ -294,6 +299,7 @@ impl<W: World> Registry<W> {
 
     /// A caller leaves, and there is more to do than to say so.
     #[cold]
+    #[inline(never)]
     pub(super) fn leave_slowly(&self) {
         // In a child of `fork` nobody is there to need the place, and a thread that is
         // not may have the lock: nobody enters again.

@@ -38,6 +38,7 @@ pub(crate) struct Context<P: Platform> {
 
 impl<P: Platform> Context<P> {
     /// The context of a thread that is `worker`.
+    #[inline(never)]
     pub(super) fn of_worker<W: World<Platform = P>>(worker: &Worker<W>) -> Self {
         Self {
             pool: worker.registry().shared(),

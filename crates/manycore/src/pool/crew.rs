@@ -177,6 +177,7 @@ impl<W: World> Registry<W> {
     /// # Panics
     ///
     /// If the system refuses them.
+    #[inline(never)]
     pub(super) fn need_threads(&self) {
         if let Err(error) = self.start_threads() {
             panic!("cannot start a thread for jobs that nobody waits for: {error}");
@@ -215,6 +216,7 @@ impl<W: World> Registry<W> {
     }
 
     /// Ends the threads of this pool, which goes on; see [`Pool::end_threads`](super::Pool).
+    #[inline(never)]
     pub(super) fn end_threads(&self) -> bool {
         self.shared().check_fork();
         if !self.crew().returns

@@ -100,7 +100,8 @@ impl<W: World> Registry<W> {
     /// Runs `op` as worker 0, whose slot this thread has taken.
     pub(super) fn enter_as_caller<R>(&self, op: impl FnOnce(&Worker<W>) -> R) -> R {
         let _entered = EnteredCaller(self);
-        Context::of_worker(self.worker(0)).enter(|| op(self.worker(0)))
+        let context = self.shared().caller_context().get();
+        context.enter(|| op(self.worker(0)))
     }
 
     /// Has a worker run `op`, and waits for it.
@@ -144,10 +145,21 @@ impl<W: World> Registry<W> {
                 tell.tell();
             })
         };
+        self.post_and_wait(job, &told);
+    }
+
+    #[inline(never)]
+    pub(super) fn post_and_wait(&self, job: Job, told: &Told<W::Platform>) {
         self.shared().idle().caller_waits();
         self.post_root(job);
-        Context::block_on(self.shared(), &told, || self.has_spare_core());
+        self.await_told(told);
         self.shared().idle().caller_runs();
+    }
+
+    /// Blocks until `told` of what this thread, which is no worker of this pool, waits for.
+    #[inline(never)]
+    pub(super) fn await_told(&self, told: &Told<W::Platform>) {
+        Context::block_on(self.shared(), told, || self.has_spare_core());
     }
 
     /// As `inside`, when the caller slot is taken.

@@ -8,6 +8,7 @@ mod builder;
 mod caller_slot;
 #[cfg(test)]
 mod checked;
+mod compiled_here;
 mod context;
 mod crew;
 mod enter;
@@ -195,10 +196,10 @@ impl<W: World> Pool<W> {
     pub(crate) fn registry(&self) -> &Registry<W> {
         &self.registry
     }
-}
 
-impl<W: World> Drop for Pool<W> {
-    fn drop(&mut self) {
+    /// What dropping the pool does.
+    #[inline(never)]
+    fn end(&self) {
         let registry = &*self.registry;
         if registry.shared().is_forked() {
             // Its threads are the parent's: there is nobody to join, and any of them may
@@ -225,6 +226,12 @@ impl<W: World> Drop for Pool<W> {
         } else {
             join_all();
         }
+    }
+}
+
+impl<W: World> Drop for Pool<W> {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

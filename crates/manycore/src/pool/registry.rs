@@ -266,6 +266,7 @@ impl<W: World> Registry<W> {
 
     /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
     /// thread that takes no part in it.
+    #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
         self.start_no_more();
         self.end(deserted);

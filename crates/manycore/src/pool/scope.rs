@@ -231,7 +231,7 @@ impl<'scope, W: World> Scope<'scope, W> {
                 worker.group().set(outer.unwrap_or(std::ptr::null()));
             }
             (None, Some(told)) => {
-                Context::block_on(registry.shared(), told, || registry.has_spare_core())
+                registry.await_told(told);
             }
             (None, None) => unreachable!("a scope has somebody who waits for it"),
         }

@@ -59,6 +59,7 @@ impl<W: World> Registry<W> {
     }
 
     /// What nobody waits for has panicked.
+    #[inline(never)]
     pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
         let handled = match self.panic_handler() {
             Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(payload))) {

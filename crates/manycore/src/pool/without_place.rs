@@ -212,6 +212,7 @@ impl<W: World> Worker<W> {
     }
 
     /// Waits until this worker has a place, if it has none.
+    #[inline(never)]
     pub(super) fn regain_place(&self) {
         if self.has_place() {
             return;

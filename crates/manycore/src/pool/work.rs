@@ -110,6 +110,7 @@ impl<W: World> Worker<W> {
 
     /// Waits for the end of a scope, running what was spawned into it; if the pool is told so,
     /// also the newest of what this worker has spawned into a scope around it.
+    #[inline(never)]
     pub(super) fn wait_in_scope(&self, latch: &Latch<W::Platform>, group: *const Group) {
         if latch.is_set() {
             return;

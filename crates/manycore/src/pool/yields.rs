@@ -21,6 +21,7 @@ pub enum Yield {
 }
 
 impl<W: World> Worker<W> {
+    #[inline(never)]
     pub(super) fn yield_now(&self) -> Yield {
         self.run_one(|worker| {
             // Not so patient: there may be no second call.
@@ -28,6 +29,7 @@ impl<W: World> Worker<W> {
         })
     }
 
+    #[inline(never)]
     pub(super) fn yield_local(&self) -> Yield {
         self.run_one(Self::find_own)
     }

@@ -17,9 +17,7 @@ const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 /// Cost while nobody waits: one locked instruction. To free the lock is a store, and a
 /// thread that sleeps pays for the fence that this takes.
 pub struct Lock<P: Platform, T> {
-    state: P::Futex,
-    /// Threads that wait.
-    waiting: Sleepers<P, Asymmetric>,
+    word: Word<P>,
     value: UnsafeCell<T>,
 }
 
@@ -31,19 +29,45 @@ unsafe impl<P: Platform, T: Send> Send for Lock<P, T> {}
 impl<P: Platform, T> Lock<P, T> {
     pub fn new(value: T) -> Self {
         Self {
-            state: <P::Futex as Atomic<u32>>::new(FREE),
-            waiting: Sleepers::new(),
+            word: Word {
+                state: <P::Futex as Atomic<u32>>::new(FREE),
+                waiting: Sleepers::new(),
+            },
             value: UnsafeCell::new(value),
         }
     }
 
     /// Runs `section` with the value.
     pub fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        if !self.is_taken() {
-            self.wait();
+        if !self.word.is_taken() {
+            self.word.wait();
         }
         // SAFETY: the state went from FREE to HELD by this thread, and goes back below.
         let result = section(unsafe { &mut *self.value.get() });
+        self.word.free();
+        result
+    }
+}
+
+/// Who has the lock, and who waits, whatever the value is.
+pub(crate) struct Word<P: Platform> {
+    state: P::Futex,
+    /// Threads that wait.
+    waiting: Sleepers<P, Asymmetric>,
+}
+
+impl<P: Platform> Word<P> {
+    /// Takes the lock if it is free.
+    fn is_taken(&self) -> bool {
+        // Acquire pairs with the release in `free`: the last section is over. Relaxed if it
+        // is held: nothing is read on its strength.
+        (self.state)
+            .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Frees the lock.
+    fn free(&self) {
         // Release publishes what the section did to the next one.
         self.state.store(FREE, Ordering::Release);
         // What is published is that the lock is free. One is woken: it wakes the next when
@@ -51,21 +75,12 @@ impl<P: Platform, T> Lock<P, T> {
         if self.waiting.after_publishing() > 0 {
             self.state.wake(1);
         }
-        result
-    }
-
-    /// Takes the lock if it is free.
-    fn is_taken(&self) -> bool {
-        // Acquire pairs with the release in `with`: the last section is over. Relaxed if it
-        // is held: nothing is read on its strength.
-        (self.state)
-            .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
     }
 
     /// Takes the lock when it is free.
     #[cold]
-    fn wait(&self) {
+    #[inline(never)]
+    pub(crate) fn wait(&self) {
         for _ in 0..LOOKS {
             P::relax();
             if self.state.load(Ordering::Relaxed) == FREE && self.is_taken() {

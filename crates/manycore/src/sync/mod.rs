@@ -10,6 +10,7 @@ mod sleepers;
 
 pub use events::EventCount;
 pub use lock::Lock;
+pub(crate) use lock::Word;
 pub use parker::Parker;
 pub use payload::{Payload, let_go};
 pub use sleepers::{AfterRmw, Asymmetric, Fences, Sleepers};
