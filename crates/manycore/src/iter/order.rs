@@ -124,7 +124,7 @@ where
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = A::Item> {
         let (first, second) = self.divided(block);
-        Parts {
+        Chained {
             // SAFETY: the caller's promise, for both.
             first: (!first.is_empty()).then(|| unsafe { self.first.block(first) }),
             // SAFETY: as above.
@@ -149,7 +149,7 @@ where
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = A::Item> + ExactSizeIterator {
         let (first, second) = self.divided(block);
-        Parts {
+        Chained {
             // SAFETY: the caller's promise, for both.
             first: (!first.is_empty()).then(|| unsafe { self.first.ordered(first) }),
             // SAFETY: as above.
@@ -160,12 +160,12 @@ where
 
 /// What a block has of both parts: most have something of one only. The standard library's chain
 /// does not know its length.
-struct Parts<A, B> {
+struct Chained<A, B> {
     first: Option<A>,
     second: Option<B>,
 }
 
-impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Parts<A, B> {
+impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Chained<A, B> {
     type Item = A::Item;
 
     fn next(&mut self) -> Option<A::Item> {
@@ -193,7 +193,7 @@ impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for Parts<A, B> {
     }
 }
 
-impl<A, B> DoubleEndedIterator for Parts<A, B>
+impl<A, B> DoubleEndedIterator for Chained<A, B>
 where
     A: DoubleEndedIterator,
     B: DoubleEndedIterator<Item = A::Item>,
@@ -207,4 +207,7 @@ where
     }
 }
 
-impl<A: ExactSizeIterator, B: ExactSizeIterator<Item = A::Item>> ExactSizeIterator for Parts<A, B> {}
+impl<A: ExactSizeIterator, B: ExactSizeIterator<Item = A::Item>> ExactSizeIterator
+    for Chained<A, B>
+{
+}

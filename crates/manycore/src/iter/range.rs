@@ -4,7 +4,7 @@ use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::ops::{Range, RangeInclusive};
 
 /// The integers whose ranges are parallel iterators: all but the 128-bit ones.
-pub trait Integer: Copy + Send + Sync + PartialOrd + sealed::Sealed {
+pub trait Integer: Copy + Send + Sync + PartialOrd + sealed::SealedInteger {
     /// `self` and `steps` more, which is within the type.
     #[doc(hidden)]
     fn forward(self, steps: usize) -> Self;
@@ -15,12 +15,12 @@ pub trait Integer: Copy + Send + Sync + PartialOrd + sealed::Sealed {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait SealedInteger {}
 }
 
 macro_rules! integers {
     ($($integer:ty)*) => {$(
-        impl sealed::Sealed for $integer {}
+        impl sealed::SealedInteger for $integer {}
 
         impl Integer for $integer {
             #[inline(always)]

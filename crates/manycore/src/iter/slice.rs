@@ -1,7 +1,7 @@
 //! Slices, and their chunks and windows.
 
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-use std::marker::PhantomData;
+use crate::loops::Parts;
 use std::ops::Range;
 
 /// Over references to the items of a slice.
@@ -44,49 +44,6 @@ impl<'data, T: Sync> IntoParallelIterator for &'data [T] {
     }
 }
 
-/// A mutable slice that several threads hold disjoint parts of.
-#[derive(Debug)]
-struct Parts<'data, T> {
-    items: *mut T,
-    len: usize,
-    borrowed: PhantomData<&'data mut [T]>,
-}
-
-// SAFETY: used as `&Parts` only to hand out disjoint `&mut [T]` (`part`), which may move to another
-// thread because `T: Send`.
-unsafe impl<T: Send> Sync for Parts<'_, T> {}
-// SAFETY: it stands for a `&mut [T]`.
-unsafe impl<T: Send> Send for Parts<'_, T> {}
-
-impl<'data, T> Parts<'data, T> {
-    fn of(items: &'data mut [T]) -> Self {
-        Self {
-            items: items.as_mut_ptr(),
-            len: items.len(),
-            borrowed: PhantomData,
-        }
-    }
-
-    /// Leaves the items of `range`.
-    fn cut(&mut self, range: Range<usize>) {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice.
-        self.items = unsafe { self.items.add(range.start) };
-        self.len = range.len();
-    }
-
-    /// The items of `range`.
-    ///
-    /// # Safety
-    ///
-    /// No index is asked for twice.
-    unsafe fn part(&self, range: Range<usize>) -> &'data mut [T] {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice, which is borrowed for 'data, and disjoint by contract.
-        unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()) }
-    }
-}
-
 /// Over mutable references to the items of a slice.
 #[derive(Debug)]
 pub struct SliceIterMut<'data, T>(Parts<'data, T>);
@@ -96,7 +53,7 @@ impl<'data, T: Send> ParallelIterator for SliceIterMut<'data, T> {
     const EXACT: bool = true;
 
     fn indices(&self) -> usize {
-        self.0.len
+        self.0.len()
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data mut T> {
@@ -181,7 +138,7 @@ impl<'data, T: Send> ParallelIterator for ChunksMut<'data, T> {
     const EXACT: bool = true;
 
     fn indices(&self) -> usize {
-        self.items.len.div_ceil(self.size)
+        self.items.len().div_ceil(self.size)
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data mut [T]> {
@@ -195,13 +152,13 @@ impl<'data, T: Send> IndexedParallelIterator for ChunksMut<'data, T> {
         &self,
         block: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = &'data mut [T]> + ExactSizeIterator {
-        let items = of_chunks(block, self.size, self.items.len);
+        let items = of_chunks(block, self.size, self.items.len());
         // SAFETY: disjoint blocks of chunks have disjoint items.
         unsafe { self.items.part(items) }.chunks_mut(self.size)
     }
 
     fn cut(&mut self, indices: Range<usize>) {
-        let items = of_chunks(indices, self.size, self.items.len);
+        let items = of_chunks(indices, self.size, self.items.len());
         self.items.cut(items);
     }
 }

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// let positive = |i: i32| u8::try_from(i).map(drop);
 /// assert!([1, -1].par_iter().copied().try_for_each(positive).is_err());
 /// ```
-pub trait Tried: Sized + sealed::Sealed {
+pub trait Tried: Sized + sealed::SealedTried {
     /// What is in it if it is good.
     type Output;
 
@@ -25,9 +25,9 @@ pub trait Tried: Sized + sealed::Sealed {
 }
 
 mod sealed {
-    pub trait Sealed {}
-    impl<T> Sealed for Option<T> {}
-    impl<T, E> Sealed for Result<T, E> {}
+    pub trait SealedTried {}
+    impl<T> SealedTried for Option<T> {}
+    impl<T, E> SealedTried for Result<T, E> {}
 }
 
 impl<T> Tried for Option<T> {

@@ -68,7 +68,7 @@ impl<T: Send> IndexedParallelIterator for VecIter<T> {
         assert!(block.start <= block.end && block.end <= self.len);
         // Relaxed: read by the owner, once all threads have left the loop.
         self.given.fetch_add(block.len(), Relaxed);
-        Taken {
+        Drained {
             // SAFETY: within the vector.
             next: unsafe { self.first.add(block.start) },
             left: block.len(),
@@ -86,12 +86,12 @@ impl<T> Drop for VecIter<T> {
 }
 
 /// Items that were moved out.
-struct Taken<T> {
+struct Drained<T> {
     next: *mut T,
     left: usize,
 }
 
-impl<T> Iterator for Taken<T> {
+impl<T> Iterator for Drained<T> {
     type Item = T;
 
     #[inline]
@@ -112,7 +112,7 @@ impl<T> Iterator for Taken<T> {
     }
 }
 
-impl<T> DoubleEndedIterator for Taken<T> {
+impl<T> DoubleEndedIterator for Drained<T> {
     #[inline]
     fn next_back(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
@@ -121,9 +121,9 @@ impl<T> DoubleEndedIterator for Taken<T> {
     }
 }
 
-impl<T> ExactSizeIterator for Taken<T> {}
+impl<T> ExactSizeIterator for Drained<T> {}
 
-impl<T> Drop for Taken<T> {
+impl<T> Drop for Drained<T> {
     fn drop(&mut self) {
         let rest = std::ptr::slice_from_raw_parts_mut(self.next, self.left);
         // SAFETY: what was not read is this one's still.

@@ -1,41 +1,9 @@
 //! Loops over slices.
 
+use super::parts::Parts;
 use super::{Loop, Partitioner};
 use crate::World;
 use crate::pool::{Pool, registry_here};
-use std::ops::Range;
-
-/// A mutable slice that several threads hold disjoint parts of.
-struct Parts<T> {
-    items: *mut T,
-    len: usize,
-}
-
-// SAFETY: used as `&Parts` only to hand out disjoint `&mut [T]` (see `part`),
-// which may move to another thread because `T: Send`.
-unsafe impl<T: Send> Sync for Parts<T> {}
-
-impl<T> Parts<T> {
-    fn new(items: &mut [T]) -> Self {
-        Self {
-            items: items.as_mut_ptr(),
-            len: items.len(),
-        }
-    }
-
-    /// The items of `range`.
-    ///
-    /// # Safety
-    ///
-    /// While the result lives, no other part that overlaps `range` does, and
-    /// the slice given to `new` is borrowed.
-    #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's contract")]
-    unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice, and disjoint by contract.
-        unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()) }
-    }
-}
 
 impl<W: World> Loop<'_, W> {
     /// Runs `body` on each item.
@@ -71,8 +39,8 @@ impl<W: World> Loop<'_, W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each_mut<T: Send>(&self, items: &mut [T], body: impl Fn(&mut T) + Sync) {
-        let parts = Parts::new(items);
-        self.parallel_for_blocks(0..parts.len, |block| {
+        let parts = Parts::of(items);
+        self.parallel_for_blocks(0..parts.len(), |block| {
             // SAFETY: the blocks of a loop are disjoint, and `items` is
             // borrowed until the loop has returned.
             unsafe { parts.part(block) }.iter_mut().for_each(&body);
@@ -103,10 +71,10 @@ impl<W: World> Loop<'_, W> {
         body: impl Fn(usize, &mut [T]) + Sync,
     ) {
         assert!(chunk > 0, "chunks_mut: a chunk has at least one item");
-        let parts = Parts::new(items);
-        self.parallel_for(0..parts.len.div_ceil(chunk), |index| {
+        let parts = Parts::of(items);
+        self.parallel_for(0..parts.len().div_ceil(chunk), |index| {
             let start = index * chunk;
-            let end = parts.len.min(start.saturating_add(chunk));
+            let end = parts.len().min(start.saturating_add(chunk));
             // SAFETY: chunks with different indices are disjoint, each index
             // runs once, and `items` is borrowed until the loop has returned.
             body(index, unsafe { parts.part(start..end) });

@@ -38,7 +38,7 @@ pub(crate) struct Gate<P: Platform> {
 /// What leaving showed.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Left {
+pub(crate) enum Departure {
     /// Nobody needs to be told.
     Quietly,
     /// The caller, this worker, sleeps, and has something to see: wake it.
@@ -79,7 +79,7 @@ impl<P: Platform> Gate<P> {
     /// The gate was closed; the visit is over, and may itself have been the
     /// last one that a sleeping caller waits for.
     #[inline]
-    pub(crate) fn join(&self) -> Result<u32, Left> {
+    pub(crate) fn join(&self) -> Result<u32, Departure> {
         // Relaxed: ordered before the look at `open` by the fence, against the
         // fence in `close`. One of the two sees the other's write.
         let before = self.count.fetch_add(1, Ordering::Relaxed);
@@ -94,20 +94,20 @@ impl<P: Platform> Gate<P> {
 
     /// Goes out; after this the loop's frame must not be touched.
     #[inline]
-    pub(crate) fn leave(&self) -> Left {
+    pub(crate) fn leave(&self) -> Departure {
         // Release: all that this helper did happens before the caller's
         // acquire that sees the gate empty.
         let before = self.count.fetch_sub(1, Ordering::Release);
         if before & INSIDE == 1 {
             awaited(before)
         } else {
-            Left::Quietly
+            Departure::Quietly
         }
     }
 
     /// Goes out, and has left something for the caller to see, which it wrote
     /// before: a caller that sleeps is to be woken though others are inside.
-    pub(crate) fn leave_behind(&self) -> Left {
+    pub(crate) fn leave_behind(&self) -> Departure {
         // Release as in `leave`. Ordered with `await_last` in the word's history:
         // either this sees AWAITED, or the caller's look after that sees what was
         // written.
@@ -116,7 +116,7 @@ impl<P: Platform> Gate<P> {
 
     /// Goes out, and lets nobody else in: no work is left to claim.
     #[inline]
-    pub(crate) fn leave_closed(&self) -> Left {
+    pub(crate) fn leave_closed(&self) -> Departure {
         // Relaxed: a hint to others; it is `close` that decides. The caller
         // cannot have opened the gate for another loop: this helper is inside.
         self.open.store(false, Ordering::Relaxed);
@@ -163,9 +163,9 @@ impl<P: Platform> Gate<P> {
 }
 
 /// What the count says to who leaves and has something to tell.
-fn awaited(count: u32) -> Left {
+fn awaited(count: u32) -> Departure {
     if count & AWAITED == 0 {
-        return Left::Quietly;
+        return Departure::Quietly;
     }
-    Left::Awaited(((count & !AWAITED) >> CALLER_SHIFT) as usize)
+    Departure::Awaited(((count & !AWAITED) >> CALLER_SHIFT) as usize)
 }

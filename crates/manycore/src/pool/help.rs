@@ -2,7 +2,7 @@
 
 use super::board::Part;
 use super::context::Context;
-use super::gate::Left;
+use super::gate::Departure;
 use super::registry::Registry;
 use crate::World;
 use crate::sleep::{Sleep, Woken};
@@ -109,8 +109,8 @@ impl<W: World> Registry<W> {
     }
 
     /// Wakes the caller that sleeps until its last helper has left.
-    fn tell(&self, left: Left) {
-        if let Left::Awaited(caller) = left {
+    fn tell(&self, left: Departure) {
+        if let Departure::Awaited(caller) = left {
             let worker = self.worker(caller);
             if worker.helpers().set() {
                 self.notify(caller);

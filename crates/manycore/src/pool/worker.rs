@@ -18,7 +18,7 @@ use std::io;
 pub(crate) struct Worker<W: World> {
     stack: JobStack<W::Platform>,
     /// Read-only after the pool is made.
-    known: CachePadded<Known<W>>,
+    identity: CachePadded<Identity<W>>,
     /// Its spawned jobs.
     spawned: CachePadded<Queue<W::Platform>>,
     /// Its jobs from `spawn_fifo`.
@@ -26,7 +26,7 @@ pub(crate) struct Worker<W: World> {
     state: CachePadded<WorkerState<W::Platform>>,
 }
 
-struct Known<W: World> {
+struct Identity<W: World> {
     id: usize,
     /// The registry's, without a detour.
     sleep: *const W::Sleep,
@@ -101,7 +101,7 @@ impl<W: World> Worker<W> {
     ) -> Self {
         Self {
             stack,
-            known: CachePadded::new(Known {
+            identity: CachePadded::new(Identity {
                 id,
                 sleep,
                 registry,
@@ -115,13 +115,13 @@ impl<W: World> Worker<W> {
     #[inline(always)]
     pub(crate) fn registry(&self) -> &Registry<W> {
         // SAFETY: the registry that holds this worker.
-        unsafe { &*self.known.registry }
+        unsafe { &*self.identity.registry }
     }
 
     #[inline(always)]
     pub(super) fn sleep(&self) -> &W::Sleep {
         // SAFETY: the registry, which holds this worker, has it in an `Arc`.
-        unsafe { &*self.known.sleep }
+        unsafe { &*self.identity.sleep }
     }
 
     /// For a simulator's accounts.
@@ -134,7 +134,7 @@ impl<W: World> Worker<W> {
     /// Its number: that of its stack, not of a place.
     #[inline]
     pub(super) fn id(&self) -> usize {
-        self.known.id
+        self.identity.id
     }
 
     /// Its joins' jobs.

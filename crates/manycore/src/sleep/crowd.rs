@@ -49,7 +49,7 @@ pub(super) enum Next {
 }
 
 /// The sentry's own.
-pub(super) struct Watch {
+pub(super) struct SentryWatch {
     nap: Duration,
     longest_left: Duration,
     /// Since when something has been left at each look, in ticks.
@@ -96,13 +96,13 @@ impl<P: Platform> Crowd<P> {
     }
 
     /// Keeps watch from now on, unless somebody does.
-    pub(super) fn keep_watch(&self) -> Option<Watch> {
+    pub(super) fn keep_watch(&self) -> Option<SentryWatch> {
         // Relaxed: what the sentry is to see it looks for after the fence of its sleep.
         let alone = !self.is_watched()
             && (self.watched)
                 .compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
-        alone.then_some(Watch {
+        alone.then_some(SentryWatch {
             nap: self.first_nap,
             longest_left: self.longest_left,
             left_since: None,
@@ -111,14 +111,14 @@ impl<P: Platform> Crowd<P> {
 
     /// The sentry leaves. What has been left to it meanwhile it finds in its next search, or
     /// in its last look before it sleeps. `fence` is against posters that have seen it on watch.
-    pub(super) fn leave(&self, _: Watch, fence: impl FnOnce()) {
+    pub(super) fn leave(&self, _: SentryWatch, fence: impl FnOnce()) {
         // Relaxed: ordered by the fence.
         self.watched.store(false, Ordering::Relaxed);
         fence();
     }
 }
 
-impl Watch {
+impl SentryWatch {
     /// How long to sleep now.
     pub(super) fn nap(&self) -> Duration {
         self.nap

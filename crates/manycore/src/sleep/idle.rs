@@ -1,8 +1,8 @@
 //! What a worker without work does next, and what waking it costs.
 
 use super::gaps::Gaps;
-use super::neighbours::Neighbours;
 use super::rhythm::View;
+use super::strangers::Strangers;
 use crate::sync::EventCount;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Idle<P: Platform> {
     costs: CachePadded<Costs<P>>,
     /// Callers from outside that wait for the end of their calls, or do not run again yet.
     callers: CachePadded<P::AtomicU32>,
-    neighbours: Neighbours<P>,
+    strangers: Strangers<P>,
     /// The longest a worker spins for the next loop, in ticks.
     spin_budget: u64,
     /// Where threads outnumber cores, the workers that find a core beside the
@@ -103,7 +103,7 @@ impl<P: Platform> Idle<P> {
                 in_vain: P::AtomicU32::new(0),
             }),
             callers: CachePadded::new(P::AtomicU32::new(0)),
-            neighbours: Neighbours::new(),
+            strangers: Strangers::new(),
             spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
             seated,
         }
@@ -195,24 +195,24 @@ impl<P: Platform> Idle<P> {
     /// take it, and who waits sleeps instead. `filled`: whether the pool's own threads have had
     /// work for all cores since then.
     pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
-        self.neighbours.yield_core(filled)
+        self.strangers.yield_core(filled)
     }
 
     /// Whether strangers want the cores, so that who waits had better sleep at once.
     pub(crate) fn strangers_are_about(&self, now: u64) -> bool {
-        self.neighbours.are_about(now)
+        self.strangers.are_about(now)
     }
 
     /// A thread that waits runs again, `now`, and had something to do since `due`: a stranger may
     /// have come between. `filled`: as in [`yield_core`](Self::yield_core).
     pub(crate) fn notice_strangers(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
-        self.neighbours.notice(due, now, filled);
+        self.strangers.notice(due, now, filled);
     }
 
     /// Whether a stranger was ever seen.
     #[cfg(test)]
     pub(super) fn have_noticed_strangers(&self) -> bool {
-        self.neighbours.were_noticed()
+        self.strangers.were_noticed()
     }
 
     /// Whether `worker` may spin for a loop.

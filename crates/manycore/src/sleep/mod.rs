@@ -15,9 +15,9 @@ mod latch;
 mod nearest;
 #[cfg(test)]
 mod nearest_checked;
-mod neighbours;
 pub(crate) mod policy;
 mod rhythm;
+mod strangers;
 
 pub(crate) use idle::{Idle, Woken};
 pub(crate) use latch::Latch;

@@ -36,18 +36,18 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     /// Counts its drops; each but the last throws one with a step less to go.
-    struct Chain {
+    struct ThrowingChain {
         steps: u32,
         drops: Arc<AtomicU32>,
     }
 
-    impl Drop for Chain {
+    impl Drop for ThrowingChain {
         fn drop(&mut self) {
             self.drops.fetch_add(1, Relaxed);
             if let Some(steps) = self.steps.checked_sub(1) {
                 let drops = Arc::clone(&self.drops);
                 // Without the hook, whose messages would drown those of real failures.
-                resume_unwind(Box::new(Chain { steps, drops }));
+                resume_unwind(Box::new(ThrowingChain { steps, drops }));
             }
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     fn what_a_destructor_throws_is_not_dropped() {
         for steps in 0..4 {
             let drops = Arc::new(AtomicU32::new(0));
-            let payload: Payload = Box::new(Chain {
+            let payload: Payload = Box::new(ThrowingChain {
                 steps,
                 drops: Arc::clone(&drops),
             });
@@ -75,7 +75,7 @@ mod tests {
             }
         }
         let (parts, drops) = (Rc::new(Cell::new(0)), Arc::default());
-        let chain = Chain {
+        let chain = ThrowingChain {
             steps: 1,
             drops: Arc::clone(&drops),
         };
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn it_holds_while_a_panic_is_under_way() {
-        struct LetsGo(Option<Chain>);
+        struct LetsGo(Option<ThrowingChain>);
         impl Drop for LetsGo {
             fn drop(&mut self) {
                 assert!(std::thread::panicking());
@@ -93,7 +93,7 @@ mod tests {
             }
         }
         let drops = Arc::default();
-        let chain = Chain {
+        let chain = ThrowingChain {
             steps: 1,
             drops: Arc::clone(&drops),
         };

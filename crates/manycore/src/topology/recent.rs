@@ -9,14 +9,14 @@ use std::time::Duration;
 /// For how long what was found holds, while the calling thread has the same mask.
 const HOLDS: Duration = Duration::from_millis(10);
 
-struct Found {
+struct Recent {
     /// When, in ticks.
     at: u64,
     mask: Option<CpuSet>,
     machine: Arc<Topology>,
 }
 
-static LAST: Mutex<Option<Found>> = Mutex::new(None);
+static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 
 /// This machine as it is, or was a moment ago.
 pub(crate) fn recent() -> Arc<Topology> {
@@ -26,14 +26,14 @@ pub(crate) fn recent() -> Arc<Topology> {
     let mut last = LAST.try_lock().ok();
     let found = last.as_deref().and_then(Option::as_ref);
     // Clocks of two cores may differ: what is found in the future is out of date, too.
-    let is_recent = |found: &&Found| now.checked_sub(found.at).is_some_and(|age| age < holds);
+    let is_recent = |found: &&Recent| now.checked_sub(found.at).is_some_and(|age| age < holds);
     if let Some(found) = found.filter(is_recent).filter(|found| found.mask == mask) {
         return Arc::clone(&found.machine);
     }
     let machine = Arc::new(Topology::detect());
     if let Some(last) = &mut last {
         let (at, machine) = (now, Arc::clone(&machine));
-        **last = Some(Found { at, mask, machine });
+        **last = Some(Recent { at, mask, machine });
     }
     machine
 }

@@ -75,7 +75,7 @@ mod tests {
 
     /// A kernel that divides its CPUs fairly among threads that always want one. Counts in whole
     /// steps of 10 ms, as the real one does, from a random phase on.
-    struct Kernel {
+    struct FairKernel {
         cpus: usize,
         others: usize,
         now: f64,
@@ -84,7 +84,7 @@ mod tests {
         own: f64,
     }
 
-    impl Kernel {
+    impl FairKernel {
         fn run(&mut self, workers: usize) -> Load {
             let window = WINDOW.as_secs_f64();
             let running = (workers + self.others) as f64;
@@ -111,7 +111,7 @@ mod tests {
             crowds in prop::collection::vec(0_usize..80, 1..5),
             phase in 0.0..0.01,
         ) {
-            let mut kernel = Kernel { cpus, others: 0, now: 0.0, phase, busy: 0.0, own: 0.0 };
+            let mut kernel = FairKernel { cpus, others: 0, now: 0.0, phase, busy: 0.0, own: 0.0 };
             let mut neighbours = Neighbours::default();
             let mut workers = cpus;
             for others in crowds {

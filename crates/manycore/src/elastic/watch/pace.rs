@@ -111,7 +111,7 @@ mod tests {
 
     /// A kernel that grants `quota` microseconds of CPU time in each `period` and stops
     /// all when they are used up, and a process whose workers never rest.
-    struct Kernel {
+    struct QuotaKernel {
         quota: f64,
         period: u64,
         /// CPUs that another process of the group uses, unseen.
@@ -125,7 +125,7 @@ mod tests {
         throttled: u64,
     }
 
-    impl Kernel {
+    impl QuotaKernel {
         fn new(cpus: f64, period: u64) -> Self {
             Self {
                 quota: cpus * period as f64,
@@ -181,7 +181,7 @@ mod tests {
     fn a_quota_is_used_and_never_runs_out() {
         for cpus in [1.25, 1.5, 1.75, 2.0, 2.5, 3.9, 17.3] {
             for phase in [0, 13_700, 61_000] {
-                let (used, throttled) = Kernel::new(cpus, 100_000).run(4, phase);
+                let (used, throttled) = QuotaKernel::new(cpus, 100_000).run(4, phase);
                 assert_eq!(throttled, 0, "{cpus} CPUs, phase {phase}");
                 let share = used / cpus;
                 assert!((0.95..0.98).contains(&share), "{cpus} CPUs: {used} used");
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn longer_periods() {
-        let (used, throttled) = Kernel::new(1.5, 250_000).run(5, 7);
+        let (used, throttled) = QuotaKernel::new(1.5, 250_000).run(5, 7);
         assert_eq!(throttled, 0);
         assert!(used > 1.42, "{used}");
     }
@@ -200,7 +200,7 @@ mod tests {
     /// the margin.
     #[test]
     fn a_pace_without_regard_to_others_throttles() {
-        let mut kernel = Kernel::new(1.5, 100_000);
+        let mut kernel = QuotaKernel::new(1.5, 100_000);
         kernel.others = 0.5;
         let (_, throttled) = kernel.run(2, 0);
         assert!(throttled > 0);
@@ -209,12 +209,12 @@ mod tests {
     /// What others use is not seen but by what the kernel says.
     #[test]
     fn it_backs_off_when_the_kernel_throttles() {
-        let mut kernel = Kernel::new(2.5, 100_000);
+        let mut kernel = QuotaKernel::new(2.5, 100_000);
         kernel.others = 0.2;
         let _ = kernel.run(5, 3);
         let before = kernel.throttled;
         assert!(before > 0, "nothing to back off from");
-        let mut kernel = Kernel::new(2.5, 100_000);
+        let mut kernel = QuotaKernel::new(2.5, 100_000);
         kernel.others = 0.2;
         let _ = kernel.run(15, 3);
         let later = kernel.throttled - before;
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn below_one_cpu_one_worker_remains() {
-        let (used, throttled) = Kernel::new(0.5, 100_000).run(3, 0);
+        let (used, throttled) = QuotaKernel::new(0.5, 100_000).run(3, 0);
         assert!(throttled > 0 && (0.49..0.51).contains(&used), "{used}");
     }
 

@@ -1,6 +1,6 @@
 //! A caller that sleeps until the last helper has left its loop is woken.
 
-use crate::pool::gate::{Gate, Left};
+use crate::pool::gate::{Departure, Gate};
 use crate::sleep::Latch;
 use crate::sync::Parker;
 use manycore_check::{Deaf, Faulty, Loom, NoFence, Plain, caught, loom_model, team};
@@ -68,8 +68,8 @@ fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<WaitMis
 }
 
 /// `Shared::tell`.
-fn tell<P: Platform>(left: Left, caller: &Caller<P>) {
-    if let Left::Awaited(worker) = left {
+fn tell<P: Platform>(left: Departure, caller: &Caller<P>) {
+    if let Departure::Awaited(worker) = left {
         assert_eq!(worker, 7);
         if caller.latch.set() && caller.parker.rouse(Parker::<P>::AWAKE) {
             caller.parker.wake();

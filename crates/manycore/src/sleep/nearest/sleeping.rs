@@ -2,7 +2,7 @@
 
 use super::super::Latch;
 use super::super::beds::CALLED;
-use super::super::crowd::{Crowd, Next, Watch};
+use super::super::crowd::{Crowd, Next, SentryWatch};
 use super::super::policy::{Left, Scan};
 use super::Nearest;
 #[cfg(test)]
@@ -45,7 +45,7 @@ impl<P: Platform> Nearest<P> {
                 watch = crowd.keep_watch();
             }
             is_weary = false;
-            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(Watch::nap));
+            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(SentryWatch::nap));
             let roused = sleep.reason == Parker::<P>::AWAKE || latch.is_set();
             if !sleep.blocked || roused || (sleep.was_called() && !self.is_overfull()) {
                 return self.get_up(crowd, watch, sleep);
@@ -74,7 +74,7 @@ impl<P: Platform> Nearest<P> {
 
     /// A worker of a `crowd` gets up, and keeps watch no longer if it did. What others have left
     /// to it, it is called for: it looks, and calls the next.
-    fn get_up(&self, crowd: &Crowd<P>, watch: Option<Watch>, sleep: Slept) -> Slept {
+    fn get_up(&self, crowd: &Crowd<P>, watch: Option<SentryWatch>, sleep: Slept) -> Slept {
         let Some(watch) = watch else {
             return sleep;
         };
@@ -86,7 +86,7 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// The sentry of a `crowd` keeps watch no longer.
-    pub(super) fn end_watch(&self, crowd: &Crowd<P>, watch: Watch) {
+    pub(super) fn end_watch(&self, crowd: &Crowd<P>, watch: SentryWatch) {
         crowd.leave(watch, || {
             // Changes nothing. Release: who reads what comes after it, with Acquire, does not see
             // the sentry any more; Acquire pairs with whoever has settled how to fence.

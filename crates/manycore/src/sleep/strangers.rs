@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 /// What is known of strangers, on a line of its own, which is written when one shows up.
 ///
 /// Relaxed throughout: hints about time.
-pub(super) struct Neighbours<P: Platform>(CachePadded<Pause<P>>);
+pub(super) struct Strangers<P: Platform>(CachePadded<Pause<P>>);
 
 struct Pause<P: Platform> {
     /// Until when nobody spins or yields, in ticks.
@@ -39,7 +39,7 @@ struct Pause<P: Platform> {
     length: P::AtomicU64,
 }
 
-impl<P: Platform> Neighbours<P> {
+impl<P: Platform> Strangers<P> {
     pub(super) fn new() -> Self {
         Self(CachePadded::new(Pause {
             until: P::AtomicU64::new(0),

@@ -1,0 +1,51 @@
+//! A mutable slice in parts.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// A mutable slice that several threads hold disjoint parts of.
+#[derive(Debug)]
+pub(crate) struct Parts<'data, T> {
+    items: *mut T,
+    len: usize,
+    borrowed: PhantomData<&'data mut [T]>,
+}
+
+// SAFETY: used as `&Parts` only to hand out disjoint `&mut [T]` (`part`), which may move to another
+// thread because `T: Send`.
+unsafe impl<T: Send> Sync for Parts<'_, T> {}
+// SAFETY: it stands for a `&mut [T]`.
+unsafe impl<T: Send> Send for Parts<'_, T> {}
+
+impl<'data, T> Parts<'data, T> {
+    pub(crate) fn of(items: &'data mut [T]) -> Self {
+        Self {
+            items: items.as_mut_ptr(),
+            len: items.len(),
+            borrowed: PhantomData,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Leaves the items of `range`.
+    pub(crate) fn cut(&mut self, range: Range<usize>) {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the slice.
+        self.items = unsafe { self.items.add(range.start) };
+        self.len = range.len();
+    }
+
+    /// The items of `range`.
+    ///
+    /// # Safety
+    ///
+    /// No index is asked for twice.
+    pub(crate) unsafe fn part(&self, range: Range<usize>) -> &'data mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the slice, which is borrowed for 'data, and disjoint by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()) }
+    }
+}
