@@ -269,4 +269,8 @@ impl<W: World> Scan for Look<'_, W> {
     fn has_filled_cores(&self, since: u64) -> bool {
         self.worker.registry().shared().has_filled_cores(since)
     }
+
+    fn has_spare_core(&self) -> bool {
+        self.worker.registry().has_spare_core()
+    }
 }

@@ -15,6 +15,8 @@ mod latch;
 mod nearest;
 #[cfg(test)]
 mod nearest_checked;
+#[cfg(test)]
+mod outsiders;
 pub(crate) mod policy;
 mod rhythm;
 mod strangers;

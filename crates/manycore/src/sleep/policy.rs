@@ -81,6 +81,13 @@ pub trait Scan {
         let _ = since;
         false
     }
+
+    /// Whether fewer workers are awake than there are cores, as seen a moment ago. If not, a
+    /// worker that spins may keep a thread from running that the pool knows nothing of: one that
+    /// waits for what a job sends it.
+    fn has_spare_core(&self) -> bool {
+        true
+    }
 }
 
 /// How the idle workers of a pool wait for jobs and are woken: part of the pool's

@@ -241,8 +241,10 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             }
         }
         idle.woken = None;
-        let yields = self.is_overfull() || self.idle.waiting_callers() > 0;
-        if now < idle.until && idle.after == After::Looking && yields {
+        // A loop that ends about now, or one that is foreseen, is spun for.
+        let spins = idle.after == After::Helping || idle.vigil.is_some();
+        let yields = !scan.has_spare_core() || self.idle.waiting_callers() > 0;
+        if now < idle.until && !spins && yields {
             // Somebody else needs the core, or will in a moment.
             if self.idle.yield_core(|since| scan.has_filled_cores(since)) {
                 if self.idle.events.seen() != seen {
