@@ -59,7 +59,7 @@ build() {
     local compile
     case $1 in
     *.c) compile="$cross-gcc" ;;
-    *.cpp) compile="$cross-g++" ;;
+    *.cpp) compile="$cross-g++ -std=c++20" ;;
     *.f90) compile="$cross-gfortran -J $work" ;;
     *) return 1 ;;
     esac

@@ -110,7 +110,9 @@ impl Program {
         self
     }
 
-    /// The folder under which absolute paths are looked up before the host's own.
+    /// The folder under which absolute paths are looked up before the host's own. The host's
+    /// settings, libraries and devices (`/etc`, `/lib`, `/usr/lib`, most of `/dev`) are not there in
+    /// any case.
     ///
     /// ```
     /// # let hello: Vec<u8> =

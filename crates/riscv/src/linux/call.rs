@@ -1,7 +1,10 @@
 //! System calls by number.
 
-use super::errno::{EINVAL, ENOSYS, ENOTTY, EPIPE, ESRCH, Errno};
+use super::errno::{ECHILD, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EPIPE, ESRCH, Errno};
+use super::files::Open;
+use super::groups::Group;
 use super::signals::PIPE;
+use super::streams::NON_BLOCKING;
 use super::task::{Outcome, Task};
 use super::{PROCESS, Process, World};
 
@@ -35,36 +38,73 @@ macro_rules! calls {
 }
 
 calls! {
-    17 getcwd, 23 dup, 24 dup3, 25 fcntl, 29 ioctl, 34 mkdirat, 35 unlinkat, 46 ftruncate,
-    48 faccessat, 49 chdir, 56 openat, 57 close, 59 pipe2, 61 getdents64, 62 lseek, 63 read,
-    64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 73 ppoll, 78 readlinkat, 79 newfstatat,
-    80 fstat, 82 fsync, 93 exit, 94 exit_group, 96 set_tid_address, 98 futex, 99 set_robust_list,
-    101 nanosleep, 102 getitimer, 103 setitimer, 107 timer_create, 108 timer_gettime,
-    109 timer_getoverrun, 110 timer_settime, 111 timer_delete, 113 clock_gettime, 114 clock_getres,
-    115 clock_nanosleep, 118 sched_setparam, 119 sched_setscheduler, 120 sched_getscheduler,
-    121 sched_getparam, 122 sched_setaffinity, 123 sched_getaffinity, 124 sched_yield,
-    125 sched_get_priority_max, 126 sched_get_priority_min, 129 kill, 130 tkill, 131 tgkill,
-    132 sigaltstack, 133 rt_sigsuspend, 134 rt_sigaction, 135 rt_sigprocmask, 136 rt_sigpending,
-    137 rt_sigtimedwait, 138 rt_sigqueueinfo, 139 rt_sigreturn, 141 getpriority, 153 times,
-    155 getpgid, 156 getsid, 160 uname, 163 getrlimit, 165 getrusage, 166 umask, 167 prctl,
-    168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid, 175 geteuid, 176 getgid,
-    177 getegid, 178 gettid, 179 sysinfo, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap,
-    226 mprotect, 233 madvise, 240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 261 prlimit64,
-    276 renameat2, 278 getrandom, 283 membarrier, 291 statx,
+    17 getcwd, 19 eventfd2, 20 epoll_create1, 21 epoll_ctl, 22 epoll_pwait, 23 dup, 24 dup3,
+    25 fcntl, 29 ioctl, 32 flock, 34 mkdirat, 35 unlinkat, 36 symlinkat, 37 linkat, 43 statfs,
+    44 fstatfs, 45 truncate, 46 ftruncate, 47 fallocate, 48 faccessat, 49 chdir, 50 fchdir,
+    52 fchmod, 53 fchmodat, 54 fchownat, 55 fchown, 56 openat, 57 close, 59 pipe2, 61 getdents64,
+    62 lseek, 63 read, 64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 69 preadv,
+    70 pwritev, 72 pselect6, 73 ppoll, 78 readlinkat, 79 newfstatat, 80 fstat, 81 sync, 82 fsync,
+    83 fdatasync, 88 utimensat, 92 personality, 93 exit, 94 exit_group, 95 waitid,
+    96 set_tid_address, 98 futex, 99 set_robust_list, 101 nanosleep, 102 getitimer, 103 setitimer,
+    107 timer_create, 108 timer_gettime, 109 timer_getoverrun, 110 timer_settime, 111 timer_delete,
+    113 clock_gettime, 114 clock_getres, 115 clock_nanosleep, 118 sched_setparam,
+    119 sched_setscheduler, 120 sched_getscheduler, 121 sched_getparam, 122 sched_setaffinity,
+    123 sched_getaffinity, 124 sched_yield, 125 sched_get_priority_max,
+    126 sched_get_priority_min, 129 kill, 130 tkill, 131 tgkill, 132 sigaltstack,
+    133 rt_sigsuspend, 134 rt_sigaction, 135 rt_sigprocmask, 136 rt_sigpending,
+    137 rt_sigtimedwait, 138 rt_sigqueueinfo, 139 rt_sigreturn, 140 setpriority, 141 getpriority,
+    143 setregid, 144 setgid, 145 setreuid, 146 setuid, 147 setresuid, 148 getresuid,
+    149 setresgid, 150 getresgid, 151 setfsuid, 152 setfsgid, 153 times, 154 setpgid, 155 getpgid,
+    156 getsid, 157 setsid, 158 getgroups, 160 uname, 163 getrlimit, 164 setrlimit, 165 getrusage,
+    166 umask, 167 prctl, 168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid,
+    175 geteuid, 176 getgid, 177 getegid, 178 gettid, 179 sysinfo, 199 socketpair,
+    204 getsockname, 205 getpeername, 206 sendto, 207 recvfrom, 208 setsockopt, 209 getsockopt,
+    210 shutdown, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap, 223 fadvise64,
+    226 mprotect, 227 msync, 228 mlock, 229 munlock, 230 mlockall, 231 munlockall, 233 madvise,
+    240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 260 wait4, 261 prlimit64, 267 syncfs,
+    276 renameat2, 278 getrandom, 283 membarrier, 284 mlock2, 286 preadv2, 287 pwritev2,
+    291 statx,
 }
 
-/// Calls that the C library asks for and does without: they are not there.
-const OPTIONAL: [u64; 9] = [
+/// Calls that programs and the C library try and do without: they are not there.
+const OPTIONAL: [u64; 20] = [
+    71,  // sendfile
     100, // get_robust_list
     198, // socket: of a server for names of users and hosts
+    235, // mbind
     236, // get_mempolicy
+    237, // set_mempolicy
     258, // riscv_hwprobe
+    277, // seccomp
+    279, // memfd_create
+    285, // copy_file_range
     293, // rseq
+    425, // io_uring_setup
+    434, // pidfd_open
     435, // clone3
     436, // close_range
+    437, // openat2
     439, // faccessat2
     441, // epoll_pwait2
+    444, // landlock_create_ruleset
+    452, // fchmodat2
 ];
+
+/// The user and the group that the program runs as.
+const USER: u32 = 1_000;
+
+/// `F_UNLCK`, as `F_GETLK` writes it.
+const NO_LOCK: [u8; 2] = [2, 0];
+
+/// Whether users are the program's own, or none (-1): it cannot become another.
+pub(super) fn is_user(users: &[u64]) -> Result<u64, Errno> {
+    let own = |user: &u64| matches!(*user as u32, USER | u32::MAX);
+    if users.iter().all(own) {
+        Ok(0)
+    } else {
+        Err(EPERM)
+    }
+}
 
 impl Process {
     pub(super) fn call<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
@@ -94,10 +134,15 @@ impl Process {
             rt_sigreturn => return self.return_from_signal(task),
             nanosleep => return self.nap(task, world, [0, 0, a, b]),
             clock_nanosleep => return self.nap(task, world, [a, b, c, d]),
-            ppoll => return self.sleep_without_files(task, world, b, c),
+            ppoll => return self.poll(task, world),
+            pselect6 => return self.select(task, world),
+            epoll_pwait => return self.await_group(task, world),
             rt_sigsuspend => return self.suspend(task, world, a),
             rt_sigtimedwait => return self.await_signal(task, world, [a, b, c]),
-            read | readv if self.files.awaits_writer(a) => return self.await_pipe(task, world),
+            read | readv if self.files.awaits_writer(a) => {
+                return self.await_stream(task, world, None);
+            }
+            recvfrom if self.awaits_sender(a, d) => return self.await_stream(task, world, None),
             sched_setaffinity => {
                 return self
                     .set_affinity(task, world, a, b, c)
@@ -132,14 +177,31 @@ impl Process {
             sched_get_priority_min => Ok(u64::from(matches!(a, 1 | 2))),
             // The kernel's form of a nice value of 0.
             getpriority => Ok(20),
+            setpriority => Ok(0),
             getpgid | getsid => Ok(PROCESS.into()),
+            setpgid => Ok(0),
+            setsid => Err(EPERM),
+            // There are no children.
+            wait4 | waitid => Err(ECHILD),
             setitimer => self.set_interval(world, a, b, c),
             getitimer => self.tell_interval(world, a, b),
             getpid => Ok(PROCESS.into()),
             getppid => Ok(1),
             gettid => Ok(task.number.into()),
-            getuid | geteuid | getgid | getegid => Ok(1_000),
-            umask => Ok(0o22),
+            getuid | geteuid | getgid | getegid | setfsuid | setfsgid => Ok(USER.into()),
+            setuid | setgid => is_user(&[a]),
+            setreuid | setregid => is_user(&[a, b]),
+            setresuid | setresgid => is_user(&[a, b, c]),
+            getresuid | getresgid => [a, b, c].into_iter().try_fold(0, |_, to| {
+                self.space.write_u32(to, USER)?;
+                Ok(0)
+            }),
+            getgroups => Ok(0),
+            personality => Ok(0),
+            umask => Ok(u64::from(std::mem::replace(
+                &mut self.files.mask,
+                a as u32 & 0o777,
+            ))),
             prctl => {
                 if a == 15 {
                     Ok(0)
@@ -147,7 +209,7 @@ impl Process {
                     Err(EINVAL)
                 }
             }
-            ioctl => self.files.exists(a).and(Err(ENOTTY)),
+            ioctl => self.control_device(a, b, c),
             getrandom => self.fill_random(a, b),
             sched_getaffinity => self.affinity(task, world, a, b, c),
             getcpu => self
@@ -182,13 +244,24 @@ impl Process {
             uname => self.tell_name(a),
             prlimit64 => self.limits(b, d),
             getrlimit => self.limits(a, b),
+            setrlimit => Ok(0),
+            msync => {
+                self.write_back();
+                Ok(0)
+            }
+            // All memory stays where it is.
+            mlock | munlock | mlockall | munlockall | mlock2 => Ok(0),
+            socketpair => self.make_sockets(a, b, d),
+            shutdown => self.shut(world, a, b),
             _ => self.file_call(call, arguments, world),
         };
         match call {
-            write | writev if done == Err(EPIPE) => {
+            write | writev | sendto if done == Err(EPIPE) => {
                 let _ = self.send(world, task.number.into(), PIPE.0);
             }
-            write | writev | close | dup3 if self.files.has_pipes() => Self::wake_readers(world),
+            write | writev | sendto | close | dup3 | epoll_ctl if self.files.has_streams() => {
+                Self::wake_readers(world);
+            }
             _ => {}
         }
         done.into()
@@ -201,7 +274,7 @@ impl Process {
         world: &W,
     ) -> Result<u64, Errno> {
         use Call::*;
-        let [a, b, c, d, e, _] = arguments;
+        let [a, b, c, d, e, f] = arguments;
         match call {
             openat => self.open(world, a, b, c, d),
             close => self.files.close(a),
@@ -217,10 +290,47 @@ impl Process {
                 .and_then(|parts| self.write_file(a, &parts, None)),
             lseek => self.files.seek(a, b as i64, c),
             ftruncate => self.files.truncate(a, b),
-            fsync => self.files.exists(a).map(|()| 0),
+            preadv => self
+                .vectors(b, c)
+                .and_then(|parts| self.read_file(a, &parts, Some(d))),
+            pwritev => self
+                .vectors(b, c)
+                .and_then(|parts| self.write_file(a, &parts, Some(d))),
+            preadv2 if f == 0 => self
+                .vectors(b, c)
+                .and_then(|parts| self.read_file(a, &parts, (d as i64 != -1).then_some(d))),
+            pwritev2 if f == 0 => self
+                .vectors(b, c)
+                .and_then(|parts| self.write_file(a, &parts, (d as i64 != -1).then_some(d))),
+            preadv2 | pwritev2 => Err(EOPNOTSUPP),
+            sync => {
+                self.write_back();
+                Ok(0)
+            }
+            fsync | fdatasync | syncfs => {
+                self.write_back();
+                self.files.exists(a).map(|()| 0)
+            }
+            flock | fadvise64 => self.files.exists(a).map(|()| 0),
+            fallocate => self.files.allocate(a, b, c.saturating_add(d)),
+            truncate => self.truncate_at(a, b),
             dup => self.files.duplicate(a, 0),
             dup3 => self.files.duplicate_to(a, b),
+            // F_GETLK: no other process has a lock.
+            fcntl if b == 5 => self
+                .files
+                .exists(a)
+                .and_then(|()| Ok(self.space.write(c, &NO_LOCK)?))
+                .map(|()| 0),
             fcntl => self.files.control(a, b, c),
+            eventfd2 => self.make_events(a, b),
+            epoll_create1 => self.files.add(Open::Group(Group::default())),
+            epoll_ctl => self.change_group([a, b, c, d]),
+            sendto => self.send_bytes(a, b, c),
+            recvfrom => self.receive([a, b, c, d]),
+            getsockname | getpeername => self.tell_no_name(a, b, c),
+            getsockopt => self.socket_option(a, [b, c], d),
+            setsockopt => self.is_socket(a),
             pipe2 => self.make_pipe(a, b),
             newfstatat => self.stat_at(world, a, b, c, d),
             fstat => self.stat_file(a, b),
@@ -229,7 +339,17 @@ impl Process {
             faccessat => self.access(world, a, b),
             getcwd => self.working_directory(a, b),
             chdir => self.change_directory(a),
-            mkdirat => self.make_directory(a, b),
+            fchdir => self.change_to_open(a),
+            mkdirat => self.make_directory(a, b, c),
+            symlinkat => self.link_by_name(a, b, c),
+            linkat => self.link([a, b, c, d, e]),
+            statfs => self.tell_volume_at(a, b),
+            fstatfs => self.files.exists(a).and_then(|()| self.tell_volume(b)),
+            fchmod => self.files.set_mode(a, b),
+            fchmodat => self.set_mode_at(a, b, c),
+            fchown => self.files.exists(a).and_then(|()| is_user(&[b, c])),
+            fchownat => self.set_owner_at([a, b, c, d, e]),
+            utimensat => self.set_times([a, b, c, d], world.nanoseconds()),
             unlinkat => self.unlink(a, b, c),
             renameat2 => self.rename(arguments),
             getdents64 => self.entries(a, b, c),
@@ -237,13 +357,32 @@ impl Process {
         }
     }
 
+    /// `ioctl`: of streams only, since there are no terminals.
+    fn control_device(&mut self, number: u64, command: u64, to: u64) -> Result<u64, Errno> {
+        match (command, self.files.get(number)?) {
+            // FIONREAD
+            (0x541B, Open::Stream(end)) => {
+                let count = end.waiting() as u32;
+                self.space.write_u32(to, count)?;
+            }
+            // FIONBIO
+            (0x5421, _) => {
+                let on = self.space.read_u32(to)? != 0;
+                self.files
+                    .set_blocking(number, if on { NON_BLOCKING } else { 0 })?;
+            }
+            // FIONCLEX, FIOCLEX
+            (0x5450 | 0x5451, _) => {}
+            _ => return Err(ENOTTY),
+        }
+        Ok(0)
+    }
+
     fn fill_random(&mut self, address: u64, length: u64) -> Result<u64, Errno> {
         let length = length.min(256);
-        let words = length.div_ceil(8);
-        let bytes: Vec<u8> = (0..words)
-            .flat_map(|_| self.random_bits().to_le_bytes())
-            .collect();
-        self.space.write(address, &bytes[..length as usize])?;
+        let mut bytes = vec![0; length as usize];
+        self.random_bytes(&mut bytes);
+        self.space.write(address, &bytes)?;
         Ok(length)
     }
 

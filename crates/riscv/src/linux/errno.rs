@@ -11,8 +11,10 @@ pub(crate) const ENOENT: Errno = Errno(2);
 pub(crate) const EINTR: Errno = Errno(4);
 pub(crate) const ESRCH: Errno = Errno(3);
 pub(crate) const EBADF: Errno = Errno(9);
+pub(crate) const ECHILD: Errno = Errno(10);
 pub(crate) const EAGAIN: Errno = Errno(11);
 pub(crate) const ENOMEM: Errno = Errno(12);
+pub(crate) const EACCES: Errno = Errno(13);
 pub(crate) const EFAULT: Errno = Errno(14);
 pub(crate) const EEXIST: Errno = Errno(17);
 pub(crate) const ENODEV: Errno = Errno(19);
@@ -25,6 +27,9 @@ pub(crate) const EPIPE: Errno = Errno(32);
 pub(crate) const ERANGE: Errno = Errno(34);
 pub(crate) const ENAMETOOLONG: Errno = Errno(36);
 pub(crate) const ENOSYS: Errno = Errno(38);
+pub(crate) const ELOOP: Errno = Errno(40);
+pub(crate) const ENOTSOCK: Errno = Errno(88);
+pub(crate) const EOPNOTSUPP: Errno = Errno(95);
 pub(crate) const ETIMEDOUT: Errno = Errno(110);
 
 impl From<Fault> for Errno {

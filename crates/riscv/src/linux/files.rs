@@ -1,13 +1,15 @@
 //! Files that are open, and how they are read and written.
 
-use super::errno::{EAGAIN, EBADF, EINVAL, EMFILE, ENODEV, ENOTDIR, EPIPE, ESPIPE, Errno, Value};
-use std::cell::{Cell, RefCell};
+use super::errno::{EBADF, EINVAL, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value};
+use super::groups::Group;
+use super::streams::{End, Events, NON_BLOCKING, ready};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 /// What a number stands for.
 #[derive(Clone)]
@@ -29,47 +31,11 @@ pub(super) enum Open {
         path: PathBuf,
         rest: Rc<RefCell<Option<VecDeque<Entry>>>>,
     },
-    Pipe(PipeEnd),
-}
-
-/// An end of a pipe between threads. A pipe is never full.
-#[derive(Clone)]
-pub(super) struct PipeEnd {
-    bytes: Rc<RefCell<VecDeque<u8>>>,
-    reads: bool,
-    /// This end, with its flags, as long as a number stands for it; and the other one.
-    flags: Rc<Cell<u64>>,
-    other: Weak<Cell<u64>>,
-}
-
-const NON_BLOCKING: u64 = 0o4000;
-
-impl PipeEnd {
-    /// What is read from, and what is written to.
-    pub(super) fn pair(flags: u64) -> [Self; 2] {
-        let bytes = Rc::default();
-        let [reader, writer] = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
-        let end = |reads, flags: &Rc<_>, other| Self {
-            bytes: Rc::clone(&bytes),
-            reads,
-            flags: Rc::clone(flags),
-            other: Rc::downgrade(other),
-        };
-        [end(true, &reader, &writer), end(false, &writer, &reader)]
-    }
-
-    fn is_alone(&self) -> bool {
-        self.other.strong_count() == 0
-    }
-
-    fn is_blocking(&self) -> bool {
-        self.flags.get() & NON_BLOCKING == 0
-    }
-
-    /// Nothing is there to be read, but may come.
-    fn awaits(&self) -> bool {
-        self.reads && !self.is_alone() && self.bytes.borrow().is_empty()
-    }
+    Stream(End),
+    Events(Events),
+    Group(Group),
+    /// Random bytes, which the process makes.
+    Random,
 }
 
 /// A folder's entry.
@@ -88,6 +54,8 @@ pub(super) struct Files {
     open: BTreeMap<u64, Open>,
     pub(super) root: Option<PathBuf>,
     pub(super) folder: PathBuf,
+    /// Rights that new files do not get.
+    pub(super) mask: u32,
     output: Sink,
     error: Sink,
 }
@@ -101,6 +69,7 @@ impl Files {
             open: open.into(),
             root,
             folder,
+            mask: 0o22,
             output,
             error,
         }
@@ -116,12 +85,38 @@ impl Files {
 
     /// Whether a reader of this number has to wait for a writer.
     pub(super) fn awaits_writer(&self, number: u64) -> bool {
-        matches!(self.get(number), Ok(Open::Pipe(end)) if end.awaits() && end.is_blocking())
+        match self.get(number) {
+            Ok(Open::Stream(end)) => end.awaits() && end.is_blocking(),
+            Ok(Open::Events(events)) => events.awaits() && events.is_blocking(),
+            _ => false,
+        }
     }
 
-    /// Whether there may be pipes that somebody waits for.
-    pub(super) fn has_pipes(&self) -> bool {
-        self.open.values().any(|open| matches!(open, Open::Pipe(_)))
+    /// Whether there may be streams that somebody waits for.
+    pub(super) fn has_streams(&self) -> bool {
+        let is_stream = |open: &Open| matches!(open, Open::Stream(_) | Open::Events(_));
+        self.open.values().any(is_stream)
+    }
+
+    /// What a file is ready for, and a number that changes when something comes. A file of the
+    /// host is always ready.
+    pub(super) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
+        Ok(match self.get(number)? {
+            Open::Stream(end) => end.ready(),
+            Open::Events(events) => events.ready(),
+            Open::Group(group) => (group.ready(self), 0),
+            Open::Output | Open::Error => (ready::OUT, 0),
+            _ => (ready::IN | ready::OUT, 0),
+        })
+    }
+
+    /// A number stands for no file any more, or for another one.
+    fn forget(&mut self, number: u64) {
+        for open in self.open.values() {
+            if let Open::Group(group) = open {
+                group.forget(number);
+            }
+        }
     }
 
     pub(super) fn add(&mut self, open: Open) -> Value {
@@ -137,7 +132,9 @@ impl Files {
     }
 
     pub(super) fn close(&mut self, number: u64) -> Value {
-        self.open.remove(&number).map(|_| 0).ok_or(EBADF)
+        let closed = self.open.remove(&number).map(|_| 0).ok_or(EBADF);
+        self.forget(number);
+        closed
     }
 
     pub(super) fn duplicate(&mut self, number: u64, least: u64) -> Value {
@@ -151,7 +148,19 @@ impl Files {
             return Err(EINVAL);
         }
         self.open.insert(to, open);
+        self.forget(to);
         Ok(to)
+    }
+
+    /// Sets whether who reads from nothing waits.
+    pub(super) fn set_blocking(&self, number: u64, flags: u64) -> Result<(), Errno> {
+        let kept = match self.get(number)? {
+            Open::Stream(end) => end.flags(),
+            Open::Events(events) => events.flags(),
+            _ => return Ok(()),
+        };
+        kept.set(kept.get() & !NON_BLOCKING | flags & NON_BLOCKING);
+        Ok(())
     }
 
     pub(super) fn control(&mut self, number: u64, command: u64, value: u64) -> Value {
@@ -159,16 +168,15 @@ impl Files {
             // F_DUPFD, F_DUPFD_CLOEXEC
             0 | 1_030 => self.duplicate(number, value.min(MOST)),
             // F_SETFL
-            4 => {
-                if let Open::Pipe(end) = self.get(number)? {
-                    end.flags.set(value & NON_BLOCKING);
-                }
-                self.exists(number).map(|()| 0)
-            }
+            4 => self.set_blocking(number, value).map(|()| 0),
             // F_GETFL: for reading and writing.
-            3 => self.exists(number).map(|()| 2),
-            // F_GETFD, F_SETFD, locks: one process has them all.
-            1 | 2 | 5..=7 => self.exists(number).map(|()| 0),
+            3 => Ok(2 | match self.get(number)? {
+                Open::Stream(end) => end.flags().get() & NON_BLOCKING,
+                Open::Events(events) => events.flags().get() & NON_BLOCKING,
+                _ => 0,
+            }),
+            // F_GETFD, F_SETFD, F_SETLK, F_SETLKW: one process has all locks.
+            1 | 2 | 6 | 7 => self.exists(number).map(|()| 0),
             _ => Err(EINVAL),
         }
     }
@@ -210,10 +218,10 @@ impl Files {
                 }
                 length
             }
-            (Open::Pipe(end), None) if end.awaits() => return Err(EAGAIN),
-            (Open::Pipe(end), None) if end.reads => end.bytes.borrow_mut().read(to)?,
+            (Open::Stream(end), None) => end.read(to, false)?,
+            (Open::Events(events), None) => events.read(to)?,
             (Open::Folder { .. }, _) => return Err(Errno(21)),
-            (Open::Input | Open::Pipe(_), Some(_)) => return Err(ESPIPE),
+            (Open::Input | Open::Stream(_) | Open::Events(_), Some(_)) => return Err(ESPIPE),
             _ => return Err(EBADF),
         })
     }
@@ -233,13 +241,12 @@ impl Files {
             (Open::Error, None) => self.error.write_all(from)?,
             (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
             (Open::File { file, .. }, None) => (&**file).write_all(from)?,
-            (Open::Pipe(end), None) if !end.reads => {
-                if end.is_alone() {
-                    return Err(EPIPE);
-                }
-                end.bytes.borrow_mut().extend(from);
+            (Open::Stream(end), None) => return end.write(from),
+            (Open::Events(events), None) => return events.write(from),
+            (Open::Random, _) => {}
+            (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {
+                return Err(ESPIPE);
             }
-            (Open::Output | Open::Error | Open::Pipe(_), Some(_)) => return Err(ESPIPE),
             _ => return Err(EBADF),
         }
         Ok(from.len())
@@ -280,6 +287,29 @@ impl Files {
             Open::File { file, .. } => file.set_len(length).map(|()| 0).map_err(Errno::from),
             _ => Err(EINVAL),
         }
+    }
+
+    /// `fallocate`: a file is at least so long, unless its length is to stay (1).
+    pub(super) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
+        let Open::File { file, .. } = self.get(number)? else {
+            return Err(ENODEV);
+        };
+        match mode {
+            0 if file.metadata()?.len() < length => file.set_len(length)?,
+            0 | 1 => {}
+            _ => return Err(EOPNOTSUPP),
+        }
+        Ok(0)
+    }
+
+    pub(super) fn set_mode(&mut self, number: u64, mode: u64) -> Value {
+        let mode = fs::Permissions::from_mode(mode as u32 & 0o7777);
+        match self.get(number)? {
+            Open::File { file, .. } => file.set_permissions(mode)?,
+            Open::Folder { path, .. } => fs::set_permissions(path, mode)?,
+            _ => {}
+        }
+        Ok(0)
     }
 
     /// The entries of a folder that have not been told yet, by name.

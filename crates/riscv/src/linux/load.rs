@@ -45,6 +45,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         symbols: Symbols::default(),
         sources: Sources::default(),
         files,
+        shared: Vec::new(),
         signals: Signals::default(),
         timers: Timers::default(),
         threads: [(PROCESS, Thread::new(0, cores.collect()))].into(),
@@ -67,8 +68,13 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
     let mut entry = base.wrapping_add(elf.entry);
     let mut loader_base = 0;
     if let Some(wanted) = &elf.interpreter {
-        let host = process.files.host_path(Path::new(wanted));
-        let loader = read(wanted, &host).map_err(|error| RunError::Program {
+        let host = process.files.host_path(Path::new(wanted), true);
+        let loader = host.map_err(|_| RunError::Program {
+            file: wanted.clone(),
+            what: "is not there".into(),
+        });
+        let loader = loader.and_then(|host| read(wanted, &host));
+        let loader = loader.map_err(|error| RunError::Program {
             file: name.clone(),
             what: format!(
                 "its dynamic loader cannot be read ({error}); give the folder that has it and the \

@@ -1,8 +1,8 @@
 //! `brk`, `mmap` and their kin.
 
 use super::Process;
-use super::errno::{EEXIST, EINVAL, ENODEV, ENOMEM, Errno, Value};
-use crate::memory::{Content, END, PAGE, Region};
+use super::errno::{EEXIST, EINVAL, ENOMEM, Errno, Value};
+use crate::memory::{Content, END, PAGE, Region, right};
 use std::rc::Rc;
 
 /// What is mapped without an address lies below it; the main thread's stack lies above.
@@ -87,11 +87,10 @@ impl Process {
         let rights = rights as u8 & 7;
         let (content, name) = if flags & ANONYMOUS != 0 {
             (Content::Zero, Rc::from(""))
+        } else if flags & 3 == SHARED && rights & right::EXECUTE == 0 {
+            self.share(file, [start, offset], rights)?
         } else {
-            // What is written to a file's pages would have to reach the file.
-            if flags & 3 == SHARED && rights & 2 != 0 {
-                return Err(ENODEV);
-            }
+            self.before_reading(file);
             let (bytes, name) = self.files.content(file, offset, length)?;
             if rights & 4 != 0 {
                 // A library's code: its first byte lies where offset 0 would.
@@ -115,6 +114,7 @@ impl Process {
 
     pub(super) fn munmap(&mut self, address: u64, length: u64) -> Value {
         let (start, length) = range(address, length)?;
+        self.write_back();
         self.space.unmap(start, length);
         Ok(0)
     }
@@ -168,13 +168,7 @@ impl Process {
             return Err(ENOMEM);
         }
         let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
-        let content = match region.content {
-            Content::Zero => Content::Zero,
-            Content::File { bytes, at } => Content::File {
-                bytes,
-                at: at.wrapping_add(to).wrapping_sub(start),
-            },
-        };
+        let content = region.content.moved(to.wrapping_sub(start));
         self.space.map(
             to,
             Region {

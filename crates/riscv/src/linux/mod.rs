@@ -7,15 +7,22 @@ mod call;
 mod custom;
 mod errno;
 mod files;
+mod groups;
+mod host;
 mod load;
 mod memory;
 mod paths;
+mod poll;
 mod proc;
+mod shared;
 mod signals;
+mod sockets;
+mod streams;
 mod task;
 mod threads;
 mod time;
 mod timers;
+mod volume;
 mod waits;
 mod world;
 
@@ -26,11 +33,13 @@ pub(crate) use world::{Delivered, Entry, Wake, World};
 
 use crate::elf::Symbols;
 use crate::hart::Code;
-use crate::memory::Space;
+use crate::memory::{Key, Space};
 use crate::source::Sources;
 use files::Files;
 use signals::{Sent, Signals};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::rc::Rc;
 use timers::Timers;
 
 /// What a process knows of one of its threads.
@@ -66,6 +75,8 @@ pub(crate) struct Process {
     pub(crate) symbols: Symbols,
     sources: Sources,
     files: Files,
+    /// Files whose pages the program may have written to.
+    shared: Vec<(Key, Rc<File>)>,
     signals: Signals,
     timers: Timers,
     /// Threads by number; the main thread has the process's.
@@ -99,6 +110,13 @@ impl Process {
         bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         bits ^ bits >> 31
+    }
+
+    /// Fills `to` with random bytes.
+    fn random_bytes(&mut self, to: &mut [u8]) {
+        for word in to.chunks_mut(8) {
+            word.copy_from_slice(&self.random_bits().to_le_bytes()[..word.len()]);
+        }
     }
 
     /// What is in the line at an address: its symbols, or where it is.

@@ -1,19 +1,19 @@
 //! System calls that name files, and those that move their bytes.
 
 use super::errno::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
-use super::files::{Files, Open, PipeEnd};
-use super::{Process, World, proc};
+use super::files::Open;
+use super::{Process, World, host, proc};
 use std::ffi::OsStr;
-use std::fs::{self, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, Metadata, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// "Relative to the working directory."
 const HERE: u64 = -100i32 as u32 as u64;
-const EMPTY_PATH: u64 = 0x1000;
-const NO_FOLLOW: u64 = 0x100;
+pub(super) const EMPTY_PATH: u64 = 0x1000;
+pub(super) const NO_FOLLOW: u64 = 0x100;
 const REMOVE_FOLDER: u64 = 0x200;
 const FOLDER: u64 = 0o20_0000;
 const CREATE: u64 = 0o100;
@@ -22,28 +22,14 @@ const NO_REPLACE: u64 = 1;
 /// The most bytes that one call moves.
 const MOST: u64 = 1 << 26;
 
-impl Files {
-    /// Where the host has the file that the program calls `path`: under the root if there is a
-    /// file of that name, else where the host has it.
-    pub(super) fn host_path(&self, path: &Path) -> PathBuf {
-        let Ok(inner) = path.strip_prefix("/") else {
-            return self.folder.join(path);
-        };
-        match &self.root {
-            Some(root) if root.join(inner).symlink_metadata().is_ok() => root.join(inner),
-            _ => path.to_owned(),
-        }
-    }
-}
-
 impl Process {
-    fn path(&mut self, address: u64) -> Result<PathBuf, Errno> {
+    pub(super) fn path(&mut self, address: u64) -> Result<PathBuf, Errno> {
         let text = self.space.read_text(address, 4_096)?.ok_or(ENAMETOOLONG)?;
         Ok(PathBuf::from(OsStr::from_bytes(&text)))
     }
 
     /// A path that may be relative to an open folder.
-    fn path_at(&mut self, folder: u64, address: u64) -> Result<PathBuf, Errno> {
+    pub(super) fn path_at(&mut self, folder: u64, address: u64) -> Result<PathBuf, Errno> {
         let path = self.path(address)?;
         if path.as_os_str().is_empty() {
             return Err(ENOENT);
@@ -55,14 +41,6 @@ impl Process {
             Open::Folder { path: base, .. } => Ok(base.join(path)),
             _ => Err(ENOTDIR),
         }
-    }
-
-    /// Where the host has a file. What the simulated system tells of itself is never the host's.
-    fn host(&self, path: &Path) -> Result<PathBuf, Errno> {
-        if proc::is_systems(path) {
-            return Err(ENOENT);
-        }
-        Ok(self.files.host_path(path))
     }
 
     pub(super) fn open<W: World>(
@@ -81,7 +59,13 @@ impl Process {
                 at,
             });
         }
-        let host = self.host(&path)?;
+        if let Some(number) = host::open_number(&path) {
+            return self.files.duplicate(number, 0);
+        }
+        if host::is_random(&path) {
+            return self.files.add(Open::Random);
+        }
+        let host = self.files.host_path(&path, true)?;
         if host.is_dir() {
             if flags & 3 != 0 {
                 return Err(Errno(21));
@@ -96,7 +80,7 @@ impl Process {
         }
         let write = flags & 3 != 0;
         let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
-        let mode = mode as u32 & 0o777;
+        let mode = mode as u32 & 0o777 & !self.files.mask;
         if create && !write && (exclusive || !host.exists()) {
             // The host's library makes no file that it only reads.
             let mut new = OpenOptions::new();
@@ -124,11 +108,17 @@ impl Process {
         parts: &[(u64, u64)],
         offset: Option<u64>,
     ) -> Value {
+        self.before_reading(number);
         let mut done = 0;
         for &(address, length) in parts {
             let mut bytes = vec![0; length.min(MOST) as usize];
             let at = offset.map(|offset| offset.saturating_add(done));
-            let count = self.files.read(number, &mut bytes, at)?;
+            let count = if let Ok(Open::Random) = self.files.get(number) {
+                self.random_bytes(&mut bytes);
+                bytes.len()
+            } else {
+                self.files.read(number, &mut bytes, at)?
+            };
             self.space.write(address, &bytes[..count])?;
             done += count as u64;
             if count < bytes.len() {
@@ -149,7 +139,11 @@ impl Process {
             let mut bytes = vec![0; length.min(MOST) as usize];
             self.space.read(address, &mut bytes)?;
             let at = offset.map(|offset| offset.saturating_add(done));
-            done += self.files.write(number, &bytes, at)? as u64;
+            let count = self.files.write(number, &bytes, at)?;
+            done += count as u64;
+            if !self.shared.is_empty() {
+                self.after_writing(number, at, &bytes[..count]);
+            }
         }
         Ok(done)
     }
@@ -167,14 +161,6 @@ impl Process {
             ))
         };
         (0..count).map(part).collect()
-    }
-
-    pub(super) fn make_pipe(&mut self, to: u64, flags: u64) -> Value {
-        let [reader, writer] = PipeEnd::pair(flags).map(|end| self.files.add(Open::Pipe(end)));
-        let (reader, writer) = (reader?, writer?);
-        self.space.write_u32(to, reader as u32)?;
-        self.space.write_u32(to.wrapping_add(4), writer as u32)?;
-        Ok(0)
     }
 
     fn metadata(&self, number: u64) -> Result<Stat, Errno> {
@@ -200,11 +186,15 @@ impl Process {
         if proc::text(self, world, &path).is_some() {
             return Ok(TEXT);
         }
-        let host = self.host(&path)?;
-        let found = if flags & NO_FOLLOW != 0 {
-            host.symlink_metadata()
-        } else {
+        if let Some(number) = host::open_number(&path) {
+            return self.metadata(number);
+        }
+        let follow = flags & NO_FOLLOW == 0;
+        let host = self.files.host_path(&path, follow)?;
+        let found = if follow {
             host.metadata()
+        } else {
+            host.symlink_metadata()
         };
         Ok(Stat::of(&found?))
     }
@@ -246,7 +236,7 @@ impl Process {
         let link = if path == Path::new("/proc/self/exe") {
             PathBuf::from(&self.executable)
         } else {
-            fs::read_link(self.host(&path)?)?
+            fs::read_link(self.files.host_path(&path, false)?)?
         };
         let bytes = link.as_os_str().as_bytes();
         let length = bytes.len().min(length as usize);
@@ -269,9 +259,17 @@ impl Process {
         Ok(bytes.len() as u64)
     }
 
+    pub(super) fn change_to_open(&mut self, number: u64) -> Value {
+        let Open::Folder { path, .. } = self.files.get(number)? else {
+            return Err(ENOTDIR);
+        };
+        self.files.folder = path.canonicalize()?;
+        Ok(0)
+    }
+
     pub(super) fn change_directory(&mut self, address: u64) -> Value {
         let path = self.path(address)?;
-        let host = self.host(&path)?.canonicalize()?;
+        let host = self.files.host_path(&path, true)?.canonicalize()?;
         if !host.is_dir() {
             return Err(ENOTDIR);
         }
@@ -279,15 +277,17 @@ impl Process {
         Ok(0)
     }
 
-    pub(super) fn make_directory(&mut self, folder: u64, address: u64) -> Value {
+    pub(super) fn make_directory(&mut self, folder: u64, address: u64, mode: u64) -> Value {
         let path = self.path_at(folder, address)?;
-        fs::create_dir(self.host(&path)?)?;
+        let host = self.files.host_path(&path, false)?;
+        let mode = mode as u32 & 0o7777 & !self.files.mask;
+        DirBuilder::new().mode(mode).create(host)?;
         Ok(0)
     }
 
     pub(super) fn unlink(&mut self, folder: u64, address: u64, flags: u64) -> Value {
         let path = self.path_at(folder, address)?;
-        let host = self.host(&path)?;
+        let host = self.files.host_path(&path, false)?;
         if flags & REMOVE_FOLDER != 0 {
             fs::remove_dir(host)?
         } else {
@@ -300,7 +300,8 @@ impl Process {
     pub(super) fn rename(&mut self, arguments: [u64; 6]) -> Value {
         let [folder, from, to_folder, to, flags, _] = arguments;
         let (from, to) = (self.path_at(folder, from)?, self.path_at(to_folder, to)?);
-        let (from, to) = (self.host(&from)?, self.host(&to)?);
+        let [from, to] = [from, to].map(|path| self.files.host_path(&path, false));
+        let (from, to) = (from?, to?);
         if flags & !NO_REPLACE != 0 {
             return Err(EINVAL);
         }

@@ -19,22 +19,20 @@ pub(super) const BUS: Signal = Signal(7);
 pub(super) const SEGMENT: Signal = Signal(11);
 pub(super) const PIPE: Signal = Signal(13);
 
+/// Names of the signals from 1 on; those of real time have none.
+const NAMES: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+];
+
 impl Signal {
     pub(super) fn name(self) -> String {
-        let name = match self.0 {
-            2 => "SIGINT",
-            4 => "SIGILL",
-            5 => "SIGTRAP",
-            6 => "SIGABRT",
-            7 => "SIGBUS",
-            8 => "SIGFPE",
-            9 => "SIGKILL",
-            11 => "SIGSEGV",
-            13 => "SIGPIPE",
-            15 => "SIGTERM",
-            number => return format!("signal {number}"),
-        };
-        name.into()
+        let at = (self.0 as usize).wrapping_sub(1);
+        match NAMES.get(at) {
+            Some(name) => format!("SIG{name}"),
+            None => format!("SIG{}", self.0),
+        }
     }
 
     /// Whether it ends the process if there is no handler.

@@ -291,6 +291,7 @@ impl Task {
 
     pub(super) fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
         process.status.get_or_insert(status);
+        process.write_back();
         TaskState::Exited
     }
 

@@ -1,11 +1,11 @@
 //! Clocks, which show simulated time, and what else the kernel tells of the machine.
 
-use super::errno::{EINVAL, ENOSYS, Errno, Value};
+use super::errno::{EINVAL, Errno, Value};
 use super::task::{Outcome, Task};
 use super::{Process, World};
 
 /// The wall clock at the start of every run: 2026-01-01 00:00:00 UTC.
-const EPOCH: u64 = 1_767_225_600;
+pub(super) const EPOCH: u64 = 1_767_225_600;
 pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const ABSOLUTE: u64 = 1;
 
@@ -18,6 +18,8 @@ pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
         1 | 4 | 6 | 7 => Ok(world.nanoseconds()),
         // Processor time; that of a thread is not kept apart.
         2 | 3 => Ok(world.busy_nanoseconds()),
+        // Those of `pthread_getcpuclockid`.
+        number if (number as i32) < 0 => Ok(world.busy_nanoseconds()),
         _ => Err(EINVAL),
     }
 }
@@ -137,23 +139,5 @@ impl Process {
             })
         });
         self.sleep_for(task, world, time.map(Some))
-    }
-
-    /// `ppoll` of no files: sleeps for a time, or for ever.
-    pub(super) fn sleep_without_files<W: World>(
-        &mut self,
-        task: &mut Task,
-        world: &mut W,
-        files: u64,
-        request: u64,
-    ) -> Outcome {
-        if files != 0 {
-            return Outcome::Fail(ENOSYS);
-        }
-        let time = match request {
-            0 => Ok(None),
-            _ => self.read_time(request).map(Some),
-        };
-        self.sleep_for(task, world, time)
     }
 }

@@ -12,14 +12,15 @@ use super::world::Wake;
 use super::{Process, World};
 use crate::memory::PAGE;
 
-/// Where readers of pipes sleep. The page at zero is no program's.
-const PIPES: u64 = PAGE + 4;
+/// Where readers of streams sleep. The page at zero is no program's.
+const STREAMS: u64 = PAGE + 4;
 
 const READ: u64 = 63;
 const READV: u64 = 65;
 const FUTEX: u64 = 98;
 const NANOSLEEP: u64 = 101;
 const CLOCK_NANOSLEEP: u64 = 115;
+const RECVFROM: u64 = 207;
 
 /// Where a thread sleeps that nobody wakes but by a signal.
 fn nowhere(task: &Task) -> u64 {
@@ -79,14 +80,19 @@ impl Process {
         }
     }
 
-    /// Sleeps until a pipe is written to or closed.
-    pub(super) fn await_pipe<W: World>(&mut self, task: &mut Task, world: &mut W) -> Outcome {
-        self.sleep(task, world, [PIPES, 0], None, Outcome::Await)
+    /// Sleeps until a stream is written to or closed, for so long, and makes its call again.
+    pub(super) fn await_stream<W: World>(
+        &mut self,
+        task: &mut Task,
+        world: &mut W,
+        time: Option<u64>,
+    ) -> Outcome {
+        self.sleep(task, world, [STREAMS, 0], time, Outcome::Await)
     }
 
-    /// A pipe was written to, or an end of it closed.
+    /// A stream was written to, or an end of it closed.
     pub(super) fn wake_readers<W: World>(world: &mut W) {
-        world.futex_wake(PIPES, u32::MAX);
+        world.futex_wake(STREAMS, u32::MAX);
     }
 
     /// `rt_sigsuspend`: another mask until a handler has run.
@@ -207,7 +213,7 @@ impl Task {
             };
             if restarts
                 && self.deadline.is_none()
-                && matches!(self.hart.x[17], READ | READV | FUTEX)
+                && matches!(self.hart.x[17], READ | READV | RECVFROM | FUTEX)
             {
                 // The handler returns to the call.
                 self.hart.pc = self.hart.pc.wrapping_sub(4);

@@ -7,14 +7,17 @@
 mod copy;
 mod frames;
 mod regions;
+mod shared;
 mod translation;
 
 pub(crate) use regions::{Content, Region};
+pub(crate) use shared::{Key, Shared};
 pub(crate) use translation::Translations;
 
 use frames::Frames;
 use regions::Regions;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
@@ -54,6 +57,8 @@ pub(crate) struct Fault {
 struct Page {
     frame: u32,
     rights: u8,
+    /// The frame is a file's, and stays.
+    shared: bool,
 }
 
 /// The address space of one program.
@@ -61,6 +66,8 @@ pub(crate) struct Space {
     frames: Frames,
     pages: FxHashMap<u64, Page>,
     regions: Regions,
+    /// Frames of files' pages that are or were mapped to be shared.
+    shared: BTreeMap<(Key, u64), u32>,
     /// Advances whenever a page may lose a right: cached translations are void then.
     pub(crate) generation: u64,
     /// Advances whenever code may have changed: decoded blocks are void then.
@@ -74,6 +81,7 @@ impl Space {
             frames: Frames::new(limit / PAGE),
             pages: FxHashMap::default(),
             regions: Regions::default(),
+            shared: BTreeMap::new(),
             generation: 0,
             code: 0,
         }
@@ -103,11 +111,25 @@ impl Space {
                 if region.rights & wanted == 0 {
                     return Err(fault(true, false));
                 }
-                let frame = self.frames.take().ok_or(fault(true, true))?;
-                region.fill(number * PAGE, self.frames.bytes(frame));
+                let shared = match &region.content {
+                    Content::Shared(shared) => Some(shared.page_at(number * PAGE)),
+                    _ => None,
+                };
+                let frame = match shared.and_then(|page| self.shared.get(&page)) {
+                    Some(frame) => *frame,
+                    None => {
+                        let frame = self.frames.take().ok_or(fault(true, true))?;
+                        region.fill(number * PAGE, self.frames.bytes(frame));
+                        if let Some(page) = shared {
+                            self.shared.insert(page, frame);
+                        }
+                        frame
+                    }
+                };
                 let page = Page {
                     frame,
                     rights: region.rights,
+                    shared: shared.is_some(),
                 };
                 self.pages.insert(number, page);
                 page
@@ -135,9 +157,7 @@ impl Space {
         self.changes(start, length, false);
         self.regions.remove(start, start + length);
         for number in self.pages_within(start, length) {
-            if let Some(page) = self.pages.remove(&number) {
-                self.frames.give_back(page.frame);
-            }
+            self.drop_page(number);
         }
     }
 
@@ -160,9 +180,14 @@ impl Space {
     pub(crate) fn forget(&mut self, start: u64, length: u64) {
         self.changes(start, length, false);
         for number in self.pages_within(start, length) {
-            if let Some(page) = self.pages.remove(&number) {
-                self.frames.give_back(page.frame);
-            }
+            self.drop_page(number);
+        }
+    }
+
+    fn drop_page(&mut self, number: u64) {
+        match self.pages.remove(&number) {
+            Some(page) if !page.shared => self.frames.give_back(page.frame),
+            _ => {}
         }
     }
 

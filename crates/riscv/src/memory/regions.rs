@@ -1,5 +1,6 @@
 //! What is mapped where: ranges of pages with equal rights and one content.
 
+use super::shared::Shared;
 use super::{END, PAGE};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,6 +14,24 @@ pub(crate) enum Content {
         bytes: Rc<[u8]>,
         at: u64,
     },
+    Shared(Shared),
+}
+
+impl Content {
+    /// What is there, moved by so much.
+    pub(crate) fn moved(self, by: u64) -> Self {
+        match self {
+            Self::Zero => Self::Zero,
+            Self::File { bytes, at } => Self::File {
+                bytes,
+                at: at.wrapping_add(by),
+            },
+            Self::Shared(shared) => Self::Shared(Shared {
+                at: shared.at.wrapping_add(by),
+                ..shared
+            }),
+        }
+    }
 }
 
 /// A range of pages, up to `end`.
@@ -28,8 +47,10 @@ pub(crate) struct Region {
 impl Region {
     /// Fills the page at `address`, which is zero.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
-        let Content::File { bytes, at } = &self.content else {
-            return;
+        let (bytes, at) = match &self.content {
+            Content::Zero => return,
+            Content::File { bytes, at } => (bytes, at),
+            Content::Shared(shared) => return shared.fill(address, page),
         };
         // The first byte of the file may lie within the page.
         let skipped = at.saturating_sub(address).min(PAGE) as usize;

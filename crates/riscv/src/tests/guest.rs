@@ -352,12 +352,51 @@ fn what_the_host_tells_of_itself_is_not_there() {
         run(&code, None).unwrap().status
     };
     const NOT_THERE: i32 = 256 - 2;
-    for path in ["/proc/self/mountinfo", "/proc/version", "/proc/1", "/sys"] {
+    for path in [
+        "/proc/self/mountinfo",
+        "/proc/version",
+        "/proc/1",
+        "/sys",
+        "/etc/passwd",
+        "/tmp/../etc/passwd",
+        "/usr/lib",
+        "/dev/ptmx",
+    ] {
         assert_eq!(opened(path), NOT_THERE, "{path}");
     }
-    for path in ["/proc/cpuinfo", "/proc/self/maps", "/dev/null", "/"] {
+    for path in [
+        "/proc/cpuinfo",
+        "/proc/self/maps",
+        "/dev/null",
+        "/dev/stdin",
+        "/",
+    ] {
         assert_eq!(opened(path), 3, "{path}");
     }
+}
+
+/// Bytes of `/dev/urandom` come from the seed, as those of `getrandom` do.
+#[test]
+fn random_bytes_come_from_the_seed() {
+    let byte = |seed| {
+        let mut code = li(S0, DATA as u32).to_vec();
+        for (at, word) in (0u32..).step_by(4).zip(b"/dev/urandom".chunks(4)) {
+            code.extend(put(at, u32::from_le_bytes(word.try_into().unwrap())));
+        }
+        code.extend([addi(A0, 0, -100), addi(A1, S0, 0), addi(A2, 0, 0)]);
+        code.extend(call(56));
+        code.extend([addi(A1, S0, 64), addi(A2, 0, 9)]);
+        code.extend(call(63));
+        // lbu a0, 72(s0)
+        code.push(i_type(0x03, A0, 4, S0, 72));
+        code.extend(call(94));
+        with_program(&code, |program| {
+            program.seed(seed).run_functionally(1).unwrap().status
+        })
+    };
+    let bytes: Vec<i32> = (0..8).map(byte).collect();
+    assert_eq!(bytes, (0..8).map(byte).collect::<Vec<_>>());
+    assert!(bytes.iter().any(|byte| *byte != bytes[0]), "{bytes:?}");
 }
 
 /// Any bits are a program: it ends, or runs into its limit, and the simulator lives.

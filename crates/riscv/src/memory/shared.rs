@@ -1,0 +1,68 @@
+//! Pages of files that are mapped to be shared: one frame for a page of a file, wherever it is
+//! mapped.
+
+use super::{PAGE, Space};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::rc::Rc;
+
+/// A file: its device, and its number there.
+pub(crate) type Key = (u64, u64);
+
+/// A part of a file that is mapped: its byte `offset` belongs at address `at`.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) file: Rc<File>,
+    pub(crate) key: Key,
+    pub(crate) offset: u64,
+    pub(crate) at: u64,
+}
+
+impl Shared {
+    /// The page of the file that is mapped at an address.
+    pub(super) fn page_at(&self, address: u64) -> (Key, u64) {
+        let from = address.wrapping_sub(self.at).wrapping_add(self.offset);
+        (self.key, from / PAGE)
+    }
+
+    /// Fills a page, which is zero, with the file's; what cannot be read stays zero.
+    pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
+        let (_, number) = self.page_at(address);
+        let mut done = 0;
+        while let Ok(count @ 1..) = self
+            .file
+            .read_at(&mut page[done..], number * PAGE + done as u64)
+        {
+            done += count;
+        }
+    }
+}
+
+impl Space {
+    /// The frames of a file's pages, by page.
+    fn frames_of(&self, key: Key) -> Vec<(u64, u32)> {
+        let found = self.shared.range((key, 0)..=(key, u64::MAX));
+        found.map(|(&(_, page), &frame)| (page, frame)).collect()
+    }
+
+    /// Tells what a file's pages hold: each by where it begins in the file.
+    pub(crate) fn each_shared(&mut self, key: Key, mut tell: impl FnMut(u64, &[u8])) {
+        for (page, frame) in self.frames_of(key) {
+            tell(page * PAGE, self.frames.bytes(frame));
+        }
+    }
+
+    /// A file was written to: so are its pages.
+    pub(crate) fn write_shared(&mut self, key: Key, offset: u64, bytes: &[u8]) {
+        let end = offset + bytes.len() as u64;
+        for (page, frame) in self.frames_of(key) {
+            let start = page * PAGE;
+            let (from, to) = (start.max(offset), (start + PAGE).min(end));
+            if from < to {
+                let source = &bytes[(from - offset) as usize..(to - offset) as usize];
+                let target = (from - start) as usize..(to - start) as usize;
+                self.frames.bytes(frame)[target].copy_from_slice(source);
+            }
+        }
+    }
+}
