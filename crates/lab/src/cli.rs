@@ -4,6 +4,7 @@ use crate::command::Shard;
 use crate::failure::bad_input;
 use crate::report::figure::FigureForm;
 use crate::study;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -355,14 +356,46 @@ impl Cli {
     }
 }
 
-/// clap's explanation of a usage error, on one line.
+/// clap's explanation of a usage error, on one line, with what was expected.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     // The first paragraph says what is wrong; usage and tips follow.
     let lines = text.lines().take_while(|line| !line.trim().is_empty());
     let joined: Vec<&str> = lines.map(str::trim).collect();
     let joined = joined.join(" ");
-    joined.strip_prefix("error: ").unwrap_or(&joined).to_owned()
+    let what = joined.strip_prefix("error: ").unwrap_or(&joined);
+    match expected(error, what) {
+        None => what.to_owned(),
+        Some(expected) => format!("{what}; expected {expected}"),
+    }
+}
+
+/// What a usage error leaves unsaid.
+fn expected(error: &clap::Error, what: &str) -> Option<String> {
+    // How the standard library says that a text is no number of a type.
+    const NO_NUMBER: [&str; 4] = [
+        "invalid digit found",
+        "cannot parse integer",
+        "number too large to fit",
+        "number too small to fit",
+    ];
+    if NO_NUMBER.iter().any(|text| what.contains(text)) {
+        return Some("a whole number".to_owned());
+    }
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let is_model = |command: &clap::Command| command.get_name() == "model";
+    let all = Cli::command();
+    let model = all.get_subcommands().find(|command| is_model(command))?;
+    // clap tells the word alone, and the usage of the command that has no such word.
+    let of_model = error.render().to_string().contains("manycore model");
+    let command = if of_model { model } else { &all };
+    let names: Vec<&str> = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    Some(format!("one of {}", names.join(", ")))
 }
 
 /// Threads or cores: the most that a simulated machine has.

@@ -41,6 +41,12 @@ fn with_names(command: clap::Command) -> clap::Command {
         .mut_subcommand("machine", on)
         .mut_subcommand("presets", presets)
         .mut_subcommand("report", on)
+        .mut_subcommand("run", |run| {
+            run.mut_arg("on", |arg| {
+                arg.value_parser(PossibleValuesParser::new(preset_names()))
+                    .hide_possible_values(true)
+            })
+        })
         .mut_subcommand("study", |study| {
             on(study).mut_arg("name", |arg| arg.value_parser(studies()))
         })
@@ -49,7 +55,12 @@ fn with_names(command: clap::Command) -> clap::Command {
 
 /// Writes `manycore.1`, `manycore-study.1` and so on into `folder`, and prints how to read them.
 pub(super) fn write(folder: &Path) -> anyhow::Result<()> {
-    let wrong = |error: std::io::Error| bad_input(format!("--out {}: {error}", folder.display()));
+    let wrong = |error: std::io::Error| {
+        bad_input(format!(
+            "--out {}: {error}; expected a folder to write to, or to make",
+            folder.display()
+        ))
+    };
     std::fs::create_dir_all(folder).map_err(wrong)?;
     let command = Cli::explained().disable_help_subcommand(true);
     clap_mangen::generate_to(command, folder).map_err(wrong)?;

@@ -69,13 +69,14 @@ impl Journal {
         measurer: &Measurer,
         fresh: bool,
     ) -> anyhow::Result<(Self, Vec<R>)> {
-        let text = match fs::read_to_string(&path) {
+        let text = match whole_lines(&path) {
             _ if fresh => String::new(),
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             read => read.with_context(|| format!("cannot read {}", path.display()))?,
         };
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let records = parse(&path, measurer, &text[..whole])?;
+        let whole = text.len();
+        let records = parse(&path, measurer, &text)
+            .map_err(|error| with_remedy(error, "--fresh discards the file"))?;
         let open = || -> std::io::Result<File> {
             let file = OpenOptions::new().create(true).append(true).open(&path)?;
             file.set_len(whole as u64)?;
@@ -113,13 +114,31 @@ impl Journal {
 /// Reads the measurer that began a journal, and all records but a torn last one. The file stays
 /// as it is.
 pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| bad_input(format!("cannot read {}: {error}", path.display())))?;
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    let first = text[..whole].lines().next();
-    let measurer = first.map(|text| line(path, text, 1)).transpose()?;
-    let measurer = measurer.unwrap_or_else(Measurer::simulated);
-    Ok((measurer.clone(), parse(path, &measurer, &text[..whole])?))
+    let remedy = "expected a journal as its command left it";
+    let text = whole_lines(path)
+        .map_err(|error| bad_input(format!("cannot read {}: {error}; {remedy}", path.display())))?;
+    let first = text.lines().next();
+    let read = || {
+        let measurer = first.map(|text| line(path, text, 1)).transpose()?;
+        let measurer = measurer.unwrap_or_else(Measurer::simulated);
+        let records = parse(path, &measurer, &text)?;
+        Ok((measurer, records))
+    };
+    read().map_err(|error| with_remedy(error, remedy))
+}
+
+/// What a file has up to its last line's end. A killed process may have left a part of a line, and
+/// of a letter.
+fn whole_lines(path: &Path) -> std::io::Result<String> {
+    let mut bytes = fs::read(path)?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n');
+    bytes.truncate(whole.map_or(0, |end| end + 1));
+    String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
+}
+
+/// A journal that cannot be used is the user's to mend.
+fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
+    bad_input(format!("{error:#}; {remedy}"))
 }
 
 /// The records below the first line, if that names `measurer`.
@@ -132,11 +151,10 @@ fn parse<R: DeserializeOwned>(
     if let Some((first, number)) = lines.next() {
         let other: Measurer = line(path, first, number)?;
         if other != *measurer {
-            return Err(bad_input(format!(
-                "{}: begun by {other}, and this is {measurer}: their measurements do not mix; \
-                 --fresh discards the file",
+            bail!(
+                "{}: begun by {other}, and this is {measurer}: their measurements do not mix",
                 path.display()
-            )));
+            );
         }
     }
     lines
@@ -147,7 +165,7 @@ fn parse<R: DeserializeOwned>(
 fn line<T: DeserializeOwned>(path: &Path, text: &str, number: usize) -> anyhow::Result<T> {
     serde_json::from_str(text).or_else(|error| {
         bail!(
-            "{}, line {number}: no record of this study ({error}); --fresh discards the file",
+            "{}, line {number}: no record of this study ({error})",
             path.display()
         )
     })
@@ -203,6 +221,42 @@ mod tests {
         fs::write(&path, "{\"build\":\"12").unwrap();
         open::<u32>(&path).unwrap().0.append(&7).unwrap();
         assert_eq!(open::<u32>(&path).unwrap().1, [7]);
+    }
+
+    /// A process may be killed, or a disk be full, in the middle of a letter.
+    #[test]
+    fn a_journal_cut_anywhere_goes_on() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("j");
+        let words = ["gr\u{f6}\u{df}e", "\u{1f4a5}"].map(str::to_owned);
+        let mut journal = open::<String>(&path).unwrap().0;
+        for word in &words {
+            journal.append(word).unwrap();
+        }
+        let bytes = fs::read(&path).unwrap();
+        for cut in 0..=bytes.len() {
+            fs::write(&path, &bytes[..cut]).unwrap();
+            let (_, known) = read::<String>(&path).unwrap();
+            let (mut journal, found) = open::<String>(&path).unwrap();
+            assert_eq!(found, words[..found.len()], "cut at {cut}");
+            assert_eq!(known, found, "cut at {cut}");
+            for word in &words[found.len()..] {
+                journal.append(word).unwrap();
+            }
+            assert_eq!(fs::read(&path).unwrap(), bytes, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_journal_is_bad_input() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("j");
+        for bytes in [&b"a = 1\n"[..], b"\xff\n", b"{}\n", b"\0\n\n"] {
+            fs::write(&path, bytes).unwrap();
+            let error = read::<u32>(&path).unwrap_err();
+            assert!(error.is::<BadInput>(), "{error}");
+            assert!(error.to_string().contains("expected a journal"), "{error}");
+        }
     }
 
     #[test]

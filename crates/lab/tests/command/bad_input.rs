@@ -34,7 +34,10 @@ fn usage_errors_are_one_line() {
     for (args, parts) in [
         (&[][..], &["machine", "study", "report"][..]),
         (&["model"], &["fit", "predict", "eval"]),
-        (&["nonsense"], &["nonsense"]),
+        (
+            &["nonsense"],
+            &["nonsense", "expected one of machine, run, study"],
+        ),
         (&["study"], &["<NAME>"]),
         (&["study", "block-size", "--fast"], &["--fast"]),
         (
@@ -46,9 +49,19 @@ fn usage_errors_are_one_line() {
             &["xml", "table", "json", "csv"],
         ),
         (&["study", "block-size", "--seed", "-1"], &["-1"]),
-        (&["study", "block-size", "--seed", "x"], &["x", "--seed"]),
+        (
+            &["study", "block-size", "--seed", "x"],
+            &["x", "--seed", "expected a whole number"],
+        ),
+        (
+            &["run", "--seed", "18446744073709551616", "x"],
+            &["--seed", "expected a whole number"],
+        ),
         (&["machine", "--threads", "0"], &["--threads", "at least 1"]),
-        (&["model", "guess"], &["guess"]),
+        (
+            &["model", "guess"],
+            &["guess", "expected one of fit, predict, eval"],
+        ),
     ] {
         bench.run(args).refused(parts);
     }
