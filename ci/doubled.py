@@ -6,8 +6,11 @@ compared, how far they moved, and the one that moved most. One that moves by mor
 check, unless the study says itself that it is not steady: packing marks it, and block-size and sleep
 print a range of runs, p10 to p90, that is wider than 1%.
 
-    ci/doubled.py                all studies that have a length, some hours (packing takes most of it)
-    ci/doubled.py barrier        this one
+    ci/doubled.py                         all studies that have a length (packing takes most of the time)
+    ci/doubled.py barrier                 this one
+    ci/doubled.py packing --cores 15,16   a part of this one: what follows goes to the study
+
+The first line of the output says what was left out that way.
 
 A run that was interrupted goes on where it was: each study's journal is in target/doubled.
 """
@@ -23,22 +26,24 @@ LIMIT = 0.01
 
 
 class Study:
-    """A study, the setting that is its length, and what a number of it is."""
+    """A study, the setting that decides its length, and what a number of it is."""
 
-    def __init__(self, args, setting, length, keys, value, steady=lambda row: True):
-        self.args, self.setting, self.length = args, setting, length
-        self.keys, self.value, self.steady = keys, value, steady
+    def __init__(self, args, once, twice, keys, value, steady=lambda row: True, whole=lambda row: False):
+        self.args, self.once, self.twice = args, once, twice
+        self.keys, self.value, self.steady, self.whole = keys, value, steady, whole
 
-    def numbers(self, length):
-        command = ["cargo", "run", "--release", "--quiet", "-p", "manycore-lab", "--", "study"]
-        command += self.args.split() + ["--set", f"{self.setting}={length}", "--format", "csv"]
+    def numbers(self, setting, more):
+        """By its keys: the number, whether it is steady, whether its length is its own."""
+        lab = os.environ.get("MANYCORE")
+        command = [lab] if lab else "cargo run --release --quiet -p manycore-lab --".split()
+        command += ["study", *self.args.split(), *more, "--set", setting, "--format", "csv"]
         command += ["--out", "target/doubled"]
         text = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
         rows = list(csv.DictReader(io.StringIO(text)))
         numbers = {}
         for row in rows:
             key = tuple(column(row, name) for name in self.keys)
-            numbers[key] = (self.value(row), self.steady(row))
+            numbers[key] = (self.value(row), self.steady(row), self.whole(row))
         return numbers
 
 
@@ -65,33 +70,36 @@ def an_episode(row):
 
 STUDIES = {
     "block-size": Study(
-        "block-size --on gold5225r", "rounds", 2,
+        "block-size --on gold5225r", "rounds=2", "rounds=4",
         ["unit_read", "unit_write", "unit_comp", "threads", "partitioner", "block_size"],
         lambda row: number(row, "latency_median"),
         lambda row: alike(row, "latency"),
     ),
     "sleep": Study(
         "sleep --on dahu --threads 32 "
-        "--only life,merge-sort,tsp,packed,split-sleepers-padded,ours", "runs", 7,
+        "--only life,merge-sort,tsp,packed,split-sleepers-padded,ours", "runs=7", "runs=14",
         ["algorithm", "policy", "mode", "threads"],
         lambda row: number(row, "time_median"),
         lambda row: alike(row, "time"),
     ),
     "barrier": Study(
-        "barrier --only channel,sense,futex,dissemination,default --cores 4,16,64", "episodes", 100,
+        "barrier --only channel,sense,futex,dissemination,default --cores 4,16,64",
+        "episodes=100", "episodes=200",
         ["machine", "cores", "barrier", "arrivals", "settings"],
         an_episode,
     ),
     "robustness": Study(
-        "robustness --only loop,sense,futex,channel", "episodes", 100,
+        "robustness --only loop,sense,futex,channel", "episodes=100", "episodes=200",
         ["app", "parameter", "value", "barrier"],
         an_episode,
     ),
     "packing": Study(
-        "packing", "intervals", 12,
+        "packing", "doublings=0", "doublings=1",
         ["benchmark", "class", "threads", "cores", "mode", "settings"],
         lambda row: number(row, "program_time"),
         lambda row: column(row, "steady") != "false",
+        # A program that is run from its first step to its last, or beside cores that come and go.
+        lambda row: not column(row, "steady"),
     ),
 }
 
@@ -103,18 +111,18 @@ NO_LENGTH = {
 }
 
 
-def check(name):
+def check(name, more):
     study = STUDIES[name]
-    once, twice = study.numbers(study.length), study.numbers(2 * study.length)
-    moved = {key: abs(twice[key][0] / once[key][0] - 1) for key in once if key in twice}
-    is_steady = {key: once[key][1] and twice[key][1] for key in moved}
-    steady = {key: move for key, move in moved.items() if is_steady[key]}
+    once, twice = study.numbers(study.once, more), study.numbers(study.twice, more)
+    open_ended = {key for key in once if key in twice and not (once[key][2] and twice[key][2])}
+    moved = {key: abs(twice[key][0] / once[key][0] - 1) for key in open_ended}
+    steady = {key: move for key, move in moved.items() if once[key][1] and twice[key][1]}
     over = {key: move for key, move in steady.items() if move > LIMIT}
     worst = max(steady, key=steady.get)
     print(
         f"{name:12} {len(steady):7} {100 * statistics.median(steady.values()):8.3f} "
-        f"{100 * steady[worst]:8.3f} {len(over):8} {len(moved) - len(steady):10}  "
-        + " ".join(filter(None, worst)),
+        f"{100 * steady[worst]:8.3f} {len(over):8} {len(moved) - len(steady):10} "
+        f"{len(once) - len(open_ended):6}  " + " ".join(filter(None, worst)),
         flush=True,
     )
     for key, move in sorted(over.items(), key=lambda item: -item[1])[:5]:
@@ -124,13 +132,16 @@ def check(name):
 
 def main():
     os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    names = sys.argv[1:] or list(STUDIES)
+    flags = next((at for at, word in enumerate(sys.argv) if word.startswith("-")), len(sys.argv))
+    names, more = sys.argv[1:flags] or list(STUDIES), sys.argv[flags:]
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
         print(f"doubled: expected any of {', '.join(STUDIES)}; found {unknown[0]}", file=sys.stderr)
         return 2
-    print("study        numbers median, %   most, % over 1% not steady  the one that moves most")
-    good = [check(name) for name in names]
+    if more:
+        print(f"only a part: {' '.join(more)}")
+    print("study        numbers median, %   most, % over 1% not steady  whole  the one that moves most")
+    good = [check(name, more) for name in names]
     for name, why in NO_LENGTH.items() if not sys.argv[1:] else ():
         print(f"{name:12} has no length: {why}")
     return 0 if all(good) else 1

@@ -52,6 +52,9 @@ impl Page<'_> {
             if !place.is_empty() {
                 let _ = write!(html, " <span class=\"place\">{place}</span>");
             }
+            if section.caution.is_some() {
+                html.push_str(" <strong>The host was busy meanwhile.</strong>");
+            }
             html.push_str("</li>\n");
         }
         html + "</ol>\n</nav>\n"

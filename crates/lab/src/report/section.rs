@@ -14,6 +14,8 @@ pub(crate) struct Section {
     pub(crate) title: String,
     /// Where its numbers come from: measured here, or simulated.
     pub(crate) place: String,
+    /// Why a reader shall not trust its numbers, if there is a reason.
+    pub(crate) caution: Option<String>,
     /// The first paragraph: the section's question, and the names it uses, for a reader who knows
     /// none of the documents.
     pub(crate) lead: String,
@@ -61,7 +63,7 @@ impl Captioned {
 impl Section {
     /// For a terminal; figures stay out.
     pub(crate) fn to_text(&self) -> String {
-        let mut parts = Vec::new();
+        let mut parts: Vec<String> = self.caution.iter().map(|text| wrap(text)).collect();
         if !self.lead.is_empty() {
             parts.push(wrap(&self.lead));
         }
@@ -87,6 +89,9 @@ impl Section {
         let _ = writeln!(html, "<h2>{}</h2>", escape(&self.title));
         if !self.place.is_empty() {
             let _ = writeln!(html, "<p class=\"place\">{}</p>", escape(&self.place));
+        }
+        if let Some(caution) = &self.caution {
+            let _ = writeln!(html, "<p class=\"caution\">{}</p>", escape(caution));
         }
         if !self.lead.is_empty() {
             let _ = writeln!(html, "<p class=\"lead\">{}</p>", escape(&self.lead));
@@ -169,6 +174,7 @@ mod tests {
         let section = Section {
             title: "Two words".into(),
             place: "simulated: x".into(),
+            caution: Some("Busy.".into()),
             lead: "Lead.".into(),
             figures: vec![Captioned {
                 figure,
@@ -177,11 +183,12 @@ mod tests {
             blocks: vec![Block::Paragraph("text".into())],
             files: vec!["two.csv".into()],
         };
-        assert_eq!(section.to_text(), "Lead.\n\nc & d.\n\ntext\n");
+        assert_eq!(section.to_text(), "Busy.\n\nLead.\n\nc & d.\n\ntext\n");
         let html = section.to_html();
         let order = [
             "id=\"two-words\"",
             "simulated: x",
+            "Busy.",
             "Lead.",
             "c &amp; d",
             "e &lt; f",

@@ -136,6 +136,7 @@ impl<'a> Rows<'a> {
                         let look = Look::of(&marks[mark]);
                         dot_of(canvas, &frame, &ruler, y + down, *value, look);
                     }
+                    beyond(canvas, &frame, &ruler, y, row.dots.iter().flatten());
                 }
             }
             Kind::Bars { parts, rows } => {
@@ -153,7 +154,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A value with its range; at the edge, and told, if it is beyond.
+/// A value with its range; at the edge if it is beyond.
 fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Value, look: Look) {
     let x = frame.x(ruler, value.at);
     let (low, high) = (frame.x(ruler, value.low), frame.x(ruler, value.high));
@@ -170,10 +171,33 @@ fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Valu
         }
     }
     look.mark(canvas, (x, y), RADIUS);
-    if ruler.is_beyond(value.at) {
-        let text = number(value.at, 2);
-        let base = (x - 5.0, y + 0.35 * SIZE);
-        canvas.text(base, text, SIZE, Anchor::End, Ink::Text);
+}
+
+/// Tells a row's values that are beyond the axis, side by side: on top of each other, as their
+/// marks are, they would need more height than a row has.
+fn beyond<'a>(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    ruler: &Ruler,
+    y: f64,
+    values: impl Iterator<Item = &'a Value>,
+) {
+    let far = values.filter(|value| ruler.is_beyond(value.at));
+    let texts: Vec<String> = far.map(|value| number(value.at, 2)).collect();
+    if !texts.is_empty() {
+        let edge = frame.x(ruler, f64::INFINITY);
+        let text = texts.join(", ");
+        let wide = font::width(&text, SIZE, false) + 1.0;
+        // Ranges of other marks of the row end at the edge.
+        let corner = (edge - 5.0 - wide, y - 0.4 * SIZE);
+        canvas.rectangle(corner, wide, 0.8 * SIZE, Ink::Paper);
+        canvas.text(
+            (edge - 5.0, y + 0.35 * SIZE),
+            text,
+            SIZE,
+            Anchor::End,
+            Ink::Text,
+        );
     }
 }
 

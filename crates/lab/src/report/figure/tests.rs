@@ -51,6 +51,55 @@ fn dots(title: &str) -> Panel {
     }
 }
 
+/// Rows and lines of any values, some of them beyond any axis.
+fn random(seed: u64) -> Vec<Panel> {
+    let mut state = seed;
+    let mut below = move |most: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let marks = 1 + below(4) as usize;
+    let limit = 0.6 + below(300) as f64 / 100.0;
+    let mut value = || {
+        let at = 0.5 + below(400) as f64 / 100.0;
+        Value {
+            at,
+            low: at * (1.0 - below(50) as f64 / 100.0),
+            high: at * (1.0 + below(100) as f64 / 100.0),
+        }
+    };
+    let rows = (0..13).map(|at| DotRow {
+        label: format!("policy-{at}"),
+        dots: (0..marks).map(|_| Some(value())).collect(),
+    });
+    let dots = Content::Dots {
+        x: Axis::linear("time over packed's", "").up_to(limit),
+        rows: rows.collect(),
+        marks: (0..marks).map(|mark| format!("{mark} threads")).collect(),
+        reference: Some(1.0),
+    };
+    let series = NAMES.map(|name| {
+        let point = |power: i32| Point {
+            x: 2_f64.powi(power),
+            y: value(),
+        };
+        Series::measured(name, (1..=8).map(point).collect())
+    });
+    let lines = Content::Lines {
+        x: Axis::logarithmic("cores", ""),
+        // A study cuts what is far off, which few points are.
+        y: Axis::linear("time", "us").up_to(4.1),
+        series: series.into(),
+    };
+    let panel = |content| Panel {
+        title: "any".into(),
+        content,
+    };
+    [dots, lines].map(panel).into()
+}
+
 fn bars(title: &str) -> Panel {
     Panel {
         title: title.into(),
@@ -111,7 +160,8 @@ fn boxes(canvas: &Canvas) -> Vec<([f64; 4], &str)> {
 #[test]
 fn no_text_stands_on_another_or_leaves_the_sheet() {
     for width in [232.0, 250.0, 502.0, 800.0] {
-        for figure in all() {
+        let any = (0..100).map(|seed| figure(random(seed)));
+        for figure in all().into_iter().chain(any) {
             let canvas = figure.draw(width);
             let boxes = boxes(&canvas);
             for (at, (a, text)) in boxes.iter().enumerate() {

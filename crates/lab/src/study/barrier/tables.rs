@@ -10,13 +10,22 @@ use manycore_chip::config::Optical;
 pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     let config = race.config;
     let unit = config.setup.unit().name();
-    let mut counts: Vec<usize> = config.cores.iter().map(|&at| config.episodes(at)).collect();
-    counts.dedup();
-    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-    let waits = counts.join(", or with many cores ");
+    let mut waits = Vec::new();
+    let mut last = 0;
+    for &cores in &config.cores {
+        let count = config.episodes(cores);
+        if count != last {
+            waits.push(match last {
+                0 => format!("{count} waits"),
+                _ => format!("{count} from {cores} cores on"),
+            });
+            last = count;
+        }
+    }
     race.table(
         format!(
-            "One wait in a loop of {waits} waits, by cores: {unit}, end to end over their number"
+            "One wait in a loop of {}, by cores: {unit}, end to end over their number",
+            waits.join(", ")
         ),
         None,
         |cores, name| Some(race.of(0, cores, name)?.an_episode()),

@@ -85,7 +85,7 @@ impl Question for BlockSizeConfig {
         };
         let mut blocks = vec![Block::Paragraph(prose::what(self, measured))];
         let mut summary = prose::summary(&overall);
-        let (mut meta, mut comparisons) = (Vec::new(), Vec::new());
+        let (mut meta, mut comparisons, mut caution) = (Vec::new(), Vec::new(), None);
         if let Some(chip) = &self.chip {
             comparisons = compare::comparisons(chip, &self.tables, measured);
             blocks.push(Block::Paragraph(prose::DOCUMENT.into()));
@@ -99,11 +99,8 @@ impl Question for BlockSizeConfig {
         } else {
             let waited: f64 = measured.iter().map(|cell| cell.waited).sum();
             meta.push(("seconds_waited_for_a_cpu", json!(waited)));
-            let disturbance = prose::disturbance(measured, Topology::detect().usable().len());
-            summary += &disturbance
-                .clone()
-                .map_or_else(String::new, |text| text + "\n");
-            blocks.extend(disturbance.map(Block::Paragraph));
+            caution = prose::disturbance(measured, Topology::detect().usable().len());
+            summary.extend(caution.iter().map(|text| format!("{text}\n")));
         }
         blocks.extend(tables::latencies(measured).into_iter().map(Block::Table));
         if self.chip.is_none() {
@@ -125,6 +122,7 @@ impl Question for BlockSizeConfig {
             summary,
             rows: rows::rows(self, measured),
             extra: Extra {
+                caution,
                 more: Vec::new(),
                 meta,
                 json: vec![

@@ -38,6 +38,8 @@ pub(super) struct PackingCase {
     pub(super) barrier: String,
     /// At least one; the first at once.
     pub(super) turns: Vec<Turn>,
+    /// How often a run that is steady is doubled again.
+    pub(super) doublings: u32,
     /// Changes to the machine, as for `--set`.
     pub(super) settings: Vec<String>,
 }
@@ -175,7 +177,7 @@ impl PackingCase {
                 Mode::Tp => steps(W::SETTLED_NS),
                 _ => steps(LEARNED_NS),
             };
-            let steady = steady(counted.max(settled));
+            let steady = steady(counted.max(settled)).doubled(self.doublings);
             let horizon = Arc::clone(&steady.horizon);
             (Extent::Steady(steady), horizon)
         }

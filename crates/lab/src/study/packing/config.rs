@@ -51,6 +51,7 @@ pub(super) struct PackingConfig {
     pub(super) benchmarks: Vec<Benchmark>,
     pub(super) kinds: Vec<Kind>,
     intervals: usize,
+    doublings: u32,
     barrier: String,
     /// In us.
     pub(super) sweep: Vec<u64>,
@@ -68,6 +69,12 @@ impl PackingConfig {
             )));
         }
         let native = setup.machines.is_host();
+        if native && set.text("doublings").is_some() {
+            return Err(bad_input(
+                "--set doublings: natively no run is asked whether it is steady; expected it with \
+                 a simulated machine",
+            ));
+        }
         let full = usize::from(request.full);
         let most = match setup.chip() {
             Some(chip) if chip.scales() => THREADS.max(chip.cores()),
@@ -102,6 +109,7 @@ impl PackingConfig {
                 Some(intervals) => intervals as usize,
                 None => INTERVALS[full],
             },
+            doublings: set.number("doublings")?.map_or(0, |count| count as u32),
             barrier: barrier(set.text("barrier"))?,
             skew: set.number("skew")?.map_or(SKEW, |skew| skew as u32),
             threads,
@@ -122,6 +130,7 @@ impl PackingConfig {
             mode,
             barrier: self.barrier.clone(),
             turns: vec![Turn { at_ns: 0, cores }],
+            doublings: self.doublings,
             settings: Vec::new(),
         }
     }

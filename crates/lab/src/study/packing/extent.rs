@@ -51,6 +51,9 @@ pub(super) struct UntilSteady {
     /// Steps after which it is looked at first, and those after which it ends, steady or not.
     first: usize,
     most: usize,
+    /// How often it is doubled again once it could end, for who asks whether what it had found
+    /// then was true.
+    further: u32,
     pub(super) horizon: Arc<Horizon>,
 }
 
@@ -65,6 +68,7 @@ impl UntilSteady {
             phases: 1,
             first,
             most: first << doublings,
+            further: 0,
             horizon: Horizon::after(usize::MAX),
         }
     }
@@ -76,8 +80,14 @@ impl UntilSteady {
             phases,
             first: 2 * counted.next_multiple_of(BATCHES),
             most: steps,
+            further: 0,
             horizon: Horizon::after(steps),
         }
+    }
+
+    /// The same, doubled so often again.
+    pub(super) fn doubled(self, further: u32) -> Self {
+        Self { further, ..self }
     }
 
     /// The barrier at the end of so many steps.
@@ -98,25 +108,29 @@ impl UntilSteady {
     pub(super) fn look(&self, passed: &[u64]) -> Option<Half> {
         let end = passed.len() - 1;
         let steps = (end - self.prelude) / self.phases;
-        if steps < self.first || steps >= self.horizon.steps() {
+        let judged = steps >> self.further;
+        if judged < self.first || steps >= self.horizon.steps() {
             return None;
         }
-        let begin = self.barrier(steps / 2);
-        let marks: Vec<u64> = passed[begin..]
-            .iter()
-            .step_by(self.phases)
-            .copied()
-            .collect();
+        if self.margin(passed, judged)? > STEADY && judged < self.most {
+            return None;
+        }
+        self.horizon.end_after(steps + 1);
+        Some(Half {
+            begin: self.barrier(steps / 2),
+            margin: self.margin(passed, steps)?,
+        })
+    }
+
+    /// That of a step's time in the second half of so many steps.
+    fn margin(&self, passed: &[u64], steps: usize) -> Option<f64> {
+        let half = &passed[self.barrier(steps / 2)..=self.barrier(steps)];
+        let marks: Vec<u64> = half.iter().step_by(self.phases).copied().collect();
         let times: Vec<f64> = marks
             .windows(2)
             .map(|pair| (pair[1] - pair[0]) as f64)
             .collect();
-        let margin = margin(&times)?;
-        if margin > STEADY && steps < self.most {
-            return None;
-        }
-        self.horizon.end_after(steps + 1);
-        Some(Half { begin, margin })
+        margin(&times)
     }
 }
 
@@ -167,6 +181,25 @@ mod tests {
         };
         let late = |at| if at < 12 { 150 } else { 100 };
         assert_eq!(run(&UntilSteady::endless(8), late), (Some(half), 33));
+    }
+
+    #[test]
+    fn a_run_is_doubled_again_from_where_it_would_have_ended() {
+        let late = |at| if at < 12 { 150 } else { 100 };
+        for further in 0..=3 {
+            let half = Half {
+                begin: 16 << further,
+                margin: 0.0,
+            };
+            let extent = UntilSteady::endless(8).doubled(further);
+            assert_eq!(run(&extent, late), (Some(half), (32 << further) + 1));
+        }
+        // Its length is still bounded, and a program's own end is its end.
+        let (half, steps) = run(&UntilSteady::endless(8).doubled(1), |at| 100 + at as u64);
+        assert!(half.is_some());
+        assert_eq!(steps, (32 << DOUBLINGS) + 1);
+        let whole = UntilSteady::program(0, 1, 40, 8).doubled(2);
+        assert_eq!(run(&whole, |_| 100), (None, 40));
     }
 
     #[test]

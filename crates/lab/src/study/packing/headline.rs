@@ -13,10 +13,17 @@ pub(super) fn message(results: PackingResults<'_>, threads: usize, kind: Kind) -
     let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
     let all = modes.filter_map(|&mode| {
         let ratio = results.mean_ratio(kind, threads, cores, mode)?;
+        let how = match mode {
+            Mode::Tr => "started again",
+            Mode::Tp => "left to the system",
+            Mode::TpPinned => "bound to cores",
+            Mode::Elastic => "as loops that follow the cores",
+            Mode::Wrap => "as ranks that follow them",
+        };
         Some(format!(
-            "{} {}",
-            mode.name(),
-            more_or_less(1.0 / ratio - 1.0)
+            "{} {how} ({})",
+            more_or_less(1.0 / ratio - 1.0),
+            mode.name()
         ))
     });
     let all: Vec<String> = all.collect();

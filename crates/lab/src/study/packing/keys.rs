@@ -4,7 +4,7 @@ use crate::study::settings::Key;
 use crate::study::trial::{RUNS, SECONDS};
 
 /// The settings of this study.
-pub(super) const KEYS: [Key; 13] = [
+pub(super) const KEYS: [Key; 14] = [
     Key::number(
         "threads",
         "what the programs were written for, a list [16; native: 2,3,4,5,8,9]",
@@ -22,13 +22,19 @@ pub(super) const KEYS: [Key; 13] = [
         1,
         1_000_000,
     ),
+    Key::number(
+        "doublings",
+        "how often a simulated run that has become steady is doubled again [0]",
+        0,
+        4,
+    ),
     Key::text(
         "barrier",
         "where the threads meet, as in study barrier [futex]",
     ),
     Key::number(
         "sweep",
-        "lengths of equal and unequal intervals, a list in us [10,100,1000,10000,100000]",
+        "lengths of equal and unequal intervals, a list in us [100,1000,10000,100000; --full: 10 to 100000, thirteen of them]",
         1,
         1_000_000,
     ),
@@ -64,7 +70,14 @@ pub(super) const KEYS: [Key; 13] = [
 pub(super) const OF_BINARIES: [&str; 4] = ["binaries", "library", "says", "limit"];
 
 /// Those that compiled programs have no use for.
-pub(super) const OF_OTHERS: [&str; 5] = ["benchmarks", "intervals", "barrier", "sweep", "skew"];
+pub(super) const OF_OTHERS: [&str; 6] = [
+    "benchmarks",
+    "intervals",
+    "doublings",
+    "barrier",
+    "sweep",
+    "skew",
+];
 
 /// What `--set programs` is for compiled programs.
 pub(super) const BINARIES: (&str, &str) = ("programs", "openmp");

@@ -33,11 +33,11 @@ pub(super) fn message(config: &SleepConfig, measured: &[MeasuredPolicies]) -> St
     let ours = ours.filter(|ours| ours.0 != best.0);
     let ours = ours.map(|ours| format!("; manycore's own (ours) {}", more_or_less(ours.1)));
     format!(
-        "On {threads} threads {} takes {} time than rayon's way (packed), in the mean of {} \
+        "On {threads} threads {} takes {} time than rayon's (packed), in the mean of {} \
          programs{}",
         match best.0.name == Policy::OURS {
-            true => "manycore's own (ours)".to_owned(),
-            false => best.0.to_string(),
+            true => "manycore's own policy (ours)".to_owned(),
+            false => format!("the policy {}", best.0),
         },
         more_or_less(best.1),
         config.algorithms.len(),

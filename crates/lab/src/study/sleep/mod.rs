@@ -1,6 +1,7 @@
 //! How fork-join programs speed up under each way for idle workers to sleep
 //! and be woken: the experiment of the sleep counters' document.
 
+mod beside;
 mod cell;
 mod config;
 mod figure;
@@ -82,16 +83,18 @@ impl Question for SleepConfig {
             published_text.into(),
         ];
         let mut blocks: Vec<Block> = texts.map(Block::Paragraph).into();
-        let mut more = Vec::new();
+        let (mut more, mut caution) = (Vec::new(), None);
         if self.chip.is_some() {
-            let texts = [prose::JUDGED, prose::PADDING, prose::QUESTIONS];
-            blocks.extend(texts.map(|text| Block::Paragraph(text.into())));
+            blocks.push(Block::Paragraph(beside::judged(self, &published, measured)));
+            let padding = beside::padding(self, &published, measured);
+            blocks.extend(padding.map(Block::Paragraph));
+            blocks.push(Block::Paragraph(prose::QUESTIONS.into()));
             more.push(("lines.csv", csv::text(&line_rows)?));
         } else {
             let cpus = Topology::detect().usable().len();
-            if let Some(warning) = prose::disturbance(measured, cpus) {
-                summary = format!("{warning}\n{summary}");
-                blocks.push(Block::Paragraph(warning));
+            caution = prose::disturbance(measured, cpus);
+            if let Some(caution) = &caution {
+                summary = format!("{caution}\n{summary}");
             }
         }
         let tables = tables::by_algorithm(self, &published, measured);
@@ -110,6 +113,7 @@ impl Question for SleepConfig {
             summary,
             rows: rows::rows(self, measured),
             extra: Extra {
+                caution,
                 more,
                 meta: Vec::new(),
                 json: vec![("lines", json!(line_rows))],

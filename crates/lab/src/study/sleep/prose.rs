@@ -36,33 +36,11 @@ pub(super) const PUBLISHED: &str = "The columns of 2022 are the document's own r
 pub(super) const SMALLER: &str = "The inputs are smaller than the document's, so what it measured in 2022 does not stand beside \
      these times; with --set size=document it does.";
 
-/// Beside simulated numbers.
-pub(super) const JUDGED: &str = "Nothing in the machine was fitted to these times. NBody-reduce and TSP were kept back from \
-     this project until the machine had been judged by them: with padded words of which posts read \
-     only the sleepers it had NBody-reduce at -30.7%, where 2022 had -34%, and TSP at +0.6%, where \
-     2022 had -3% to +2%. FrogJump and QuickSort were other programs than the document's then, with \
-     other speedups; they have been the document's since its sources were read. QuickSort cannot be \
-     faster than its pivots let it: with the document's input the longest way through the \
-     partitions is 5.84 times shorter than all of them. A core of the simulated machine waits for \
-     each line that another core has written, where a real one fetches ahead, which costs it more.";
-
-/// Beside simulated numbers: the result that differs most.
-pub(super) const PADDING: &str = "Padding alone (split-padded) gains on Life here, and did not in 2022. It gains because idle \
-     threads sleep sooner here: sleepers and announcements write words that padding takes off the \
-     line that every post reads. On 32 threads of dahu, Life at the document's size, a yield of \
-     315 cycles has 1,470 sleeps a run of packed, and padding gains 30%; a yield of 1,500 \
-     (--set os.syscall=1500) has 563 sleeps, and padding gains 23%; one of 4,000 has 140 and gains \
-     7% (medians of three runs, whose spread is up to 40%). In 2022 all 32 cores were busy all the time, so \
-     that hardly any thread slept. With that yield of 1,500 packed is 5.7 times as fast as one thread, where \
-     2022 had 4.5, and reading only the sleepers still gains 43%, where 2022 had 40%.";
-
 /// Beside simulated numbers: what the document asks at its end.
 pub(super) const QUESTIONS: &str = "The document ends with two questions: what a varying frequency does, and what 64 threads do. \
-     On 32 threads of dahu, Life at the document's size, reading only the sleepers gains 54% over \
-     packed (medians of three runs). With --on dahu-governed, whose cores are the slower the \
-     longer they idled, it gains 41%: packed loses 2%, and the other policy 32%. With --on \
-     dahu-smt --threads 64 it gains 57%, but both policies are slower there than with 32 \
-     threads, 2.5 and 2.4 times. Why is not tested.";
+     Two machines ask them: dahu-governed, whose cores run the slower the longer they idled (--on \
+     dahu-governed --threads 32), and dahu-smt, whose cores have two hardware threads each (--on dahu-smt \
+     --threads 32,64).";
 
 /// Before the tables of cache lines.
 pub(super) const LINES: &str = "Policies differ only in the words they touch and the lines these share. A line that every \

@@ -80,6 +80,8 @@ pub(in crate::study) struct Answer<R> {
 /// What few studies have.
 #[derive(Default)]
 pub(in crate::study) struct Extra {
+    /// Why a reader shall not trust the numbers.
+    pub(in crate::study) caution: Option<String>,
     /// Further files, by what follows `NAME.` in theirs.
     pub(in crate::study) more: Vec<(&'static str, String)>,
     /// Further values of `NAME.meta.json`.
@@ -190,6 +192,7 @@ impl<Q: Question> Plan for Experiment<Q> {
             section: Section {
                 title: answer.title.into(),
                 place: self.place.clone(),
+                caution: answer.extra.caution,
                 lead: answer.lead.into(),
                 figures: answer.figures,
                 blocks: answer.blocks,
