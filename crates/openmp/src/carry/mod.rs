@@ -51,6 +51,7 @@
 //! then shares the cores. So every rank goes on some time.
 
 mod alarm;
+mod balance;
 #[cfg(test)]
 mod checked;
 mod code;

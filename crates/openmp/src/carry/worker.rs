@@ -3,7 +3,8 @@
 use super::alarm::Alarm;
 use super::division::Part;
 use super::rank::Rank;
-use super::{HALL, PATIENCE, POLITENESS, division, leader_known, ranks, spare, switch};
+use super::words::Found;
+use super::{HALL, PATIENCE, POLITENESS, alarm, division, leader_known, ranks, spare, switch};
 use crate::environment::cores;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
@@ -38,6 +39,11 @@ unsafe impl Sync for Worker {}
 
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
+
+/// Whether a rank waits for what nobody rings for.
+fn is_any_unrung() -> bool {
+    ranks().any(|rank| rank.unrung.get())
+}
 
 impl Worker {
     pub(super) fn new(index: usize) -> Self {
@@ -123,7 +129,8 @@ impl Worker {
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
         if let Some(budget) = budget {
-            self.alarm.set(now, budget);
+            let took = self.alarm.set(now, budget);
+            rank.lost.set(rank.lost.get() + took);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
         unsafe {
@@ -144,6 +151,7 @@ impl Worker {
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
         if was_cut {
+            rank.lost.set(rank.lost.get() + alarm::lateness());
             let part = self.part.get();
             let first = (part.budget > 0).then(|| part.rank(0)).flatten();
             let as_planned = first.is_some_and(|first| ptr::eq(first, rank));
@@ -195,7 +203,7 @@ impl Worker {
             }
             if waited <= patience {
                 Native::relax();
-            } else if ranks().any(|rank| rank.spins.load(Relaxed)) {
+            } else if is_any_unrung() {
                 // It may go on at any time, and nobody tells. Others may have the core until then, the
                 // worker first whose rank it waits for.
                 std::thread::yield_now();
@@ -211,8 +219,9 @@ impl Worker {
         let may = self.has_core() || self.index == 0;
         let look = || may.then(|| self.take_any()).flatten();
         // A new core does not ring.
-        let found = HALL.rest.sleep(look, Some(Duration::from_millis(10)));
-        if let Some(rank) = found {
+        let unrung = || may && is_any_unrung();
+        let timeout = Some(Duration::from_millis(10));
+        if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, unrung, timeout) {
             self.run(rank, None);
         }
     }
