@@ -40,7 +40,12 @@ impl Balance {
         planned.saturating_add_signed(-moved.clamp(-most, most))
     }
 
-    /// The episode is over; the workers were done at these times.
+    /// How many ranks are to be cut.
+    pub(super) fn cuts(&self) -> u32 {
+        self.room.iter().filter(|&&room| room > 0).count() as u32
+    }
+
+    /// The episode is over, and the ranks were cut; the workers were done at these times.
     pub(super) fn learn(&mut self, done: impl Fn(usize) -> u64) {
         for worker in 1..self.moved.len() {
             let step = (2 * self.room[worker] / STEP).cast_signed();

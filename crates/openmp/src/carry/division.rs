@@ -6,7 +6,9 @@
 //! barrier is what it is planned for.
 //!
 //! Every second episode is planned in reverse order. So a rank that was the last on a worker is
-//! the first on the same one in the next episode, where its memory is cached.
+//! the first on the same one in the next episode, where its memory is cached. A region begins in order, since
+//! its leader, the first rank of worker 0, goes on: in reverse order the rank that worker 0 is to
+//! begin with would come after it, too late to be cut.
 //!
 //! Everything here is advice. The rank's word decides which worker runs the rank; a worker that reads
 //! an old episode's advice, or that of two, runs ranks in another order.
@@ -169,8 +171,8 @@ impl Division {
     }
 
     /// Plans the episode that begins at an address of the program. All ranks of the team have
-    /// arrived, or wait for the region; the caller lets them go after this.
-    pub(super) fn next(&self, site: usize) {
+    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this.
+    pub(super) fn next(&self, site: usize, begins: bool) {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
         // SAFETY: as above.
@@ -184,7 +186,10 @@ impl Division {
             if is_planned && self.quantum.load(Relaxed) == 0 {
                 let done = |worker: usize| self.done[worker].load(Relaxed);
                 let way = usize::from(self.reversed.load(Relaxed));
-                balances[planner.interval()][way].learn(done);
+                let balance = &mut balances[planner.interval()][way];
+                if self.cuts.load(Relaxed) >= balance.cuts() {
+                    balance.learn(done);
+                }
             }
         }
         let cores = cores().min(self.size);
@@ -197,7 +202,7 @@ impl Division {
         if balances.len() <= interval {
             balances.resize(interval + 1, Default::default());
         }
-        let reversed = !self.reversed.load(Relaxed);
+        let reversed = !begins && !self.reversed.load(Relaxed);
         self.reversed.store(reversed, Relaxed);
         let balance = &mut balances[interval][usize::from(reversed)];
         balance.begin(site, cores);
@@ -266,6 +271,11 @@ impl Division {
             };
         }
         Some((episode, part))
+    }
+
+    /// Whether this is the episode. A worker that has taken a rank which was let go in it sees that.
+    pub(super) fn is_in(&self, episode: u64) -> bool {
+        self.episode.load(Acquire) == episode
     }
 
     /// Whether the rank is the first of the worker's, and stays there.

@@ -181,10 +181,10 @@ pub(crate) fn arrive(context: &Context) {
 }
 
 /// All ranks have arrived, and are let go after this. Here the next episode begins, at an address of the
-/// program.
-pub(crate) fn open_episode(site: usize) {
+/// program; or the caller `begins` a region, and goes on.
+pub(crate) fn open_episode(site: usize, begins: bool) {
     if let Some(division) = division::of_hall() {
-        division.next(site);
+        division.next(site, begins);
     }
 }
 

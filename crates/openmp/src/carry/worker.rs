@@ -28,6 +28,8 @@ pub(super) struct Worker {
     part: Cell<Part>,
     /// Where in its part the rank is that it has left as planned: another worker's now.
     left: Cell<Option<usize>>,
+    /// What has become of the rank that it is to begin with, and to be cut.
+    first: Cell<First>,
     /// The last rank had to be made to leave.
     stalled: Cell<bool>,
     /// Where to begin with the ranks of others.
@@ -36,6 +38,16 @@ pub(super) struct Worker {
 
 // SAFETY: the cells are its own; its stack pointer is also of the rank that it executes.
 unsafe impl Sync for Worker {}
+
+/// The rank that a worker is to run first, until it is cut.
+#[derive(Clone, Copy, PartialEq)]
+enum First {
+    /// It may still be on its way from another worker.
+    Awaited,
+    Begun,
+    /// Others went before it, so that a cut would gain nothing.
+    Late,
+}
 
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
@@ -57,6 +69,7 @@ impl Worker {
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
+            first: Cell::new(First::Awaited),
             stalled: Cell::new(false),
             cursor: Cell::new(0),
         }
@@ -80,19 +93,30 @@ impl Worker {
         goes_on
     }
 
-    /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave.
-    fn take_own(&self) -> Option<Taken> {
+    /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave. Who has
+    /// opened the episode may be the rank to begin with, and is about to leave its worker: that one is
+    /// waited for, unless it `may_skip` it.
+    fn take_own(&self, may_skip: bool) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
-        (0..part.len())
-            .filter(|&at| left != Some(at))
-            .find_map(|at| {
-                let rank = part.rank(at).filter(|rank| self.try_take(rank))?;
-                let planned = at == 0 && part.budget > 0;
-                Some(Taken(
-                    rank,
-                    planned.then(|| part.budget.saturating_sub(rank.used.get())),
-                ))
-            })
+        for at in (0..part.len()).filter(|&at| left != Some(at)) {
+            let is_first = at == 0 && part.budget > 0;
+            let Some(rank) = part.rank(at).filter(|rank| self.try_take(rank)) else {
+                if is_first && self.first.get() == First::Awaited && !may_skip {
+                    return None;
+                }
+                continue;
+            };
+            let first = match self.first.get() {
+                First::Awaited if is_first => First::Begun,
+                First::Awaited => First::Late,
+                known => known,
+            };
+            self.first.set(first);
+            let planned = is_first && first == First::Begun;
+            let rest = || part.budget.saturating_sub(rank.used.get());
+            return Some(Taken(rank, planned.then(rest)));
+        }
+        None
     }
 
     /// Takes a rank by the plan; or in turn among all, where ranks have turns or one has stalled: what
@@ -103,7 +127,8 @@ impl Worker {
         if quantum.is_some() || self.stalled.take() {
             return any();
         }
-        self.take_own().or_else(|| may_help.then(any).flatten())
+        self.take_own(may_help)
+            .or_else(|| may_help.then(any).flatten())
     }
 
     /// Takes any rank that can go on.
@@ -170,6 +195,7 @@ impl Worker {
         self.episode.set(episode);
         self.part.set(part);
         self.left.set(None);
+        self.first.set(First::Awaited);
         true
     }
 
@@ -197,8 +223,13 @@ impl Worker {
             }
             let waited = now.saturating_sub(since);
             if let Some(Taken(rank, budget)) = self.take(waited > politeness) {
-                self.run(rank, budget);
-                since = Native::now();
+                if division::of_hall().is_none_or(|it| it.is_in(self.episode.get())) {
+                    self.run(rank, budget);
+                    since = Native::now();
+                } else {
+                    // It was let go after this worker has looked at the episode. Now its plan may be another.
+                    rank.word.put_back();
+                }
                 continue;
             }
             if waited <= patience {
