@@ -224,14 +224,15 @@ impl Planner {
         if interval.cores != cores && interval.estimates.times() > 0 {
             interval.estimates.work(&mut self.work);
             let span = ideal_span(&self.work, cores) + shared(self.overhead, cores);
+            let mut slight = (2 * self.switch).max(span / SLIGHT);
+            if self.always {
+                // What noise makes of ranks that are alike is no reason either.
+                slight = slight.max((span as f64 * interval.estimates.error() / 2.0) as u64);
+            }
             interval.way = match self.policy {
                 Policy::Fifo => Division::Even,
                 // Nothing is to be gained by cutting.
-                _ if even_span(&self.work, cores).saturating_sub(span)
-                    <= (2 * self.switch).max(span / SLIGHT) =>
-                {
-                    Division::Even
-                }
+                _ if even_span(&self.work, cores).saturating_sub(span) <= slight => Division::Even,
                 Policy::Wrap if self.always || interval.estimates.error() <= UNSTABLE => {
                     let least = (2 * self.switch).max(span / (2 * SLIGHT)) + self.overhead;
                     self.plan.make(&self.work, cores, least, self.overhead);
@@ -375,6 +376,27 @@ mod tests {
         }
         let ways: Vec<_> = (0..10).map(|_| trial.episode(1_400_000, site, 2)).collect();
         assert!(matches!(ways[9], Division::Planned(_)), "{ways:?}");
+    }
+
+    #[test]
+    fn some_always_plan_unless_noise_is_more_than_the_gain() {
+        for (ranks, planned) in [(3, true), (4, false)] {
+            let mut planner = Planner::new(Policy::Wrap, ranks, 100).always();
+            let (schedule, plans) = (Schedule::<Native>::new(2), Plans::new(2, ranks));
+            for time in 0..10 {
+                let noise = |rank: usize| 1_000_000 + 300_000 * u64::from((rank + time) % 3 == 0);
+                planner.close::<Native>((0..ranks).map(noise));
+                planner.opened = 0;
+                planner.open(Site::START, 2, &schedule, &plans);
+                planner.opened = 0;
+            }
+            let way = schedule.get().0;
+            assert_eq!(
+                matches!(way, Division::Planned(_)),
+                planned,
+                "{ranks}: {way:?}"
+            );
+        }
     }
 
     #[test]
