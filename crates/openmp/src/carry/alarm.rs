@@ -32,6 +32,7 @@
 
 use super::frame::Registers;
 use super::rank::Rank;
+use super::typical::Typical;
 use super::waits::Machine;
 use super::worker::Worker;
 use super::{code, division};
@@ -56,45 +57,6 @@ const TRIES: u32 = 6;
 
 /// Between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
-
-/// The median of times that are alike, in ticks. Relaxed: an estimate, and a step that two threads make
-/// at once may be lost.
-struct Typical {
-    /// 0: nothing is known.
-    ticks: AtomicU64,
-    at_first: Duration,
-}
-
-impl Typical {
-    const fn at_first(at_first: Duration) -> Self {
-        Self {
-            ticks: AtomicU64::new(0),
-            at_first,
-        }
-    }
-
-    fn ticks(&self) -> u64 {
-        match self.ticks.load(Relaxed) {
-            0 => Native::duration_to_ticks(self.at_first),
-            ticks => ticks,
-        }
-    }
-
-    /// What took much longer met a worker that did not run, and says nothing.
-    fn learn(&self, seen: u64) {
-        let step = Native::duration_to_ticks(Duration::from_nanos(250));
-        let most = 2 * Native::duration_to_ticks(self.at_first);
-        let known = self.ticks();
-        let learned = if seen < known {
-            known.saturating_sub(step).max(1)
-        } else if seen < known + most {
-            (known + step).min(most)
-        } else {
-            return;
-        };
-        self.ticks.store(learned, Relaxed);
-    }
-}
 
 /// What a cut takes of a worker's time, in ticks: to set the timer, its interrupt and the signal. It is as if
 /// the rank were interrupted for as long as the signal is late.
