@@ -71,7 +71,7 @@ impl Barrier {
             crate::carry::miss_episode();
             return self.try_open(team);
         }
-        crate::carry::open_episode(site);
+        crate::carry::open_episode(site, false);
         self.try_open(team);
         crate::carry::make_room(context);
     }

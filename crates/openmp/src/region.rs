@@ -97,7 +97,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         spin::enter(size as usize - 1);
         crate::places::bind(context, team);
         if team.is_carried {
-            crate::carry::open_episode(wanted.site);
+            crate::carry::open_episode(wanted.site, true);
         }
         team.epoch.fetch_add(1, SeqCst);
         team.bell.ring_after_rmw();

@@ -35,7 +35,7 @@ pub(crate) fn leave(_context: &Context) {}
 
 pub(crate) fn arrive(_context: &Context) {}
 
-pub(crate) fn open_episode(_site: usize) {}
+pub(crate) fn open_episode(_site: usize, _begins: bool) {}
 
 pub(crate) fn miss_episode() {}
 

@@ -32,6 +32,7 @@
 
 use super::frame::Registers;
 use super::rank::Rank;
+use super::typical::Typical;
 use super::waits::Machine;
 use super::worker::Worker;
 use super::{code, division};
@@ -45,12 +46,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-/// What a cut must gain: one and a half times what it costs, which is setting the timer, its
-/// interrupt and signal, 26 us on a virtual machine. Elsewhere it is less, and then short intervals
-/// could be cut that are not.
-const GAIN: Duration = Duration::from_micros(40);
-/// How late a signal is before anything is known.
-const LATENESS: Duration = Duration::from_micros(15);
+/// How late signals are: so much earlier the timer is set.
+static LATE: Typical = Typical::at_first(Duration::from_micros(15));
+/// How long it takes to set the timer.
+static SET: Typical = Typical::at_first(Duration::from_micros(8));
 /// The first delay where a rank cannot leave; it doubles each time.
 const AGAIN: Duration = Duration::from_micros(30);
 /// How often it is tried.
@@ -58,6 +57,17 @@ const TRIES: u32 = 6;
 
 /// Between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
+
+/// What a cut takes of a worker's time, in ticks: to set the timer, its interrupt and the signal. It is as if
+/// the rank were interrupted for as long as the signal is late.
+pub(super) fn cost() -> u64 {
+    SET.ticks() + LATE.ticks()
+}
+
+/// The part of it that comes after the timer was set.
+pub(super) fn lateness() -> u64 {
+    LATE.ticks()
+}
 
 /// See the module. Its worker's, and its handler's.
 pub(super) struct Alarm {
@@ -73,18 +83,11 @@ pub(super) struct Alarm {
     rung: AtomicBool,
     /// The rank's registers when somebody rang, and the kernel thread's time, in ns.
     noted: Cell<Option<(Registers, i64)>>,
-    /// How many ticks before `due` the timer is set.
-    early: Cell<u64>,
     /// The rank has left in the handler, so that the signal is blocked.
     in_handler: Cell<bool>,
     /// What the kernel thread has blocked, and its alternate stack.
     mask: Cell<u64>,
     alternate: Cell<libc::stack_t>,
-}
-
-/// Ticks that a cut must gain.
-pub(super) fn gain() -> u64 {
-    Native::duration_to_ticks(GAIN)
 }
 
 /// The signal; `None` if all that could be are in use, or cuts are switched off.
@@ -138,7 +141,6 @@ impl Alarm {
             tries: Cell::new(0),
             rung: AtomicBool::new(false),
             noted: Cell::new(None),
-            early: Cell::new(Native::duration_to_ticks(LATENESS)),
             in_handler: Cell::new(false),
             mask: Cell::new(0),
             // SAFETY: numbers and a pointer.
@@ -174,11 +176,14 @@ impl Alarm {
         }
     }
 
-    /// The rank that begins now is to leave after so many ticks.
-    pub(super) fn set(&self, now: u64, budget: u64) {
+    /// The rank that begins now is to leave after so many ticks. Returns how long it took to say so.
+    pub(super) fn set(&self, now: u64, budget: u64) -> u64 {
         self.tries.set(0);
         self.due.store(now + budget, Relaxed);
-        self.start(budget.saturating_sub(self.early.get()));
+        self.start(budget.saturating_sub(LATE.ticks()));
+        let took = Native::now() - now;
+        SET.learn(took);
+        took
     }
 
     /// Sets the timer.
@@ -252,18 +257,6 @@ impl Alarm {
         cut
     }
 
-    /// Learns how late signals are: the median. One that is much later met a worker that did not run.
-    fn learn(&self, now: u64, due: u64) {
-        let step = Native::duration_to_ticks(Duration::from_nanos(250));
-        let most = 2 * Native::duration_to_ticks(LATENESS);
-        let early = self.early.get();
-        if now < due {
-            self.early.set(early.saturating_sub(step));
-        } else if now < due + most {
-            self.early.set((early + step).min(most));
-        }
-    }
-
     /// Tries again later.
     fn put_off(&self, now: u64) {
         let tries = self.tries.get();
@@ -314,7 +307,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
             return;
         }
         if alarm.tries.get() == 0 && alarm.noted.get().is_none() {
-            alarm.learn(now, due);
+            LATE.learn((now + LATE.ticks()).saturating_sub(due));
         }
     }
     let (registers, machine) = (Registers::of(frame), Machine::of(frame));
@@ -347,11 +340,9 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     let error = errno();
     alarm.in_handler.set(true);
     if waits {
-        // Relaxed: this worker reads it itself before it would sleep, so that one is awake that
-        // looks at the condition. Another that reads it late sleeps, and takes no part until a bell.
-        rank.spins.store(true, Relaxed);
+        rank.unrung.set(true);
         rank.leave_until(&|| !machine.waits());
-        rank.spins.store(false, Relaxed);
+        rank.unrung.set(false);
     } else {
         rank.wait_once(None);
     }

@@ -5,7 +5,7 @@
 //! everything ends. What this cannot show is the exchange of stacks itself, and that a signal may come
 //! at any instruction: that is `ci/openmp.sh stress`.
 
-use super::words::{RankWord, Rest};
+use super::words::{Found, RankWord, Rest, Unrung};
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornCas, caught, loom_model, team,
 };
@@ -172,7 +172,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
             let found = self
                 .take()
                 .map(Some)
-                .or_else(|| self.rest.sleep(look, None));
+                .or_else(|| self.rest.sleep(look, || false, None).and_then(rank_of));
             if let Some(Some(rank)) = found {
                 self.run(rank);
             }
@@ -187,6 +187,33 @@ impl<P: Platform, C: Own> Hall<P, C> {
             None => self.rest.pass_on(),
         }
     }
+}
+
+fn rank_of<R>(found: Found<R>) -> Option<R> {
+    match found {
+        Found::Rank(rank) => Some(rank),
+        Found::Unrung => None,
+    }
+}
+
+/// One worker leaves a rank that waits without a bell, and then executes another for ever, as it were;
+/// the other worker finds nothing meanwhile. It must not sleep.
+fn without_a_bell<P: Platform>(is_blind: bool) {
+    let rest = Rest::<P> {
+        idle: P::AtomicU32::new(0),
+        event: P::Futex::new(0),
+    };
+    let (word, unrung) = (RankWord::<P>::running(), Unrung::<P>::new());
+    team::<P>(2, |index| {
+        if index == 0 {
+            unrung.set(true);
+            word.leave(&rest);
+        } else {
+            let look = || !is_blind && unrung.get();
+            rest.sleep(|| None::<()>, look, None);
+        }
+    });
+    assert!(unrung.get() && word.is_waiting());
 }
 
 /// Two workers, and if there is a `spare` a third one that runs a rank once.
@@ -228,6 +255,22 @@ fn ranks_that_are_cut() {
 #[test]
 fn a_spare_worker_helps() {
     loom_model(Some(2), with_spare::<Loom, Checked>);
+}
+
+#[test]
+fn a_rank_that_waits_without_a_bell() {
+    loom_model(None, || without_a_bell::<Loom>(false));
+}
+
+/// A worker that falls asleep without a look at such ranks sleeps until another bell.
+#[test]
+fn falling_asleep_blindly_is_caught() {
+    caught(|| {
+        loom_model(None, || without_a_bell::<Loom>(true));
+    });
+    caught(|| {
+        loom_model(None, || without_a_bell::<Faulty<Loom, NoFence>>(false));
+    });
 }
 
 /// With threads of the system's: for Miri, which sees every access to plain memory.

@@ -6,11 +6,14 @@
 //! barrier is what it is planned for.
 //!
 //! Every second episode is planned in reverse order. So a rank that was the last on a worker is
-//! the first on the same one in the next episode, where its memory is cached.
+//! the first on the same one in the next episode, where its memory is cached. A region begins in order, since
+//! its leader, the first rank of worker 0, goes on: in reverse order the rank that worker 0 is to
+//! begin with would come after it, too late to be cut.
 //!
 //! Everything here is advice. The rank's word decides which worker runs the rank; a worker that reads
 //! an old episode's advice, or that of two, runs ranks in another order.
 
+use super::balance::Balance;
 use super::rank::Rank;
 use super::{HALL, STALL, alarm};
 use crate::environment::{cores, settings};
@@ -38,11 +41,17 @@ pub(super) struct Division {
     /// Only the worker that opens an episode touches it, like all cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Turns>>,
+    /// Of each interval, in order and reversed: the other worker cuts then.
+    balances: UnsafeCell<Vec<[Balance; 2]>>,
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core what is left of the rank that it begins, for the core before it.
+    /// For each core what it has of the rank that it begins, if that is cut, and what is left for the core
+    /// before it.
+    heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
+    /// When each worker's last rank had arrived. Relaxed: read after the barrier of all ranks.
+    done: Box<[AtomicU64]>,
     reversed: AtomicBool,
     /// How long a turn is, in ticks; 0: there are none.
     quantum: AtomicU64,
@@ -126,17 +135,20 @@ impl Division {
         } else {
             Policy::Fifo
         };
-        // It wants a gain of two switches.
-        let mut planner = Planner::new(policy, size, alarm::gain() / 2);
+        let mut planner = Planner::new(policy, size, alarm::cost() / 4).always();
+        let none = || (0..=size).map(|_| AtomicU64::new(0)).collect();
         planner.begin::<Native>();
         Self {
             size,
             planner: UnsafeCell::new(planner),
             turns: UnsafeCell::new(vec![]),
+            balances: UnsafeCell::new(vec![]),
             missed: Cell::new(true),
             schedule: Schedule::new(cores().min(size)),
             plans: Plans::new(size, size),
-            tails: (0..=size).map(|_| AtomicU64::new(0)).collect(),
+            heads: none(),
+            tails: none(),
+            done: none(),
             reversed: AtomicBool::new(true),
             quantum: AtomicU64::new(0),
             stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
@@ -159,29 +171,51 @@ impl Division {
     }
 
     /// Plans the episode that begins at an address of the program. All ranks of the team have
-    /// arrived, or wait for the region; the caller lets them go after this.
-    pub(super) fn next(&self, site: usize) {
+    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this.
+    pub(super) fn next(&self, site: usize, begins: bool) {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
+        // SAFETY: as above.
+        let balances = unsafe { &mut *self.balances.get() };
         if let Some(turns) = turns.get_mut(planner.interval()) {
             turns.learn(self.spins.load(Relaxed), self.cuts.load(Relaxed));
         }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
+            let is_planned = matches!(self.schedule.get().0, division::Division::Planned(_));
+            if is_planned && self.quantum.load(Relaxed) == 0 {
+                let done = |worker: usize| self.done[worker].load(Relaxed);
+                let way = usize::from(self.reversed.load(Relaxed));
+                let balance = &mut balances[planner.interval()][way];
+                if self.cuts.load(Relaxed) >= balance.cuts() {
+                    balance.learn(done);
+                }
+            }
         }
         let cores = cores().min(self.size);
+        let overhead = alarm::cost();
+        planner.charge(overhead);
         planner.open(Site::at(site), cores, &self.schedule, &self.plans);
         let interval = planner.interval();
         let mut work = vec![];
         planner.work(&mut work);
-        if let (division::Division::Planned(interval), cores) = self.schedule.get() {
+        if balances.len() <= interval {
+            balances.resize(interval + 1, Default::default());
+        }
+        let reversed = !begins && !self.reversed.load(Relaxed);
+        self.reversed.store(reversed, Relaxed);
+        let balance = &mut balances[interval][usize::from(reversed)];
+        balance.begin(site, cores);
+        if let division::Division::Planned(interval) = self.schedule.get().0 {
             for core in 1..cores {
                 let cut = self.plans.get(interval, core);
                 let rank = self.plans.rank(interval, cut.rank.min(self.size - 1));
-                let tail = match work.get(rank) {
-                    Some(&work) if cut.budget > 0 => work.saturating_sub(cut.budget).max(1),
-                    _ => 0,
-                };
+                let (mut head, mut tail) = (0, 0);
+                if let (Some(&work), true) = (work.get(rank), cut.budget > 0) {
+                    head = balance.head(core, cut.budget, work + overhead);
+                    tail = (work + overhead).saturating_sub(head).max(1);
+                }
+                self.heads[core].store(head, Relaxed);
                 self.tails[core].store(tail, Relaxed);
             }
         }
@@ -197,8 +231,6 @@ impl Division {
             .store(least.max(2 * work / cores as u64), Relaxed);
         self.spins.store(0, Relaxed);
         self.cuts.store(0, Relaxed);
-        let reversed = !self.reversed.load(Relaxed);
-        self.reversed.store(reversed, Relaxed);
         // Release: a worker that sees the episode sees its advice.
         self.episode.fetch_add(1, Release);
     }
@@ -230,15 +262,20 @@ impl Division {
             let end = next.rank + usize::from(next.budget > 0);
             part.first = this.rank.min(self.size);
             part.end = end.clamp(part.first, self.size);
-            part.budget = if !reversed {
-                this.budget
-            } else if next.budget > 0 {
+            part.budget = if !reversed && this.budget > 0 {
+                self.heads[worker].load(Relaxed)
+            } else if reversed && next.budget > 0 {
                 self.tails[worker + 1].load(Relaxed)
             } else {
                 0
             };
         }
         Some((episode, part))
+    }
+
+    /// Whether this is the episode. A worker that has taken a rank which was let go in it sees that.
+    pub(super) fn is_in(&self, episode: u64) -> bool {
+        self.episode.load(Acquire) == episode
     }
 
     /// Whether the rank is the first of the worker's, and stays there.
@@ -248,6 +285,13 @@ impl Division {
         };
         let first = (part.len() > 0).then(|| part.rank(0)).flatten();
         part.budget == 0 && first.is_some_and(|first| ptr::eq(first, rank))
+    }
+
+    /// A rank has arrived, on this worker.
+    pub(super) fn arrived(&self, worker: usize, now: u64) {
+        if let Some(done) = self.done.get(worker) {
+            done.store(now, Relaxed);
+        }
     }
 
     /// How often ranks have met, as far as that was seen.
@@ -328,7 +372,7 @@ fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
 fn turn(between: u64) -> u64 {
     let [least, most] = TURNS.map(Native::duration_to_ticks);
     // Twice what an alarm costs.
-    let cost = alarm::gain() * 4 / 3;
+    let cost = 2 * alarm::cost();
     cost.saturating_mul(between).isqrt().clamp(least, most)
 }
 
@@ -367,7 +411,7 @@ mod tests {
         assert_eq!(turn(ticks(10_000_000)), most);
         // The loss, as the rule has it: half a turn in vain, and alarms.
         let between = ticks(2_000);
-        let loss = |turn: u64| turn / 2 + between / turn * alarm::gain() * 2 / 3;
+        let loss = |turn: u64| turn / 2 + between / turn * alarm::cost();
         let best = turn(between);
         assert!(loss(best) <= loss(best / 2) && loss(best) <= loss(best * 2));
     }

@@ -51,6 +51,7 @@
 //! then shares the cores. So every rank goes on some time.
 
 mod alarm;
+mod balance;
 #[cfg(test)]
 mod checked;
 mod code;
@@ -60,6 +61,7 @@ mod pulse;
 mod rank;
 mod spare;
 mod switch;
+mod typical;
 mod waits;
 mod words;
 mod worker;
@@ -180,10 +182,10 @@ pub(crate) fn arrive(context: &Context) {
 }
 
 /// All ranks have arrived, and are let go after this. Here the next episode begins, at an address of the
-/// program.
-pub(crate) fn open_episode(site: usize) {
+/// program; or the caller `begins` a region, and goes on.
+pub(crate) fn open_episode(site: usize, begins: bool) {
     if let Some(division) = division::of_hall() {
-        division.next(site);
+        division.next(site, begins);
     }
 }
 

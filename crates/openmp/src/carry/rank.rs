@@ -1,8 +1,8 @@
 //! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
 
-use super::switch;
-use super::words::RankWord;
+use super::words::{RankWord, Unrung};
 use super::worker::Worker;
+use super::{division, switch};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,14 +24,16 @@ pub(crate) struct Rank {
     /// Only worker 0 may run it: it is the leader, at the end of a region.
     pub(super) homeward: AtomicBool,
     /// It waits for memory that others write, who ring no bell.
-    pub(super) spins: AtomicBool,
+    pub(super) unrung: Unrung<Native>,
     /// Locks that it has; it is not cut then. An estimate, since a lock may be given on.
     pub(super) held: Cell<u32>,
     /// Since when it is executed.
     pub(super) since: AtomicU64,
     /// Ticks that it had in this episode before.
     pub(super) used: Cell<u64>,
-    /// Ticks that it took in the last one.
+    /// Those of them that cuts took.
+    pub(super) lost: Cell<u64>,
+    /// Ticks that its own work took in the last one.
     pub(super) took: AtomicU64,
 }
 
@@ -49,10 +51,11 @@ impl Rank {
             worker: Cell::new(std::ptr::null()),
             id: AtomicU32::new(0),
             homeward: AtomicBool::new(false),
-            spins: AtomicBool::new(false),
+            unrung: Unrung::new(),
             held: Cell::new(0),
             since: AtomicU64::new(0),
             used: Cell::new(0),
+            lost: Cell::new(0),
             took: AtomicU64::new(0),
         }
     }
@@ -105,9 +108,13 @@ impl Rank {
     /// Its part of the episode is done: what it took is known.
     pub(super) fn arrive(&self) {
         let now = Native::now();
+        let used = self.used.get() + (now - self.since.load(Relaxed));
         self.took
-            .store(self.used.get() + (now - self.since.load(Relaxed)), Relaxed);
+            .store(used.saturating_sub(self.lost.get()), Relaxed);
         self.begin(now);
+        // SAFETY: workers live for ever; one executes this rank.
+        let worker = unsafe { &*self.worker.get() }.index;
+        division::of_hall().inspect(|it| it.arrived(worker, now));
         // Locks are rarely held across a barrier; one that was given on is forgotten.
         self.held.set(0);
     }
@@ -115,6 +122,7 @@ impl Rank {
     /// Its part of an episode begins.
     pub(super) fn begin(&self, now: u64) {
         self.used.set(0);
+        self.lost.set(0);
         self.since.store(now, Relaxed);
     }
 

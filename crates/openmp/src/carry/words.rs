@@ -3,6 +3,7 @@
 //! | word | written by | what it says |
 //! |---|---|---|
 //! | [`RankWord`] | who takes a rank, who has left it | who has the rank |
+//! | [`Unrung`] | who has the rank, before it leaves and after it goes on | whether nobody rings when it can go on |
 //! | [`Rest::idle`] | a worker that goes to sleep, and wakes | whether somebody must be woken |
 //! | [`Rest::event`] | who has made a condition true | that something has changed |
 
@@ -56,6 +57,37 @@ impl<P: Platform> RankWord<P> {
     }
 }
 
+/// Whether a rank waits for memory that others write, who ring no bell: while one does, a worker that has
+/// nothing else stays awake.
+///
+/// Relaxed is enough. A rank that begins to wait is left after that, and who leaves it makes a full fence before it
+/// reads [`Rest::idle`]; who falls asleep adds itself there, and makes a full fence before it reads this,
+/// in [`Rest::sleep`]. So one of the two sees the other. That a rank waits no more may be seen late: then a worker
+/// is awake for longer.
+pub(super) struct Unrung<P: Platform>(P::AtomicU32);
+
+impl<P: Platform> Unrung<P> {
+    pub(super) fn new() -> Self {
+        Self(P::AtomicU32::new(0))
+    }
+
+    pub(super) fn set(&self, waits: bool) {
+        self.0.store(waits.into(), Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+}
+
+/// What a worker finds in its last look, before it would sleep.
+pub(super) enum Found<R> {
+    /// A rank that can go on.
+    Rank(R),
+    /// One that waits without a bell.
+    Unrung,
+}
+
 /// Where workers sleep that find nothing.
 pub(super) struct Rest<P: Platform> {
     pub(super) idle: P::AtomicU32,
@@ -84,16 +116,21 @@ impl<P: Platform> Rest<P> {
         self.event.wake(u32::MAX);
     }
 
-    /// Sleeps until something may have changed, or returns what `look` finds.
+    /// Sleeps until something may have changed; or does not, and returns what `look` finds among ranks that
+    /// can go on, or among those that wait without a bell.
     pub(super) fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,
+        unrung: impl FnOnce() -> bool,
         timeout: Option<Duration>,
-    ) -> Option<R> {
+    ) -> Option<Found<R>> {
         self.idle.fetch_add(1, Ordering::SeqCst);
         let event = self.event.load(Ordering::SeqCst);
         P::fence(Ordering::SeqCst);
-        let found = look();
+        let found = match look() {
+            Some(rank) => Some(Found::Rank(rank)),
+            None => unrung().then_some(Found::Unrung),
+        };
         if found.is_none() {
             self.event.wait(event, timeout);
         }

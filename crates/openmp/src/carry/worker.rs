@@ -3,7 +3,8 @@
 use super::alarm::Alarm;
 use super::division::Part;
 use super::rank::Rank;
-use super::{HALL, PATIENCE, POLITENESS, division, leader_known, ranks, spare, switch};
+use super::words::Found;
+use super::{HALL, PATIENCE, POLITENESS, alarm, division, leader_known, ranks, spare, switch};
 use crate::environment::cores;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
@@ -27,6 +28,8 @@ pub(super) struct Worker {
     part: Cell<Part>,
     /// Where in its part the rank is that it has left as planned: another worker's now.
     left: Cell<Option<usize>>,
+    /// What has become of the rank that it is to begin with, and to be cut.
+    first: Cell<First>,
     /// The last rank had to be made to leave.
     stalled: Cell<bool>,
     /// Where to begin with the ranks of others.
@@ -36,8 +39,23 @@ pub(super) struct Worker {
 // SAFETY: the cells are its own; its stack pointer is also of the rank that it executes.
 unsafe impl Sync for Worker {}
 
+/// The rank that a worker is to run first, until it is cut.
+#[derive(Clone, Copy, PartialEq)]
+enum First {
+    /// It may still be on its way from another worker.
+    Awaited,
+    Begun,
+    /// Others went before it, so that a cut would gain nothing.
+    Late,
+}
+
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
+
+/// Whether a rank waits for what nobody rings for.
+fn is_any_unrung() -> bool {
+    ranks().any(|rank| rank.unrung.get())
+}
 
 impl Worker {
     pub(super) fn new(index: usize) -> Self {
@@ -51,6 +69,7 @@ impl Worker {
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
+            first: Cell::new(First::Awaited),
             stalled: Cell::new(false),
             cursor: Cell::new(0),
         }
@@ -74,19 +93,30 @@ impl Worker {
         goes_on
     }
 
-    /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave.
-    fn take_own(&self) -> Option<Taken> {
+    /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave. Who has
+    /// opened the episode may be the rank to begin with, and is about to leave its worker: that one is
+    /// waited for, unless it `may_skip` it.
+    fn take_own(&self, may_skip: bool) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
-        (0..part.len())
-            .filter(|&at| left != Some(at))
-            .find_map(|at| {
-                let rank = part.rank(at).filter(|rank| self.try_take(rank))?;
-                let planned = at == 0 && part.budget > 0;
-                Some(Taken(
-                    rank,
-                    planned.then(|| part.budget.saturating_sub(rank.used.get())),
-                ))
-            })
+        for at in (0..part.len()).filter(|&at| left != Some(at)) {
+            let is_first = at == 0 && part.budget > 0;
+            let Some(rank) = part.rank(at).filter(|rank| self.try_take(rank)) else {
+                if is_first && self.first.get() == First::Awaited && !may_skip {
+                    return None;
+                }
+                continue;
+            };
+            let first = match self.first.get() {
+                First::Awaited if is_first => First::Begun,
+                First::Awaited => First::Late,
+                known => known,
+            };
+            self.first.set(first);
+            let planned = is_first && first == First::Begun;
+            let rest = || part.budget.saturating_sub(rank.used.get());
+            return Some(Taken(rank, planned.then(rest)));
+        }
+        None
     }
 
     /// Takes a rank by the plan; or in turn among all, where ranks have turns or one has stalled: what
@@ -97,7 +127,8 @@ impl Worker {
         if quantum.is_some() || self.stalled.take() {
             return any();
         }
-        self.take_own().or_else(|| may_help.then(any).flatten())
+        self.take_own(may_help)
+            .or_else(|| may_help.then(any).flatten())
     }
 
     /// Takes any rank that can go on.
@@ -123,7 +154,8 @@ impl Worker {
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
         if let Some(budget) = budget {
-            self.alarm.set(now, budget);
+            let took = self.alarm.set(now, budget);
+            rank.lost.set(rank.lost.get() + took);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
         unsafe {
@@ -144,6 +176,7 @@ impl Worker {
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
         if was_cut {
+            rank.lost.set(rank.lost.get() + alarm::lateness());
             let part = self.part.get();
             let first = (part.budget > 0).then(|| part.rank(0)).flatten();
             let as_planned = first.is_some_and(|first| ptr::eq(first, rank));
@@ -162,6 +195,7 @@ impl Worker {
         self.episode.set(episode);
         self.part.set(part);
         self.left.set(None);
+        self.first.set(First::Awaited);
         true
     }
 
@@ -189,13 +223,18 @@ impl Worker {
             }
             let waited = now.saturating_sub(since);
             if let Some(Taken(rank, budget)) = self.take(waited > politeness) {
-                self.run(rank, budget);
-                since = Native::now();
+                if division::of_hall().is_none_or(|it| it.is_in(self.episode.get())) {
+                    self.run(rank, budget);
+                    since = Native::now();
+                } else {
+                    // It was let go after this worker has looked at the episode. Now its plan may be another.
+                    rank.word.put_back();
+                }
                 continue;
             }
             if waited <= patience {
                 Native::relax();
-            } else if ranks().any(|rank| rank.spins.load(Relaxed)) {
+            } else if is_any_unrung() {
                 // It may go on at any time, and nobody tells. Others may have the core until then, the
                 // worker first whose rank it waits for.
                 std::thread::yield_now();
@@ -211,8 +250,9 @@ impl Worker {
         let may = self.has_core() || self.index == 0;
         let look = || may.then(|| self.take_any()).flatten();
         // A new core does not ring.
-        let found = HALL.rest.sleep(look, Some(Duration::from_millis(10)));
-        if let Some(rank) = found {
+        let unrung = || may && is_any_unrung();
+        let timeout = Some(Duration::from_millis(10));
+        if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, unrung, timeout) {
             self.run(rank, None);
         }
     }

@@ -4,6 +4,8 @@
 //
 // Ends by `exit` in a region, with a rank that is blocked in the kernel: status 3.
 #include <atomic>
+#include <csetjmp>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include <omp.h>
 #include <sched.h>
 #include <stdexcept>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -177,6 +180,64 @@ static long plugged(const char *path, int size)
     return wrong;
 }
 
+__attribute__((noinline)) static void jump(jmp_buf &where, int depth)
+{
+    if (depth == 0)
+        longjmp(where, 1);
+    jump(where, depth - 1);
+    __asm__ volatile("");
+}
+
+// Every rank jumps out of calls of its own, while others are cut.
+static long jumps(int threads, int times)
+{
+    long landed = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : landed)
+    for (volatile int i = 0; i < times; i = i + 1) {
+        jmp_buf where;
+        volatile int me = omp_get_thread_num();
+        if (setjmp(where) == 0)
+            jump(where, i % 20);
+        landed += me == omp_get_thread_num();
+        if (i % 64 == 0) {
+#pragma omp barrier
+        }
+    }
+    return landed;
+}
+
+static volatile sig_atomic_t rung;
+
+// A timer of the program's own, whose handler interrupts ranks that compute and tasks that wait for each other.
+static long timed(int threads, int chains)
+{
+    long wrong = 0;
+    std::vector<int> links(chains, 0);
+    signal(SIGALRM, [](int) { rung = rung + 1; });
+    itimerval often{{0, 500}, {0, 500}}, never{};
+    setitimer(ITIMER_REAL, &often, nullptr);
+#pragma omp parallel num_threads(threads)
+#pragma omp for
+    for (int chain = 0; chain < chains; chain++)
+        for (int link = 0; link < 10; link++) {
+            int *at = &links[chain];
+#pragma omp task depend(inout : *at) firstprivate(at, link)
+            {
+                for (volatile int spent = 0; spent < 3000; spent = spent + 1)
+                    ;
+                if (*at != link) {
+#pragma omp atomic
+                    wrong++;
+                }
+                *at = link + 1;
+            }
+        }
+    setitimer(ITIMER_REAL, &never, nullptr);
+    for (int link : links)
+        wrong += link != 10;
+    return wrong;
+}
+
 int main(int, char **arguments)
 {
     state = std::strtoull(arguments[1], nullptr, 10) * 2 + 1;
@@ -184,7 +245,7 @@ int main(int, char **arguments)
     omp_set_max_active_levels(3);
     for (int step = 0; step < 40; step++) {
         int some = 1 + (int)random_below(2 * size);
-        switch (random_below(8)) {
+        switch (random_below(10)) {
         case 0: expect("region", region(some, 5), 5 * 4950); break;
         case 1: expect("nested", nested(some, 2), 4950 * (2 + some)); break;
         case 2: expect("exceptions", exceptions(some, 30), 40); break;
@@ -193,6 +254,8 @@ int main(int, char **arguments)
         case 5: expect("blocked", blocked(1 + some), 6); break;
         case 6: confine(random_below(2)); break;
         case 7: expect("plugged", plugged(arguments[2], size), 0); break;
+        case 8: expect("jumps", jumps(some, 500), 500L * some); break;
+        case 9: expect("timed", timed(some, 12), 0); break;
         }
     }
     confine(false);

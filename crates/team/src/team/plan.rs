@@ -18,19 +18,15 @@ impl Cut {
     /// The ranks that a core finishes, from its own cut to the next one's. If `self` has a
     /// budget the first rank is only begun here.
     #[cfg(test)]
-    fn load(self, next: Self, work: &[u64]) -> u64 {
-        let whole: u64 = work[self.rank..next.rank].iter().sum();
-        let unfinished = if self.budget > 0 {
-            work[self.rank] - self.budget
-        } else {
-            0
-        };
+    fn load(self, next: Self, work: &[u64], overhead: u64) -> u64 {
+        let first = self.rank + usize::from(self.budget > 0);
+        let whole: u64 = work[first..next.rank.max(first)].iter().sum();
         let tail = if next.budget > 0 {
-            work[next.rank] - next.budget
+            work[next.rank] + overhead - next.budget
         } else {
             0
         };
-        whole - unfinished + tail
+        self.budget + whole + tail
     }
 }
 
@@ -70,7 +66,9 @@ impl Plan {
     /// core of its own: it decides when the interval is over, and a cut, or a rank before it,
     /// would only delay it. The others are wrapped around the rest of the cores, where each
     /// of them fits, most likely with time to spare.
-    pub(super) fn make(&mut self, work: &[u64], cores: usize, least: u64) {
+    ///
+    /// No part of a rank is shorter than `least`, and to cut one takes its first core `overhead` more.
+    pub(super) fn make(&mut self, work: &[u64], cores: usize, least: u64, overhead: u64) {
         let Self { order, cuts } = self;
         order.clear();
         let (mut rest, mut free): (u64, usize) = (work.iter().sum(), cores);
@@ -96,7 +94,7 @@ impl Plan {
             }
         }
         let others: Vec<u64> = order[alone..].iter().map(|&rank| work[rank]).collect();
-        wrap(&others, free, least, cuts);
+        wrap(&others, free, least, overhead, cuts);
         for cut in cuts.iter_mut() {
             cut.rank += alone;
         }
@@ -104,12 +102,18 @@ impl Plan {
     }
 }
 
+/// What each core has of the cuts' cost, if all boundaries are cuts.
+pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
+    overhead * (cores as u64 - 1) / cores as u64
+}
+
 /// Divides the work of the ranks in order among the cores, an ideal span each, so that at most
-/// `cores - 1` ranks are cut; and none where one of the parts would be shorter than `least`.
+/// `cores - 1` ranks are cut; and none where one of the parts would be shorter than `least`. A rank
+/// that is cut takes `overhead` more, which the cores share.
 ///
 /// `cuts` is left with `cores + 1` entries, the last of them the end.
-fn wrap(work: &[u64], cores: usize, least: u64, cuts: &mut Vec<Cut>) {
-    let span = ideal_span(work, cores);
+fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cut>) {
+    let span = ideal_span(work, cores) + shared(overhead, cores);
     cuts.clear();
     cuts.push(Cut::before(0));
     // The rank in which the boundary lies, and where that begins.
@@ -123,7 +127,8 @@ fn wrap(work: &[u64], cores: usize, least: u64, cuts: &mut Vec<Cut>) {
         let cut = if rank == work.len() {
             Cut::before(rank)
         } else {
-            let (tail, head) = (boundary - start, start + work[rank] - boundary);
+            let whole = work[rank] + overhead;
+            let (tail, head) = (boundary - start, start + whole - boundary);
             // The shorter part goes to the other core if it is too short.
             if tail.min(head) >= least.max(1) {
                 Cut { rank, budget: head }
@@ -135,7 +140,11 @@ fn wrap(work: &[u64], cores: usize, least: u64, cuts: &mut Vec<Cut>) {
         };
         // A rank that was moved up whole to the core before may hold this boundary too.
         let last = cuts[core - 1];
-        cuts.push(if cut.rank < last.rank { last } else { cut });
+        let cut = if cut.rank < last.rank { last } else { cut };
+        if cut.budget > 0 {
+            start += overhead;
+        }
+        cuts.push(cut);
     }
     cuts.push(Cut::before(work.len()));
 }
@@ -147,7 +156,7 @@ mod tests {
 
     fn wrapped(work: &[u64], cores: usize, least: u64) -> Vec<Cut> {
         let mut cuts = vec![];
-        wrap(work, cores, least, &mut cuts);
+        wrap(work, cores, least, 0, &mut cuts);
         cuts
     }
 
@@ -204,6 +213,20 @@ mod tests {
     }
 
     #[test]
+    fn cores_share_what_a_cut_costs() {
+        let mut cuts = vec![];
+        wrap(&[100; 3], 2, 20, 18, &mut cuts);
+        // Before the cut 41 are done in 59; the other core has 100, and 59 that are left.
+        let cut = Cut {
+            rank: 1,
+            budget: 59,
+        };
+        assert_eq!(cuts[1], cut);
+        assert_eq!(cut.load(cuts[2], &[100; 3], 18), 159);
+        assert_eq!(cuts[0].load(cut, &[100; 3], 18), 159);
+    }
+
+    #[test]
     fn short_parts_are_left_whole() {
         // The boundary is 5 into rank 1, and 5 before its end.
         assert_eq!(wrapped(&[100, 20, 90], 2, 6)[1], Cut::before(1));
@@ -215,7 +238,7 @@ mod tests {
     fn long_ranks_have_cores_of_their_own() {
         let mut plan = Plan::default();
         // A mean of 230: rank 1 is longer; then the rest's is 160, and rank 3 as long.
-        plan.make(&[100, 440, 90, 160, 130], 4, 1);
+        plan.make(&[100, 440, 90, 160, 130], 4, 1, 0);
         assert_eq!(plan.order, [1, 3, 0, 2, 4]);
         let cut = Cut {
             rank: 3,
@@ -229,10 +252,10 @@ mod tests {
     #[test]
     fn equal_ranks_stay_in_order_and_ranks_without_work_have_no_core() {
         let mut plan = Plan::default();
-        plan.make(&[100; 16], 15, 1);
+        plan.make(&[100; 16], 15, 1, 0);
         assert!(plan.order.iter().copied().eq(0..16));
         assert_eq!(plan.cuts, wrapped(&[100; 16], 15, 1));
-        plan.make(&[0; 3], 2, 1);
+        plan.make(&[0; 3], 2, 1, 0);
         assert!(plan.order.iter().copied().eq(0..3));
     }
 
@@ -244,12 +267,15 @@ mod tests {
             work in prop::collection::vec(0_u64..10_000, 1..40),
             cores in 1_usize..20,
             least in 0_u64..100,
+            overhead in 0_u64..100,
         ) {
             let cores = cores.min(work.len());
             let mut plan = Plan::default();
-            plan.make(&work, cores, least);
+            // A part is longer than what it costs.
+            let least = least.max(overhead);
+            plan.make(&work, cores, least, overhead);
             let Plan { order, cuts } = plan;
-            let span = ideal_span(&work, cores);
+            let span = ideal_span(&work, cores) + shared(overhead, cores);
             prop_assert_eq!(cuts.len(), cores + 1);
             let mut sorted = order.clone();
             sorted.sort_unstable();
@@ -259,13 +285,14 @@ mod tests {
             for pair in cuts.windows(2) {
                 let (this, next) = (pair[0], pair[1]);
                 prop_assert!(this.rank <= next.rank);
-                let load = this.load(next, &work);
+                let load = this.load(next, &work, overhead);
                 prop_assert!(load <= span + 2 * least);
                 sum += load;
                 if next.budget > 0 {
-                    prop_assert!(next.budget >= least && next.budget < work[next.rank]);
+                    sum -= overhead;
+                    prop_assert!(next.budget >= least && next.budget < work[next.rank] + overhead);
                     // Its head is over on the next core before its tail begins on this one.
-                    let begins = load - (work[next.rank] - next.budget);
+                    let begins = load - (work[next.rank] + overhead - next.budget);
                     prop_assert!(next.budget <= begins + 2 * least);
                 }
             }

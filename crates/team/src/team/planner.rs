@@ -2,7 +2,7 @@
 //! the next.
 
 use super::estimate::Estimates;
-use super::plan::{Cut, Plan, even_span, ideal_span};
+use super::plan::{Cut, Plan, even_span, ideal_span, shared};
 use super::{Policy, Site};
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -143,6 +143,10 @@ pub struct Planner {
     ranks: usize,
     /// What a cut costs, in ticks.
     switch: u64,
+    /// What a rank that is cut takes more on its first core.
+    overhead: u64,
+    /// Intervals are cut by plan even if they are unstable.
+    always: bool,
     intervals: Vec<Interval>,
     current: usize,
     oldest: usize,
@@ -158,6 +162,8 @@ impl Planner {
             policy,
             ranks,
             switch,
+            overhead: 0,
+            always: false,
             intervals: vec![],
             current: 0,
             oldest: 0,
@@ -167,6 +173,18 @@ impl Planner {
         };
         planner.remember(Site::START);
         planner
+    }
+
+    /// A runtime whose other choice is to cut nothing has a plan for unstable intervals too.
+    pub fn always(mut self) -> Self {
+        self.always = true;
+        self
+    }
+
+    /// A rank that is cut takes so many ticks more on its first core, which are not in what is told
+    /// to [`close`](Self::close).
+    pub fn charge(&mut self, overhead: u64) {
+        self.overhead = overhead;
     }
 
     /// The first episode begins.
@@ -205,18 +223,19 @@ impl Planner {
         let interval = &mut self.intervals[self.current];
         if interval.cores != cores && interval.estimates.times() > 0 {
             interval.estimates.work(&mut self.work);
-            let span = ideal_span(&self.work, cores);
+            let span = ideal_span(&self.work, cores) + shared(self.overhead, cores);
+            let mut slight = (2 * self.switch).max(span / SLIGHT);
+            if self.always {
+                // What noise makes of ranks that are alike is no reason either.
+                slight = slight.max((span as f64 * interval.estimates.error() / 2.0) as u64);
+            }
             interval.way = match self.policy {
                 Policy::Fifo => Division::Even,
                 // Nothing is to be gained by cutting.
-                _ if even_span(&self.work, cores) - span
-                    <= (2 * self.switch).max(span / SLIGHT) =>
-                {
-                    Division::Even
-                }
-                Policy::Wrap if interval.estimates.error() <= UNSTABLE => {
-                    let least = (2 * self.switch).max(span / (2 * SLIGHT));
-                    self.plan.make(&self.work, cores, least);
+                _ if even_span(&self.work, cores).saturating_sub(span) <= slight => Division::Even,
+                Policy::Wrap if self.always || interval.estimates.error() <= UNSTABLE => {
+                    let least = (2 * self.switch).max(span / (2 * SLIGHT)) + self.overhead;
+                    self.plan.make(&self.work, cores, least, self.overhead);
                     if differ(&self.plan, &interval.plan, span / SLIGHT) {
                         plans.set(self.current, &self.plan);
                         std::mem::swap(&mut self.plan, &mut interval.plan);
@@ -357,6 +376,27 @@ mod tests {
         }
         let ways: Vec<_> = (0..10).map(|_| trial.episode(1_400_000, site, 2)).collect();
         assert!(matches!(ways[9], Division::Planned(_)), "{ways:?}");
+    }
+
+    #[test]
+    fn some_always_plan_unless_noise_is_more_than_the_gain() {
+        for (ranks, planned) in [(3, true), (4, false)] {
+            let mut planner = Planner::new(Policy::Wrap, ranks, 100).always();
+            let (schedule, plans) = (Schedule::<Native>::new(2), Plans::new(2, ranks));
+            for time in 0..10 {
+                let noise = |rank: usize| 1_000_000 + 300_000 * u64::from((rank + time) % 3 == 0);
+                planner.close::<Native>((0..ranks).map(noise));
+                planner.opened = 0;
+                planner.open(Site::START, 2, &schedule, &plans);
+                planner.opened = 0;
+            }
+            let way = schedule.get().0;
+            assert_eq!(
+                matches!(way, Division::Planned(_)),
+                planned,
+                "{ranks}: {way:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,124 @@
+//! Where the boundary between two workers' parts lies, learned from which of them is done first.
+//!
+//! A plan knows what ranks took, not what else an episode costs: a rank that goes on elsewhere misses its
+//! cached memory, a signal is later on one core, two ranks slow each other down. All this shows in
+//! one sign: which of the two workers on a boundary was done later. It gives the other one a little more of the
+//! rank that both run, until each is the later one as often. So a step is made, not a part of the
+//! difference: what another process takes is often more than all that is to be learned.
+
+/// A step is this part of the rank's time.
+const STEP: u64 = 128;
+
+/// What one interval's boundaries were moved by.
+#[derive(Clone, Default)]
+pub(super) struct Balance {
+    site: usize,
+    /// For each worker how much less of the rank that it begins it has than was planned, in ticks.
+    moved: Vec<i64>,
+    /// What can be moved, of a boundary that is in a rank.
+    room: Vec<u64>,
+}
+
+impl Balance {
+    /// The interval after `site` is to be run by so many workers; it may be another than this was.
+    pub(super) fn begin(&mut self, site: usize, workers: usize) {
+        if self.site != site || self.moved.len() != workers {
+            self.site = site;
+            self.moved.clear();
+            self.moved.resize(workers, 0);
+        }
+        self.room.clear();
+        self.room.resize(workers, 0);
+    }
+
+    /// What the worker has of the rank that it begins, where `planned` of the `whole` is meant for it.
+    pub(super) fn head(&mut self, worker: usize, planned: u64, whole: u64) -> u64 {
+        let room = planned.min(whole.saturating_sub(planned)) / 2;
+        self.room[worker] = room;
+        let moved = self.moved[worker];
+        let most = i64::try_from(room).unwrap_or(i64::MAX);
+        planned.saturating_add_signed(-moved.clamp(-most, most))
+    }
+
+    /// How many ranks are to be cut.
+    pub(super) fn cuts(&self) -> u32 {
+        self.room.iter().filter(|&&room| room > 0).count() as u32
+    }
+
+    /// The episode is over, and the ranks were cut; the workers were done at these times.
+    pub(super) fn learn(&mut self, done: impl Fn(usize) -> u64) {
+        for worker in 1..self.moved.len() {
+            let step = (2 * self.room[worker] / STEP).cast_signed();
+            let most = self.room[worker].cast_signed();
+            let towards = match done(worker).cmp(&done(worker - 1)) {
+                std::cmp::Ordering::Greater => step,
+                std::cmp::Ordering::Less => -step,
+                std::cmp::Ordering::Equal => 0,
+            };
+            if most > 0 {
+                self.moved[worker] = (self.moved[worker] + towards).clamp(-most, most);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Episodes of a rank of 1,000 that worker 1 begins and worker 0 finishes, where the latter has 700 of its own,
+    /// the former 700 and `more` that no plan knows. Returns the head at the end.
+    fn learned(more: u64, noise: impl Fn(u64) -> u64) -> u64 {
+        let mut balance = Balance::default();
+        let mut head = 0;
+        for time in 0..500 {
+            balance.begin(1, 2);
+            head = balance.head(1, 500, 1_000);
+            let done = [
+                1_700 - head + noise(2 * time),
+                700 + more + head + noise(2 * time + 1),
+            ];
+            balance.learn(|worker| done[worker]);
+        }
+        head
+    }
+
+    #[test]
+    fn workers_are_done_together_after_a_while() {
+        for more in [0, 40, 100, 300] {
+            let expected = 500 - more / 2;
+            assert!(learned(more, |_| 0).abs_diff(expected) <= 8, "{more}");
+        }
+        // No more than half of what is planned is moved.
+        assert_eq!(learned(900, |_| 0), 250);
+    }
+
+    #[test]
+    fn what_is_rare_moves_nothing() {
+        let rarely = |time: u64| if time % 10 == 0 { 5_000 } else { 0 };
+        assert!(learned(40, rarely).abs_diff(480) <= 40);
+    }
+
+    #[test]
+    fn another_interval_begins_anew() {
+        let mut balance = Balance::default();
+        balance.begin(1, 2);
+        balance.head(1, 500, 1_000);
+        balance.learn(|worker| worker as u64);
+        balance.begin(1, 2);
+        assert!(balance.head(1, 500, 1_000) < 500);
+        balance.begin(2, 2);
+        assert_eq!(balance.head(1, 500, 1_000), 500);
+        balance.learn(|worker| 1 - worker as u64);
+        balance.begin(2, 3);
+        assert_eq!(balance.head(1, 500, 1_000), 500);
+    }
+
+    #[test]
+    fn where_nothing_is_cut_nothing_is_learned() {
+        let mut balance = Balance::default();
+        balance.begin(1, 2);
+        balance.learn(|worker| worker as u64);
+        assert_eq!(balance.head(1, 500, 1_000), 500);
+    }
+}
