@@ -6,7 +6,8 @@ use crate::World;
 use crate::partition::{
     Block, Body, Factoring, FixedBlock, Guided, Partition, Partitioner, Ranges, Sharded, Static,
 };
-use crate::pool::{Context, Registry};
+use crate::pool::{Address, Context, Registry};
+use manycore_platform::Native;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -26,6 +27,10 @@ pub(crate) fn drive<W: World>(
         pool.inside(|| dispatch(pool, partitioner, range.start, range.len(), body));
     }
 }
+
+/// For the crates of users, as in `pool/compiled_here.rs`.
+#[expect(dead_code, reason = "to have it compiled is all")]
+static COMPILED_HERE: Address = Address::of(drive::<Native> as *const ());
 
 fn dispatch<W: World>(
     pool: &Registry<W>,

@@ -13,7 +13,6 @@ mod scan;
 mod slices;
 mod split;
 
-pub(crate) use dispatch::drive;
 pub(crate) use parts::Parts;
 pub use reduce::map_reduce;
 pub use slices::{chunks_mut, for_each, for_each_mut};

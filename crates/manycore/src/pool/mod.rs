@@ -45,6 +45,7 @@ pub(crate) use board::{Part, PostedLoop};
 pub use broadcast::BroadcastContext;
 pub(crate) use build::Cores;
 pub use builder::Builder;
+pub(crate) use compiled_here::Address;
 pub(crate) use context::Context;
 pub use error::BuildError;
 pub use free_functions::{

@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn what_is_rare_moves_nothing() {
-        let rarely = |time: u64| if time % 10 == 0 { 5_000 } else { 0 };
+        let rarely = |time: u64| if time.is_multiple_of(10) { 5_000 } else { 0 };
         assert!(learned(40, rarely).abs_diff(480) <= 40);
     }
 
