@@ -61,7 +61,8 @@ fn random(seed: u64) -> Vec<Panel> {
         (state >> 33) % most
     };
     let marks = 1 + below(4) as usize;
-    let limit = 0.6 + below(300) as f64 / 100.0;
+    // Studies cut what is far from what they compare with: more than twice that.
+    let limit = 2.0 + below(200) as f64 / 100.0;
     let mut value = || {
         let at = 0.5 + below(400) as f64 / 100.0;
         Value {
