@@ -5,7 +5,7 @@ use super::mailbox::Mailbox;
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;
-use crate::sleep::policy::{Left, Scan};
+use crate::sleep::policy::{Left, Scan, Sleep};
 use crate::steal::{Claim, Thief};
 
 /// A job somebody may run.
@@ -271,6 +271,10 @@ impl<W: World> Scan for Look<'_, W> {
     }
 
     fn has_spare_core(&self) -> bool {
-        self.worker.registry().has_spare_core()
+        let registry = self.worker.registry();
+        // Place 0 counts as taken. A look at its word would take the line from each caller from
+        // outside, who writes it twice a call.
+        let asleep = self.worker.sleep().sleepers() as usize;
+        registry.shared().threads() < registry.shared().cores() + asleep
     }
 }

@@ -241,8 +241,13 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
             }
         }
         idle.woken = None;
-        // A loop that ends about now, or one that is foreseen, is spun for.
-        let spins = idle.after == After::Helping || idle.vigil.is_some();
+        // A loop that ends about now, one that is foreseen, and one of a row for which it was woken
+        // are spun for.
+        let spins = match idle.after {
+            After::Looking => false,
+            After::Sleeping => idle.vigil.is_some() || !idle.called,
+            After::Helping => true,
+        };
         let yields = !scan.has_spare_core() || self.idle.waiting_callers() > 0;
         if now < idle.until && !spins && yields {
             // Somebody else needs the core, or will in a moment.
