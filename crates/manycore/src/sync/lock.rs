@@ -49,7 +49,7 @@ impl<P: Platform, T> Lock<P, T> {
     }
 }
 
-/// Who has the lock, and who waits, whatever the value is.
+/// The lock without its value: whether it is held, and the threads that wait.
 pub(crate) struct Word<P: Platform> {
     state: P::Futex,
     /// Threads that wait.

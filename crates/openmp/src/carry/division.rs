@@ -41,7 +41,7 @@ pub(super) struct Division {
     /// Only the worker that opens an episode touches it, like all cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Turns>>,
-    /// Of each interval, in order and reversed: the other worker cuts then.
+    /// What is known of each interval, in order and reversed: the other worker cuts then.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
     missed: Cell<bool>,
     schedule: Schedule<Native>,
