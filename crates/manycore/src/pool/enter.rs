@@ -148,6 +148,7 @@ impl<W: World> Registry<W> {
         self.post_and_wait(job, &told);
     }
 
+    /// Posts a job, and waits until it tells that it is over.
     #[inline(never)]
     pub(super) fn post_and_wait(&self, job: Job, told: &Told<W::Platform>) {
         self.shared().idle().caller_waits();
