@@ -82,12 +82,12 @@ impl Scheduler {
         (step * cores, step * u64::from(core - group.start))
     }
 
-    /// A round of periodic balancing, the first look `since` the last round:
-    /// pulls one waiting thread to this core, if one must go.
+    /// A round of periodic balancing: pulls one waiting thread to this core,
+    /// if one must go. The core's last round was at `since`.
     ///
-    /// Of as many rounds as there are groups one goes over the machine. Looks
-    /// come with the clock interrupt, so rounds of a small group go by between
-    /// two of them; the one over the machine is then made up for.
+    /// One round goes over the machine, in as many as there are groups. A core
+    /// looks at its clock interrupt only, so rounds of a small group go by
+    /// between two looks. If the one over the machine did, it is made up for.
     ///
     /// An idle core takes what it may. A busy one takes from a queue with one
     /// thread more than its own only after failures: what is to be moved for
