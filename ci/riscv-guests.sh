@@ -9,7 +9,8 @@
 #   ci/riscv-guests.sh right FOLDER [GUESTS]     each guest with one thread: the output that qemu has;
 #                        with more threads than one, and than cores: a right result
 #   ci/riscv-guests.sh times FOLDER MACHINE THREADS [GUESTS]   cycles and hash of each guest on a
-#                        machine with each of some numbers of threads, a table
+#                        machine with each of some numbers of threads, a table; million instructions
+#                        a second of this host's user time
 #   ci/riscv-guests.sh barriers FOLDER [CORES]   the loop of barriers and streamcluster of chapter 6
 #                        of the ATAC thesis, on atac-64: a table for each
 #   ci/riscv-guests.sh packing FOLDER [CORES] [GUESTS]   the packing poster's figure 1 on
@@ -90,14 +91,15 @@ check() { # guest threads flags
 times() {
     local machine=${1:?expected a machine} counts=${2:?expected numbers of threads}
     local name threads list=${3:-$guests}
-    row guest threads instructions cycles 'region, cycles' hash
-    row --- --- --- --- --- ---
+    row guest threads instructions cycles 'region, cycles' hash 'M/s'
+    row --- --- --- --- --- --- ---
     for name in $list; do
         build_guest "$name" || continue
         for threads in $counts; do
             on_chip "$name" "$threads" --on "$machine" ||
                 { complain "$name, $threads threads: status $status"; continue; }
-            row "$name" "$threads" "$instructions" "$cycles" "$region" "$hash"
+            row "$name" "$threads" "$instructions" "$cycles" "$region" "$hash" \
+                "$(awk -v all="$instructions" '{ printf "%.1f", all / $1 / 1e6 }' "$out/seconds")"
         done
     done
     finish

@@ -13,9 +13,11 @@
 #                                space randomisation on and off, on a busy host, in a debug build;
 #                                another one with another seed
 #   ci/riscv.sh errors           messages name the line of the source, if it has debug information
+#   ci/riscv.sh speed [ROUNDS]   million instructions a second of user time, of 64 threads on atac-64
+#                                and without timing: median, least and most of some rounds (5)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-what=${1:?expected tests, programs, hashes or errors}
+what=${1:?expected tests, programs, hashes, errors or speed}
 shift
 manycore=${MANYCORE:-}
 if [ -z "$manycore" ]; then
@@ -153,10 +155,62 @@ errors() {
     [ $line = 3 ] || { echo "riscv: $source has $line lines to find, expected 3"; exit 1; }
 }
 
+# Each loop in turn, not all rounds of one at once: what else the host does then hits all of them.
+speed() {
+    local rounds=${1:-5} loop timed functional
+    $cross-gcc -O2 -static -pthread crates/riscv/examples/speed/speed.c -o "$work/program"
+    for _ in $(seq "$rounds"); do
+        while read -r loop timed functional; do
+            rate "$loop timed" "$timed" --on atac-64
+            rate "$loop functional" "$functional" --functional
+        done <<<"$speeds"
+    done
+    echo "| loop | timed | without timing |"
+    echo "|---|---|---|"
+    while read -r loop _; do
+        echo "| $loop | $(spread "$loop timed") | $(spread "$loop functional") |"
+    done <<<"$speeds"
+}
+
+# Loops of examples/speed, and rounds for a second or two, timed and not.
+speeds="integers 200 400
+gathers 200 600
+products 200 400
+mutex 20000 40000
+barrier 15000 60000
+add 50000 400000
+swap 1000 300000
+spin 1500 100000"
+
+# A run's instructions a second into a file of the same name, and its hash, which is always the same.
+rate() { # name rounds flags
+    local name=$1 turns=$2
+    shift 2
+    count=$((count + 1))
+    if ! { TIMEFORMAT=%U && time "$manycore" run "$@" "$work/program" "${name% *}" 64 "$turns" \
+        >/dev/null 2>"$work/out"; } 2>"$work/seconds"; then
+        echo "riscv: $name: $(tail -n 1 "$work/out")"
+        wrong=$((wrong + 1))
+        return
+    fi
+    awk -v seconds="$(cat "$work/seconds")" '/^instructions/ { print $2 / seconds / 1e6 }' "$work/out" \
+        >>"$work/$name"
+    grep '^hash' "$work/out" >>"$work/$name hash" || true
+    if [ "$(sort -u "$work/$name hash" | wc -l)" -gt 1 ]; then
+        echo "riscv: $name: another hash"
+        wrong=$((wrong + 1))
+    fi
+}
+
+spread() { # name
+    sort -g "$work/$1" | awk '{ rate[NR] = $1 }
+        END { printf "%.0f (%.0f to %.0f)", rate[int((NR + 1) / 2)], rate[1], rate[NR] }'
+}
+
 case $what in
-tests | programs | hashes | errors) "$what" "$@" ;;
+tests | programs | hashes | errors | speed) "$what" "$@" ;;
 *)
-    echo "riscv: unknown check $what; expected tests, programs, hashes or errors" >&2
+    echo "riscv: unknown check $what; expected tests, programs, hashes, errors or speed" >&2
     exit 2
     ;;
 esac

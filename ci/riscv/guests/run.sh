@@ -33,8 +33,9 @@ on_chip() { # guest threads flags
     shift 2
     prepare "$name" "$threads"
     status=0
-    "$manycore" run --root "$root" --env "OMP_NUM_THREADS=$threads" "$@" "$program" \
-        "${arguments[@]}" <"$input" >"$out/stdout" 2>"$out/stderr" || status=$?
+    { TIMEFORMAT=%U && time "$manycore" run --root "$root" --env "OMP_NUM_THREADS=$threads" "$@" \
+        "$program" "${arguments[@]}" <"$input" >"$out/stdout" 2>"$out/stderr"; } \
+        2>"$out/seconds" || status=$?
     instructions=$(told instructions) cycles=$(told cycles) hash=$(told hash) region=$(told region)
     # A guest without marks is all region.
     region=${region:-$cycles}

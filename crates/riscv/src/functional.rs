@@ -223,6 +223,10 @@ impl Machine for Functional {
         self.clock
     }
 
+    fn nanoseconds(&self) -> u64 {
+        self.clock
+    }
+
     fn line(&self) -> u64 {
         64
     }
@@ -236,10 +240,6 @@ impl World for Functional {
     fn must_wait(&mut self) -> bool {
         // A system call that comes when the instructions are used up is the other machine's.
         self.left.is_some() && self.clock >= self.until
-    }
-
-    fn nanoseconds(&self) -> u64 {
-        self.clock
     }
 
     fn busy_nanoseconds(&self) -> u64 {

@@ -155,6 +155,10 @@ impl Machine for Timed<'_, '_> {
         self.shared.before + self.core.clock()
     }
 
+    fn nanoseconds(&self) -> u64 {
+        self.shared.before + (self.core.clock() as f64 / self.core.machine().ghz) as u64
+    }
+
     fn line(&self) -> u64 {
         self.core.machine().line.into()
     }
@@ -171,10 +175,6 @@ impl World for Timed<'_, '_> {
 
     fn must_wait(&mut self) -> bool {
         self.core.must_wait()
-    }
-
-    fn nanoseconds(&self) -> u64 {
-        self.shared.before + (self.core.clock() as f64 / self.core.machine().ghz) as u64
     }
 
     fn busy_nanoseconds(&self) -> u64 {

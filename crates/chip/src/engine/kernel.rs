@@ -135,15 +135,15 @@ impl Engine {
         }
         let balanced = self.ports[core as usize].balanced;
         if self.scheduler.next_balance(balanced, core) <= at {
-            self.balance(core, at);
+            self.balance(core, balanced, at);
         }
         self.arm_ticks();
     }
 
     /// A round of periodic balancing.
-    fn balance(&mut self, core: u32, at: u64) {
+    fn balance(&mut self, core: u32, since: u64, at: u64) {
         self.ports[core as usize].balanced = at;
-        if self.scheduler.balance(at, core).is_some()
+        if self.scheduler.balance(since, at, core).is_some()
             && self.ports[core as usize].mode == Mode::Idle
         {
             self.end_idling(core, at);

@@ -83,7 +83,11 @@ impl Scheduler {
     }
 
     /// A round of periodic balancing: pulls one waiting thread to this core,
-    /// if one must go.
+    /// if one must go. The core's last round was at `since`.
+    ///
+    /// One round goes over the machine, in as many as there are groups. A core
+    /// looks at its clock interrupt only, so rounds of a small group go by
+    /// between two looks. If the one over the machine did, it is made up for.
     ///
     /// An idle core takes what it may. A busy one takes from a queue with one
     /// thread more than its own only after failures: what is to be moved for
@@ -96,12 +100,13 @@ impl Scheduler {
     ///
     /// Load is the number of runnable threads: no decaying averages. Running
     /// threads are never moved (`active_load_balance_cpu_stop`).
-    pub(crate) fn balance(&mut self, now: Cycles, core: u32) -> Option<Pulled> {
+    pub(crate) fn balance(&mut self, since: Cycles, now: Cycles, core: u32) -> Option<Pulled> {
         let group = self.group(core);
         let (interval, phase) = self.rounds(core);
-        let round = (now + interval - phase) / interval;
         let groups = self.groups.len() as u64;
-        let machine = groups > 1 && round % groups == group as u64 && self.speaks_for(group, core);
+        let turns =
+            |at: Cycles| ((at + interval - phase) / interval + groups - group as u64) / groups;
+        let machine = groups > 1 && turns(now) > turns(since) && self.speaks_for(group, core);
         self.attempt(now, core, Domain::Group).or_else(|| {
             machine
                 .then(|| self.attempt(now, core, Domain::Machine))

@@ -22,7 +22,8 @@ pub(super) fn execute(
         FFLAGS => hart.fflags.into(),
         FRM => hart.frm.into(),
         FCSR => u64::from(hart.frm << 5 | hart.fflags),
-        CYCLE | TIME => machine.cycles(),
+        CYCLE => machine.cycles(),
+        TIME => machine.nanoseconds(),
         INSTRET => hart.retired,
         _ => return None,
     };

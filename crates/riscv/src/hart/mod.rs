@@ -38,8 +38,12 @@ pub(crate) trait Machine {
     /// `false` if there is nothing to wait for, else the hart suspends.
     fn watch(&mut self, place: Place, cycles: Option<u64>) -> bool;
 
-    /// The clock that `cycle` and `time` show.
+    /// The clock that `cycle` shows.
     fn cycles(&self) -> u64;
+
+    /// Nanoseconds since the start. `time` shows them, as it has one rate for the whole run, on both
+    /// machines: programs measure it once and set timers by it.
+    fn nanoseconds(&self) -> u64;
 
     /// Bytes of a cache line.
     fn line(&self) -> u64;

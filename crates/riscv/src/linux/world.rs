@@ -12,9 +12,6 @@ pub(crate) trait World: Machine {
     /// Whether the task must suspend before the kernel does what others notice.
     fn must_wait(&mut self) -> bool;
 
-    /// Nanoseconds since the start.
-    fn nanoseconds(&self) -> u64;
-
     /// Nanoseconds for which cores were busy.
     fn busy_nanoseconds(&self) -> u64;
 

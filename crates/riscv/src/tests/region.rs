@@ -253,3 +253,49 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
         }
     }
 }
+
+/// A program that measures the rate of `time` once has measured it for the whole run: it shows the
+/// nanoseconds of the system's clock on every machine, before and after the other machine goes on.
+#[test]
+fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
+    const TIME: i32 = 0xC01;
+    const S1: u32 = 9;
+    const S3: u32 = 19;
+    // s3 |= (clock_gettime(CLOCK_MONOTONIC) - time) >> 12: 0 if the clock is at most 4 us later.
+    let compare = [
+        &[i_type(0x73, S1, 2, 0, TIME), addi(A0, 0, 1)][..],
+        &li(A1, DATA as u32),
+        &call(113),
+        &[
+            i_type(0x03, T0, 3, A1, 8),
+            0x4000_0033 | T0 << 7 | T0 << 15 | S1 << 20,
+            i_type(0x13, T0, 5, T0, 12),
+            0x33 | S3 << 7 | 6 << 12 | S3 << 15 | T0 << 20,
+        ],
+    ]
+    .concat();
+    let code = [
+        compare.clone(),
+        count(20_000),
+        compare.clone(),
+        vec![ours(BEGIN)],
+        count(20_000),
+        compare,
+        // The status is whether s3 is not zero: `sltu`.
+        vec![0x33 | A0 << 7 | 3 << 12 | S3 << 20],
+        call(94).to_vec(),
+    ]
+    .concat();
+    for preset in ["atac-64", "dahu", "e5-2640x2"] {
+        for forward in [0, u64::MAX] {
+            let run = |program: Program| match forward {
+                0 => on(preset, program),
+                _ => on(preset, program.fast_forward(forward)),
+            };
+            let outcome = with_program(&code, run).unwrap();
+            assert_eq!(outcome.status, 0, "{preset}, forwarded {forward}");
+        }
+    }
+    let outcome = with_program(&code, |program| program.run_functionally(1));
+    assert_eq!(outcome.unwrap().status, 0);
+}

@@ -92,7 +92,7 @@ proptest! {
                     owed = Some(os.wake(id, core));
                 },
                 Op::Balance => {
-                    owed = os.balance(now, core).map(|pulled| pulled.to);
+                    owed = os.balance(now - time, now, core).map(|pulled| pulled.to);
                 }
                 Op::Affinity(n, set) => {
                     let wanted = [State::Running, State::Queued, State::Blocked][n as usize % 3];

@@ -210,7 +210,7 @@ fn hot_threads_and_restless_cores_do_not_pull() {
     assert_eq!(os.pick(1_400, 1), None);
     let due = os.next_balance(1_400, 1);
     assert_eq!(due, 3_000);
-    assert_eq!(os.balance(due, 1).map(|pulled| pulled.from), Some(0));
+    assert_eq!(os.balance(1_400, due, 1).map(|pulled| pulled.from), Some(0));
 
     let mut os = busy(2, 2, 2);
     let sleeper = os.running(1).unwrap();
@@ -240,17 +240,17 @@ fn a_difference_of_two_is_evened_at_once_of_one_after_failures() {
         os.set_affinity(0, thread, CoreSet::below(2));
     }
     assert_eq!((os.runnable(0), os.runnable(1)), (3, 1));
-    assert_eq!(os.balance(16_000, 0), None);
-    let pulled = os.balance(32_000, 1).unwrap();
+    assert_eq!(os.balance(0, 16_000, 0), None);
+    let pulled = os.balance(0, 32_000, 1).unwrap();
     assert_eq!((pulled.from, pulled.to.core, pulled.to.idle), (0, 1, false));
-    assert_eq!(os.balance(64_000, 1), None);
+    assert_eq!(os.balance(32_000, 64_000, 1), None);
 
     // 2 and 1: half a thread is in excess, so one failure is enough.
     os.exit(64_000, 1);
     os.pick(64_000, 1);
     assert_eq!((os.runnable(0), os.runnable(1)), (2, 1));
-    assert_eq!(os.balance(96_000, 1), None);
-    assert!(os.balance(128_000, 1).is_some());
+    assert_eq!(os.balance(64_000, 96_000, 1), None);
+    assert!(os.balance(96_000, 128_000, 1).is_some());
     assert_eq!((os.runnable(0), os.runnable(1)), (1, 2));
 }
 

@@ -14,6 +14,8 @@ struct Machine {
     cores: u32,
     /// Time each thread has had.
     had: Vec<Cycles>,
+    /// When each core last balanced.
+    balanced: Vec<Cycles>,
     migrations: u32,
 }
 
@@ -26,6 +28,7 @@ impl Machine {
             now: 0,
             cores,
             had,
+            balanced: vec![0; cores as usize],
             migrations: 0,
         };
         for (thread, affinity) in affinities.iter().enumerate() {
@@ -51,7 +54,6 @@ impl Machine {
 
     /// One step on all cores; threads that have `leaves` block after it.
     fn step(&mut self, leaves: impl Fn(&[Cycles], ThreadId) -> bool) {
-        let before = self.now;
         self.now += STEP;
         for core in 0..self.cores {
             let Some(thread) = self.os.running(core) else {
@@ -67,20 +69,32 @@ impl Machine {
             if leaves(&self.had, thread) {
                 self.os.block(self.now, core);
                 self.pick(core);
-            } else if self.now.is_multiple_of(linux().tick) && self.os.tick(core) {
+            } else if self.ticks(core) && self.os.tick(core) {
                 self.os.requeue(self.now, core);
                 self.pick(core);
             }
         }
         for core in 0..self.cores {
-            let due = self.os.next_balance(before, core);
+            let since = self.balanced[core as usize];
             if self.os.is_crowded()
-                && due <= self.now
-                && let Some(pulled) = self.os.balance(self.now, core)
+                && self.ticks(core)
+                && self.os.next_balance(since, core) <= self.now
             {
-                self.placed(pulled.to);
+                self.balanced[core as usize] = self.now;
+                if let Some(pulled) = self.os.balance(since, self.now, core) {
+                    self.placed(pulled.to);
+                }
             }
         }
+    }
+
+    /// Whether this is the core's clock interrupt, at which it looks to its
+    /// threads and to the others' queues. Those of the cores are spread over
+    /// the tick.
+    fn ticks(&self, core: u32) -> bool {
+        let tick = linux().tick;
+        let phase = tick * u64::from(core) / u64::from(self.cores) / STEP * STEP;
+        self.now % tick == phase
     }
 
     fn run(&mut self, time: Cycles) {
@@ -164,18 +178,27 @@ fn pinned_threads_do_not_move() {
     assert!(machine.had[0].abs_diff(machine.had[15]) <= 24_000);
 }
 
+/// As many threads as cores, let loose from some of the cores, have one each
+/// in the end, whatever the groups are, and however often a core looks.
 #[test]
 fn groups_are_evened_too() {
-    // Eight threads let loose from one group of four.
-    let mut machine = Machine::new(8, 4, &vec![CoreSet::below(4); 8]);
-    machine.run(SECOND / 10);
-    for thread in 0..8 {
-        machine
-            .os
-            .set_affinity(machine.now, thread, CoreSet::below(8));
+    for (cores, group_cores) in (2..=16).flat_map(|cores| (1..=cores).map(move |n| (cores, n))) {
+        for crowded in 1..cores {
+            let threads = vec![CoreSet::below(crowded); cores as usize];
+            let mut machine = Machine::new(cores, group_cores, &threads);
+            machine.run(SECOND / 10);
+            for thread in 0..cores {
+                let all = CoreSet::below(cores);
+                machine.os.set_affinity(machine.now, thread, all);
+            }
+            machine.run(SECOND);
+            let runnable: Vec<_> = (0..cores).map(|core| machine.os.runnable(core)).collect();
+            assert!(
+                runnable.iter().all(|&threads| threads == 1),
+                "{cores} cores in groups of {group_cores}, from {crowded}: {runnable:?}"
+            );
+        }
     }
-    machine.run(SECOND / 10);
-    assert!((0..8).all(|core| machine.os.runnable(core) == 1));
 }
 
 /// Fair shares and idle pull without rotation: of T = kC + r threads the
