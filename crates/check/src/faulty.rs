@@ -42,6 +42,8 @@ pub struct Faulty<P, F>(PhantomData<(P, F)>);
 pub trait Fault: Send + Sync + 'static {
     /// Additions and subtractions are a load and a store.
     const TORN_ADD: bool = false;
+    /// Bitwise operations are a load and a store.
+    const TORN_BITS: bool = false;
     /// Swaps are a load and a store.
     const TORN_SWAP: bool = false;
     /// A compare-and-swap compares, and then stores.
@@ -81,6 +83,11 @@ fault!(
     /// The fault of a claim that loads and stores instead of adding at once.
     TornAdd,
     TORN_ADD
+);
+fault!(
+    /// The fault of one flag among others that is set with them, as they were.
+    TornBits,
+    TORN_BITS
 );
 fault!(
     /// The fault of a flag that is looked at and then set.
@@ -192,10 +199,20 @@ macro_rules! impl_integer {
             }
 
             fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                if F::TORN_BITS {
+                    let before = self.cell.load(Ordering::SeqCst);
+                    self.cell.store(before & value, Ordering::SeqCst);
+                    return before;
+                }
                 self.cell.fetch_and(value, Self::order(order))
             }
 
             fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                if F::TORN_BITS {
+                    let before = self.cell.load(Ordering::SeqCst);
+                    self.cell.store(before | value, Ordering::SeqCst);
+                    return before;
+                }
                 self.cell.fetch_or(value, Self::order(order))
             }
         }

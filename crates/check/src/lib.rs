@@ -22,7 +22,8 @@ mod shuttle;
 pub use apart::caught_apart;
 pub use buffered::Buffered;
 pub use faulty::{
-    Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornCas, TornSwap,
+    Deaf, Fault, Faulty, Fenced, NoFence, NoHeavyFence, Relaxed, TornAdd, TornBits, TornCas,
+    TornSwap,
 };
 pub use loom::{Loom, Plain};
 pub use model::{caught, caught_at_random, loom_model, shuttle_pct, shuttle_random, team};

@@ -9,6 +9,7 @@ mod factoring;
 mod fixed_block;
 mod gain;
 mod guided;
+mod holders;
 mod paced;
 mod partitioner;
 mod shard;

@@ -66,17 +66,19 @@ impl<P: Platform> Claims for PacedClaims<'_, P> {
             self.pace
                 .took(self.block, now.saturating_sub(self.block_started));
         }
-        loop {
-            let count = self.pace.block(self.own.left());
-            if let Some(block) = self.own.claim(count) {
-                self.block = block.len();
-                self.block_started = now;
-                return Some(block);
-            }
-            if !self.own.steal(self.pace.too_few_to_steal()) {
-                break;
-            }
+        let count = self.pace.block(self.own.left());
+        let mut block = self.own.claim(count);
+        if block.is_none() {
+            let pace = &self.pace;
+            block = self
+                .own
+                .steal(pace.too_few_to_steal(), |left| pace.block(left));
             now = P::now();
+        }
+        if let Some(block) = block {
+            self.block = block.len();
+            self.block_started = now;
+            return Some(block);
         }
         if let Some(report) = self.report.filter(|_| self.iterations > 0) {
             let ticks = now.saturating_sub(self.started) as f32 / self.iterations as f32;

@@ -82,12 +82,6 @@ impl<P: Platform> Shard<P> {
         left(self.word.fetch_and(!OWNED, Ordering::Relaxed)).0
     }
 
-    /// Whether there is something in it.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.left().0 == 0
-    }
-
     /// Claims up to `count` units from below. Only the owner calls this, with
     /// a `count` between 1 and what its last claim, fill or [`own`](Self::own)
     /// left.

@@ -4,8 +4,10 @@
 //! The price of a claim is one locked instruction on a line that only its
 //! owner writes, a few ns without a transfer; so the block size hardly
 //! matters, and blocks can be small enough to end the loop evenly. Lines move
-//! only for a steal: the victim's word to the thief and back.
+//! for a steal (the victim's word to the thief and back), and twice for each participant: when it
+//! begins its share, and when it has claimed the last of it (`holders`).
 
+use super::holders::{Holders, Holding};
 use super::shard::{MAX_UNITS, Shard};
 use super::r#static::share_of;
 use super::{Claims, Partition};
@@ -13,18 +15,25 @@ use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// The claim words of one loop, a line (pair) each: pool memory, reused.
-pub(crate) struct Shards<P: Platform>(Box<[CachePadded<Shard<P>>]>);
+/// The words of one loop: pool memory, reused.
+pub(crate) struct Shards<P: Platform> {
+    /// The claim words, a line (pair) each.
+    words: Box<[CachePadded<Shard<P>>]>,
+    holders: Holders<P>,
+}
 
 impl<P: Platform> Shards<P> {
     pub(crate) fn new(count: usize) -> Self {
-        Self((0..count).map(|_| CachePadded::new(Shard::new())).collect())
+        Self {
+            words: (0..count).map(|_| CachePadded::new(Shard::new())).collect(),
+            holders: Holders::new(count),
+        }
     }
 
-    /// Begins to fetch the word of `rank`.
+    /// Begins to fetch what `rank` will change first.
     #[inline]
     pub(crate) fn prefetch(&self, rank: usize) {
-        P::prefetch_write(std::ptr::from_ref(&self.0[rank]).cast());
+        self.holders.prefetch(rank);
     }
 }
 
@@ -34,45 +43,77 @@ impl<P: Platform> Shards<P> {
 /// iterations, no more than 3 up to n = 2^32.
 pub(crate) struct Ranges<'a, P: Platform> {
     shards: &'a [CachePadded<Shard<P>>],
+    holders: &'a Holders<P>,
     n: usize,
     unit: u64,
+    /// The ranks below this have shares.
+    allowed: usize,
+    /// The thread that posts the loop, which has one too.
+    caller: usize,
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
-    /// Fills the shards of the ranks below `allowed`, and that of the `caller`, the
+    /// Gives a share to each of the ranks below `allowed`, and to the `caller`, the
     /// rank of the thread that does; who is allowed later steals.
     pub(crate) fn new(shards: &'a Shards<P>, n: usize, caller: usize, allowed: usize) -> Self {
-        let unit = (n as u64).div_ceil(MAX_UNITS).max(1);
-        let units = (n as u64).div_ceil(unit) as usize;
-        let shares = allowed + usize::from(caller >= allowed);
-        for (rank, shard) in shards.0.iter().enumerate() {
-            let index = if rank == caller {
-                rank.min(allowed)
-            } else {
-                rank
-            };
-            if index < allowed || rank == caller {
-                let share = share_of(units, shares, index);
-                shard.fill(share.start as u64..share.end as u64, rank == caller);
-            } else if !shard.is_empty() {
-                // Left by a loop that a panic has ended.
-                shard.fill(0..0, false);
-            }
-        }
-        Self {
-            shards: &shards.0,
+        let ranges = Self {
+            shards: &shards.words,
+            holders: &shards.holders,
             n,
-            unit,
-        }
+            unit: (n as u64).div_ceil(MAX_UNITS).max(1),
+            allowed: allowed.min(shards.words.len()),
+            caller,
+        };
+        // Fewer units than shares: the first have one each.
+        ranges
+            .holders
+            .fill(ranges.allowed.min(ranges.units()), caller);
+        ranges.shards[caller].fill(ranges.share(caller), true);
+        ranges
+    }
+
+    fn units(&self) -> usize {
+        (self.n as u64).div_ceil(self.unit) as usize
+    }
+
+    /// The units that `rank` has at first.
+    fn share(&self, rank: usize) -> Range<u64> {
+        let units = self.units();
+        let shares = self.allowed + usize::from(self.caller >= self.allowed);
+        let share = share_of(units, shares, rank.min(self.allowed));
+        share.start as u64..share.end as u64
     }
 
     /// Participant `rank`'s own range.
+    #[inline]
     pub(crate) fn own(&self, rank: usize) -> OwnRange<'_, P> {
         OwnRange {
             ranges: self,
             rank,
-            left: self.shards[rank].own(),
+            left: self.come(rank),
         }
+    }
+
+    /// The owner of a shard comes, for the first time or again; what is left for it.
+    #[inline]
+    fn come(&self, rank: usize) -> u64 {
+        let shard = &self.shards[rank];
+        match self.holders.of(rank) {
+            Holding::Share => {
+                let share = self.share(rank);
+                let left = share.end - share.start;
+                // Nobody looks into it before `begin`.
+                shard.fill(share, true);
+                if self.holders.begin(rank) {
+                    return left;
+                }
+            }
+            Holding::Shard => return shard.own(),
+            Holding::Nothing => {}
+        }
+        // Nor afterwards, before it is refilled.
+        shard.fill(0..0, true);
+        0
     }
 }
 
@@ -102,58 +143,98 @@ impl<P: Platform> OwnRange<'_, P> {
             return None;
         }
         let units = (count as u64 / self.ranges.unit).clamp(1, self.left);
-        match self.ranges.shards[self.rank].claim(units) {
-            Some(claim) => {
-                self.left = claim.left;
-                Some(self.iterations(&claim.units))
-            }
-            None => {
-                self.left = 0;
-                None
-            }
+        let claim = self.ranges.shards[self.rank].claim(units);
+        self.left = claim.as_ref().map_or(0, |claim| claim.left);
+        if self.left == 0 {
+            // Before the last block is run: no thief looks here in vain meanwhile.
+            self.ranges.holders.emptied(self.rank);
         }
+        claim.map(|claim| self.iterations(&claim.units))
     }
 
-    /// Moves half of another's range into the empty own one, the next
-    /// neighbour's first; `false` when nobody has anything left.
+    /// Takes half of another's range, the next neighbour's first: a block of it, as long as
+    /// `block` makes of so many iterations, is the result, and the rest goes into the empty own
+    /// range. `None`: nobody has anything left.
     ///
     /// A victim with no more than `small` iterations left will be done with
     /// them before a thief has fetched half. It is left alone for a moment,
     /// and stolen from if they are still there then: its owner may be held up
     /// in a long iteration.
-    pub(crate) fn steal(&mut self, small: usize) -> bool {
-        let shards = self.ranges.shards;
+    pub(crate) fn steal(
+        &mut self,
+        small: usize,
+        block: impl Fn(usize) -> usize,
+    ) -> Option<Range<usize>> {
         // A range on its way from a victim's shard into a thief's is in
         // neither, so one empty sweep does not mean that all is claimed.
         // With two shards nothing can be on its way but to this thread.
-        let sweeps = if shards.len() > 2 { 2 } else { 1 };
+        let threads = self.ranges.shards.len();
+        let sweeps = if threads > 2 { 2 } else { 1 };
         let mut empty_sweeps = 0;
         for patience in (0..=PATIENCE).rev() {
+            let small = if patience > 0 { small } else { 0 };
             let mut seen = false;
-            for victim in (1..shards.len()).map(|i| (self.rank + i) % shards.len()) {
-                let (left, owned) = shards[victim].left();
-                if left == 0 {
-                    continue;
-                }
-                seen = true;
-                if patience > 0 && owned && left * self.ranges.unit <= small as u64 {
-                    continue;
-                }
-                if let Some(units) = shards[victim].steal() {
-                    self.left = units.end - units.start;
-                    shards[self.rank].refill(units);
-                    return true;
+            for victims in [self.rank + 1..threads, 0..self.rank] {
+                match self.steal_from(victims, small) {
+                    Ok(units) => return Some(self.keep(units, block)),
+                    Err(holders) => seen |= holders,
                 }
             }
             if !seen {
                 empty_sweeps += 1;
                 if empty_sweeps == sweeps {
-                    return false;
+                    return None;
                 }
             }
             P::relax();
         }
-        false
+        None
+    }
+
+    /// A block of the stolen `units`; the own range keeps the rest.
+    fn keep(&mut self, units: Range<u64>, block: impl Fn(usize) -> usize) -> Range<usize> {
+        let all = units.end - units.start;
+        let first =
+            (block((all * self.ranges.unit) as usize) as u64 / self.ranges.unit).clamp(1, all);
+        let middle = units.start + first;
+        self.left = all - first;
+        if self.left > 0 {
+            self.ranges.shards[self.rank].refill(middle..units.end);
+            self.ranges.holders.refilled(self.rank);
+        }
+        self.iterations(&(units.start..middle))
+    }
+
+    /// Takes half of the first of `victims` that has more than `small` iterations left, or the
+    /// whole share of one that has not come; `Err`: whether anybody had any.
+    fn steal_from(&self, victims: Range<usize>, small: usize) -> Result<Range<u64>, bool> {
+        let Ranges {
+            shards, holders, ..
+        } = self.ranges;
+        let (mut from, mut seen) = (victims.start, false);
+        while let Some((victim, holding)) = holders.first_in(from..victims.end) {
+            if holding == Holding::Share {
+                seen = true;
+                if holders.take(victim) {
+                    return Ok(self.ranges.share(victim));
+                }
+                // Its owner has come, or another thief: it is looked at again.
+                continue;
+            }
+            from = victim + 1;
+            let (left, owned) = shards[victim].left();
+            if left == 0 {
+                continue;
+            }
+            seen = true;
+            if owned && left * self.ranges.unit <= small as u64 {
+                continue;
+            }
+            if let Some(units) = shards[victim].steal() {
+                return Ok(units);
+            }
+        }
+        Err(seen)
     }
 
     /// Leaves the own range to the others; whether there is something in it.
@@ -195,14 +276,10 @@ impl<P: Platform> Partition for Sharded<'_, P> {
 
 impl<P: Platform> Claims for ShardedClaims<'_, P> {
     fn next(&mut self) -> Option<Range<usize>> {
-        loop {
-            if let Some(block) = self.own.claim(self.block) {
-                return Some(block);
-            }
-            if !self.own.steal(0) {
-                return None;
-            }
-        }
+        let block = self.block;
+        self.own
+            .claim(block)
+            .or_else(|| self.own.steal(0, |_| block))
     }
 
     fn abandon(self) -> bool {

@@ -24,7 +24,8 @@ pub(super) fn what(config: &ModelsConfig) -> String {
     let runs = match config.setup.machines.is_host() {
         true => "Each run is the median of five loops, after one for warmth, in a pool of its own.",
         false => {
-            "Each loop is simulated by itself: once for warmth, then twice, and the longer counts."
+            "Each loop is simulated by itself: until two in a row are not 5% faster than all \
+             before (the pool starts its threads meanwhile), then nine times, whose median counts."
         }
     };
     format!(

@@ -7,7 +7,8 @@
 use super::each_once;
 use crate::partition::sharded::{Ranges, Sharded, Shards};
 use manycore_check::{
-    Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, shuttle_random,
+    Faulty, Loom, Shuttle, TornAdd, TornBits, TornCas, caught, loom_model, shuttle_pct,
+    shuttle_random,
 };
 use manycore_platform::{Native, Platform};
 use std::num::NonZeroUsize;
@@ -35,6 +36,26 @@ fn two_participants_and_a_shard_without_owner() {
     loom_model(Some(2), || sharded::<Loom>(3, 1, 3, 2));
 }
 
+/// A panic has ended a loop before all of its shards were empty: what is left there is not of the
+/// next loop.
+fn after_a_panic<P: Platform>() {
+    let shards = Shards::<P>::new(2);
+    let ranges = Ranges::new(&shards, 6, 0, 2);
+    for rank in 0..2 {
+        assert!(ranges.own(rank).claim(1).is_some());
+    }
+    let partition = Sharded {
+        ranges: Ranges::new(&shards, 2, 0, 2),
+        block: NonZeroUsize::MIN,
+    };
+    each_once::<P, _>(&partition, 2, 2);
+}
+
+#[test]
+fn a_shard_that_a_panic_left_full() {
+    loom_model(Some(3), after_a_panic::<Loom>);
+}
+
 /// More participants than loom has patience for: three that steal from each
 /// other take it minutes even with one interruption.
 #[test]
@@ -60,4 +81,7 @@ fn a_claim_or_a_steal_by_load_and_store_is_caught() {
     assert!(caught(claim).contains("handed out twice"));
     let steal = || loom_model(Some(3), || sharded::<Faulty<Loom, TornCas>>(3, 1, 2, 2));
     assert!(caught(steal).contains("handed out twice"));
+    // Its owner and a thief begin one share.
+    let begin = || loom_model(Some(3), || sharded::<Faulty<Loom, TornBits>>(3, 1, 2, 2));
+    assert!(caught(begin).contains("handed out twice"));
 }

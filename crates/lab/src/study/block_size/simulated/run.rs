@@ -14,6 +14,7 @@ use manycore::{Builder, Partitioner};
 use manycore_chip::{Simulated, Simulation};
 use manycore_kernels::Load;
 use manycore_platform::Platform;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -27,8 +28,17 @@ pub(in crate::study) struct LoopOutcome {
     pub(in crate::study) hash: u64,
 }
 
-/// Runs the cell's loop once for warmth and then `rounds` times. Our pool may be `told` what the
-/// machine charges.
+/// Loops of our pool in a row that are not faster than the fastest before, by [`FASTER`]: the pool
+/// has settled, and what follows counts.
+const SETTLED: usize = 2;
+/// A loop that takes less than this share of the fastest one's time: the pool still settles.
+const FASTER: f64 = 0.95;
+/// Loops in which our pool must have settled; what follows counts all the same.
+const MOST_WARM: usize = 32;
+
+/// Runs the cell's loop for warmth and then `rounds` times. The document's pool is warm after one
+/// loop; ours starts its threads while it runs, and goes on until it has settled. Our pool may be
+/// `told` what the machine charges.
 pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,
@@ -136,7 +146,7 @@ impl Loops {
                 };
                 let cores = (0..threads).map(|core| chip.on_core(core));
                 let pool = document::DocumentPool::<Simulated, _>::new(cores, body)?;
-                loops.time(|| pool.parallel_for(n, block.get()))
+                loops.time(0, || pool.parallel_for(n, block.get()))
             }
             LoopPolicy::Ours(partitioner) => self.run_ours(chip, partitioner, told),
         }
@@ -153,27 +163,36 @@ impl Loops {
         let groups = chip.groups_of(chip.cores());
         let builder = Builder::<Simulated>::on_platform();
         let builder = told.into_iter().fold(builder, Builder::prices);
-        let pool = builder.build_on(chip.cores(), groups, cpus)?;
-        self.time(|| {
+        let pool = builder.build_on(chip.hardware_threads(), groups, cpus)?;
+        self.time(SETTLED, || {
             let body = |index| self.iteration(index, None);
             pool.with(partitioner).parallel_for(0..n, body);
         })
     }
 
-    fn time(&self, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
-        let mut cycles = Vec::with_capacity(self.rounds);
-        for round in 0..=self.rounds {
+    /// Cycles of each of `rounds` loops, after one for warmth and more until `settled` in a row
+    /// are not faster.
+    fn time(&self, settled: usize, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
+        let ran = Cell::new(0);
+        let run = || {
             let start = Simulated::now();
             run_loop();
             let taken = Simulated::now() - start;
-            if round > 0 {
-                cycles.push(taken);
-            }
-            let once_each = round as u32 + 1;
-            if self.ran.iter().any(|ran| ran.load(Relaxed) != once_each) {
+            ran.set(ran.get() + 1);
+            if self.ran.iter().any(|each| each.load(Relaxed) != ran.get()) {
                 bail!("an iteration did not run exactly once");
             }
+            Ok(taken)
+        };
+        let (mut fastest, mut not_faster) = (run()?, 0);
+        while not_faster < settled && (ran.get() as usize) < MOST_WARM {
+            let taken = run()?;
+            not_faster = match (taken as f64) < FASTER * fastest as f64 {
+                true => 0,
+                false => not_faster + 1,
+            };
+            fastest = fastest.min(taken);
         }
-        Ok(cycles)
+        (0..self.rounds).map(|_| run()).collect()
     }
 }
