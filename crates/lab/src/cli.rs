@@ -174,8 +174,8 @@ pub(crate) struct RunArgs {
 /// What every command that simulates takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstrumentArgs {
-    /// Count what the simulated machine's parts do: writes NAME.stats.csv and a figure of the cycle
-    /// stacks
+    /// Count what the simulated machine's parts do: writes NAME.stats.csv (the latest), the same as
+    /// NAME.MACHINE.stats.csv, and figures of the cycle stacks
     #[arg(long)]
     pub(crate) stats: bool,
     /// Write what simulated cores and threads do when, for Perfetto (ui.perfetto.dev)

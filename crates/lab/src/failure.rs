@@ -1,5 +1,7 @@
 //! How a command fails, and the exit status that tells a script why.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -53,6 +55,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let line = format!("{error:#}").replace(['\r', '\n'], " ");
+    let line = readable(line, std::env::args_os());
     // If standard error is gone too, the exit status has to do.
     let _ = io::Write::write_all(&mut io::stderr(), format!("manycore: {line}\n").as_bytes());
     match () {
@@ -62,8 +65,79 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
 }
 
+/// Letters of an argument or of a word that are shown as they are: a path is hardly longer.
+const SHOWN: usize = 240;
+
+/// `line` with what is longer than [`SHOWN`] cut: arguments, what stands before or after an
+/// `=` in one or between commas, and any other word, such as one of a file.
+fn readable(mut line: String, arguments: impl Iterator<Item = OsString>) -> String {
+    for argument in arguments {
+        let argument = argument.to_string_lossy().replace(['\r', '\n'], " ");
+        // `--FLAG=KEY=VALUE` at most.
+        let values = std::iter::successors(Some(&*argument), |value| {
+            value.split_once('=').map(|(_, value)| value)
+        });
+        for value in values.take(3) {
+            let key = value.split('=').take(1);
+            for long in [value].into_iter().chain(key).chain(value.split(',')) {
+                if let Some(short) = cut(long.trim()) {
+                    line = line.replace(long.trim(), &short);
+                }
+            }
+        }
+    }
+    let words = line.split(' ');
+    let words: Vec<Cow<'_, str>> = words
+        .map(|word| cut(word).map_or(word.into(), Cow::from))
+        .collect();
+    words.join(" ")
+}
+
+/// The beginning and the end of a text that is longer than [`SHOWN`], and its length.
+fn cut(text: &str) -> Option<String> {
+    let letters = text.chars().count();
+    let at = |letter| text.char_indices().nth(letter).map(|(at, _)| at);
+    let (head, tail) = (at(60)?, at(letters.checked_sub(20)?)?);
+    let (head, tail) = (&text[..head], &text[tail..]);
+    (letters > SHOWN).then(|| format!("{head}[...{letters} letters...]{tail}"))
+}
+
 fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause
         .downcast_ref::<io::Error>()
         .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+
+    fn text(rng: &mut Rng, letters: &[char], most: usize) -> String {
+        let length = rng.usize(..=most);
+        (0..length)
+            .map(|_| letters[rng.usize(..letters.len())])
+            .collect()
+    }
+
+    #[test]
+    fn what_is_long_is_cut_and_what_is_short_stays() {
+        let mut rng = Rng::with_seed(1);
+        for case in 0..500 {
+            let most = [20, SHOWN, 2_000][case % 3];
+            let letters = [&['a', 'é', ' ', '=', ','][..], &['a', 'é']][case % 2];
+            let value = text(&mut rng, letters, most);
+            let key = text(&mut rng, &['k', 'é', '.'], 20);
+            let argument = format!("{}{key}={value}", ["", "--set="][rng.usize(..2)]);
+            let line = format!("--set {argument}: found `{}`, expected less", value.trim());
+            let shown = readable(line.clone(), [argument.clone().into()].into_iter());
+            let short = |text: &str| text.chars().count() <= SHOWN;
+            if short(&argument) && line.split(' ').all(short) {
+                assert_eq!(shown, line);
+            }
+            // Two of each, and the rest of the sentence.
+            assert!(shown.chars().count() < 3 * SHOWN, "{shown}");
+            assert!(shown.ends_with(", expected less"), "{shown}");
+        }
+    }
 }

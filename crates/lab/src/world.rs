@@ -27,15 +27,17 @@ impl World {
         if on == "native" {
             return Ok((Self::Native, pairs.to_vec()));
         }
-        let mut config = Config::named(on).map_err(|error| match error {
-            ConfigError::UnknownMachine { .. } => {
-                let presets: Vec<&str> = preset_names().collect();
-                let presets = presets.join(", ");
-                bad_input(format!(
-                    "--on {on}: expected native, a preset ({presets}) or FILE.toml"
-                ))
-            }
-            error => bad_input(format!("--on {on}: {error}")),
+        let mut config = Config::named(on).map_err(|error| {
+            let problem = match error {
+                ConfigError::UnknownMachine { .. } => String::new(),
+                ConfigError::Unreadable { reason, .. } => format!("cannot be read: {reason}; "),
+                error => return bad_input(format!("--on {on}: {error}")),
+            };
+            let presets: Vec<&str> = preset_names().collect();
+            let presets = presets.join(", ");
+            bad_input(format!(
+                "--on {on}: {problem}expected native, a preset ({presets}) or FILE.toml"
+            ))
         })?;
         let mut of_study = Vec::new();
         for pair in pairs {

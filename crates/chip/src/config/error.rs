@@ -30,7 +30,7 @@ pub enum ConfigError {
         known: String,
     },
     /// The file cannot be read.
-    #[error("{file}: {reason}")]
+    #[error("{file}: cannot be read: {reason}; expected a machine's file")]
     Unreadable {
         /// Its path.
         file: String,

@@ -151,6 +151,8 @@ impl Agenda {
     }
 
     /// Takes what is first: events before cores, ties by core.
+    // Part of the loop of each front end, as `Engine::step`.
+    #[inline(always)]
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);
         match self.events.peek() {

@@ -225,6 +225,8 @@ impl Engine {
             .unwrap_or((u64::MAX, u32::MAX))
     }
 
+    // A part of `step`.
+    #[inline(always)]
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {
             Event::Arrive => {

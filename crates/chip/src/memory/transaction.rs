@@ -89,6 +89,8 @@ pub(super) struct Data {
 impl Memory {
     /// An access to `line` as far as the core's own tile can tell; the cycles
     /// it takes there.
+    // Part of every access; two front ends call it, so the compiler would make it a call.
+    #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
         let tile = self.places.tile(core);
         let (lookup, gone) = self.tiles[tile as usize].lookup(line, write);
@@ -100,6 +102,8 @@ impl Memory {
     }
 
     /// A request leaves its tile at `at`; when and where it arrives.
+    // Part of a miss, of which there are two kinds.
+    #[inline(always)]
     pub(crate) fn depart(&mut self, core: u32, line: LineId, at: u64) -> (u64, Stage) {
         let at = at + self.places.request_latency();
         let tile = self.places.tile(core);
@@ -116,6 +120,8 @@ impl Memory {
     }
 
     /// A request arrives at its stage.
+    // Part of the loop of each front end, as `Engine::step`.
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, request: Request, now: u64) -> Arrival {
         let line = self.lines.line(request.line);
         let is_busy = line.busy_until > now || !line.waiting.is_empty();
@@ -146,12 +152,8 @@ impl Memory {
 
     /// Serves a request whose line is free.
     pub(crate) fn serve(&mut self, request: Request, now: u64) -> Arrival {
-        if let Some(census) = &mut self.census
-            && request.stage == Stage::Group
-        {
-            let group = self.places.group_of_tile(self.places.tile(request.core));
-            let has = self.lines.line(request.line).groups.contains(group);
-            census.looked_up(group, has);
+        if self.census.is_some() {
+            self.count_look_up(&request);
         }
         if request.stage == Stage::Group && !self.group_can_answer(&request) {
             let tile = self.places.tile(request.core);
@@ -172,6 +174,18 @@ impl Memory {
             );
         }
         self.serve_at(request, now)
+    }
+
+    /// Its group's cache is looked up, if it is there that it arrives.
+    #[cold]
+    fn count_look_up(&mut self, request: &Request) {
+        if let Some(census) = &mut self.census
+            && request.stage == Stage::Group
+        {
+            let group = self.places.group_of_tile(self.places.tile(request.core));
+            let has = self.lines.line(request.line).groups.contains(group);
+            census.looked_up(group, has);
+        }
     }
 
     /// Whether the requester's group needs nobody outside.

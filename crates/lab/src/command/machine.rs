@@ -13,6 +13,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
     let threads = counts("--threads", &args.threads)?;
     let threads: Vec<usize> = threads.into_iter().map(usize::from).collect();
     let (world, set) = World::new(&args.on, &args.set, &[])?;
+    let machine = world.label();
     let asked = &args.instruments;
     instrument::ask(&world, asked.stats, asked.timeline.as_deref())?;
     match world {
@@ -30,10 +31,12 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 && let Some((csv, figure)) =
                     instrument::counted(&format!("simulated: {}", config.name))?
             {
-                let file = |ending: &str| format!("machine.{}{ending}", config.name);
-                told.push(out.write(&file(".stats.csv"), csv)?);
-                for (name, contents) in FigureForm::default().files(&file(".stats"), &figure)? {
-                    told.push(out.write(&name, contents)?);
+                // As a study's: kept under the machine's name, and the latest under the command's.
+                for name in [&*format!("machine.{machine}.stats"), "machine.stats"] {
+                    told.push(out.write(&format!("{name}.csv"), &csv)?);
+                    for (name, contents) in FigureForm::default().files(name, &figure)? {
+                        told.push(out.write(&name, contents)?);
+                    }
                 }
             }
             // The report may be for a program to read.

@@ -214,6 +214,27 @@ mod tests {
         assert!(!path.exists());
     }
 
+    /// What goes on after an interruption is what it would have been, to the last bit.
+    #[test]
+    fn a_number_comes_back_as_it_was() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("j");
+        let mut any = || match rng.bool() {
+            true => f64::from_bits(rng.u64(..)),
+            // Times are quotients of counts.
+            false => f64::from(rng.u32(..)) / f64::from(rng.u32(1..)),
+        };
+        let numbers: Vec<f64> = std::iter::repeat_with(&mut any)
+            .filter(|number| number.is_finite())
+            .take(10_000)
+            .collect();
+        open::<Vec<f64>>(&path).unwrap().0.append(&numbers).unwrap();
+        let found = open::<Vec<f64>>(&path).unwrap().1;
+        let bits = |numbers: &[f64]| numbers.iter().map(|one| one.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&found[0]) == bits(&numbers));
+    }
+
     #[test]
     fn a_torn_first_line_is_written_again() {
         let home = tempfile::tempdir().unwrap();

@@ -65,6 +65,7 @@ impl Source {
         let text = input::read(path).map_err(|source| ModelError::Read {
             path: path.to_owned(),
             source,
+            expected: "a CSV file with a header",
         })?;
         Ok(Self {
             name: path.display().to_string(),

@@ -7,8 +7,12 @@ use thiserror::Error;
 /// One line that names the file, the place in it, and what was expected.
 #[derive(Debug, Error)]
 pub(crate) enum ModelError {
-    #[error("cannot read {}: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    #[error("cannot read {}: {source}; expected {expected}", path.display())]
+    Read {
+        path: PathBuf,
+        source: io::Error,
+        expected: &'static str,
+    },
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
     #[error("{file}: no rows of data; expected a header and at least one row")]

@@ -47,6 +47,7 @@ impl PriceList {
         let text = input::read(path).map_err(|source| ModelError::Read {
             path: path.to_owned(),
             source,
+            expected: "a file that `model fit` wrote",
         })?;
         Self::parse(&text).map_err(|problem| ModelError::Parameters {
             path: path.to_owned(),

@@ -27,7 +27,7 @@ const UNITS: [(&str, &str); 11] = [
         "column unit",
         "answers_every cpu_time exit_latency_median exit_latency_p10 exit_latency_p90 ideal idle interval \
          io latency_median latency_p10 latency_p90 makespan makespan_p10 makespan_p90 over prelude \
-         program_time system \
+         program_time skipped_time system \
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
     ),
     ("cycles", "value"),

@@ -83,7 +83,15 @@ fn a_simulated_machine_that_cannot_be_is_refused() {
             &["--on", "chip64"][..],
             &["--on", "chip64", "native", "westmere-ex"][..],
         ),
-        (&["--on", "none.toml"], &["none.toml"]),
+        (
+            &["--on", "none.toml"],
+            &[
+                "none.toml",
+                "cannot be read",
+                "expected native",
+                "FILE.toml",
+            ],
+        ),
         (&["--on", "atac-64", "--set", "cores"], &["--set cores"]),
         (&["--on", "atac-64", "--set", "cores=0"], &["--set cores=0"]),
         (
@@ -359,4 +367,49 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn an_argument_that_is_too_long_to_read_is_cut() {
+    let bench = Bench::new();
+    let word = "é".repeat(3000);
+    let words = "all work ".repeat(400);
+    for args in [
+        "LONG",
+        "study LONG",
+        "study barrier --on LONG",
+        "study barrier --on LONG.toml",
+        "study barrier --cores LONG",
+        "study barrier --only LONG",
+        "study barrier --seed LONG",
+        "study barrier --set LONG",
+        "study barrier --set episodes=LONG",
+        "study barrier --set l1.latency=LONG",
+        "study barrier --sweep LONG=1,2",
+        "study barrier --sweep episodes=1,LONG",
+        "study barrier --shard LONG",
+        "study barrier --figure width=LONG",
+        "study barrier --timeline LONG/t",
+        "study merge LONG",
+        "machine --threads LONG",
+        "machine --LONG=1",
+        "model eval --data LONG",
+        "model predict --params LONG",
+        "new-program LONG",
+        "presets --errors LONG",
+        "report --on LONG",
+        "figure LONG",
+        "run LONG",
+    ] {
+        for long in [&word, &words] {
+            let args: Vec<String> = args
+                .split(' ')
+                .map(|arg| arg.replace("LONG", long))
+                .collect();
+            let args: Vec<&str> = args.iter().map(|arg| &**arg).collect();
+            let err = bench.run(&args).err();
+            assert!(err.starts_with("manycore: "), "{err}");
+            assert!(err.len() < 2000, "{} bytes: {err}", err.len());
+        }
+    }
 }

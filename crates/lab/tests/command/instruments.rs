@@ -169,7 +169,17 @@ fn a_machine_is_counted_probe_by_probe() {
         "--stats",
     ];
     bench.run(&args).ok();
-    let csv = fs::read_to_string(bench.path("out/machine.atac-64.stats.csv")).unwrap();
+    let csv = fs::read_to_string(bench.path("out/machine.stats.csv")).unwrap();
+    // Another machine's stands beside it.
+    let other = "cores=8";
+    let args = args.map(|arg| if arg == "cores=4" { other } else { arg });
+    bench.run(&args).ok();
+    let kept = bench.names("out").into_iter();
+    let kept = kept.filter(|name| name.starts_with("machine.atac-64-") && name.ends_with(".csv"));
+    let kept: Vec<String> = kept
+        .map(|name| fs::read_to_string(bench.path(&format!("out/{name}"))).unwrap())
+        .collect();
+    assert!(kept.len() == 2 && kept.contains(&csv));
     let probes: std::collections::BTreeSet<String> =
         rows(&csv).into_iter().map(|row| row.0).collect();
     assert!(probes.contains("local loads"), "{probes:?}");

@@ -106,7 +106,15 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
     let csv = run(&Bench::new(), args).ok().out();
     let of = |name: &str| column(&csv, name);
     let [benchmark, class] = ["benchmark", "class"].map(of);
-    let numbers = ["prelude", "interval", "program_time", "barriers", "skipped"].map(of);
+    let numbers = [
+        "prelude",
+        "interval",
+        "program_time",
+        "barriers",
+        "skipped",
+        "skipped_time",
+    ];
+    let numbers = numbers.map(of);
     let (margin, steady) = (of("margin"), of("steady"));
     let rows = records(&csv);
     let all = |name: &'static str| {
@@ -119,19 +127,22 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
     };
     // Four steps of four phases, after the bodies have been drawn.
     for (numbers, margin, steady) in all("barnes") {
-        let [prelude, interval, program, barriers, skipped] = numbers;
-        assert_eq!((barriers, skipped), (16.0, 0.0));
+        let [prelude, interval, program, barriers, skipped, settling] = numbers;
+        assert_eq!((barriers, skipped, settling), (16.0, 0.0, 0.0));
         assert_eq!((&*margin, &*steady), ("", ""));
         assert!((500.0..700.0).contains(&prelude), "{numbers:?}");
         assert!((program / (prelude + 16.0 * interval) - 1.0).abs() < 1e-6);
     }
     // Six thousand steps of one, after a file has been read.
     for (numbers, margin, steady) in all("canneal") {
-        let [prelude, interval, program, barriers, skipped] = numbers;
+        let [prelude, interval, program, barriers, skipped, settling] = numbers;
         assert!(barriers == skipped && barriers < 1_000.0, "{numbers:?}");
         assert!(margin.parse::<f64>().unwrap() <= 0.5 && steady == "true");
         assert!((3_000.0..3_500.0).contains(&prelude), "{numbers:?}");
-        assert!((program / (prelude + 6_000.0 * interval) - 1.0).abs() < 1e-6);
+        // The steps in which it settles are the program's as well, as long as they took.
+        assert!(settling > 0.9 * skipped * interval, "{numbers:?}");
+        let whole = prelude + settling + (6_000.0 - skipped) * interval;
+        assert!((program / whole - 1.0).abs() < 1e-6, "{numbers:?}");
     }
     assert_eq!((all("barnes").count(), all("canneal").count()), (2, 2));
 }

@@ -51,8 +51,11 @@ pub(super) struct PackingOutcome {
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
     pub(super) barriers: usize,
-    /// Barriers before that, which do not count.
+    /// Barriers before that, which do not count, and their time: 0 if the first of them is the
+    /// program's begin.
     pub(super) skipped: usize,
+    pub(super) settling_ns: f64,
+    pub(super) settling: Account,
     /// Half of the 95% interval of a step's mean time, over it; none if it was not asked for.
     pub(super) margin: Option<f64>,
     /// When, from the first on, if the cores change meanwhile.
@@ -207,6 +210,8 @@ impl PackingCase {
             time_ns: ns(&last),
             barriers: passed.len() - 1,
             skipped: notes.skipped,
+            settling_ns: notes.settling.0 as f64 / per_ns,
+            settling: notes.settling.1,
             margin: notes.margin,
             passed_ns: match self.turns.len() {
                 1 => Vec::new(),

@@ -14,8 +14,9 @@ pub(super) struct Notes {
     pub(super) passed: Vec<u64>,
     /// What the cores did meanwhile.
     pub(super) account: Account,
-    /// Barriers of steps before that.
+    /// Barriers of steps before that; how long these steps took, and what the cores did.
     pub(super) skipped: usize,
+    pub(super) settling: (u64, Account),
     /// The margin of a step's mean time, if it was asked for.
     pub(super) margin: Option<f64>,
     /// What came before the first step: ticks, and what the cores did.
@@ -82,24 +83,24 @@ impl<'a, W: PackingWorld> Noted<'a, W> {
             let found = all.find(|(at, _)| *at == barrier);
             found.map_or_else(Account::default, |(_, account)| *account)
         };
-        let before = |first: usize| {
-            let ticks = self.passed[first] - self.passed[0];
-            (ticks, account(first).since(&account(0)))
+        let between = |first: usize, last: usize| {
+            let ticks = self.passed[last] - self.passed[first];
+            (ticks, account(last).since(&account(first)))
         };
         match (self.extent, self.half) {
             (Extent::Steady(steady), Some(half)) => Notes {
                 passed: self.passed[half.begin..].to_vec(),
                 account: account(self.passed.len() - 1).since(&account(half.begin)),
                 skipped: half.begin - steady.prelude,
+                settling: between(steady.prelude, half.begin),
                 margin: Some(half.margin),
-                prelude: before(steady.prelude),
+                prelude: between(0, steady.prelude),
             },
             (Extent::Steady(steady), None) => Notes {
                 passed: self.passed[steady.prelude..].to_vec(),
                 account: end.since(&account(steady.prelude)),
-                skipped: 0,
-                margin: None,
-                prelude: before(steady.prelude),
+                prelude: between(0, steady.prelude),
+                ..Notes::default()
             },
             (Extent::Rest { skipped }, _) => Notes {
                 passed: self.passed[*skipped..].to_vec(),

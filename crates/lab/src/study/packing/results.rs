@@ -68,8 +68,11 @@ impl<'a> PackingResults<'a> {
         cores: usize,
         mode: Mode,
     ) -> Option<f64> {
-        let interval = |load, mode| self.interval_ns(load, threads, cores, mode);
-        let ratio = |load| Some(interval(load, Mode::Tr)? / interval(load, mode)?);
+        let steps = |load, mode| {
+            let runs = self.of(&self.config.case(load, threads, cores, mode))?;
+            Some(program_ns(runs) - prelude_ns(runs))
+        };
+        let ratio = |load| Some(steps(load, Mode::Tr)? / steps(load, mode)?);
         let ratios: Option<Vec<f64>> = self.config.programs(kind).into_iter().map(ratio).collect();
         ratios
             .filter(|ratios| !ratios.is_empty())
@@ -164,13 +167,12 @@ pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
     median(runs.outcomes.iter().map(PackingOutcome::interval_ns))
 }
 
-/// The time of the whole program, in ns: what comes before its steps, and as many steps as it
-/// has; of nothing but intervals, that of one.
+/// The time of the whole program, in ns: what comes before its steps, the steps in which it
+/// settles, as they were, and as many more as it has; of nothing but intervals, that of one.
 pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
     match runs.trial.load {
         Load::Declared { .. } => {
-            let barriers = runs.trial.program_barriers().unwrap_or(1) as f64;
-            prelude_ns(runs) + barriers * interval_ns(runs)
+            prelude_ns(runs) + settling_ns(runs) + settled_barriers(runs) * interval_ns(runs)
         }
         Load::Real { .. } => time(runs).median,
         Load::Interval { .. } | Load::Sweep { .. } => interval_ns(runs),
@@ -182,15 +184,27 @@ pub(super) fn prelude_ns(runs: &Runs<PackingCase>) -> f64 {
     median(runs.outcomes.iter().map(|outcome| outcome.prelude_ns))
 }
 
+/// How long the steps take that do not count, in ns.
+pub(super) fn settling_ns(runs: &Runs<PackingCase>) -> f64 {
+    median(runs.outcomes.iter().map(|outcome| outcome.settling_ns))
+}
+
+/// Barriers of a program after those in which it settles.
+fn settled_barriers(runs: &Runs<PackingCase>) -> f64 {
+    let all = runs.trial.program_barriers().unwrap_or(1);
+    all.saturating_sub(runs.outcomes[0].skipped) as f64
+}
+
 /// What the cores do in the time that [`program_ns`] has.
 pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
     let counted = runs.outcomes[0].barriers as f64;
     let steps = match runs.trial.load {
-        Load::Declared { .. } => runs.trial.program_barriers().unwrap_or(1) as f64 / counted,
+        Load::Declared { .. } => settled_barriers(runs) / counted,
         Load::Real { .. } => 1.0,
         Load::Interval { .. } | Load::Sweep { .. } => 1.0 / counted,
     };
-    account(runs).times_plus(steps, &prelude(runs))
+    let before = prelude(runs).times_plus(1.0, &settling(runs));
+    account(runs).times_plus(steps, &before)
 }
 
 /// Medians of the parts of what counts.
@@ -201,6 +215,11 @@ pub(super) fn account(runs: &Runs<PackingCase>) -> Account {
 /// And of what comes before the first step.
 pub(super) fn prelude(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.prelude)
+}
+
+/// Medians of the parts of what the cores do in the steps that do not count.
+fn settling(runs: &Runs<PackingCase>) -> Account {
+    middle(runs, |outcome| &outcome.settling)
 }
 
 fn middle(runs: &Runs<PackingCase>, of: fn(&PackingOutcome) -> &Account) -> Account {

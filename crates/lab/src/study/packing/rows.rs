@@ -1,7 +1,9 @@
 //! The numbers, one observation a row.
 
 use super::mode::Mode;
-use super::results::{PackingResults, account, interval_ns, prelude_ns, program_ns, time};
+use super::results::{
+    PackingResults, account, interval_ns, prelude_ns, program_ns, settling_ns, time,
+};
 use serde::Serialize;
 
 /// A case: a line of `packing.csv`.
@@ -34,6 +36,8 @@ pub(super) struct PackingRow {
     io: f64,
     barriers: usize,
     skipped: usize,
+    /// The time of these.
+    skipped_time: f64,
     /// Half of the 95% interval of the mean time of a step, in percent; empty if the run's length
     /// was fixed.
     margin: Option<f64>,
@@ -77,6 +81,7 @@ pub(super) fn rows(results: PackingResults<'_>) -> Vec<PackingRow> {
             io: ms(account.io),
             barriers: runs.outcomes[0].barriers,
             skipped: runs.outcomes[0].skipped,
+            skipped_time: ms(settling_ns(runs)),
             margin: runs.outcomes[0].margin.map(|margin| 100.0 * margin),
             steady: (runs.outcomes[0].margin).map(|_| !runs.outcomes[0].is_unsteady()),
             verified: runs.outcomes[0].answer.clone(),
