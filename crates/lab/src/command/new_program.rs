@@ -10,6 +10,22 @@ use std::path::{Path, PathBuf};
 /// The program: an example of the chip's, so that it is built and run with the chip.
 const PROGRAM: &str = include_str!("../../../chip/examples/lock.rs");
 
+/// Atomics of `std`, and those of a platform that stand for them.
+const ATOMICS: [(&str, &str); 12] = [
+    ("AtomicBool", "AtomicBool"),
+    ("AtomicU8", "AtomicU32"),
+    ("AtomicU16", "AtomicU32"),
+    ("AtomicU32", "AtomicU32"),
+    ("AtomicU64", "AtomicU64"),
+    ("AtomicUsize", "AtomicUsize"),
+    ("AtomicI8", "AtomicU32"),
+    ("AtomicI16", "AtomicU32"),
+    ("AtomicI32", "AtomicU32"),
+    ("AtomicI64", "AtomicU64"),
+    ("AtomicIsize", "AtomicUsize"),
+    ("AtomicPtr", "AtomicPtr"),
+];
+
 /// The longest name.
 const LONGEST: usize = 64;
 
@@ -35,6 +51,7 @@ pub(super) fn run(args: &NewProgramArgs) -> anyhow::Result<()> {
     write("Cargo.toml", &manifest(name, &crates))?;
     write("src/main.rs", PROGRAM)?;
     write(".gitignore", "/target\n/timeline.json\n")?;
+    write("clippy.toml", &unannounced())?;
     print(&format!(
         "wrote {name}/Cargo.toml and {name}/src/main.rs: a lock and a barrier\n\n\
          cd {name}\n\
@@ -104,6 +121,22 @@ fn manifest(name: &str, crates: &Path) -> String {
         path("chip"),
         path("platform")
     )
+}
+
+/// What clippy is to tell: atomics that the simulated machine does not see.
+fn unannounced() -> String {
+    let mut text = String::from(
+        "# The simulated machine sees what goes through `Platform`. An atomic of `std` costs nothing\n\
+         # there, and a thread that waits for one waits for ever: `cargo clippy` tells them.\n\
+         disallowed-types = [\n",
+    );
+    for (atomic, instead) in ATOMICS {
+        text += &format!(
+            "    {{ path = \"std::sync::atomic::{atomic}\", reason = \"the simulated machine does not see \
+             it: use P::{instead}\" }},\n"
+        );
+    }
+    text + "]\n"
 }
 
 /// A string of TOML.

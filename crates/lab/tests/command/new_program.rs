@@ -36,6 +36,42 @@ fn the_program_builds_and_runs_natively_and_simulated() {
 }
 
 #[test]
+fn clippy_tells_an_atomic_that_the_machine_does_not_see() {
+    let bench = Bench::new();
+    bench.run(&["new-program", "my-lock"]).ok();
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+    fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();
+    let clippy = |args: &[&str]| {
+        Command::new(env!("CARGO"))
+            .arg("clippy")
+            .args(args)
+            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+            .current_dir(bench.path("my-lock"))
+            .output()
+            .unwrap()
+    };
+    if !clippy(&["--version"]).status.success() {
+        eprintln!("skipped: no clippy here");
+        return;
+    }
+    let told = || String::from_utf8(clippy(&["--offline"]).stderr).unwrap();
+    let before = told();
+    assert!(!before.contains("warning"), "{before}");
+    let main = bench.path("my-lock/src/main.rs");
+    let text = fs::read_to_string(&main).unwrap();
+    fs::write(
+        &main,
+        text + "\npub static COUNT: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(0);\n",
+    )
+    .unwrap();
+    let after = told();
+    assert!(
+        after.contains("disallowed type") && after.contains("P::AtomicU32"),
+        "{after}"
+    );
+}
+
+#[test]
 fn what_is_there_stays_as_it_is() {
     let bench = Bench::new();
     fs::create_dir(bench.path("mine")).unwrap();
