@@ -1,5 +1,5 @@
-//! Who still holds iterations of a sharded loop, so that nobody has to look into the shard of each
-//! other participant to see that the loop is over.
+//! Says which participants of a sharded loop still hold iterations, so that nobody has to look into
+//! the shard of each other participant to see that the loop is over.
 //!
 //! A loop on 64 threads used to write 64 shards before it was posted, and each of the 64 read the
 //! others' at its end: 64 transfers in a row that no work hides. Now there is a word for 32
