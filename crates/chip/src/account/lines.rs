@@ -57,6 +57,24 @@ struct Line {
     takers: Vec<(u32, u64)>,
 }
 
+impl Line {
+    /// Counts a core that took the line.
+    #[inline]
+    fn taken_by(&mut self, core: u32) {
+        // A line that all cores fight over has each at its own place: nothing is searched.
+        if let Some((taker, times)) = self.takers.get_mut(core as usize)
+            && *taker == core
+        {
+            *times += 1;
+            return;
+        }
+        match self.takers.binary_search_by_key(&core, |(taker, _)| *taker) {
+            Ok(at) => self.takers[at].1 += 1,
+            Err(at) => self.takers.insert(at, (core, 1)),
+        }
+    }
+}
+
 impl Lines {
     /// Accounts for lines of `line` bytes, a power of two.
     pub(crate) fn new(line: u32) -> Self {
@@ -98,13 +116,7 @@ impl Lines {
         if taken.copies > 0 {
             line.invalidations += u64::from(taken.copies);
             line.transfers += 1;
-            match line
-                .takers
-                .binary_search_by_key(&taken.by, |(core, _)| *core)
-            {
-                Ok(at) => line.takers[at].1 += 1,
-                Err(at) => line.takers.insert(at, (taken.by, 1)),
-            }
+            line.taken_by(taken.by);
         }
     }
 

@@ -230,8 +230,8 @@ impl Engine {
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {
             Event::Arrive => {
-                if let Some(mut request) = self.ports[core as usize].request {
-                    request.arrived = at;
+                if let Some(request) = self.ports[core as usize].request {
+                    debug_assert_eq!(request.arrived, at);
                     self.hash
                         .fold(at, u64::from(request.line) << 16 | u64::from(core));
                     let arrival = self.memory.arrive(request, at);
@@ -274,7 +274,11 @@ impl Engine {
             Arrival::Served(served) => self.complete(request, served, at),
             Arrival::Travels(reaches, stage) => {
                 let waited = at - request.arrived;
-                let request = Request { stage, ..request };
+                let request = Request {
+                    stage,
+                    arrived: reaches,
+                    ..request
+                };
                 if !request.awaited {
                     return self.flight_travels(request, reaches);
                 }

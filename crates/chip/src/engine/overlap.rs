@@ -314,8 +314,8 @@ impl Engine {
         let Some(flight) = self.flight_of(core, line) else {
             return;
         };
-        flight.request.arrived = at;
         let request = flight.request;
+        debug_assert_eq!(request.arrived, at);
         self.hash.fold(at, u64::from(line) << 16 | u64::from(core));
         let arrival = self.memory.arrive(request, at);
         self.after(request, arrival, at);

@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) stage: Stage,
     pub(crate) operation: Operation,
     pub(crate) word: Word,
-    /// When it reached the stage.
+    /// When it reaches the stage, or has.
     pub(crate) arrived: u64,
     /// Whether its core waits for it.
     pub(crate) awaited: bool,

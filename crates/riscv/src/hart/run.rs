@@ -15,6 +15,8 @@ enum Left {
     Round(usize),
     /// By `fence.i`: code may have changed.
     Refetch,
+    /// The hart must wait for the access that it has asked for, or ask again.
+    Suspended,
 }
 
 /// Runs `hart` until something must be asked of the world.
@@ -54,6 +56,7 @@ pub(crate) fn run<M: Machine>(
                 }
             }
             Ok(Left::Refetch) => code.clear(),
+            Ok(Left::Suspended) => return Stop::Suspended,
         }
         if machine.must_pause() {
             return Stop::Suspended;
@@ -143,11 +146,11 @@ fn execute<M: Machine>(
                     Ok(Answer::Wait) => {
                         hart.waiting = Some(i);
                         hart.pc = pc;
-                        return Err(Stop::Suspended);
+                        return Ok(Left::Suspended);
                     }
                     Ok(Answer::Again) => {
                         hart.pc = pc;
-                        return Err(Stop::Suspended);
+                        return Ok(Left::Suspended);
                     }
                     Err(stop) => {
                         hart.pc = pc;
@@ -319,7 +322,7 @@ fn execute<M: Machine>(
                 hart.pc = pc.wrapping_add(4);
                 let cycles = (i.kind == WrsSto).then_some(spin::SHORT);
                 if spin::wait_on_reservation(hart, machine, cycles) {
-                    return Err(Stop::Suspended);
+                    return Ok(Left::Suspended);
                 }
                 return Ok(Left::Onward);
             }

@@ -122,14 +122,15 @@ impl Core<'_> {
             .hit(self.core, address as usize, operation, word)
         {
             Some(value) => Answer::Done(value),
-            None => self.access_slowly(address, operation, word),
+            None => self.access_slowly(address, &operation, word),
         }
     }
 
+    // By reference: a copy would be made of fields that were just written, on the way of hits too.
     #[inline(never)]
-    fn access_slowly(&mut self, address: u64, operation: Operation, word: Word) -> Answer {
+    fn access_slowly(&mut self, address: u64, operation: &Operation, word: Word) -> Answer {
         let line = self.engine.line_of(address as usize);
-        match self.engine.access(self.core, line, operation, word) {
+        match self.engine.access(self.core, line, *operation, word) {
             Asked::Done(value) => Answer::Done(value),
             Asked::Suspend => Answer::Wait,
             Asked::Again => Answer::Again,
