@@ -41,6 +41,17 @@ fn usage_errors_are_one_line() {
         (&["study"], &["<NAME>"]),
         (&["study", "block-size", "--fast"], &["--fast"]),
         (
+            &[
+                "study",
+                "block-size",
+                "--set",
+                "tasks=tiny",
+                "--only",
+                "folded",
+            ],
+            &["--only", "--set tasks", "nothing is left"],
+        ),
+        (
             &["study", "block-size", "--quick", "--full"],
             &["--quick", "--full"],
         ),

@@ -298,3 +298,20 @@ fn what_compiled_programs_cannot_be_asked_is_refused() {
         &["--only", "`wrap`", "tp-passive"],
     );
 }
+
+#[test]
+fn a_figure_of_one_mode_has_a_title_that_is_a_sentence() {
+    for mode in ["tr", "tp", "wrap"] {
+        let bench = Bench::new();
+        let args = "study packing --cores 15 --set benchmarks=cg --set programs=intervals \
+                    --set intervals=5 --set sweep=1000 --only";
+        run(&bench, &format!("{args} {mode}")).ok();
+        let names = bench.names("out").into_iter();
+        for name in names.filter(|name| name.ends_with(".svg")) {
+            let svg = std::fs::read_to_string(bench.path("out").join(&name)).unwrap();
+            let title = svg.split("<title>").nth(1).unwrap();
+            let title = title.split("</title>").next().unwrap().trim_end();
+            assert!(!title.ends_with([':', ',']), "{mode}, {name}: {title}");
+        }
+    }
+}

@@ -131,7 +131,7 @@ impl BlockSizeConfig {
             full,
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref())?,
-            tasks: only.tasks(tasks.unwrap_or(all_tasks)),
+            tasks: only.tasks(tasks, all_tasks)?,
             n: n.unwrap_or(if chip.is_some() { 4096 } else { 1024 }),
             n_asked: n.is_some(),
             irregular_n: match (set.numbers("irregular-n"), n) {
@@ -157,7 +157,7 @@ impl BlockSizeConfig {
                 .map(|list| list.into_iter().map(|block| block as usize).collect())
                 .or_else(|| chip.as_ref().map(|_| spaced_blocks(1024))),
             partitioners: only
-                .partitioners(partitioners.unwrap_or_else(all_partitioners))
+                .partitioners(partitioners.unwrap_or_else(all_partitioners))?
                 .iter()
                 .map(Partitioner::to_string)
                 .collect(),

@@ -31,14 +31,38 @@ impl BlockSizeOnly {
         Ok(only)
     }
 
-    pub(super) fn tasks(&self, mut tasks: Vec<Task>) -> Vec<Task> {
-        tasks.retain(|task| self.tasks.is_empty() || self.tasks.contains(task));
-        tasks
+    /// The tasks of `--set tasks`, of which `--only` leaves some; without it those that `--only`
+    /// names, and else `usual`.
+    pub(super) fn tasks(
+        &self,
+        asked: Option<Vec<Task>>,
+        usual: Vec<Task>,
+    ) -> anyhow::Result<Vec<Task>> {
+        if self.tasks.is_empty() {
+            return Ok(asked.unwrap_or(usual));
+        }
+        let mut tasks = asked.unwrap_or_else(|| Task::ALL.to_vec());
+        tasks.retain(|task| self.tasks.contains(task));
+        some_of(tasks, "tasks")
     }
 
-    pub(super) fn partitioners(&self, mut all: Vec<Partitioner>) -> Vec<Partitioner> {
+    pub(super) fn partitioners(
+        &self,
+        mut all: Vec<Partitioner>,
+    ) -> anyhow::Result<Vec<Partitioner>> {
         let kept = &self.partitioners;
         all.retain(|partitioner| kept.is_empty() || kept.contains(&partitioner.name()));
-        all
+        some_of(all, "partitioners")
     }
+}
+
+/// What both settings leave, which must be something.
+fn some_of<T>(left: Vec<T>, setting: &str) -> anyhow::Result<Vec<T>> {
+    if left.is_empty() {
+        return Err(bad_input(format!(
+            "--only and --set {setting}: no name is in both, so that nothing is left to measure; \
+             expected one that is, or only one of the two options"
+        )));
+    }
+    Ok(left)
 }

@@ -27,12 +27,17 @@ pub(super) fn message(results: PackingResults<'_>, threads: usize, kind: Kind) -
         ))
     });
     let all: Vec<String> = all.collect();
+    let few = match cores {
+        1 => "a single one".to_owned(),
+        _ => format!("{cores} threads"),
+    };
+    if all.is_empty() {
+        return format!(
+            "On {cores} cores programs have {few}, with which no other way was compared"
+        );
+    }
     format!(
-        "On {cores} cores {threads} threads take, compared with {}: {}",
-        match cores {
-            1 => "a single one".to_owned(),
-            _ => format!("{cores} threads"),
-        },
+        "On {cores} cores {threads} threads take, compared with {few}: {}",
         list(&all)
     )
 }
@@ -63,10 +68,7 @@ pub(super) fn breakdown(results: PackingResults<'_>, threads: usize, cores: usiz
     let all: Vec<String> = all
         .map(|(name, percent)| format!("{name} {percent:.0}%"))
         .collect();
-    format!(
-        "Cores are idle for a part of their time: {}",
-        all.join(", ")
-    )
+    each("Cores are idle for a part of their time", &all)
 }
 
 /// How much later than the ideal each mode is through.
@@ -86,10 +88,8 @@ pub(super) fn timeline(results: PackingResults<'_>) -> String {
     let all: Vec<String> = all
         .map(|(name, late)| format!("{name} {:.1}%", 100.0 * (late - 1.0)))
         .collect();
-    format!(
-        "While cores come and go, programs take longer than they must, by: {}",
-        all.join(", ")
-    )
+    let what = "While cores come and go, programs take longer than they must";
+    each(&format!("{what}, by"), &all)
 }
 
 /// The most that each mode loses, whatever the interval.
@@ -108,8 +108,14 @@ pub(super) fn sweep(results: PackingResults<'_>) -> String {
     let all: Vec<String> = all
         .map(|(name, loss)| format!("{name} {loss:.2} times"))
         .collect();
-    format!(
-        "At the worst length of the work between two barriers a mode takes, over the ideal: {}",
-        all.join(", ")
-    )
+    let what = "At the worst length of the work between two barriers a mode takes";
+    each(&format!("{what}, over the ideal"), &all)
+}
+
+/// A sentence of what holds of each mode; which says so if no mode is there that it holds of.
+fn each(what: &str, modes: &[String]) -> String {
+    match modes {
+        [] => format!("{what}: no mode that was run tells"),
+        _ => format!("{what}: {}", modes.join(", ")),
+    }
 }
