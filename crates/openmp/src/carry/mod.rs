@@ -61,6 +61,7 @@ mod pulse;
 mod rank;
 mod spare;
 mod switch;
+mod turns;
 mod typical;
 mod waits;
 mod words;
