@@ -3,8 +3,8 @@
 #
 #   ci/openmp.sh npb FOLDER [CLASSES] [RANKS] [ROUNDS]   the NAS Parallel Benchmarks 3.4, OpenMP in
 #                        Fortran: each is built by gfortran, run, and asked whether it verifies
-#   ci/openmp.sh verify FOLDER [CLASSES] [RANKS] [ROUNDS]   the same with ours alone, many times: on one
-#                        core and on all, with cuts and without, as a table of how many runs verify
+#   ci/openmp.sh verify FOLDER [CLASSES] [RANKS] [ROUNDS] [NAMES]   the same with ours alone, many times: on
+#                        one core and on all, with cuts and without, as a table of how many runs verify
 #   ci/openmp.sh vv FOLDER [RANKS]    the OpenMP Validation & Verification suite's C tests, with
 #                        GCC's own library and with ours: a table by version of passes; CC=clang builds
 #                        them by clang, and runs them with LLVM's library and with ours
@@ -81,10 +81,11 @@ is_verified() { grep -Eqi 'verification *= *successful'; }
 
 verify() {
     local classes=${1:-S W} ranks=${2:-1 2 3 5 16} rounds=${3:-20} name class number cores cuts round out
+    local names=${4:-bt cg ep ft is lu mg sp}
     : >"$work/runs"
     for ((round = 0; round < rounds; round++)); do
         for class in $classes; do
-            for name in bt cg ep ft is lu mg sp; do
+            for name in $names; do
                 [ -x "$work/$name.$class/program" ] || build "$name" "$class" || continue
                 for number in $ranks; do
                     for cores in 0 0-$(($(nproc --all) - 1)); do

@@ -39,6 +39,7 @@
 //! [`bell`](crate::bell), one of the two sees the other. A rank
 //! whose condition another worker looks at meanwhile is that worker's: it looks at all again before it
 //! sleeps, or wakes the others if it goes without a look (`Rest::pass_on`). `checked` runs this under loom.
+//! A worker that has no core is not among the `idle`: it sleeps until the allotment gives it one.
 //!
 //! # Ranks that do not come back
 //!
@@ -61,6 +62,7 @@ mod pulse;
 mod rank;
 mod spare;
 mod switch;
+mod turns;
 mod typical;
 mod waits;
 mod words;

@@ -5,7 +5,7 @@ use super::division::Part;
 use super::rank::Rank;
 use super::words::Found;
 use super::{HALL, PATIENCE, POLITENESS, alarm, division, leader_known, ranks, spare, switch};
-use crate::environment::cores;
+use crate::environment::{await_core, cores};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
@@ -214,7 +214,9 @@ impl Worker {
         loop {
             if !self.has_core() && self.index != 0 {
                 HALL.rest.pass_on();
-                self.sleep();
+                // Not among the idle ones: nothing that rings for them concerns it.
+                await_core(self.index);
+                since = Native::now();
                 continue;
             }
             let now = Native::now();

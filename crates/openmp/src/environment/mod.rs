@@ -186,6 +186,17 @@ pub(crate) fn cores() -> usize {
     }
 }
 
+/// Sleeps until the worker of this number, from 0, has one of the [`cores`].
+#[allow(
+    dead_code,
+    reason = "where ranks cannot be carried nobody waits for a core"
+)]
+pub(crate) fn await_core(worker: usize) {
+    if let Some((_, _, allotment)) = FOLLOWED.get() {
+        allotment.await_turn(worker, || false);
+    }
+}
+
 /// CPUs that the calling thread's mask allows, which the interface calls processors.
 pub(crate) fn processors() -> usize {
     crate::places::mask().len().max(1)
