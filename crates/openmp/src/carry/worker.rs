@@ -214,7 +214,9 @@ impl Worker {
         loop {
             if !self.has_core() && self.index != 0 {
                 HALL.rest.pass_on();
-                // Not among the idle ones: nothing that rings for them concerns it.
+                // Not among the idle ones: nothing that rings for them concerns it. It holds no rank, and
+                // the first worker always has a core. The allotment wakes it when it has one: that no such
+                // wake-up is lost is `Allotment::await_turn`'s, and checked there.
                 await_core(self.index);
                 since = Native::now();
                 continue;
