@@ -102,9 +102,10 @@ impl Plan {
     }
 }
 
-/// What each core has of the cuts' cost, if all boundaries are cuts.
+/// What each core has of the cuts' cost, if all boundaries are cuts: rounded up, so that the last
+/// core is not left with what the others were spared.
 pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
-    overhead * (cores as u64 - 1) / cores as u64
+    (overhead * (cores as u64 - 1)).div_ceil(cores as u64)
 }
 
 /// Divides the work of the ranks in order among the cores, an ideal span each, so that at most
@@ -227,6 +228,15 @@ mod tests {
     }
 
     #[test]
+    fn the_last_core_has_no_more_than_the_others() {
+        // Three cuts of 1 tick on four cores with 100 ticks each.
+        let (mut cuts, work) = (vec![], [57, 93, 50, 80, 75, 45]);
+        wrap(&work, 4, 1, 1, &mut cuts);
+        let loads = cuts.windows(2).map(|pair| pair[0].load(pair[1], &work, 1));
+        assert!(loads.eq([101, 101, 101, 100]));
+    }
+
+    #[test]
     fn short_parts_are_left_whole() {
         // The boundary is 5 into rank 1, and 5 before its end.
         assert_eq!(wrapped(&[100, 20, 90], 2, 6)[1], Cut::before(1));
@@ -266,8 +276,8 @@ mod tests {
         fn the_bound_is_reached(
             work in prop::collection::vec(0_u64..10_000, 1..40),
             cores in 1_usize..20,
-            least in 0_u64..100,
-            overhead in 0_u64..100,
+            least in prop_oneof![0_u64..4, 0_u64..100],
+            overhead in prop_oneof![0_u64..4, 0_u64..100],
         ) {
             let cores = cores.min(work.len());
             let mut plan = Plan::default();
