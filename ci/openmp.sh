@@ -17,9 +17,9 @@
 #                        over the ideal, on both libraries (and LLVM's, if clang is there), with cuts and
 #                        without, in turn; run on two cores
 #   ci/openmp.sh cores FOLDER [PROGRAMS] [RANKS] [ROUNDS]   NAS benchmarks (cg.A bt.W) with both cores,
-#                        with a quota of 1.5, with a mask that goes from two cores to one and back each
-#                        PERIOD (0.25) seconds, and beside a busy process; on both libraries, in turn: seconds,
-#                        over what the cores given allow, and how many of the quota's periods were throttled
+#                        with a quota of 1.5, with a mask that goes from two cores to one and back, and beside a
+#                        busy process; on both libraries, in turn: seconds, and these over what the cores
+#                        allow (ci/cores.py; LIBRARY may name several builds, separated by commas)
 #   ci/openmp.sh stress [SECONDS] [RANKS]   ranks that are cut at any instruction keep what is
 #                        theirs; ten minutes for each number of ranks if nothing is said
 #   ci/openmp.sh emulated [RANKS]   the tests' programs on 64-bit Arm and RISC-V, emulated by
@@ -284,112 +284,16 @@ intervals() {
     done
 }
 
-# Makes a control group with a quota of 1.5 CPUs and writes its folder; fails where that is not allowed.
-quota_group() {
-    local v1=/sys/fs/cgroup/cpu/manycore-openmp-$$ v2=/sys/fs/cgroup/manycore-openmp-$$
-    if [ -d /sys/fs/cgroup/cpu ]; then
-        mkdir "$v1" && echo 150000 >"$v1/cpu.cfs_quota_us" && echo "$v1"
-    else
-        mkdir "$v2" && echo "150000 100000" >"$v2/cpu.max" && echo "$v2"
-    fi 2>/dev/null
-}
-
-# Runs the program in the current folder under the condition $1, with the variables that follow. Writes its seconds,
-# and the core-seconds that it was given meanwhile: all cores, the quota's, those of the mask at each time, or
-# what is fair beside a busy process. Adds what the quota's group says of its periods to the file `periods`.
-under() {
-    local how=$1 group='' beside='' program seconds cores=$(nproc --all) mask
-    shift
-    : >"$work/given"
-    case $how in
-    both) echo "0 $cores" >"$work/given" ;;
-    quota)
-        group=$(quota_group) || { echo "-"; return; }
-        echo "0 1.5" >"$work/given"
-        ;;
-    mask) echo "0 $cores" >"$work/given" ;;
-    neighbour)
-        (while :; do :; done) & beside=$!
-        echo "0 $(awk "BEGIN { print $cores - 0.5 }")" >"$work/given"
-        ;;
-    esac
-    (
-        [ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
-        exec env "$@" timeout "$limit" ./program
-    ) >"$work/out" 2>&1 &
-    program=$!
-    if [ "$how" = mask ]; then
-        while sleep "${PERIOD:-0.25}" && kill -0 "$program" 2>/dev/null; do
-            mask=$([ "${mask:-0,1}" = 0 ] && echo 0,1 || echo 0)
-            for child in "$program" $(pgrep -P "$program"); do
-                taskset -a -c -p "$mask" "$child" >/dev/null 2>&1 || true
-            done
-            echo "$EPOCHREALTIME $([ "$mask" = 0 ] && echo 1 || echo 2)" >>"$work/given"
-        done &
-    fi
-    wait "$program" || true
-    # The clock of the program ends about here.
-    local end=$EPOCHREALTIME
-    if [ -n "$beside" ]; then
-        kill "$beside"
-        wait "$beside" 2>/dev/null || true
-    fi
-    if [ -n "$group" ]; then
-        awk '/nr_periods|nr_throttled/ { printf "%s ", $2 } END { print "" }' "$group/cpu.stat" >>"$work/periods"
-        rmdir "$group"
-    fi
-    is_verified <"$work/out" || { echo wrong; return; }
-    seconds=$(sed -n 's/.*Time in seconds *= *//p' "$work/out")
-    awk -v end="$end" -v seconds="$seconds" '
-        { since[NR] = $1; cores[NR] = $2 }
-        END {
-            begin = end - seconds
-            for (k = 1; k <= NR; k++) {
-                from = since[k] > begin ? since[k] : begin
-                till = k < NR && since[k + 1] < end ? since[k + 1] : end
-                if (till > from) given += (till - from) * cores[k]
-            }
-            printf "%s %.3f\n", seconds, given
-        }' "$work/given"
-}
-
-# The median of the first words of lines.
-median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
-
 cores() {
-    local programs=${1:-cg.A bt.W} ranks=${2:-3} rounds=${3:-3} name number how by round work_done
-    printf '%-6s %5s %-10s %-15s %s\n' program ranks cores by \
-        "medians: seconds, core-seconds given over the work of gcc's threads on all; periods, throttled"
+    local programs=${1:-cg.A bt.W} ranks=${2:-3} rounds=${3:-7} name number failed=0
     for name in $programs; do
-        build "${name%.*}" "${name#*.}" || continue
-        cd "$work/$name"
-        work_done=$(for ((round = 0; round < rounds; round++)); do
-            under both OMP_NUM_THREADS="$(nproc --all)" | awk '{ print $2 }'
-        done | median)
+        build "${name%.*}" "${name#*.}" || { failed=1; continue; }
         for number in $ranks; do
-            for how in both quota mask neighbour; do
-                rm -f "$work"/runs.* "$work"/periods*
-                for ((round = 0; round < rounds; round++)); do
-                    for by in ours ours-unheeding gcc; do
-                        local variables=(OMP_NUM_THREADS="$number")
-                        [ $by = gcc ] || variables+=(LD_PRELOAD="$LIBRARY")
-                        [ $by != ours-unheeding ] || variables+=(MANYCORE_OMP_HEED=false)
-                        under $how "${variables[@]}" >>"$work/runs.$by"
-                        [ ! -f "$work/periods" ] || cat "$work/periods" >>"$work/periods.$by"
-                        rm -f "$work/periods"
-                    done
-                done
-                for by in ours ours-unheeding gcc; do
-                    printf '%-6s %5s %-10s %-15s %s %s %s\n' "$name" "$number" $how $by \
-                        "$(median <"$work/runs.$by")" \
-                        "$(awk -v work="$work_done" '{ printf "%.3f\n", $2 / work }' "$work/runs.$by" | median)" \
-                        "$([ ! -f "$work/periods.$by" ] || awk '{ p += $1; t += $2 } END { print p, t }' \
-                            "$work/periods.$by")"
-                done
-            done
+            echo "$name, $number ranks:"
+            ci/cores.py "$LIBRARY" "$work/$name/program" --ranks "$number" --rounds "$rounds" || failed=1
         done
-        cd "$here"
     done
+    return $failed
 }
 
 stress() {

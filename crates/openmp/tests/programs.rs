@@ -253,6 +253,21 @@ fn spinning() {
     }
 }
 
+/// A worker that loses its core in the middle of a long interval does not end it there.
+#[test]
+fn a_rank_leaves_a_core_that_is_taken_away() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("leave").join("leave");
+    compile(&source("leave.c"), &program).expect("our programs can be compiled");
+    let ours = text(&run(&program, 3, &[("MANYCORE_OMP_HEED", "false")], true));
+    if ours.starts_with("never tried") {
+        return eprintln!("SKIPPED: no second core");
+    }
+    assert_eq!(ours, "left\nexit status: 0");
+}
+
 /// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
 /// signals, children.
 #[test]

@@ -56,6 +56,8 @@ pub(crate) struct Quota {
 pub(crate) struct Counters {
     /// CPU time, if it is counted for this very group.
     pub(crate) usage: Option<Duration>,
+    /// Periods that have begun.
+    pub(crate) periods: Option<u64>,
     /// Periods in which the quota ran out.
     pub(crate) throttled: Option<u64>,
 }
@@ -155,6 +157,7 @@ impl Groups {
                         .map(Duration::from_nanos)
                 }
             },
+            periods: number("nr_periods"),
             throttled: number("nr_throttled"),
         }
     }

@@ -26,7 +26,7 @@ mod recent;
 mod sysfs;
 
 pub use affinity::{Affinity, AffinityError, ParseAffinityError};
-pub(crate) use cgroup::{Counters, Groups, Quota};
+pub(crate) use cgroup::{Groups, Quota};
 pub(crate) use cpuset::CpuSet;
 pub(crate) use recent::recent;
 pub(crate) use sysfs::{Tree, busy_time};

@@ -318,12 +318,12 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
         alarm.put_off(now);
         return;
     }
-    let waits = machine.waits();
+    let (waits, revoked) = (machine.waits(), worker.is_revoked());
     match alarm.noted.take() {
         _ if waits => {
             division::of_hall().inspect(|it| it.found_waiting(!by_timer));
         }
-        None if !by_timer => {
+        None if !by_timer && !revoked => {
             alarm.noted.set(Some((registers, thread_time())));
             return alarm.wake_after(now, Native::duration_to_ticks(LOOK));
         }
@@ -335,7 +335,9 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
         }
         _ => {}
     }
-    division::of_hall().inspect(|it| it.end_turn());
+    if !revoked {
+        division::of_hall().inspect(|it| it.end_turn());
+    }
     alarm.alternate.set(frame.uc_stack);
     let error = errno();
     alarm.in_handler.set(true);

@@ -47,7 +47,8 @@
 //! changed ranks for [`STALL`], or for twice what its rank should take, while ranks wait to be run, is
 //! made to by its alarm. Where that happens again and again, between the same two barriers, ranks have
 //! turns from then on, as long as loses least. A rank that is known to wait for memory ([`waits`]) is
-//! taken again when that has changed. A rank may also block in the kernel,
+//! taken again when that has changed. A worker whose core is taken away leaves its rank at the next look.
+//! A rank may also block in the kernel,
 //! or spin where it cannot be cut. If that changes nothing, a *spare* worker runs another rank; the system
 //! then shares the cores. So every rank goes on some time.
 

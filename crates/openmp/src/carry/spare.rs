@@ -38,7 +38,7 @@ fn is_contended() -> bool {
     HALL.owned.load(Relaxed) && is_any(false) && is_any(true)
 }
 
-/// Makes the workers change ranks that have not for too long.
+/// Makes the workers change ranks that have not for too long, and those leave theirs that have no core any more.
 fn ring(now: u64) {
     let Some(division) = division::of_hall() else {
         return;
@@ -48,7 +48,7 @@ fn ring(now: u64) {
         let rank = unsafe { worker.current.load(Relaxed).as_ref() };
         let stalled = rank.is_some_and(|rank| {
             let since = rank.since.load(Relaxed);
-            now.saturating_sub(since) > division.stall()
+            worker.is_revoked() || now.saturating_sub(since) > division.stall()
         });
         if stalled {
             worker.alarm.ring(worker);

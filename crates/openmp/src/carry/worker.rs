@@ -75,9 +75,9 @@ impl Worker {
         }
     }
 
-    /// Whether this worker has a core.
-    fn has_core(&self) -> bool {
-        self.index < cores()
+    /// Whether this worker has no core any more. The first one always has.
+    pub(super) fn is_revoked(&self) -> bool {
+        self.index != 0 && self.index >= cores()
     }
 
     /// Takes the rank, if it can go on.
@@ -212,7 +212,7 @@ impl Worker {
         let patience = Native::duration_to_ticks(PATIENCE);
         let mut since = Native::now();
         loop {
-            if !self.has_core() && self.index != 0 {
+            if self.is_revoked() {
                 HALL.rest.pass_on();
                 // Not among the idle ones: nothing that rings for them concerns it. It holds no rank, and
                 // the first worker always has a core. The allotment wakes it when it has one: that no such
@@ -251,7 +251,7 @@ impl Worker {
 
     /// Sleeps until something may have changed.
     fn sleep(&self) {
-        let may = self.has_core() || self.index == 0;
+        let may = !self.is_revoked();
         let look = || may.then(|| self.take_any()).flatten();
         // A new core does not ring.
         let unrung = || may && is_any_unrung();

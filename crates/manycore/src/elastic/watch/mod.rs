@@ -2,6 +2,7 @@
 
 mod neighbours;
 mod pace;
+mod phase;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -10,7 +11,7 @@ use super::Allotment;
 use crate::topology::Quota;
 use manycore_platform::{Native, Platform};
 use neighbours::Neighbours;
-use pace::QuotaPace;
+use pace::{Pace, QuotaPace};
 use sources::Sources;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,14 +19,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// How often the affinity mask is read, and the pace set, while a quota is paced.
-const PACED: Duration = Duration::from_millis(2);
-/// How often the mask is read while none is: some 50 us of processor time each.
-const UNPACED: Duration = Duration::from_millis(10);
-/// How often the files of the control groups are read, in ticks.
-const FILES: u32 = 10;
-/// How often the groups themselves are looked up, in ticks.
-const GROUPS: u32 = 50;
+/// How often the affinity mask is read: some 50 us of processor time each.
+const MASK: Duration = Duration::from_millis(10);
+/// How often the files of the control groups are read, and how often the groups themselves are looked up.
+const FILES: Duration = Duration::from_millis(100);
+const GROUPS: Duration = Duration::from_millis(500);
+/// Files and groups are read so much more often while a quota is paced.
+const PACED: u32 = 5;
 /// How long a smaller quota must last before it is obeyed. A larger one is at once, and
 /// so is what takes CPUs away.
 const HOLD: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// | other processes, if [heeded](Self::heed_neighbours) | each 300 ms | at once | at once |
 ///
 /// The process may also be moved to another group, which is noticed within 500 ms. While
-/// a quota is paced, all of this is done five times as often.
+/// a quota is paced, files are read five times as often.
 ///
 /// # The mask
 ///
@@ -53,9 +53,9 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Quotas
 ///
-/// A quota that is no whole number of CPUs is paced: the allotment goes up and down
-/// between the numbers next to it, every few milliseconds, so that the CPU time used
-/// over any period stays 3% below the quota and the kernel never stops the group. What
+/// A quota that is no whole number of CPUs is paced: the allotment is the larger of the numbers next to it from
+/// the beginning of each of the kernel's periods, and the smaller one when what is left just pays for
+/// that; so the CPU time used in a period stays 2.5% below the quota, and the kernel never stops the group. What
 /// counts is the time that the group (v2, or v1 with `cpuacct` beside `cpu`), or else
 /// this process, really used. If the kernel throttles nevertheless, the margin grows, to
 /// at most 25%. With a quota of less than one CPU one worker remains, stopped now and
@@ -69,8 +69,8 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Cost
 ///
-/// A thread, `manycore-watch`, that runs for some 50 us each 10 ms, or 2 ms while a quota
-/// is paced: 0.5% or 2.5% of a CPU.
+/// A thread, `manycore-watch`, that runs for some 50 us each 10 ms, or 5 ms while a quota
+/// is paced: 0.5% or 1% of a CPU.
 ///
 /// ```
 /// use manycore::Pool;
@@ -126,7 +126,10 @@ struct WatchState {
     smaller_since: Option<Instant>,
     pace: QuotaPace,
     /// What the pace has said last; `None`: no quota counts.
-    paced: Option<usize>,
+    paced: Option<Pace>,
+    /// When files and groups are to be read, on the clock of the sources.
+    files_at: Duration,
+    groups_at: Duration,
     stop: bool,
 }
 
@@ -299,17 +302,11 @@ impl Watched {
     /// The life of the watch's thread.
     fn watch(&self) {
         let mut state = self.lock();
-        // The mask was read by the starter, whose it was; the thread's is the same.
-        let mut tick = 0_u32;
         while !state.stop {
-            tick = tick.wrapping_add(1);
-            state.look(tick);
+            let now = state.sources.now();
+            let next = state.look(now);
             self.publish(&state);
-            let pause = if state.paced.is_some() {
-                PACED
-            } else {
-                UNPACED
-            };
+            let pause = next.saturating_sub(state.sources.now());
             let waited = self.stops.wait_timeout(state, pause);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
@@ -335,28 +332,33 @@ impl WatchState {
             smaller_since: None,
             pace: QuotaPace::new(),
             paced: None,
+            files_at: FILES,
+            groups_at: GROUPS,
             stop: false,
         }
     }
 
-    /// Reads what is due in this tick, and sets the pace.
-    fn look(&mut self, tick: u32) {
+    /// Reads what is due, and sets the pace. Returns when to look again.
+    fn look(&mut self, now: Duration) -> Duration {
         self.sources.read_mask();
-        if tick % GROUPS == 0 {
+        let often = if self.paced.is_some() { PACED } else { 1 };
+        if now >= self.groups_at {
             self.sources.find();
+            self.groups_at = now + GROUPS / often;
         }
-        if tick % FILES == 0 {
+        if now >= self.files_at {
             self.sources.read_files();
             self.follow_quota(Instant::now());
+            self.files_at = now + FILES / often;
         }
-        self.keep_pace(tick % FILES == 0);
-        self.count_neighbours();
+        self.keep_pace(now);
+        self.count_neighbours(now);
+        self.paced.map_or(now + MASK, |pace| pace.next)
     }
 
-    fn count_neighbours(&mut self) {
-        let now = self.sources.now();
+    fn count_neighbours(&mut self, now: Duration) {
         let due = self.neighbours.as_mut().filter(|it| it.is_due(now));
-        if let Some((neighbours, load)) = due.zip(self.sources.load()) {
+        if let Some((neighbours, load)) = due.zip(self.sources.load(now)) {
             neighbours.learn(load);
         }
     }
@@ -371,13 +373,11 @@ impl WatchState {
         }
     }
 
-    /// `all`: looks also how often the quota has run out.
-    fn keep_pace(&mut self, all: bool) {
-        let cpus = self.sources.cpus();
+    fn keep_pace(&mut self, now: Duration) {
         match self.quota {
-            Some(quota) if quota.cpus < cpus as f64 => {
-                let usage = self.sources.usage(&quota, all);
-                self.paced = Some(self.pace.workers(quota.cpus, quota.period, usage));
+            Some(quota) if quota.cpus < self.sources.cpus() as f64 => {
+                let usage = self.sources.usage(&quota, now);
+                self.paced = Some(self.pace.look(quota.cpus, quota.period, usage));
             }
             _ if self.paced.is_some() => (self.pace, self.paced) = (QuotaPace::new(), None),
             _ => {}
@@ -387,7 +387,7 @@ impl WatchState {
     /// The cores there are, from what was read and paced last.
     fn capped(&self) -> usize {
         let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
-        let paced = self.paced.unwrap_or(usize::MAX);
+        let paced = self.paced.map_or(usize::MAX, |pace| pace.workers);
         let cpus = self.sources.cpus();
         let left = (self.neighbours.as_ref()).map_or(cpus, |neighbours| neighbours.leave(cpus));
         // The largest allotment there is.
@@ -396,7 +396,7 @@ impl WatchState {
 
     /// The cores there are at first.
     fn cores(&mut self) -> usize {
-        self.keep_pace(true);
+        self.keep_pace(self.sources.now());
         self.capped()
     }
 }

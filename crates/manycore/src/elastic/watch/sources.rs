@@ -2,7 +2,7 @@
 
 use super::neighbours::Load;
 use super::pace::Usage;
-use crate::topology::{Counters, CpuSet, Groups, Quota, Tree, affinity_mask, busy_time};
+use crate::topology::{CpuSet, Groups, Quota, Tree, affinity_mask, busy_time};
 use manycore_platform::process::cpu_time;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,8 +21,6 @@ pub(super) struct Sources {
     /// Changes with these.
     set: u32,
     quota: Option<Quota>,
-    /// Whether the group with the quota says what it has used.
-    counts_usage: bool,
     began: Instant,
 }
 
@@ -48,7 +46,6 @@ impl Sources {
             cpus: 1,
             set: 0,
             quota: None,
-            counts_usage: false,
             began: Instant::now(),
         };
         sources.find();
@@ -104,14 +101,14 @@ impl Sources {
         self.began.elapsed()
     }
 
-    /// What everybody has used of the CPUs that this process may use, if the kernel says it.
-    pub(super) fn load(&self) -> Option<Load> {
+    /// What everybody has used of the CPUs that this process may use until `now`, if the kernel says it.
+    pub(super) fn load(&self, now: Duration) -> Option<Load> {
         let allowed = |cpu| {
             let in_set = |set: &Option<CpuSet>| set.as_ref().is_none_or(|set| set.contains(cpu));
             in_set(&self.mask) && in_set(&self.cpuset)
         };
         Some(Load {
-            now: self.now(),
+            now,
             set: self.set,
             busy: busy_time(Tree(&self.root), allowed)?,
             own: cpu_time()?,
@@ -127,18 +124,13 @@ impl Sources {
         self.quota
     }
 
-    /// What was used of `quota`. How often it ran out, which is in a file, is read if
-    /// `all` is asked for, or if what was used is in the same file.
-    pub(super) fn usage(&mut self, quota: &Quota, all: bool) -> Usage {
-        let counters = if all || self.counts_usage {
-            self.groups.counters(Tree(&self.root), quota)
-        } else {
-            Counters::default()
-        };
-        self.counts_usage = counters.usage.is_some();
+    /// What was used of `quota` until `now`.
+    pub(super) fn usage(&self, quota: &Quota, now: Duration) -> Usage {
+        let counters = self.groups.counters(Tree(&self.root), quota);
         Usage {
-            now: self.now(),
+            now,
             used: counters.usage.or_else(cpu_time).unwrap_or_default(),
+            periods: counters.periods,
             throttled: counters.throttled,
         }
     }

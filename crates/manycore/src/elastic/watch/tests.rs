@@ -1,5 +1,6 @@
 //! What is read, from trees of files, and what comes of it.
 
+use super::neighbours::WINDOW;
 use super::*;
 use std::fs;
 use tempfile::TempDir;
@@ -47,51 +48,69 @@ impl FakeMachine {
     fn state(&self) -> WatchState {
         WatchState::new(Sources::below(self.0.path()))
     }
+
+    fn watching(&self) -> Watching {
+        let (state, now) = (self.state(), Duration::from_millis(1));
+        Watching { state, now }
+    }
 }
 
-/// The cores after so many ticks.
-fn after(state: &mut WatchState, ticks: u32) -> usize {
-    (1..=ticks).for_each(|tick| state.look(tick));
-    state.capped()
+/// What the watch does, by a clock of its own.
+struct Watching {
+    state: WatchState,
+    now: Duration,
+}
+
+impl Watching {
+    /// The cores so much later.
+    fn after(&mut self, time: Duration) -> usize {
+        let (end, mut next) = (self.now + time, self.now);
+        while next <= end {
+            self.now = next;
+            next = self.state.look(next);
+        }
+        self.now = next;
+        self.state.capped()
+    }
 }
 
 #[test]
 fn a_cpuset_of_version_two() {
     let machine = FakeMachine::v2();
-    let mut state = machine.state();
-    assert_eq!(after(&mut state, FILES), 8);
+    let mut watching = machine.watching();
+    assert_eq!(watching.after(FILES), 8);
     machine.put("sys/fs/cgroup/a/b/cpuset.cpus.effective", "1,4-5\n");
-    assert_eq!(after(&mut state, FILES), 3);
+    assert_eq!(watching.after(FILES), 3);
     machine.put("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-6\n");
-    assert_eq!(after(&mut state, FILES), 7);
+    assert_eq!(watching.after(FILES), 7);
 }
 
 #[test]
 fn a_cpuset_of_version_one() {
     let machine = FakeMachine::v1();
-    let mut state = machine.state();
-    assert_eq!(after(&mut state, FILES), 8);
+    let mut watching = machine.watching();
+    assert_eq!(watching.after(FILES), 8);
     machine.put("cg/cpuset/a/cpuset.effective_cpus", "0-1\n");
-    assert_eq!(after(&mut state, FILES), 2);
+    assert_eq!(watching.after(FILES), 2);
 }
 
 #[test]
 fn the_process_is_moved() {
     let machine = FakeMachine::v2();
-    let mut state = machine.state();
+    let mut watching = machine.watching();
     machine.put("sys/fs/cgroup/c/cpuset.cpus.effective", "0-3\n");
     machine.put("proc/self/cgroup", "0::/c\n");
-    assert_eq!(after(&mut state, GROUPS), 4);
+    assert_eq!(watching.after(GROUPS), 4);
 }
 
 /// The group goes, as when a container's is made anew: what is around it counts.
 #[test]
 fn the_group_is_removed() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1\n");
-    let mut state = machine.state();
-    assert_eq!(after(&mut state, FILES), 2);
+    let mut watching = machine.watching();
+    assert_eq!(watching.after(FILES), 2);
     fs::remove_dir_all(machine.0.path().join("sys/fs/cgroup/a")).unwrap();
-    assert_eq!(after(&mut state, FILES), 8);
+    assert_eq!(watching.after(FILES), 8);
 }
 
 #[test]
@@ -133,42 +152,39 @@ fn a_quota_sets_the_pace() {
             .write("cg/cpu/a/b/cpu.cfs_quota_us", "260000\n")
             .write("cg/cpu/a/b/cpuacct.usage", "0\n"),
     ] {
-        let mut state = machine.state();
-        assert_eq!(state.cores(), 2);
+        let mut watching = machine.watching();
+        assert_eq!(watching.state.cores(), 2);
         // Nothing is used, so the larger.
-        std::thread::sleep(Duration::from_millis(5));
-        assert_eq!(after(&mut state, 1), 3);
-        state.cap = NonZeroUsize::new(1);
-        assert_eq!(after(&mut state, 1), 1);
-        state.cap = None;
+        watching.now += Duration::from_millis(5);
+        assert_eq!(watching.after(Duration::ZERO), 3);
+        watching.state.cap = NonZeroUsize::new(1);
+        assert_eq!(watching.after(Duration::ZERO), 1);
+        watching.state.cap = None;
         // All of it and more.
         machine.put(
             "sys/fs/cgroup/a/cpu.stat",
             "usage_usec 200000\nnr_throttled 0\n",
         );
         machine.put("cg/cpu/a/b/cpuacct.usage", "200000000\n");
-        assert_eq!(after(&mut state, 1), 1);
+        assert_eq!(watching.after(Duration::ZERO), 1);
     }
 }
 
 #[test]
 fn a_quota_of_all_there_is_is_none() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
-    assert_eq!(after(&mut machine.state(), 1), 8);
+    assert_eq!(machine.watching().after(Duration::ZERO), 8);
 }
 
 /// CPUs 0 to 3 are this process's; what runs on the others does not matter.
 #[test]
 fn neighbours_take_what_they_use() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-3\n");
-    let mut state = machine.state();
-    let see = |state: &mut WatchState, stat: &str| {
+    let mut watching = machine.watching();
+    // Just one window is over.
+    let see = |watching: &mut Watching, stat: &str| {
         machine.put("proc/stat", stat);
-        let (neighbours, load) = (state.neighbours.as_mut(), state.sources.load());
-        if let Some((neighbours, load)) = neighbours.zip(load) {
-            neighbours.learn(load);
-        }
-        after(state, FILES)
+        watching.after(WINDOW - MASK)
     };
     // More than any machine does in the time of this test, so that the clocks do not matter.
     let stat = |cpu: usize, column: usize, seconds: u64| {
@@ -177,14 +193,12 @@ fn neighbours_take_what_they_use() {
         let times = times.map(|time| time.to_string()).join(" ");
         format!("cpu  1 1 1 1 1 1 1 1 0 0\ncpu{cpu} {times}\nintr 5\n")
     };
-    assert_eq!(see(&mut state, &stat(1, 0, 0)), 4);
+    assert_eq!(see(&mut watching, &stat(1, 0, 0)), 4);
     // They are not heeded.
-    assert_eq!(see(&mut state, &stat(1, 0, 100_000)), 4);
-    state.neighbours = Some(Neighbours::default());
-    machine.put("proc/stat", "");
-    after(&mut state, FILES);
-    assert_eq!(see(&mut state, &stat(1, 0, 0)), 4);
-    assert_eq!(see(&mut state, &stat(1, 0, 100_000)), 1);
+    assert_eq!(see(&mut watching, &stat(1, 0, 100_000)), 4);
+    watching.state.neighbours = Some(Neighbours::default());
+    assert_eq!(see(&mut watching, &stat(1, 0, 0)), 4);
+    assert_eq!(see(&mut watching, &stat(1, 0, 100_000)), 1);
     // Stolen, interrupts; then idle, I/O, guests, and a CPU of others.
     for (cpu, column, cores) in [
         (3, 7, 1),
@@ -194,20 +208,20 @@ fn neighbours_take_what_they_use() {
         (0, 8, 4),
         (4, 0, 4),
     ] {
-        assert_eq!(see(&mut state, &stat(cpu, column, 0)), 4);
+        assert_eq!(see(&mut watching, &stat(cpu, column, 0)), 4);
         assert_eq!(
-            see(&mut state, &stat(cpu, column, 100_000)),
+            see(&mut watching, &stat(cpu, column, 100_000)),
             cores,
             "column {column}"
         );
     }
     // What cannot be read changes nothing.
-    assert_eq!(see(&mut state, "cpu 1\n"), 4);
+    assert_eq!(see(&mut watching, "cpu 1\n"), 4);
 }
 
 #[test]
 fn nothing_to_read() {
     let machine = FakeMachine(TempDir::new().unwrap());
     let all = std::thread::available_parallelism().unwrap().get();
-    assert_eq!(after(&mut machine.state(), GROUPS), all);
+    assert_eq!(machine.watching().after(GROUPS), all);
 }

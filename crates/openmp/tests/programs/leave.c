@@ -1,0 +1,73 @@
+// The last of three ranks takes away all cores but one while it computes, for some 100 ms. Writes whether it ended
+// where it was, on the kernel thread that has no core any more, in all of the rounds, or left it in one.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static cpu_set_t all;
+
+// All threads on so many of the cores.
+static void confine(int cores)
+{
+    cpu_set_t mask = all;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && cores-- <= 0)
+            CPU_CLR(cpu, &mask);
+    DIR *folder = opendir("/proc/self/task");
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (entry->d_name[0] != '.')
+            sched_setaffinity(atoi(entry->d_name), sizeof mask, &mask);
+    closedir(folder);
+}
+
+static void compute(void)
+{
+    for (volatile int i = 0; i < 10000; i++)
+        ;
+}
+
+// Returns whether the last rank lost its core; `*left` says whether it then went elsewhere.
+static int region(int confines, int *left)
+{
+    pid_t main_thread = gettid();
+    int lost = 0;
+#pragma omp parallel num_threads(3)
+    {
+        int is_last = omp_get_thread_num() == 2;
+        for (int step = 0; step < 5000; step++) {
+            compute();
+            if (confines && is_last && step == 1000 && syscall(SYS_gettid) != main_thread) {
+                lost = 1;
+                confine(1);
+            }
+        }
+        if (is_last)
+            *left = syscall(SYS_gettid) == main_thread;
+    }
+    return lost;
+}
+
+int main(void)
+{
+    sched_getaffinity(0, sizeof all, &all);
+    confine(2);
+    int tried = 0, left = 0;
+    for (int round = 0; round < 20 && !left; round++) {
+        int ignored;
+        // How long the ranks take is learned.
+        region(0, &ignored);
+        region(0, &ignored);
+        int lost = region(1, &left);
+        left = left && lost;
+        tried += lost;
+        confine(2);
+        usleep(30000);
+    }
+    puts(!tried ? "never tried" : left ? "left" : "stayed");
+    return 0;
+}
