@@ -81,6 +81,7 @@ class Run:
                 out, _ = process.communicate(timeout=LIMIT)
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
                 raise Wrong(f"did not end within {LIMIT:.0f} s")
             finally:
                 self.end = time.time()
@@ -155,7 +156,12 @@ def main():
     given = arguments.parse_args()
     conditions = given.only.split(",")
     if unknown := set(conditions) - set(CONDITIONS):
-        arguments.error(f"--only: {', '.join(unknown)}; expected of {', '.join(CONDITIONS)}")
+        arguments.error(f"--only: {', '.join(unknown)}; expected some of {', '.join(CONDITIONS)}")
+    if not os.access(given.program, os.X_OK):
+        arguments.error(f"{given.program}: cannot be run; expected a benchmark that ci/openmp.sh has built")
+    for key, value, least in [("ranks", given.ranks, 1), ("rounds", given.rounds, 1), ("period", given.period, 0.001)]:
+        if not value >= least:
+            arguments.error(f"--{key} {value}: expected at least {least}")
     ranks = {"OMP_NUM_THREADS": str(given.ranks)}
     contestants = {}
     for library in map(os.path.abspath, given.libraries.split(",")):
@@ -185,6 +191,8 @@ def main():
             except Wrong as problem:
                 wrong += 1
                 print(f"cores: {given.program}, {condition}, {by}: {problem}", file=sys.stderr)
+    if len({("both", "libgomp-1"), ("both", "libgomp-2")} & runs.keys()) < 2:
+        sys.exit(f"cores: {given.program}: no right run of libgomp's one thread, or of its two, to compare with")
     # Each run has printed time and rate; their product is the same, and the time's is the rounding.
     work = statistics.mean(run.printed * run.rate for group in runs.values() for run in group)
     seconds = {key: [work / run.rate for run in group] for key, group in runs.items()}

@@ -138,7 +138,7 @@ impl QuotaPace {
     /// Notices that another period has begun.
     fn follow_period(&mut self, last: Usage, usage: Usage, period: Duration, rate: f64) {
         let counted = last.periods.zip(usage.periods);
-        let (length, was_known) = (self.phase.length().as_secs_f64(), self.phase.is_known());
+        let (begun_before, was_known) = (self.phase.begun(), self.phase.is_known());
         let Some(began) = self.phase.follow(last.now, usage.now, counted, period) else {
             return;
         };
@@ -148,15 +148,17 @@ impl QuotaPace {
         let base = last.used.as_secs_f64()
             + usage.used.saturating_sub(last.used).as_secs_f64() * share.min(1.0);
         // What was used beyond is paid back from one made-up period to the next, though not for ever: the kernel
-        // has forgotten it.
+        // has forgotten it. Made-up periods that nobody looked at are between the two.
         let is_made_up = !was_known && !self.phase.is_known();
         let debt = if is_made_up {
-            base - self.base - rate * length
+            let passed = began.saturating_sub(begun_before).as_secs_f64();
+            base - self.base - rate * passed
         } else {
             0.0
         };
         self.base = base - debt.clamp(0.0, rate * period.as_secs_f64());
-        let most = LACK * self.phase.length().as_secs_f64();
+        // Not less than a look may be late.
+        let most = (LACK * self.phase.length().as_secs_f64()).max(SOON[1]);
         self.reserve = self.overrun.max(FORGET * self.reserve).min(most);
         self.overrun = 0.0;
     }
@@ -365,6 +367,26 @@ mod tests {
     fn below_one_cpu_one_worker_remains() {
         let (used, throttled) = QuotaKernel::new(0.5, 100_000).run(3, 0);
         assert!(throttled > 0 && (0.49..0.51).contains(&used), "{used}");
+    }
+
+    /// A watch that is held up, while less than the rate is used: that is no debt.
+    #[test]
+    fn after_a_late_look() {
+        let mut pace = QuotaPace::new();
+        let mut look = |ms: u64, used: u64| {
+            let usage = Usage {
+                now: Duration::from_millis(ms),
+                used: Duration::from_millis(used),
+                periods: None,
+                throttled: None,
+            };
+            pace.look(1.5, Duration::from_millis(100), usage).workers
+        };
+        look(0, 0);
+        look(2, 2);
+        assert_eq!(look(102, 142), 2);
+        // More than the rate: paid back first.
+        assert_eq!(look(202, 302), 1);
     }
 
     /// Idle time is no credit beyond the period.

@@ -40,6 +40,11 @@ impl Phase {
         self.length
     }
 
+    /// When it has begun at the latest.
+    pub(super) fn begun(&self) -> Duration {
+        self.latest
+    }
+
     /// When it is over at the latest.
     pub(super) fn end(&self) -> Duration {
         self.latest + self.length
