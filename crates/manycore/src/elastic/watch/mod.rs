@@ -53,9 +53,9 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Quotas
 ///
-/// A quota that is no whole number of CPUs is paced: the allotment is the larger of the numbers next to it from
-/// the beginning of each of the kernel's periods, and the smaller one when what is left just pays for
-/// that; so the CPU time used in a period stays 2.5% below the quota, and the kernel never stops the group. What
+/// A quota that is no whole number of CPUs is paced. Each of the kernel's periods begins with the larger of
+/// the numbers next to it. When what is left just pays for the smaller one to the period's end, that
+/// one follows. So the CPU time used stays 2.5% below the quota, and the kernel never stops the group. What
 /// counts is the time that the group (v2, or v1 with `cpuacct` beside `cpu`), or else
 /// this process, really used. If the kernel throttles nevertheless, the margin grows, to
 /// at most 25%. With a quota of less than one CPU one worker remains, stopped now and
