@@ -18,8 +18,10 @@ use std::sync::atomic::Ordering::SeqCst;
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Variable {
-    /// The address by which tasks ask for their part, and where the result goes.
+    /// The address by which tasks ask for their part, and where the result goes: in a region's or
+    /// a loop's own reduction a copy that the member has to itself.
     shared: usize,
+    /// What a part may be begun from. The program adds the members' copies to it when it likes.
     original: *mut c_void,
     bytes: usize,
     begin: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
@@ -107,12 +109,12 @@ unsafe fn begin(words: *const usize, members: Range<u32>) {
     }
 }
 
-/// Combines all parts with the variables, and frees them.
+/// Combines all parts with the calling member's variables, and frees them.
 unsafe fn combine(context: &Context, words: *mut usize) {
     // SAFETY: all tasks that used the parts have ended.
     unsafe {
         each_part(words, 0..context.team().size, |variable, part| {
-            (variable.combine)(variable.original, part);
+            (variable.combine)(variable.shared as *mut c_void, part);
             if let Some(end) = variable.end {
                 end(part);
             }
