@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// Programs that are compiled by clang as well.
 const CLANG: [&str; 4] = ["loops", "constructs", "tasks", "cancel"];
 
+const VARIABLES: [(&str, &str); 2] = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
+
 /// The library: beside this test's own program, where cargo has put it.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a program has a path");
@@ -119,6 +121,25 @@ fn text(output: &Output) -> String {
     )
 }
 
+/// How often a program is run in the same way: one that is right by luck is not right for long.
+fn repetitions() -> u64 {
+    4 * number("MANYCORE_SCHEDULES").unwrap_or(1)
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// The program with each number of ranks, again and again: always the same output.
+fn always(program: &Path, ranks: &[usize], expected: &str) {
+    for _ in 0..repetitions() {
+        for &ranks in ranks {
+            let ours = text(&run(program, ranks, &VARIABLES, true));
+            assert_eq!(ours, expected, "{} with {ranks} ranks", program.display());
+        }
+    }
+}
+
 /// The program of this name, with each number of ranks: as with GCC's library and two threads. What
 /// these programs write does not depend on how many there are.
 fn same(name: &str, ranks: &[usize]) {
@@ -128,13 +149,9 @@ fn same(name: &str, ranks: &[usize]) {
     let folder = tempfile(name);
     let program = folder.join(name);
     compile(&source(&format!("{name}.c")), &program).expect("our programs can be compiled");
-    let variables = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
-    let theirs = run(&program, 2, &variables, false);
+    let theirs = run(&program, 2, &VARIABLES, false);
     assert!(theirs.status.success(), "GCC's library: {}", text(&theirs));
-    for &ranks in ranks {
-        let ours = run(&program, ranks, &variables, true);
-        assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
-    }
+    always(&program, ranks, &text(&theirs));
 }
 
 #[test]
@@ -165,7 +182,6 @@ fn programs_of_clang() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
     let folder = tempfile("clang");
-    let variables = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
     for name in CLANG {
         let (gcc, clang) = (folder.join(format!("{name}-gcc")), folder.join(name));
         let source = source(&format!("{name}.c"));
@@ -173,11 +189,8 @@ fn programs_of_clang() {
         if compile_by("clang", &["-latomic"], &source, &clang).is_none() {
             return eprintln!("SKIPPED: no clang with OpenMP");
         }
-        let theirs = run(&gcc, 2, &variables, false);
-        for ranks in [1, 2, 3, 8] {
-            let ours = run(&clang, ranks, &variables, true);
-            assert_eq!(text(&ours), text(&theirs), "{name} with {ranks} ranks");
-        }
+        let theirs = run(&gcc, 2, &VARIABLES, false);
+        always(&clang, &[1, 2, 3, 8], &text(&theirs));
     }
 }
 
@@ -303,10 +316,7 @@ fn random_surroundings() {
     compile_with(&["-shared", "-fPIC"], &source("late_library.c"), &library)
         .expect("our libraries can be compiled");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let seeds = std::env::var("MANYCORE_SCHEDULES")
-        .ok()
-        .and_then(|number| number.parse().ok());
-    for seed in 0..2 * seeds.unwrap_or(1_u64) {
+    for seed in 0..2 * number("MANYCORE_SCHEDULES").unwrap_or(1) {
         for ranks in [1, cores, cores + 1, 2 * cores + 5] {
             let seed = seed.to_string();
             let ours = run_with(&program, &[Path::new(&seed), &library], ranks, &[], true);
@@ -404,28 +414,37 @@ fn versions_of_symbols() {
     assert!(shown.contains("MANYCORE_VERSION"), "{shown}");
 }
 
+/// Constructs at random, one in the other and beside each other, by both compilers.
 #[test]
 fn random_mixtures() {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
     let folder = tempfile("random");
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let (first, count) = match number("MANYCORE_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, 2 * number("MANYCORE_SCHEDULES").unwrap_or(1)),
+        None => (0, 6 * number("MANYCORE_SCHEDULES").unwrap_or(1)),
     };
     for seed in first..first + count {
         let (source, program) = (folder.join("program.c"), folder.join("program"));
         std::fs::write(&source, random::program(seed)).expect("a folder of ours");
-        compile(&source, &program).expect("generated programs can be compiled");
-        for ranks in [1, 2, 3, 16] {
-            let output = run(&program, ranks, &[], true);
-            assert!(
-                output.status.success(),
-                "seed {seed} (set MANYCORE_SEED), {ranks} ranks: {}",
-                text(&output)
-            );
+        for compiler in ["gcc", "clang"] {
+            if compile_by(compiler, &["-latomic", "-lm"], &source, &program).is_none() {
+                assert_eq!(compiler, "clang", "generated programs can be compiled");
+                eprintln!("SKIPPED: no clang with OpenMP");
+                continue;
+            }
+            for ranks in [1, 2, 3, 16] {
+                for cancellation in ["true", "false"] {
+                    let variables = [("OMP_CANCELLATION", cancellation)];
+                    let output = run(&program, ranks, &variables, true);
+                    assert!(
+                        output.status.success(),
+                        "{compiler}, seed {seed} (set MANYCORE_SEED), {ranks} ranks, cancellation {cancellation}: {}",
+                        text(&output)
+                    );
+                }
+            }
         }
     }
 }
