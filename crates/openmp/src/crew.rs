@@ -4,7 +4,7 @@
 //! to let them in is one word. If a region has another size, they go back to the pool.
 
 use crate::bell::Bell;
-use crate::context::context;
+use crate::context::{Context, context};
 use crate::lock::Guarded;
 use crate::region;
 use crate::report::fatal;
@@ -28,6 +28,8 @@ struct Dock {
 
 /// Threads that wait, and ranks that do.
 static POOLS: [Guarded<Vec<Arc<Dock>>>; 2] = [Guarded::new(vec![]), Guarded::new(vec![])];
+/// Times that threads that wait were to end.
+static PAUSES: AtomicU32 = AtomicU32::new(0);
 /// Times that this process is a child of another that used this library.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
@@ -97,6 +99,7 @@ fn stack_size() -> Option<usize> {
 /// The life of a thread of the pool.
 fn serve(dock: &Arc<Dock>) {
     let context = context();
+    let born = PAUSES.load(SeqCst);
     if dock.is_carried {
         crate::carry::become_rank(context);
     }
@@ -104,12 +107,34 @@ fn serve(dock: &Arc<Dock>) {
         dock.bell
             .wait_until(context, &|| dock.assigned.load(SeqCst));
         dock.assigned.store(false, SeqCst);
-        if let Some((team, id)) = dock.team.with(Option::take) {
-            region::serve(context, &team, id);
-        }
+        let Some((team, id)) = dock.team.with(Option::take) else {
+            return;
+        };
+        region::serve(context, &team, id);
         // Threads that it led itself are for others now.
         context.hot.borrow_mut().clear();
-        POOLS[usize::from(dock.is_carried)].with(|pool| pool.push(Arc::clone(dock)));
+        // Looked at with the lock: `dismiss` counts first, and finds what is there then.
+        let waits = POOLS[usize::from(dock.is_carried)].with(|pool| {
+            let waits = dock.is_carried || PAUSES.load(SeqCst) == born;
+            if waits {
+                pool.push(Arc::clone(dock));
+            }
+            waits
+        });
+        if !waits {
+            return;
+        }
+    }
+}
+
+/// The threads that wait for regions end: those of the calling thread's own teams, and of the pool. Ranks wait
+/// on: a rank's kernel thread is parked for as long as the process lives.
+pub(crate) fn dismiss(context: &Context) {
+    PAUSES.fetch_add(1, SeqCst);
+    context.hot.borrow_mut().clear();
+    for dock in POOLS[usize::from(false)].with(std::mem::take) {
+        dock.assigned.store(true, SeqCst);
+        dock.bell.ring();
     }
 }
 

@@ -232,10 +232,10 @@ pub(crate) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     }
 }
 
-/// Runs `body` as a thread that is in no region.
-pub(crate) fn as_initial(context: &Context, body: impl FnOnce()) {
+/// Runs `body` as a thread that is in no region, whose task has these control variables.
+pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let team = Team::alone();
-    let task = Arc::new(Task::implicit(context.task().icv.get()));
+    let task = Arc::new(Task::implicit(icv));
     let league = context.league.replace((0, 1));
     context.push_seat();
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));

@@ -281,6 +281,25 @@ fn a_rank_leaves_a_core_that_is_taken_away() {
     assert_eq!(ours, "left\nexit status: 0");
 }
 
+/// Ranks that sleep and wait with a time limit do so to the end, whatever signals cut them.
+#[test]
+fn sleeping() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("sleeping").join("sleeping");
+    compile(&source("sleeping.c"), &program).expect("our programs can be compiled");
+    let kinds = 0..6;
+    let lines: String = kinds
+        .map(|kind| format!("{kind}: 0 early, 0 broken off\n"))
+        .collect();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for ranks in [1, cores, cores + 1, 3 * cores] {
+        let ours = text(&run(&program, ranks.min(64), &[], true));
+        assert_eq!(ours, format!("{lines}exit status: 0"), "{ranks} ranks");
+    }
+}
+
 /// What programs do beside OpenMP: fork, exit in a region, threads of their own that call in,
 /// signals, children.
 #[test]

@@ -129,13 +129,21 @@ pub(super) fn format(format: &str) -> String {
         };
         let value = field(context, name).unwrap_or_else(|| "undefined".into());
         to.push_str(&match (zeros, right) {
-            (true, _) => format!("{value:0>width$}"),
+            (true, _) => zeros_before(&value, width),
             (_, true) => format!("{value:>width$}"),
             _ => format!("{value:<width$}"),
         });
         rest = after;
     }
     to + rest
+}
+
+/// With zeros in front, behind the sign.
+fn zeros_before(value: &str, width: usize) -> String {
+    match value.strip_prefix('-') {
+        Some(digits) => format!("-{digits:0>width$}", width = width.saturating_sub(1)),
+        None => format!("{value:0>width$}"),
+    }
 }
 
 pub(super) fn show(text: &str) {
@@ -149,20 +157,20 @@ pub(crate) fn display(_context: &Context) {
 }
 
 super::export! {
-    fn omp_set_affinity_format(format: *const c_char) {
+    pub(super) fn omp_set_affinity_format(format: *const c_char) {
         // SAFETY: the program's string.
         set(unsafe { CStr::from_ptr(format) }.to_string_lossy().into());
     }
 
-    fn omp_get_affinity_format(buffer: *mut c_char, size: usize) -> usize {
+    pub(super) fn omp_get_affinity_format(buffer: *mut c_char, size: usize) -> usize {
         put(&get(), buffer, size)
     }
 
-    fn omp_display_affinity(format: *const c_char) {
+    pub(super) fn omp_display_affinity(format: *const c_char) {
         show(&text(format));
     }
 
-    fn omp_capture_affinity(buffer: *mut c_char, size: usize, wanted: *const c_char) -> usize {
+    pub(super) fn omp_capture_affinity(buffer: *mut c_char, size: usize, wanted: *const c_char) -> usize {
         put(&format(&text(wanted)), buffer, size)
     }
 }
@@ -178,6 +186,10 @@ mod tests {
             "0 of 1 at 0, 100%"
         );
         assert_eq!(format("[%4n|%.4n|%0.4n]"), "[0   |   0|0000]");
+        assert_eq!(
+            format("[%a|%4a|%.4a|%0.4{ancestor_tnum}]"),
+            "[-1|-1  |  -1|-001]"
+        );
         assert_eq!(format("%?"), "undefined");
         assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
     }

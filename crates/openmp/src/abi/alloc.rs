@@ -121,10 +121,22 @@ fn free(block: *mut c_void) {
     // SAFETY: a block that `allocate` gave out.
     unsafe {
         let head = block.cast::<Head>().sub(1).read();
-        if let Some(own) = made(head.allocator) {
-            own.used.fetch_sub(head.whole, Relaxed);
-        }
+        give_room(&head);
         libc::free(head.base);
+    }
+}
+
+/// The block's bytes are not in its allocator's pool any more.
+fn give_room(head: &Head) {
+    if let Some(own) = made(head.allocator) {
+        own.used.fetch_sub(head.whole, Relaxed);
+    }
+}
+
+/// The block's bytes are in the pool again, even if others have filled it since.
+fn take_room(head: &Head) {
+    if let Some(own) = made(head.allocator) {
+        own.used.fetch_add(head.whole, Relaxed);
     }
 }
 
@@ -204,16 +216,21 @@ export! {
         if block.is_null() {
             return allocate(1, bytes, allocator, false);
         }
+        // SAFETY: a block that `allocate` gave out.
+        let old = unsafe { block.cast::<Head>().sub(1).read() };
+        // The old block's room in its pool is to be had for the new one.
+        give_room(&old);
         let new = allocate(1, bytes, allocator, false);
-        if !new.is_null() {
-            // SAFETY: a block that `allocate` gave out, and one of `bytes`.
-            unsafe {
-                let before = (*block.cast::<Head>().sub(1)).bytes;
-                ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), before.min(bytes));
-            }
+        if bytes > 0 && new.is_null() {
+            take_room(&old);
+            return new;
         }
-        if bytes == 0 || !new.is_null() {
-            free(block);
+        // SAFETY: blocks of so many bytes; the old one is not used any more.
+        unsafe {
+            if !new.is_null() {
+                ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old.bytes.min(bytes));
+            }
+            libc::free(old.base);
         }
         new
     }

@@ -15,10 +15,19 @@ const INVALID: c_int = libc::EINVAL;
 /// The host's number, where there are no devices.
 const HOST: c_int = 0;
 
-fn check() {
-    if settings().target_mandatory {
+/// What programs say for the device of the current task, and for the host.
+const BY_DEFAULT: c_int = -1;
+const ANY_HOST: c_int = -2;
+
+/// A construct for a device is on the host, unless the user has forbidden that.
+fn check(device: c_int) {
+    let device = match device {
+        BY_DEFAULT => context().task().icv.get().default_device,
+        device => device,
+    };
+    if settings().target_mandatory && device != HOST && device != ANY_HOST {
         fatal(format_args!(
-            "a target region with OMP_TARGET_OFFLOAD=mandatory, and there is no device"
+            "device {device} with OMP_TARGET_OFFLOAD=mandatory, and there is none but the host, {HOST}"
         ));
     }
 }
@@ -52,11 +61,12 @@ unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     }
 }
 
-/// Runs a target region here, as a thread that is in no region.
-fn run(function: Outlined, data: *mut c_void, limit: u32) {
-    check();
+/// Runs a target region here, as a thread that is in no region and has the control variables that a
+/// device begins with.
+fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
+    check(device);
     let context = context();
-    crate::region::as_initial(context, || {
+    crate::region::as_initial(context, settings().icv, || {
         if limit > 0 {
             super::teams::change(context, |icv| icv.thread_limit = limit);
         }
@@ -102,7 +112,8 @@ unsafe fn copy_private(
         // SAFETY: arrays of the compiler's, as long as it said.
         unsafe {
             let kind = *kinds.add(index);
-            if kind & 0xff != FIRSTPRIVATE {
+            // An argument that is not there has no address.
+            if kind & 0xff != FIRSTPRIVATE || (*addresses.add(index)).is_null() {
                 continue;
             }
             let (size, align) = (*sizes.add(index), 1_usize << (kind >> 8));
@@ -119,14 +130,14 @@ unsafe fn copy_private(
 
 export! {
     fn GOMP_target(
-        _device: c_int, function: Outlined, _unused: *const c_void, _count: usize,
+        device: c_int, function: Outlined, _unused: *const c_void, _count: usize,
         addresses: *mut c_void, _sizes: *const usize, _kinds: *const u8,
     ) {
-        run(function, addresses, 0);
+        run(device, function, addresses, 0);
     }
 
     fn GOMP_target_ext(
-        _device: c_int, function: Outlined, count: usize, addresses: *mut *mut u8,
+        device: c_int, function: Outlined, count: usize, addresses: *mut *mut u8,
         sizes: *const usize, kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
         arguments: *const isize,
     ) {
@@ -134,46 +145,46 @@ export! {
         // SAFETY: as the compiler made them.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
         // SAFETY: the same.
-        run(function, addresses.cast(), unsafe { thread_limit(arguments) });
+        run(device, function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }
 
     fn GOMP_target_data(
-        _device: c_int, _unused: *const c_void, _count: usize, _addresses: *mut c_void,
+        device: c_int, _unused: *const c_void, _count: usize, _addresses: *mut c_void,
         _sizes: *const usize, _kinds: *const u8,
     ) {
-        check();
+        check(device);
     }
 
     fn GOMP_target_data_ext(
-        _device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
+        device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
         _kinds: *const u16,
     ) {
-        check();
+        check(device);
     }
 
     fn GOMP_target_end_data() {}
 
     fn GOMP_target_update(
-        _device: c_int, _unused: *const c_void, _count: usize, _addresses: *mut c_void,
+        device: c_int, _unused: *const c_void, _count: usize, _addresses: *mut c_void,
         _sizes: *const usize, _kinds: *const u8,
     ) {
-        check();
+        check(device);
     }
 
     fn GOMP_target_update_ext(
-        _device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
+        device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
         _kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
     ) {
-        check();
+        check(device);
         await_dependences(depend);
     }
 
     fn GOMP_target_enter_exit_data(
-        _device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
+        device: c_int, _count: usize, _addresses: *mut c_void, _sizes: *const usize,
         _kinds: *const u16, _flags: c_uint, depend: *mut *mut c_void,
     ) {
-        check();
+        check(device);
         await_dependences(depend);
     }
 

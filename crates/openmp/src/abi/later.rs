@@ -25,6 +25,7 @@ export! {
             copy: None,
             size: 0,
             align: 1,
+            bounds: None,
             deferred: true,
             is_final: false,
             priority: 0,

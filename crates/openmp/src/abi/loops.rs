@@ -36,15 +36,16 @@ pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     }
 }
 
-/// A schedule as a number, of `GOMP_loop_start` and its like. 0 is the runtime's.
+/// A schedule as a number, of `GOMP_loop_start` and its like. 0 is the runtime's, and so is 4, by
+/// which programs say that they ask for no order.
 pub(super) fn by_number(context: &Context, number: c_long, chunk: Chunk) -> (Deal, Chunk) {
     match number as u32 & !MONOTONIC {
-        0 => by_runtime(context),
+        0 | 4 => by_runtime(context),
         1 => (Deal::Static, chunk),
         2 => (Deal::Dynamic, chunk),
         3 => (Deal::Guided, chunk),
         _ => fatal(format_args!(
-            "a loop with schedule {number:#x}; expected 0 to 3, perhaps with 0x80000000"
+            "a loop with schedule {number:#x}; expected 0 to 4, perhaps with 0x80000000"
         )),
     }
 }

@@ -43,7 +43,7 @@ fn seconds(read: unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c
 }
 
 export! {
-    fn omp_set_num_threads(threads: c_int) {
+    pub(super) fn omp_set_num_threads(threads: c_int) {
         change(context(), |icv| icv.threads = threads.max(1) as u32);
     }
 
@@ -67,7 +67,7 @@ export! {
         c_int::from(context().team().region().active_level > 0)
     }
 
-    fn omp_set_dynamic(dynamic: c_int) {
+    pub(super) fn omp_set_dynamic(dynamic: c_int) {
         change(context(), |icv| icv.dynamic = dynamic != 0);
     }
 
@@ -75,7 +75,7 @@ export! {
         c_int::from(context().task().icv.get().dynamic)
     }
 
-    fn omp_set_nested(nested: c_int) {
+    pub(super) fn omp_set_nested(nested: c_int) {
         change(context(), |icv| {
             icv.max_active = if nested != 0 { MOST_LEVELS } else { icv.max_active.min(1) };
         });
@@ -87,7 +87,7 @@ export! {
         c_int::from(most > 1 && most > context.team().region().active_level)
     }
 
-    fn omp_set_max_active_levels(levels: c_int) {
+    pub(super) fn omp_set_max_active_levels(levels: c_int) {
         if let Ok(levels) = u32::try_from(levels) {
             change(context(), |icv| icv.max_active = levels.min(MOST_LEVELS));
         }
@@ -101,7 +101,7 @@ export! {
         int(MOST_LEVELS)
     }
 
-    fn omp_set_schedule(kind: c_uint, chunk: c_int) {
+    pub(super) fn omp_set_schedule(kind: c_uint, chunk: c_int) {
         let Some(it) = Kind::from_number(kind & !MONOTONIC) else {
             return;
         };
@@ -136,11 +136,11 @@ export! {
         int(context().team().region().active_level)
     }
 
-    fn omp_get_ancestor_thread_num(level: c_int) -> c_int {
+    pub(super) fn omp_get_ancestor_thread_num(level: c_int) -> c_int {
         ancestor(context(), level).map_or(-1, |(_, id)| int(id))
     }
 
-    fn omp_get_team_size(level: c_int) -> c_int {
+    pub(super) fn omp_get_team_size(level: c_int) -> c_int {
         ancestor(context(), level).map_or(-1, |(team, _)| int(team.size))
     }
 
@@ -259,13 +259,13 @@ export! {
     }
 }
 
-/// Gives back the threads that wait for the next region; 0 where that can be done.
+/// The threads that wait for the next region end; 0 where that can be done.
 fn pause() -> c_int {
     let context = context();
     if context.team().region().level > 0 {
         return -1;
     }
-    context.hot.borrow_mut().clear();
+    crate::crew::dismiss(context);
     0
 }
 

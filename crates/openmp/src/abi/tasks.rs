@@ -44,6 +44,7 @@ export! {
             copy,
             size: size as usize,
             align: align as usize,
+            bounds: None,
             deferred,
             is_final: flags & FINAL != 0,
             priority: priority(flags, wanted),
@@ -195,13 +196,10 @@ fn divide(flags: c_uint, count: u64, members: u64, trips: u64) -> Division {
 impl Taskloop {
     fn run(&self, context: &Context) {
         let grouped = self.flags & NOGROUP == 0;
-        let trips = self.space.trips;
-        if trips == 0 {
-            return;
-        }
         if grouped {
             task::begin_group(context, false);
             if self.flags & REDUCTION != 0 {
+                // Without an iteration as well: the program combines the parts behind the loop.
                 // SAFETY: behind the bounds the data has the compiler's description.
                 unsafe {
                     let data = *self.data.cast::<*mut usize>().add(2);
@@ -209,6 +207,20 @@ impl Taskloop {
                 }
             }
         }
+        if self.space.trips > 0 {
+            // SAFETY: as the compiler made it.
+            unsafe { self.make_tasks(context) };
+        }
+        if grouped {
+            task::end_group(context);
+        }
+    }
+
+    /// # Safety
+    ///
+    /// There are iterations, and the loop is as compiled programs make it.
+    unsafe fn make_tasks(&self, context: &Context) {
+        let trips = self.space.trips;
         let members = u64::from(context.team().size);
         let Division { tasks, each, more } = divide(self.flags, self.count, members, trips);
         let bounds = self.data.cast::<u64>();
@@ -216,7 +228,7 @@ impl Taskloop {
         for number in 0..tasks {
             let to = trips.min(from + each + u64::from(number < more));
             let (start, end) = self.space.values(from, to);
-            // SAFETY: the data begins with the bounds, which the copy takes over.
+            // SAFETY: the data begins with the bounds; a task that is not copied reads them there.
             unsafe {
                 bounds.write(start);
                 bounds.add(1).write(end);
@@ -228,6 +240,7 @@ impl Taskloop {
                         copy: self.copy,
                         size: self.size as usize,
                         align: self.align as usize,
+                        bounds: Some([start, end]),
                         deferred: self.flags & IF != 0,
                         is_final: self.flags & FINAL != 0,
                         priority: priority(self.flags, self.wanted),
@@ -237,9 +250,6 @@ impl Taskloop {
                 );
             }
             from = to;
-        }
-        if grouped {
-            task::end_group(context);
         }
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! * Its next instruction is in the program's own code ([`code`]): not in a library that
 //!   has locks, nor here. So the worker is not on its own stack either.
+//! * It is not at a system call that goes on in the handler ([`calls`]).
 //! * It has no lock of OpenMP's.
 //! * The signals are blocked that the thread had blocked before. In a handler of the program's
 //!   they are not.
@@ -35,7 +36,7 @@ use super::rank::Rank;
 use super::typical::Typical;
 use super::waits::Machine;
 use super::worker::Worker;
-use super::{code, division};
+use super::{calls, code, division};
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -81,6 +82,8 @@ pub(super) struct Alarm {
     tries: Cell<u32>,
     /// Somebody has rung, and the handler has not run since: the kernel thread waits for a core.
     rung: AtomicBool,
+    /// The handler goes on with a system call: the rank is blocked, and no ring would change that.
+    blocked: AtomicBool,
     /// The rank's registers when somebody rang, and the kernel thread's time, in ns.
     noted: Cell<Option<(Registers, i64)>>,
     /// The rank has left in the handler, so that the signal is blocked.
@@ -140,6 +143,7 @@ impl Alarm {
             end: Cell::new(0),
             tries: Cell::new(0),
             rung: AtomicBool::new(false),
+            blocked: AtomicBool::new(false),
             noted: Cell::new(None),
             in_handler: Cell::new(false),
             mask: Cell::new(0),
@@ -213,6 +217,10 @@ impl Alarm {
         let (Some(signal), thread) = (signal(), self.thread.get()) else {
             return;
         };
+        // Relaxed, as `rung` is: a ring too many is one that the handler finds later.
+        if self.blocked.load(Relaxed) {
+            return;
+        }
         // As the kernel has it: number, error, code, sender, value.
         #[repr(C)]
         struct Queued {
@@ -284,7 +292,7 @@ fn thread_time() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Nothing here may lock, allocate or wait.
+/// Nothing here may lock, allocate or wait, but for what the rank itself was waiting for.
 extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) {
     // SAFETY: the kernel's description of the signal, and the frame that it restores.
     let (info, frame) = unsafe { (&*info, &mut *frame.cast::<libc::ucontext_t>()) };
@@ -294,6 +302,18 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     }
     // SAFETY: the value that both senders give; workers live for ever.
     let worker = unsafe { &*info.si_value().sival_ptr.cast::<Worker>() };
+    let broken_off = calls::is_broken_off(frame);
+    look(worker, by_timer, broken_off, frame);
+    if broken_off {
+        // The rank has not left: the worker is its own.
+        worker.alarm.blocked.store(true, Relaxed);
+        calls::go_on(frame);
+        worker.alarm.blocked.store(false, Relaxed);
+    }
+}
+
+/// The worker's rank leaves, if it is to and can.
+fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut libc::ucontext_t) {
     let alarm = &worker.alarm;
     alarm.rung.store(false, Relaxed);
     // SAFETY: ranks live for ever.
@@ -314,7 +334,8 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
     let mask = (&raw mut frame.uc_sigmask).cast::<u64>();
     // SAFETY: the frame has the kernel's part of the mask, a word.
     let blocked = unsafe { mask.read() };
-    if !code::is_programs(registers.at) || rank.held.get() > 0 || blocked != alarm.mask.get() {
+    let is_elsewhere = broken_off || !code::is_programs(registers.at);
+    if is_elsewhere || rank.held.get() > 0 || blocked != alarm.mask.get() {
         alarm.put_off(now);
         return;
     }

@@ -44,6 +44,38 @@ impl Registers {
         Self { general, at }
     }
 
+    /// Whether a system call was left just now because of a signal, and is not to be begun again.
+    ///
+    /// # Safety
+    ///
+    /// The next instruction's address is one of code that was executed.
+    pub(super) unsafe fn is_broken_off(&self) -> bool {
+        const BROKEN_OFF: u64 = -(libc::EINTR as i64) as u64;
+        #[cfg(target_arch = "x86_64")]
+        let (result, call): (_, &[u8]) = (
+            self.general[libc::REG_RAX as usize],
+            &[0x0f, 0x05], // syscall
+        );
+        #[cfg(target_arch = "aarch64")]
+        let (result, call): (_, &[u8]) = (self.general[0], &[0x01, 0x00, 0x00, 0xd4]); // svc 0
+        #[cfg(target_arch = "riscv64")]
+        let (result, call): (_, &[u8]) = (self.general[9], &[0x73, 0x00, 0x00, 0x00]); // ecall
+        let before = (self.at as *const u8).wrapping_sub(call.len());
+        // SAFETY: by the caller's word: the call's own instruction, if there was one.
+        result == BROKEN_OFF && unsafe { std::slice::from_raw_parts(before, call.len()) } == call
+    }
+
+    /// A system call's result, for the code that the frame leads to.
+    pub(super) fn set_result(frame: &mut libc::ucontext_t, result: std::ffi::c_long) {
+        let saved = &mut frame.uc_mcontext;
+        #[cfg(target_arch = "x86_64")]
+        (saved.gregs[libc::REG_RAX as usize] = result);
+        #[cfg(target_arch = "aarch64")]
+        (saved.regs[0] = result.cast_unsigned());
+        #[cfg(target_arch = "riscv64")]
+        (saved.__gregs[10] = result.cast_unsigned());
+    }
+
     /// Whether a rank that had these and has those `now` has only waited meanwhile.
     pub(super) fn spin_until(&self, now: &Self) -> bool {
         self.general == now.general && self.at.abs_diff(now.at) < WAITING_LOOP

@@ -54,6 +54,7 @@
 
 mod alarm;
 mod balance;
+mod calls;
 #[cfg(test)]
 mod checked;
 mod code;

@@ -222,6 +222,9 @@ impl Block {
                     ptr::copy_nonoverlapping(order.data.cast::<u8>(), to.cast::<u8>(), order.size)
                 }
             }
+            if let Some(bounds) = order.bounds {
+                to.cast::<[u64; 2]>().write(bounds);
+            }
         }
     }
 }

@@ -229,6 +229,9 @@ pub(crate) struct Order {
     pub(crate) copy: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
     pub(crate) size: usize,
     pub(crate) align: usize,
+    /// What a task of a loop has as the first two words of its arguments: a copy function leaves
+    /// these alone.
+    pub(crate) bounds: Option<[u64; 2]>,
     pub(crate) deferred: bool,
     pub(crate) is_final: bool,
     pub(crate) priority: i32,

@@ -24,6 +24,9 @@ macro_rules! memory {
             }
 
             fn $aligned(bytes: usize, align: usize) -> *mut c_void {
+                if !align.is_power_of_two() {
+                    return std::ptr::null_mut();
+                }
                 omp_aligned_alloc(align.max(ALIGN), bytes, DEFAULT)
             }
 

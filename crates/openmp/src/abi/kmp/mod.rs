@@ -12,6 +12,7 @@ mod locks;
 mod loops;
 mod missing;
 mod reductions;
+mod standard;
 mod static_loops;
 mod sync;
 mod tasks;

@@ -30,6 +30,61 @@ struct Variable {
     _flags: u32,
 }
 
+/// The same as clang described it up to version 10: what begins a part has no variable to begin it from.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct OldVariable {
+    shared: usize,
+    bytes: usize,
+    begin: Option<unsafe extern "C" fn(*mut c_void)>,
+    end: Option<unsafe extern "C" fn(*mut c_void)>,
+    combine: unsafe extern "C" fn(*mut c_void, *mut c_void),
+    _flags: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Begin {
+    From(unsafe extern "C" fn(*mut c_void, *mut c_void)),
+    Alone(unsafe extern "C" fn(*mut c_void)),
+}
+
+/// What a reduction does with a variable.
+#[derive(Clone, Copy)]
+struct Reduced {
+    shared: usize,
+    original: *mut c_void,
+    bytes: usize,
+    begin: Option<Begin>,
+    end: Option<unsafe extern "C" fn(*mut c_void)>,
+    combine: unsafe extern "C" fn(*mut c_void, *mut c_void),
+}
+
+impl From<Variable> for Reduced {
+    fn from(it: Variable) -> Self {
+        Self {
+            shared: it.shared,
+            original: it.original,
+            bytes: it.bytes,
+            begin: it.begin.map(Begin::From),
+            end: it.end,
+            combine: it.combine,
+        }
+    }
+}
+
+impl From<OldVariable> for Reduced {
+    fn from(it: OldVariable) -> Self {
+        Self {
+            shared: it.shared,
+            original: it.shared as *mut c_void,
+            bytes: it.bytes,
+            begin: it.begin.map(Begin::Alone),
+            end: it.end,
+            combine: it.combine,
+        }
+    }
+}
+
 /// Words of libgomp's description.
 const COUNT: usize = 0;
 const BYTES: usize = 1;
@@ -43,7 +98,7 @@ const ALIGN: usize = 16;
 /// A description, and the variables.
 struct Owner {
     words: Vec<usize>,
-    variables: Vec<Variable>,
+    variables: Vec<Reduced>,
 }
 
 /// Describes `count` variables; `finish` takes the description back.
@@ -51,10 +106,11 @@ struct Owner {
 /// # Safety
 ///
 /// The array is as compiled programs make it.
-unsafe fn describe(count: c_int, first: *const Variable) -> *mut usize {
+unsafe fn describe<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut usize {
     let count = usize::try_from(count).unwrap_or(0);
     // SAFETY: by the caller's word.
-    let variables = unsafe { std::slice::from_raw_parts(first, count) }.to_vec();
+    let variables = unsafe { std::slice::from_raw_parts(first, count) };
+    let variables: Vec<Reduced> = variables.iter().map(|&it| it.into()).collect();
     let mut words = vec![0; FIRST + 3 * count];
     let mut bytes = 0_usize;
     for (at, variable) in variables.iter().enumerate() {
@@ -84,7 +140,7 @@ unsafe fn owner<'a>(words: *const usize) -> &'a Owner {
 unsafe fn each_part(
     words: *const usize,
     members: Range<u32>,
-    body: impl Fn(&Variable, *mut c_void),
+    body: impl Fn(&Reduced, *mut c_void),
 ) {
     // SAFETY: by the caller's word.
     let (owner, begin) = unsafe { (owner(words), *words.add(BEGIN)) };
@@ -101,10 +157,10 @@ unsafe fn each_part(
 unsafe fn begin(words: *const usize, members: Range<u32>) {
     // SAFETY: registered by the caller; the functions are the compiler's.
     unsafe {
-        each_part(words, members, |variable, part| {
-            if let Some(begin) = variable.begin {
-                begin(part, variable.original);
-            }
+        each_part(words, members, |variable, part| match variable.begin {
+            Some(Begin::From(begin)) => begin(part, variable.original),
+            Some(Begin::Alone(begin)) => begin(part),
+            None => {}
         });
     }
 }
@@ -143,33 +199,70 @@ pub(super) fn end_group(context: &Context) {
     }
 }
 
+/// The current group's tasks reduce these variables.
+///
+/// # Safety
+///
+/// The array is as compiled programs make it.
+unsafe fn reduce_in_group<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut c_void {
+    let context = context();
+    // SAFETY: by the caller's word.
+    unsafe {
+        let words = describe(count, first);
+        reduction::register_group(context, words, ptr::null());
+        begin(words, 0..context.team().size);
+        words.cast()
+    }
+}
+
+/// The tasks of a region or of a loop reduce these variables. Each member comes here.
+///
+/// # Safety
+///
+/// Of [`reduce_in_group`].
+unsafe fn reduce_in_share<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut c_void {
+    let context = context();
+    super::leave_open(context);
+    // SAFETY: by the caller's word.
+    let words = unsafe { describe(count, first) };
+    let extras = Extras {
+        reductions: words,
+        memory: ptr::null_mut(),
+    };
+    // The first member registers the parts of all.
+    begin_with(context, &extras, |_| ());
+    context.team().leave(context);
+    // A part is used by tasks that its member runs, which it does after this.
+    // SAFETY: registered.
+    unsafe { begin(words, context.id()..context.id() + 1) };
+    words.cast()
+}
+
 export! {
     fn __kmpc_taskred_init(_number: c_int, count: c_int, first: *const Variable) -> *mut c_void {
-        let context = context();
         // SAFETY: the compiler's array.
-        unsafe {
-            let words = describe(count, first);
-            reduction::register_group(context, words, ptr::null());
-            begin(words, 0..context.team().size);
-            words.cast()
-        }
+        unsafe { reduce_in_group(count, first) }
+    }
+
+    fn __kmpc_task_reduction_init(
+        _number: c_int, count: c_int, first: *const OldVariable,
+    ) -> *mut c_void {
+        // SAFETY: the compiler's array.
+        unsafe { reduce_in_group(count, first) }
     }
 
     fn __kmpc_taskred_modifier_init(
         _place: Place, _number: c_int, _is_loop: c_int, count: c_int, first: *const Variable,
     ) -> *mut c_void {
-        let context = context();
-        super::leave_open(context);
         // SAFETY: the compiler's array.
-        let words = unsafe { describe(count, first) };
-        let extras = Extras { reductions: words, memory: ptr::null_mut() };
-        // The first member registers the parts of all.
-        begin_with(context, &extras, |_| ());
-        context.team().leave(context);
-        // A part is used by tasks that its member runs, which it does after this.
-        // SAFETY: registered.
-        unsafe { begin(words, context.id()..context.id() + 1) };
-        words.cast()
+        unsafe { reduce_in_share(count, first) }
+    }
+
+    fn __kmpc_task_reduction_modifier_init(
+        _place: Place, _number: c_int, _is_loop: c_int, count: c_int, first: *const OldVariable,
+    ) -> *mut c_void {
+        // SAFETY: the compiler's array.
+        unsafe { reduce_in_share(count, first) }
     }
 
     fn __kmpc_task_reduction_modifier_fini(_place: Place, _number: c_int, _is_loop: c_int) {

@@ -72,6 +72,11 @@ fn layout(bytes: usize) -> Layout {
     layout.unwrap_or_else(|| fatal(format_args!("a task of {bytes} bytes; expected fewer")))
 }
 
+/// What a task of no work does: one that only waits for others, and others for it.
+unsafe extern "C" fn nothing(_number: c_int, _task: *mut Task) -> c_int {
+    0
+}
+
 /// Memory for a task.
 fn allocate(head: Head, entry: Entry) -> *mut Task {
     let layout = layout(head.bytes);
@@ -176,6 +181,7 @@ unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Or
         copy: None,
         size: 0,
         align: 1,
+        bounds: None,
         deferred,
         is_final: flags & FINAL != 0,
         priority: if is_urgent {
@@ -324,7 +330,7 @@ impl Loop {
 
 export! {
     fn __kmpc_omp_task_alloc(
-        _place: Place, _number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Entry,
+        _place: Place, _number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Option<Entry>,
     ) -> *mut Task {
         let shareds = bytes.max(size_of::<Task>()).next_multiple_of(16);
         let head = Head {
@@ -335,11 +341,11 @@ export! {
             again: false,
             event: ptr::null_mut(),
         };
-        allocate(head, entry)
+        allocate(head, entry.unwrap_or(nothing))
     }
 
     fn __kmpc_omp_target_task_alloc(
-        place: Place, number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Entry,
+        place: Place, number: c_int, flags: c_int, bytes: usize, shared: usize, entry: Option<Entry>,
         _device: i64,
     ) -> *mut Task {
         __kmpc_omp_task_alloc(place, number, flags, bytes, shared, entry)

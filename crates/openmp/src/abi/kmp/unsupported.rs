@@ -8,8 +8,6 @@ unsupported! {
     __kmpc_invoke_task_func
     __kmpc_proxy_task_completed
     __kmpc_proxy_task_completed_ooo
-    __kmpc_task_reduction_init
-    __kmpc_task_reduction_modifier_init
     __kmpc_threadprivate_register_vec
     kmp_create_affinity_mask
     kmp_create_affinity_mask_
@@ -75,17 +73,6 @@ unsupported! {
     omp_get_interop_type_desc_
     omp_get_num_interop_properties
     omp_get_num_interop_properties_
-    ompc_capture_affinity
-    ompc_display_affinity
-    ompc_get_affinity_format
-    ompc_get_ancestor_thread_num
-    ompc_get_team_size
-    ompc_set_affinity_format
-    ompc_set_dynamic
-    ompc_set_max_active_levels
-    ompc_set_nested
-    ompc_set_num_threads
-    ompc_set_schedule
 }
 
 // Atomic changes of complex numbers and of long doubles.
