@@ -73,6 +73,8 @@ pub(crate) struct Context {
     pub(crate) hot: RefCell<Vec<Hot>>,
     /// Implicit tasks by the same depth, used again.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
+    /// Threads that regions around a target region have, whose limit does not count them.
+    pub(crate) outside: Cell<u32>,
     /// Number and count in a league of teams.
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is while it is carried.
@@ -117,6 +119,7 @@ impl Context {
             outer: RefCell::new(vec![]),
             hot: RefCell::new(vec![]),
             implicit: RefCell::new(vec![]),
+            outside: Cell::new(0),
             league: Cell::new((0, 1)),
             carried: Cell::new(None),
             site: Cell::new(0),

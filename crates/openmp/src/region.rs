@@ -38,7 +38,8 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     let mut most = icv.thread_limit;
     if most != u32::MAX {
         // What other regions have is not to be had.
-        most = most.saturating_sub(spin::busy() as u32 - 1).max(1);
+        let others = (spin::busy() as u32 - 1).saturating_sub(context.outside.get());
+        most = most.saturating_sub(others).max(1);
     }
     if icv.dynamic {
         let cores = crate::environment::cores() as u32;
@@ -237,6 +238,7 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let team = Team::alone();
     let task = Arc::new(Task::implicit(icv));
     let league = context.league.replace((0, 1));
+    let outside = context.outside.replace(spin::busy() as u32 - 1);
     context.push_seat();
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
     body();
@@ -245,5 +247,6 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     }
     team.tasks.forget_edges(&task);
     context.pop_seat();
+    context.outside.set(outside);
     context.league.set(league);
 }

@@ -230,7 +230,10 @@ export! {
     fn omp_capture_affinity_(
         buffer: *mut c_char, text: *const c_char, size: usize, length: usize,
     ) -> c_int {
-        let text = super::affinity::format(&super::affinity::padded(text, length));
-        super::affinity::put_padded(&text, buffer, size)
+        let format = match super::affinity::padded(text, length) {
+            none if none.is_empty() => super::affinity::get(),
+            format => format,
+        };
+        super::affinity::put_padded(&super::affinity::format(&format), buffer, size)
     }
 }

@@ -58,6 +58,9 @@ pub(crate) struct Task {
     depth: u32,
     pub(crate) is_final: bool,
     detached: bool,
+    /// Whether its arguments were made by the program's constructors: its function, which destroys them,
+    /// is to be run even where tasks are dropped.
+    constructed: bool,
     /// Whether it has dependences, so that siblings may find it by an address.
     pub(crate) listed: Cell<bool>,
     /// Whether children were found by address; its thread's.
@@ -94,6 +97,7 @@ impl Task {
             priority: 0,
             is_final: false,
             detached: false,
+            constructed: false,
             depth: 0,
             parent: ptr::null(),
             team: ptr::null(),
@@ -254,6 +258,7 @@ impl Order {
             depth: current.depth + 1,
             is_final: self.is_final || current.is_final,
             detached: !self.event.is_null(),
+            constructed: self.copy.is_some(),
             parent: current,
             team: context.team(),
             home,
@@ -426,7 +431,7 @@ pub(crate) fn run(context: &Context, task: NonNull<Task>) {
     let team = context.team();
     // SAFETY: it keeps its own reference until it ends.
     let this = unsafe { task.as_ref() };
-    if !is_discarded(team, this) {
+    if this.constructed || !is_discarded(team, this) {
         execute(context, this, this.arguments.pointer());
         // AcqRel: who comes second ends it, after all that the other did.
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {

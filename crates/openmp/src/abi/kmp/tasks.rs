@@ -214,18 +214,26 @@ impl Depend {
         const SET_OBJECT: usize = 5;
         // `omp_all_memory`, which has no address.
         const ALL: u8 = 0x80;
-        let of = |kind: fn(u8) -> bool| {
-            let found = all.iter().filter(move |it| kind(it.flags));
-            let address = |it: &Self| if it.flags & ALL != 0 { 0 } else { it.address };
+        let is_out = |flags: u8| flags == 3 || flags == 2;
+        let is_all =
+            |it: &Self| it.flags & ALL != 0 || (it.address == usize::MAX && is_out(it.flags));
+        // An address of 0 is no dependence, but stands for all memory in libgomp's form.
+        let all: Vec<_> = all
+            .iter()
+            .filter(|it| is_all(it) || it.address != 0)
+            .collect();
+        let of = |kind: &dyn Fn(&Self) -> bool| {
+            let found = all.iter().copied().filter(move |it| kind(it));
+            let address = |it: &Self| if is_all(it) { 0 } else { it.address };
             found.map(address).collect::<Vec<_>>()
         };
         let kinds = [
-            of(|flags| flags == 3 || flags == 2 || flags & ALL != 0),
-            of(|flags| flags == MUTEX),
-            of(|flags| flags == IN),
+            of(&|it| is_out(it.flags) || is_all(it)),
+            of(&|it| it.flags == MUTEX),
+            of(&|it| it.flags == IN),
         ];
         objects.extend(
-            of(|flags| flags == SET)
+            of(&|it| it.flags == SET)
                 .iter()
                 .map(|&address| [address, SET_OBJECT]),
         );
