@@ -114,7 +114,7 @@ def run(test, program, preload, limit, ranks):
 
 
 def check(test, options, work):
-    """Whether it is compiled, passes with the compiler's library, and what is wrong with ours."""
+    """Whether it is compiled, and what is wrong with the compiler's library and with ours."""
     folder = tempfile.mkdtemp(dir=work)
     program = os.path.join(folder, "program")
     if options.suite == "gcc":
@@ -131,16 +131,14 @@ def check(test, options, work):
     try:
         built = subprocess.run(command, capture_output=True, timeout=options.limit)
     except subprocess.TimeoutExpired:
-        return test, False, None, []
+        return test, False, [], []
     if built.returncode != 0 or not os.path.exists(program):
-        return test, False, None, []
-    theirs = run(test, program, None, options.limit, options.ranks[0])
-    ours = []
-    for ranks in options.ranks:
-        wrong = run(test, program, options.library, options.limit, ranks)
-        if wrong:
-            ours.append(f"{ranks} ranks: {wrong}")
-    return test, True, theirs, ours
+        return test, False, [], []
+    both = []
+    for library in (None, options.library):
+        runs = [(ranks, run(test, program, library, options.limit, ranks)) for ranks in options.ranks]
+        both.append([f"{ranks} ranks: {wrong}" for ranks, wrong in runs if wrong])
+    return test, True, *both
 
 
 def main():
@@ -180,9 +178,9 @@ def main():
             total[2] += built
             if not built:
                 continue
-            total[3] += theirs is None
+            total[3] += not theirs
             total[4] += not ours
-            if ours and theirs is None:
+            if ours and not theirs:
                 bad += 1
                 print(f"suites: fails with ours only: {test.name(options.folder)}: {ours[0]}", file=sys.stderr, flush=True)
     print(f"{'folder':<24} {'tests':>6} {'run':>6} {'built':>6} {'theirs':>6} {'ours':>6}")

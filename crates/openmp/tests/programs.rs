@@ -169,6 +169,29 @@ fn tasks() {
     same("tasks", &[1, 2, 3, 8]);
 }
 
+/// Seldom used parts of the interface. The allotment of threads is the program's.
+#[test]
+fn surfaces() {
+    same("surfaces", &[2]);
+}
+
+/// What C++ constructs and destroys, by both compilers.
+#[test]
+fn objects() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("objects").join("objects");
+    for compiler in ["g++", "clang++"] {
+        if compile_by(compiler, &["-latomic"], &source("objects.cpp"), &program).is_none() {
+            eprintln!("SKIPPED: no {compiler} with OpenMP");
+            continue;
+        }
+        let expected = "wrong 0 living 0 sum 7239 product 1\nexit status: 0";
+        always(&program, &[1, 2, 3, 8], expected);
+    }
+}
+
 #[test]
 fn cancellation() {
     same("cancel", &[1, 2, 4]);

@@ -280,8 +280,107 @@ static void distribute(void)
     count_hits("dynamic", 10, 700, 1, calls > 0);
 }
 
+struct task {
+    void *shareds;
+    int (*entry)(int, struct task *);
+    int part;
+    void *destructors;
+    int64_t priority;
+    int number;
+};
+struct dependence {
+    size_t address, bytes;
+    unsigned char flags;
+};
+extern struct task *__kmpc_omp_task_alloc(Place, int, int, size_t, size_t, int (*)(int, struct task *));
+extern int __kmpc_omp_task_with_deps(Place, int, struct task *, int, struct dependence *, int, void *);
+
+static int order[64], ordered, beside;
+
+static int note(int number, struct task *task)
+{
+    order[__atomic_fetch_add(&ordered, 1, __ATOMIC_SEQ_CST)] = task->number;
+    return 0;
+}
+
+// A task that is alone: no other may be under way.
+static int alone(int number, struct task *task)
+{
+    if (__atomic_fetch_add(&beside, 1, __ATOMIC_SEQ_CST))
+        order[0] = -1;
+    for (volatile int i = 0; i < 20000; i++)
+        ;
+    __atomic_fetch_sub(&beside, 1, __ATOMIC_SEQ_CST);
+    return note(number, task);
+}
+
+static void make(int (*entry)(int, struct task *), int what, int count, struct dependence *on)
+{
+    int number = __kmpc_global_thread_num(0);
+    struct task *task = __kmpc_omp_task_alloc(0, number, 1, sizeof *task, 0, entry);
+    task->number = what;
+    __kmpc_omp_task_with_deps(0, number, task, count, on, 0, 0);
+}
+
+// All memory by a flag and by an address, and tasks of no work.
+static void all_memory(void)
+{
+    long a = 0, b = 0, c = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int round = 0; round < 9; round++) {
+        struct dependence both[] = {{(size_t)&a, 8, 1}, {(size_t)&b, 8, 3}}, flag = {0, 0, 0x80},
+                          address = {(size_t)-1, 0, 3}, third = {(size_t)&c, 8, 3};
+        make(alone, 1, 2, both);
+        make(alone, 2, 1, &flag);
+        make(alone, 3, 1, &address);
+        make(0, 0, 1, &third);
+        make(alone, 4, 1, &third);
+        make(alone, 5, 1, &address);
+    }
+    int wrong = ordered != 45;
+    for (int i = 0; i < 45; i++)
+        wrong += order[i] != i % 5 + 1;
+    printf("all memory %d\n", wrong);
+}
+
+struct reduced {
+    void *variable;
+    size_t bytes;
+    void (*begin)(void *), (*end)(void *), (*combine)(void *, void *);
+    unsigned flags;
+};
+extern void *__kmpc_task_reduction_init(int, int, struct reduced *);
+extern void *__kmpc_task_reduction_get_th_data(int, void *, void *);
+extern void __kmpc_taskgroup(Place, int), __kmpc_end_taskgroup(Place, int);
+
+static void zero(void *part) { *(long *)part = 0; }
+static void sum_up(void *to, void *from) { *(long *)to += *(long *)from; }
+
+// Reductions as older compilers describe them.
+static void reductions(void)
+{
+    long total = 7;
+#pragma omp parallel
+#pragma omp single
+    {
+        int number = __kmpc_global_thread_num(0);
+        __kmpc_taskgroup(0, number);
+        struct reduced what = {&total, sizeof total, zero, 0, sum_up, 0};
+        void *group = __kmpc_task_reduction_init(number, 1, &what);
+        for (int i = 0; i < 100; i++) {
+#pragma omp task firstprivate(group) shared(total)
+            *(long *)__kmpc_task_reduction_get_th_data(__kmpc_global_thread_num(0), group, &total) += i;
+        }
+        __kmpc_end_taskgroup(0, number);
+    }
+    printf("reductions %ld\n", total);
+}
+
 int main(void)
 {
+    all_memory();
+    reductions();
     atomics();
     locks();
     others();

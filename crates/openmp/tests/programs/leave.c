@@ -1,4 +1,4 @@
-// The last of three ranks takes away all cores but one while it computes, for some 100 ms. Writes whether it ended
+// The last of three ranks takes away all cores but one and computes for half a second more. Writes whether it ended
 // where it was, on the kernel thread that has no core any more, in all of the rounds, or left it in one.
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static cpu_set_t all;
@@ -25,6 +26,13 @@ static void confine(int cores)
     closedir(folder);
 }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
 static void compute(void)
 {
     for (volatile int i = 0; i < 10000; i++)
@@ -34,22 +42,23 @@ static void compute(void)
 // Returns whether the last rank lost its core; `*left` says whether it then went elsewhere.
 static int region(int confines, int *left)
 {
-    pid_t main_thread = gettid();
-    int lost = 0;
+    pid_t main_thread = gettid(), thread = 0;
 #pragma omp parallel num_threads(3)
     {
         int is_last = omp_get_thread_num() == 2;
         for (int step = 0; step < 5000; step++) {
             compute();
             if (confines && is_last && step == 1000 && syscall(SYS_gettid) != main_thread) {
-                lost = 1;
+                thread = syscall(SYS_gettid);
                 confine(1);
+                for (double began = now(); now() - began < 0.5;)
+                    compute();
             }
         }
         if (is_last)
-            *left = syscall(SYS_gettid) == main_thread;
+            *left = syscall(SYS_gettid) != thread;
     }
-    return lost;
+    return thread != 0;
 }
 
 int main(void)

@@ -29,7 +29,12 @@ pub(super) fn construct(random: &mut Random) -> Construct {
         3 => Construct::alone(
             format!(
                 "P(omp for schedule({}) reduction(task, +: red)) for (long i = 0; i < {n}; i++) {{ red += 1; P(omp task in_reduction(+: red) firstprivate(i)) red += i; }} {give}",
-                schedule.replace("monotonic: ", "")
+                random.one_of(&[
+                    "nonmonotonic: runtime",
+                    "nonmonotonic: dynamic",
+                    "static",
+                    "guided, 2"
+                ])
             ),
             sum_below(n) + n,
         ),
@@ -60,8 +65,10 @@ pub(super) fn construct(random: &mut Random) -> Construct {
         ),
         8 => Construct::new(
             format!(
-                "P(omp single) {{ long r = 0; P(omp taskloop reduction(+: r) grainsize({})) for (int k = 0; k < {n}; k++) r += k; ADD r; }}",
-                1 + random.below(7)
+                "P(omp single) {{ long r = 0; P(omp taskloop reduction(+: r) grainsize({})) for (int k = 0; k < {n}; k++) r += k; P(omp taskloop reduction(+: r)) for (int k = {n}; k < {}; k++) r += 1000; ADD r; }}",
+                1 + random.below(7),
+                // Without an iteration.
+                random.below(n + 1)
             ),
             sum_below(n),
         ),

@@ -1,5 +1,6 @@
 //! Tasks. The program fills in the memory that it is given for one, and hands it back to be run.
 
+use super::super::tasks::Division;
 use super::{Place, export};
 use crate::context::{Context, context};
 use crate::environment::settings;
@@ -267,7 +268,7 @@ impl Depend {
     }
 }
 
-/// A loop whose iterations are divided among tasks, which are made after a first one.
+/// A loop whose iterations are divided among tasks, each a copy of a first one.
 struct Loop {
     first: *mut Task,
     lower: *mut u64,
@@ -281,7 +282,7 @@ impl Loop {
     /// # Safety
     ///
     /// The loop is as compiled programs make it.
-    unsafe fn run(&self, context: &Context, divide: impl Fn(u64) -> super::super::tasks::Division) {
+    unsafe fn run(&self, context: &Context, divide: impl Fn(u64) -> Division) {
         let Self {
             first,
             lower,
@@ -298,28 +299,25 @@ impl Loop {
             _ => 0,
         };
         let trips = u64::try_from(trips).unwrap_or(u64::MAX);
-        if trips == 0 {
-            // SAFETY: nobody else has it.
-            return unsafe { finish(first) };
-        }
-        let parts = divide(trips);
+        let parts = match trips {
+            0 => Division {
+                tasks: 0,
+                each: 0,
+                more: 0,
+            },
+            _ => divide(trips),
+        };
         let value = |trip: u64| (from as u64).wrapping_add(trip.wrapping_mul(step as u64));
         let mut begin = 0;
         for number in 0..parts.tasks {
             let end = trips.min(begin + parts.each + u64::from(number < parts.more));
-            // The first one is the last to be made: the others are copies of it.
             let is_last = number + 1 == parts.tasks;
             // SAFETY: a copy has the same size; the bounds are at the same places in it.
             unsafe {
-                let task = if is_last {
-                    first
-                } else {
-                    let copy = allocate(head, (*first).entry);
-                    let shareds = (*copy).shareds;
-                    ptr::copy_nonoverlapping(first.cast::<u8>(), copy.cast(), head.bytes);
-                    (*copy).shareds = shareds;
-                    copy
-                };
+                let task = allocate(head, (*first).entry);
+                let shareds = (*task).shareds;
+                ptr::copy_nonoverlapping(first.cast::<u8>(), task.cast(), head.bytes);
+                (*task).shareds = shareds;
                 let at = |bound: *mut u64| {
                     task.byte_offset(bound.byte_offset_from(first))
                         .cast::<u64>()
@@ -333,6 +331,8 @@ impl Loop {
             }
             begin = end;
         }
+        // SAFETY: it was copied, and is not run itself.
+        unsafe { finish(first) };
     }
 }
 
