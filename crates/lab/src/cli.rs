@@ -382,8 +382,13 @@ fn expected(error: &clap::Error, what: &str) -> Option<String> {
     if NO_NUMBER.iter().any(|text| what.contains(text)) {
         return Some("a whole number".to_owned());
     }
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            return Some("flags that --help lists, and values of theirs".to_owned());
+        }
+        ErrorKind::ArgumentConflict => return Some("one of the two".to_owned()),
+        ErrorKind::InvalidSubcommand => {}
+        _ => return None,
     }
     let is_model = |command: &clap::Command| command.get_name() == "model";
     let all = Cli::command();

@@ -39,7 +39,21 @@ fn usage_errors_are_one_line() {
             &["nonsense", "expected one of machine, run, study"],
         ),
         (&["study"], &["<NAME>"]),
-        (&["study", "block-size", "--fast"], &["--fast"]),
+        (
+            &["study", "block-size", "--fast"],
+            &["--fast", "expected flags that --help lists"],
+        ),
+        (
+            &["report", "--seed", "-1"],
+            &[
+                "'-1'",
+                "expected flags that --help lists, and values of theirs",
+            ],
+        ),
+        (
+            &["report", "--quick", "--full"],
+            &["'--quick'", "'--full'", "expected one of the two"],
+        ),
         (
             &[
                 "study",
