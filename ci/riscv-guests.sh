@@ -148,7 +148,7 @@ packing() {
             -p manycore-openmp --target riscv64gc-unknown-linux-gnu
         library=$target/riscv64gc-unknown-linux-gnu/release/libmanycore_gomp.so
     fi
-    [ -z "$CSV" ] || echo machine,program,class,threads,cores,mode,time,unit,hash >"$CSV"
+    [ -z "$CSV" ] || echo world,machine,program,class,threads,cores,mode,time,unit,hash >"$CSV"
     row guest cores way cycles 'over tr' hash
     row --- --- --- --- --- ---
     for name in $list; do
@@ -187,7 +187,7 @@ packing() {
 
 # A line of the table as a file; a wrong result has no time. Threads are those of the poster.
 measured() { # guest cores way cycles hash
-    [ -z "$CSV" ] || echo "e5-2640x2,$1,${CLASS:-S},16,$2,$3,$4,cycles,$5" >>"$CSV"
+    [ -z "$CSV" ] || echo "simulated,e5-2640x2,$1,${CLASS:-S},16,$2,$3,$4,cycles,$5" >>"$CSV"
 }
 
 row() {

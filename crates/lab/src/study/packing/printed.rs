@@ -9,7 +9,8 @@ use crate::report::figure::Figure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the table must have. A column `class` may tell programs of one name apart.
+/// What the table must have. A column `class` may tell programs of one name apart, and a column
+/// `world` say what kind of machine it is.
 const COLUMNS: [&str; 7] = [
     "machine", "program", "threads", "cores", "mode", "time", "unit",
 ];
@@ -66,13 +67,16 @@ pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
                 ", line {line}: the unit `{found}`; expected `{first}`, as in the rows before"
             )));
         }
-        let machine = row.text("machine");
+        let machine = match row.text("world") {
+            "simulated" => format!("simulated: {}", row.text("machine")),
+            _ => row.text("machine").to_owned(),
+        };
         let at = all
             .iter()
             .position(|one| one.machine == machine && one.threads == threads);
         let at = at.unwrap_or_else(|| {
             all.push(Times {
-                machine: machine.to_owned(),
+                machine,
                 threads,
                 ..Times::default()
             });

@@ -50,15 +50,9 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
                 format!("{threads} threads: on no number of cores is a time of each program known")
             }
             Some((cores, said)) => {
-                let fewer = match cores {
-                    1 => "a single one".to_owned(),
-                    _ => format!("{cores} threads"),
-                };
-                let cores = match cores {
-                    1 => "1 core".to_owned(),
-                    _ => format!("{cores} cores"),
-                };
-                format!("On {cores} {threads} threads take, compared with {fewer}: {said}")
+                let (on, fewer) = (number(cores, "core"), number(cores, "thread"));
+                let threads = number(threads, "thread");
+                format!("On {on} {threads} take, compared with {fewer}: {said}")
             }
         }
     }
@@ -92,6 +86,11 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
             },
         }
     }
+}
+
+/// So many things, in a sentence.
+pub(super) fn number(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A way to run `threads` threads, and its ratio on each number of cores, where it is known.

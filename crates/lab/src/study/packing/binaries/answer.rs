@@ -1,7 +1,7 @@
 //! What was found: ratios to thread reduction, and whether results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
-use super::super::reduction::Reduction;
+use super::super::reduction::{Reduction, number};
 use super::BinariesConfig;
 use super::case::{BinaryCase, Verdict};
 use super::way::Way;
@@ -162,9 +162,12 @@ impl<'a> BinariesResults<'a> {
             let reduction = self.reduction(threads);
             for &cores in &reduction.cores {
                 if let Some(said) = reduction.said(cores) {
-                    findings.push(format!(
-                        "{threads} threads on {cores} cores, compared with {cores} threads: {said}."
-                    ));
+                    let [given, on, fewer] = [
+                        number(threads, "thread"),
+                        number(cores, "core"),
+                        number(cores, "thread"),
+                    ];
+                    findings.push(format!("{given} on {on}, compared with {fewer}: {said}."));
                 }
             }
         }
