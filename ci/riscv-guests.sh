@@ -14,7 +14,8 @@
 #   ci/riscv-guests.sh barriers FOLDER [CORES]   the loop of barriers and streamcluster of chapter 6
 #                        of the ATAC thesis, on atac-64: a table for each
 #   ci/riscv-guests.sh packing FOLDER [CORES] [GUESTS]   the packing poster's figure 1 on
-#                        e5-2640x2: 16 threads on fewer cores, OpenMP guests, tables
+#                        e5-2640x2: 16 threads on fewer cores, OpenMP guests, a table; with
+#                        CSV=DIR/NAME.csv also as a file, and as a figure beside it, NAME.svg
 #
 # Lists are words in one argument. MANYCORE names another command than the one that is built, LIBRARY
 # another libmanycore_gomp.so for riscv64, WORK a folder that keeps what is built. Needs Debian's
@@ -40,6 +41,7 @@ if [ -z "$work" ]; then
 fi
 mkdir -p "$work"
 out=$work/run-$what
+CSV=${CSV:-}
 wrong=0
 # shellcheck source=ci/npb.sh
 . ci/npb.sh
@@ -146,6 +148,7 @@ packing() {
             -p manycore-openmp --target riscv64gc-unknown-linux-gnu
         library=$target/riscv64gc-unknown-linux-gnu/release/libmanycore_gomp.so
     fi
+    [ -z "$CSV" ] || echo world,machine,program,class,threads,cores,mode,time,unit,hash >"$CSV"
     row guest cores way cycles 'over tr' hash
     row --- --- --- --- --- ---
     for name in $list; do
@@ -162,17 +165,29 @@ packing() {
                 esac
                 if on_chip "$name" "$threads" --on e5-2640x2 --cpus "$cores" "${environment[@]}"; then
                     answer "$name" >"$out.found"
-                    is_right "$name" "$threads" || complain "$name, $way, $cores cores: wrong"
+                    local time=$region
+                    is_right "$name" "$threads" || {
+                        complain "$name, $way, $cores cores: wrong"
+                        time=
+                    }
+                    measured "$name" "$cores" $way "$time" "$hash"
                     base=${base:-$region}
                     row "$name" "$cores" $way "$region" \
                         "$(awk "BEGIN { printf \"%.3f\", $region / $base }")" "$hash"
                 else
                     complain "$name, $way, $cores cores: status $status"
+                    measured "$name" "$cores" $way "" ""
                 fi
             done
         done
     done
+    [ -z "$CSV" ] || "$manycore" figure "$CSV" --out "$(dirname "$CSV")"
     finish
+}
+
+# A line of the table as a file; a wrong result has no time. Threads are those of the poster.
+measured() { # guest cores way cycles hash
+    [ -z "$CSV" ] || echo "simulated,e5-2640x2,$1,${CLASS:-S},16,$2,$3,$4,cycles,$5" >>"$CSV"
 }
 
 row() {

@@ -28,7 +28,8 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Make one table of the journals that the shards of a sweep left
     Merge(MergeArgs),
-    /// Draw a figure of a study again, in another form, from its SVG file
+    /// Draw a figure of a study again, in another form, from its SVG file; or one of packed programs
+    /// from a table of their times
     Figure(FigureArgs),
     /// Models that pick a block size: fit them, ask them, judge them
     #[command(subcommand, arg_required_else_help = false)]
@@ -238,8 +239,10 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FigureArgs {
-    /// Figures that a study or a report wrote
-    #[arg(required = true, value_name = "FILE.svg")]
+    /// Figures that a study or a report wrote; or tables of packed programs with the columns machine,
+    /// program, threads, cores, mode, time and unit, as `study packing --set programs=openmp` and
+    /// ci/riscv-guests.sh write them
+    #[arg(required = true, value_name = "FILE.svg|FILE.csv")]
     pub(crate) files: Vec<PathBuf>,
     #[arg(long, value_name = "KEY=VALUE", help = FigureForm::HELP)]
     pub(crate) figure: Vec<String>,
@@ -382,8 +385,13 @@ fn expected(error: &clap::Error, what: &str) -> Option<String> {
     if NO_NUMBER.iter().any(|text| what.contains(text)) {
         return Some("a whole number".to_owned());
     }
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            return Some("flags that --help lists, and values of theirs".to_owned());
+        }
+        ErrorKind::ArgumentConflict => return Some("one of the two".to_owned()),
+        ErrorKind::InvalidSubcommand => {}
+        _ => return None,
     }
     let is_model = |command: &clap::Command| command.get_name() == "model";
     let all = Cli::command();

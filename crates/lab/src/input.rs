@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// Bytes of a file that is read at once: a hundred times the document's largest
-/// table.
+/// table, ten times the largest figure.
 const LARGEST: u64 = 4 << 20;
 
 /// The text of a file; never more of it than [`LARGEST`], so that a device or

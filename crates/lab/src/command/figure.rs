@@ -1,34 +1,57 @@
-//! `manycore figure`: a figure again, in another form.
+//! `manycore figure`: a figure again, in another form; or one of times in a table.
 
 use super::print;
 use crate::cli::FigureArgs;
 use crate::failure::bad_input;
+use crate::input;
 use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
-use std::fs;
+use crate::study::packing::printed;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// What a file may be.
+const EXPECTED: &str = "expected an SVG file that a study wrote, or a CSV file of packed programs";
 
 pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
     let form = FigureForm::parse(&args.figure)?;
     let mut figures = Vec::new();
     for path in &args.files {
-        let stem = path.file_stem().unwrap_or_default();
-        figures.push((stem.to_string_lossy().into_owned(), read(path)?));
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if path.extension().is_some_and(|ending| ending == "csv") {
+            for figure in printed::figures(path)? {
+                let part = match &*figure.part {
+                    "" => String::new(),
+                    part => format!(".{part}"),
+                };
+                figures.push((format!("{stem}{part}"), figure));
+            }
+        } else {
+            figures.push((stem.into_owned(), read(path)?));
+        }
     }
-    let out = OutFolder::prepare(&args.out)?;
+    let mut files = BTreeMap::new();
     for (stem, figure) in figures {
         for (name, contents) in form.files(&stem, &figure)? {
-            let path = out.write(&name, contents)?;
-            print(&format!("wrote {}", path.display()))?;
+            if files.contains_key(&name) {
+                return Err(bad_input(format!(
+                    "two figures would be {name}; expected files of different names, or one at a time"
+                )));
+            }
+            files.insert(name, contents);
         }
+    }
+    let out = OutFolder::prepare(&args.out)?;
+    for (name, contents) in files {
+        let path = out.write(&name, contents)?;
+        print(&format!("wrote {}", path.display()))?;
     }
     Ok(())
 }
 
 /// The figure that a file holds.
 fn read(path: &Path) -> anyhow::Result<Figure> {
-    let refused = |what: String| bad_input(format!("{}: {what}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    let found = Figure::in_svg(&text);
-    found.ok_or_else(|| refused("expected an SVG file that a study wrote".into()))
+    let refused = |what: &str| bad_input(format!("{}: {what}{EXPECTED}", path.display()));
+    let text = input::read(path).map_err(|error| refused(&format!("{error}; ")))?;
+    Figure::in_svg(&text).ok_or_else(|| refused(""))
 }

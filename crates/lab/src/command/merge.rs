@@ -48,8 +48,13 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
             }
         }
     }
-    let Some((_, _, grid)) = merged else {
+    let Some((_, measurer, grid)) = merged else {
         return Err(bad_input("expected at least one journal"));
     };
-    grid.finish(&points, &OutFolder::prepare(&args.out)?, args.format)
+    grid.finish(
+        &points,
+        &measurer,
+        &OutFolder::prepare(&args.out)?,
+        args.format,
+    )
 }

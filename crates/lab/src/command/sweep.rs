@@ -9,6 +9,7 @@ use super::intervals::{self, Rows};
 use crate::cli::{Format, StudyArgs};
 use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
+use crate::report::columns;
 use crate::report::files::OutFolder;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
@@ -90,11 +91,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         plans.push(study.plan(&request)?);
     }
     let out = OutFolder::prepare(&args.effort.out)?;
-    let name = format!(
-        "{}.sweep-{}.journal",
-        grid.study,
-        &journal::hash(&grid)?[..8]
-    );
+    let name = format!("{}.journal", grid.file()?);
     let (mut journal, records) = Journal::open(out.path(&name), &measurer, args.fresh)?;
     if records.is_empty() {
         journal.append(&Record::Grid(grid.clone()))?;
@@ -134,7 +131,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             journal.path().display()
         ));
     }
-    grid.finish(&points, &out, args.format)
+    grid.finish(&points, &measurer, &out, args.format)
 }
 
 impl Grid {
@@ -209,10 +206,21 @@ impl Grid {
         pairs.join(", ")
     }
 
-    /// Writes the table of all points, and prints it or where it is.
+    /// The beginning of the names of its journal, and of the tables that no other sweep replaces.
+    fn file(&self) -> anyhow::Result<String> {
+        Ok(format!(
+            "{}.sweep-{}",
+            self.study,
+            &journal::hash(self)?[..8]
+        ))
+    }
+
+    /// Writes the tables of all points, which `measurer` measured, and prints the first or where
+    /// they are.
     pub(super) fn finish(
         &self,
         points: &Points,
+        measurer: &Measurer,
         out: &OutFolder,
         format: Format,
     ) -> anyhow::Result<()> {
@@ -228,22 +236,45 @@ impl Grid {
                 self.name(first)
             )));
         }
-        let table = self.table(points)?;
-        let path = out.write(&format!("{}.sweep.csv", self.study), &table)?;
-        let seeds = self.over_seeds(points);
-        let name = format!("{}.sweep.seeds.csv", self.study);
-        let of_seeds = match &seeds {
-            Ok(Some(seeds)) => format!(
-                "\nwrote {}: means over the seeds, and their 95% intervals",
-                out.write(&name, seeds)?.display()
-            ),
-            Ok(None) => String::new(),
-            Err(why) => format!("\n{why}"),
-        };
         let hashes: Vec<&str> = points
             .values()
             .filter_map(|point| point.hash.as_deref())
             .collect();
+        let hash = journal::hash(&hashes)?;
+        let table = self.table(points)?;
+        let seeds = self.over_seeds(points);
+        let mut columns = json!({ "csv": columns::units(&table)? });
+        let mut files = vec![("csv", table.clone())];
+        if let Ok(Some(seeds)) = &seeds {
+            columns["seeds.csv"] = columns::units(seeds)?.into();
+            files.push(("seeds.csv", seeds.clone()));
+        }
+        let meta = json!({
+            "study": self.study,
+            "asked": self.asked,
+            "keys": self.keys,
+            "points": self.points,
+            "hash": hash,
+            "measured_by": measurer,
+            "columns": columns,
+            "origin": measurer.origin(),
+        });
+        files.push(("meta.json", serde_json::to_string_pretty(&meta)? + "\n"));
+        let kept = self.file()?;
+        let mut told = format!("{} points; hash of all simulations: {hash}", points.len());
+        for (ending, contents) in files {
+            let kept = out.write(&format!("{kept}.{ending}"), &contents)?;
+            let latest = out.write(&format!("{}.sweep.{ending}", self.study), &contents)?;
+            let what = match ending {
+                "seeds.csv" => ": means over the seeds, and their 95% intervals",
+                _ => "",
+            };
+            let (kept, latest) = (kept.display(), latest.display());
+            told += &format!("\nwrote {kept}, and the same as {latest}{what}");
+        }
+        if let Err(why) = &seeds {
+            told += &format!("\n{why}");
+        }
         super::print(&match format {
             Format::Csv => table,
             Format::Json => serde_json::to_string_pretty(&json!({
@@ -251,16 +282,11 @@ impl Grid {
                 "asked": self.asked,
                 "keys": self.keys,
                 "points": self.points,
-                "hash": journal::hash(&hashes)?,
+                "hash": hash,
                 "csv": table,
                 "seeds_csv": seeds.ok().flatten(),
             }))?,
-            Format::Table => format!(
-                "{} points; hash of all simulations: {}\nwrote {}{of_seeds}",
-                points.len(),
-                journal::hash(&hashes)?,
-                path.display()
-            ),
+            Format::Table => told,
         })
     }
 

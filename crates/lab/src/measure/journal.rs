@@ -5,9 +5,13 @@
 //! journal. Its first line says which build began it, and on which host: what
 //! another measured is refused. It is removed once the results stand in their
 //! own files.
+//!
+//! Each line begins with a fingerprint of itself and of the line before. So a
+//! journal that was damaged is refused, be it a digit that changed, or a line
+//! that is gone, twice there or elsewhere.
 
 use crate::failure::bad_input;
-use crate::report::host::{Versions, host_name};
+use crate::report::host::{Origin, Versions, host_name};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
@@ -41,6 +45,16 @@ impl Measurer {
     }
 }
 
+impl Measurer {
+    /// The origin of results that this process writes of such measurements.
+    pub(crate) fn origin(&self) -> Origin {
+        match self.host {
+            Some(_) => Origin::native(),
+            None => Origin::simulated(),
+        }
+    }
+}
+
 impl fmt::Display for Measurer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "build {}", self.build)?;
@@ -56,6 +70,8 @@ impl fmt::Display for Measurer {
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
+    /// The fingerprint of its last line; of none, an empty text.
+    last: String,
 }
 
 impl Journal {
@@ -69,21 +85,24 @@ impl Journal {
         measurer: &Measurer,
         fresh: bool,
     ) -> anyhow::Result<(Self, Vec<R>)> {
-        let text = match whole_lines(&path) {
-            _ if fresh => String::new(),
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            read => read.with_context(|| format!("cannot read {}", path.display()))?,
+        let known = || {
+            let text = match whole_lines(&path) {
+                _ if fresh => String::new(),
+                Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+                read => read.with_context(|| format!("cannot read {}", path.display()))?,
+            };
+            let (records, last) = parse(&path, measurer, &text)?;
+            Ok((text.len(), records, last))
         };
-        let whole = text.len();
-        let records = parse(&path, measurer, &text)
-            .map_err(|error| with_remedy(error, "--fresh discards the file"))?;
+        let (whole, records, last) =
+            known().map_err(|error| with_remedy(error, "--fresh discards the file"))?;
         let open = || -> std::io::Result<File> {
             let file = OpenOptions::new().create(true).append(true).open(&path)?;
             file.set_len(whole as u64)?;
             Ok(file)
         };
         let file = open().with_context(|| format!("cannot write {}", path.display()))?;
-        let mut journal = Self { path, file };
+        let mut journal = Self { path, file, last };
         if whole == 0 {
             journal.append(measurer)?;
         }
@@ -92,12 +111,14 @@ impl Journal {
 
     /// Adds a record; on the disk once this returns.
     pub(crate) fn append<R: Serialize>(&mut self, record: &R) -> anyhow::Result<()> {
-        let mut line = serde_json::to_string(record)?;
-        line.push('\n');
+        let text = serde_json::to_string(record)?;
+        let seal = seal(&self.last, &text);
         self.file
-            .write_all(line.as_bytes())
+            .write_all(format!("{seal} {text}\n").as_bytes())
             .and_then(|()| self.file.sync_data())
-            .with_context(|| format!("cannot write {}", self.path.display()))
+            .with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.last = seal;
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -117,11 +138,11 @@ pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer
     let remedy = "expected a journal as its command left it";
     let text = whole_lines(path)
         .map_err(|error| bad_input(format!("cannot read {}: {error}; {remedy}", path.display())))?;
-    let first = text.lines().next();
     let read = || {
-        let measurer = first.map(|text| line(path, text, 1)).transpose()?;
-        let measurer = measurer.unwrap_or_else(Measurer::simulated);
-        let records = parse(path, &measurer, &text)?;
+        let first = unsealed(path, &text).next().transpose()?;
+        let measurer = first.map(|(number, text, _)| record(path, number, text));
+        let measurer = measurer.transpose()?.unwrap_or_else(Measurer::simulated);
+        let (records, _) = parse(path, &measurer, &text)?;
         Ok((measurer, records))
     };
     read().map_err(|error| with_remedy(error, remedy))
@@ -130,6 +151,13 @@ pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer
 /// What a file has up to its last line's end. A killed process may have left a part of a line, and
 /// of a letter.
 fn whole_lines(path: &Path) -> std::io::Result<String> {
+    // A device may have no end.
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::new(
+            ErrorKind::InvalidInput,
+            "this is no file",
+        ));
+    }
     let mut bytes = fs::read(path)?;
     let whole = bytes.iter().rposition(|&byte| byte == b'\n');
     bytes.truncate(whole.map_or(0, |end| end + 1));
@@ -141,15 +169,21 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     bad_input(format!("{error:#}; {remedy}"))
 }
 
-/// The records below the first line, if that names `measurer`.
+/// The records below the first line, if that names `measurer`, and the fingerprint of the last line.
 fn parse<R: DeserializeOwned>(
     path: &Path,
     measurer: &Measurer,
     text: &str,
-) -> anyhow::Result<Vec<R>> {
-    let mut lines = text.lines().zip(1..);
-    if let Some((first, number)) = lines.next() {
-        let other: Measurer = line(path, first, number)?;
+) -> anyhow::Result<(Vec<R>, String)> {
+    let (mut records, mut last) = (Vec::new(), String::new());
+    for line in unsealed(path, text) {
+        let (number, text, seal) = line?;
+        last = seal;
+        if number > 1 {
+            records.push(record(path, number, text)?);
+            continue;
+        }
+        let other: Measurer = record(path, number, text)?;
         if other != *measurer {
             bail!(
                 "{}: begun by {other}, and this is {measurer}: their measurements do not mix",
@@ -157,12 +191,36 @@ fn parse<R: DeserializeOwned>(
             );
         }
     }
-    lines
-        .map(|(text, number)| line(path, text, number))
-        .collect()
+    Ok((records, last))
 }
 
-fn line<T: DeserializeOwned>(path: &Path, text: &str, number: usize) -> anyhow::Result<T> {
+/// The lines of a journal: number, JSON and fingerprint of each, until the first one that is not as
+/// it was written.
+fn unsealed<'a>(
+    path: &Path,
+    text: &'a str,
+) -> impl Iterator<Item = anyhow::Result<(usize, &'a str, String)>> {
+    let mut last = String::new();
+    text.lines().zip(1..).map(move |(line, number)| {
+        let (seal, text) = line.split_once(' ').unwrap_or(("", line));
+        let expected = self::seal(&last, text);
+        if seal != expected {
+            bail!(
+                "{}, line {number}: damaged, or written by an older build",
+                path.display()
+            );
+        }
+        last.clone_from(&expected);
+        Ok((number, text, expected))
+    })
+}
+
+/// The fingerprint of a line behind another.
+fn seal(before: &str, text: &str) -> String {
+    fingerprint(&format!("{before} {text}"))
+}
+
+fn record<T: DeserializeOwned>(path: &Path, number: usize, text: &str) -> anyhow::Result<T> {
     serde_json::from_str(text).or_else(|error| {
         bail!(
             "{}, line {number}: no record of this study ({error})",
@@ -277,6 +335,50 @@ mod tests {
             let error = read::<u32>(&path).unwrap_err();
             assert!(error.is::<BadInput>(), "{error}");
             assert!(error.to_string().contains("expected a journal"), "{error}");
+        }
+    }
+
+    /// What a disk, an editor or a copy may do to a journal.
+    #[test]
+    fn no_damage_goes_unseen() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("j");
+        let mut journal = open::<u32>(&path).unwrap().0;
+        for number in [11, 22, 33] {
+            journal.append(&number).unwrap();
+        }
+        let whole = fs::read_to_string(&path).unwrap();
+        let refused = |text: &[u8], how: &str| {
+            fs::write(&path, text).unwrap();
+            let errors = [
+                open::<u32>(&path).err().map(|error| (error, "--fresh")),
+                read::<u32>(&path)
+                    .err()
+                    .map(|error| (error, "expected a journal")),
+            ];
+            for error in errors {
+                let (error, remedy) = error.unwrap_or_else(|| panic!("{how} is accepted"));
+                assert!(error.is::<BadInput>(), "{how}: {error}");
+                assert!(error.to_string().contains(remedy), "{how}: {error}");
+            }
+            assert_eq!(fs::read(&path).unwrap(), text, "{how}");
+        };
+        for at in 0..whole.len() - 1 {
+            for bit in 0..8 {
+                let mut bytes = whole.clone().into_bytes();
+                bytes[at] ^= 1 << bit;
+                refused(&bytes, &format!("bit {bit} of byte {at}"));
+            }
+        }
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        for gone in 0..lines.len() - 1 {
+            let others = [&lines[..gone], &lines[gone + 1..]].concat();
+            refused(others.concat().as_bytes(), &format!("no line {gone}"));
+            let twice = [&lines[..=gone], &lines[gone..]].concat();
+            refused(twice.concat().as_bytes(), &format!("line {gone} twice"));
+            let mut moved = lines.clone();
+            moved.swap(gone, gone + 1);
+            refused(moved.concat().as_bytes(), &format!("line {gone} later"));
         }
     }
 

@@ -141,7 +141,7 @@ impl Source {
     }
 
     /// All rows, at least one, of a file that has these columns.
-    pub(super) fn sheet(&self, needed: &[&'static str]) -> Result<Sheet<'_>, ModelError> {
+    pub(crate) fn sheet(&self, needed: &[&'static str]) -> Result<Sheet<'_>, ModelError> {
         // Some programs write a byte order mark.
         let text = self.text.trim_start_matches('\u{feff}');
         let mut reader = csv::ReaderBuilder::new()
@@ -218,15 +218,15 @@ impl Source {
 }
 
 /// The rows of a [`Source`].
-pub(super) struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     file: &'a str,
     columns: BTreeMap<String, usize>,
     records: Vec<csv::StringRecord>,
 }
 
 impl Sheet<'_> {
-    pub(super) fn rows(&self) -> impl Iterator<Item = LatencyRow<'_>> {
-        self.records.iter().map(|record| LatencyRow {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = SheetRow<'_>> {
+        self.records.iter().map(|record| SheetRow {
             sheet: self,
             record,
         })
@@ -234,24 +234,24 @@ impl Sheet<'_> {
 }
 
 /// One line of a [`Sheet`].
-pub(super) struct LatencyRow<'a> {
+pub(crate) struct SheetRow<'a> {
     sheet: &'a Sheet<'a>,
     record: &'a csv::StringRecord,
 }
 
-impl LatencyRow<'_> {
-    fn line(&self) -> u64 {
+impl SheetRow<'_> {
+    pub(crate) fn line(&self) -> u64 {
         self.record.position().map_or(0, csv::Position::line)
     }
 
-    pub(super) fn text(&self, column: &str) -> &str {
+    pub(crate) fn text(&self, column: &str) -> &str {
         let place = self.sheet.columns.get(column);
         let field = place.and_then(|&place| self.record.get(place));
         field.unwrap_or_default()
     }
 
     /// The number in a column, if `sound`.
-    pub(super) fn parse<T: FromStr>(
+    pub(crate) fn parse<T: FromStr>(
         &self,
         column: &'static str,
         expected: &'static str,

@@ -28,7 +28,7 @@ mod validation;
 mod tests;
 
 pub(crate) use configuration::Configuration;
-pub(crate) use data::PublishedCell;
+pub(crate) use data::{PublishedCell, Source};
 pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;
@@ -38,7 +38,6 @@ pub(crate) use prices::PriceList;
 pub(crate) use taskflow::{PrintedComparison, printed_comparisons};
 
 use crate::machine::MachinePrices;
-use data::Source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -18,8 +18,8 @@ const UNITS: [(&str, &str); 11] = [
     (
         "count",
         "attempts barriers block_size core_groups edge_factor episodes found lines messages n \
-         reads_missed received recovered right runs skipped sleeps steals tasks threads transfers wakeups \
-         writes",
+         reads_missed received recovered right runs seeds skipped sleeps steals tasks threads transfers \
+         wakeups writes",
     ),
     ("count, or counts one after the other", "cores"),
     ("ratio", "ratio_tr speedup speedup_own"),
@@ -38,17 +38,27 @@ const UNITS: [(&str, &str); 11] = [
     ("additions an iteration", "unit_comp"),
 ];
 
+/// The unit of a column: of a sweep's table too, with its keys and the ends of its intervals.
+fn unit(column: &str) -> Option<&'static str> {
+    if column.starts_with("sweep.") {
+        return Some("as --sweep takes it");
+    }
+    let ends = [".low", ".high"].into_iter();
+    let name = ends.fold(column, |name, end| name.strip_suffix(end).unwrap_or(name));
+    let known = UNITS.iter();
+    let mut found = known.filter(|(_, names)| names.split(' ').any(|other| other == name));
+    Some(found.next()?.0)
+}
+
 /// The unit of each column of a CSV file.
 pub(crate) fn units(csv: &str) -> anyhow::Result<Map<String, Value>> {
     let header = csv.lines().next().context("a CSV file without a header")?;
     let mut units = Map::new();
     for column in header.split(',') {
-        let known = UNITS.iter();
-        let mut found = known.filter(|(_, names)| names.split(' ').any(|name| name == column));
-        let Some((unit, _)) = found.next() else {
+        let Some(unit) = unit(column) else {
             bail!("the column `{column}` has no unit; expected it in report/columns.rs");
         };
-        units.insert(column.into(), (*unit).into());
+        units.insert(column.into(), unit.into());
     }
     match units.values().any(|unit| unit == "column unit") && !units.contains_key("unit") {
         true => bail!("columns in the unit that the column `unit` says, and no such column"),
@@ -78,5 +88,16 @@ mod tests {
         let error = units("threads,miles\n").unwrap_err().to_string();
         assert!(error.contains("`miles`"), "{error}");
         assert!(units("threads,time\n").is_err());
+    }
+
+    #[test]
+    fn a_sweep_has_units_too() {
+        let found = units("sweep.llc.snoop,seeds,time,time.low,time.high,unit\n").unwrap();
+        assert_eq!(found["sweep.llc.snoop"], "as --sweep takes it");
+        assert_eq!(found["seeds"], "count");
+        for end in ["time", "time.low", "time.high"] {
+            assert_eq!(found[end], "column unit");
+        }
+        assert!(units("miles.low\n").is_err());
     }
 }

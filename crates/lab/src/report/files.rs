@@ -3,9 +3,9 @@
 
 use super::lock::FolderLock;
 use crate::failure::bad_input;
-use anyhow::Context;
+use anyhow::anyhow;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A folder that was writable when the command began, and is this process's
@@ -20,8 +20,12 @@ impl OutFolder {
     /// Makes the folder if need be, and tries to write to it, so that a study
     /// does not measure for minutes what it cannot keep.
     pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
-        let refused = |what: &str, error: std::io::Error| {
-            bad_input(format!("--out {}: {what}: {error}", path.display()))
+        let refused = |what: &str, error: io::Error| {
+            bad_input(format!(
+                "--out {}: {what}: {}; expected a folder to write to, or to make",
+                path.display(),
+                reason(&error)
+            ))
         };
         fs::create_dir_all(path).map_err(|error| refused("cannot make this folder", error))?;
         tempfile::NamedTempFile::new_in(path)
@@ -47,9 +51,22 @@ impl OutFolder {
             file.write_all(contents.as_ref())?;
             file.persist(&path).map_err(|error| error.error)
         });
-        written.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(path)
+        match written {
+            Ok(_) => Ok(path),
+            Err(error) => Err(anyhow!(
+                "cannot write {}: {}",
+                path.display(),
+                reason(&error)
+            )),
+        }
     }
+}
+
+/// What the system says, without the name of a temporary file, which a user does not know.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let named = text.rsplit_once(" at path ");
+    named.map_or(&*text, |(reason, _)| reason).to_owned()
 }
 
 /// What a new file may be: a temporary one is private unless told otherwise.
@@ -90,7 +107,21 @@ mod tests {
         for path in [file.clone(), file.join("below")] {
             let error = OutFolder::prepare(&path).unwrap_err();
             assert!(error.is::<BadInput>(), "{error}");
-            assert!(error.to_string().contains("--out"), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("--out"), "{text}");
+            assert!(text.contains("expected a folder"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_named_and_no_other() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("gone");
+        let out = OutFolder::prepare(&path).unwrap();
+        fs::remove_dir_all(&path).unwrap();
+        let error = format!("{:#}", out.write("x.csv", "").unwrap_err());
+        let begin = format!("cannot write {}: ", path.join("x.csv").display());
+        assert!(error.starts_with(&begin), "{error}");
+        assert_eq!(error.matches("gone").count(), 1, "{error}");
     }
 }

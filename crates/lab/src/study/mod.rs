@@ -6,7 +6,7 @@ pub(crate) mod block_size;
 mod chip;
 mod graph;
 mod models;
-mod packing;
+pub(crate) mod packing;
 mod robustness;
 pub(crate) mod settings;
 mod sleep;

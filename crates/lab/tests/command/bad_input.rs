@@ -16,7 +16,9 @@ fn forms_of_figures_are_checked_before_anything_is_measured() {
             &["--figure format=png", "pdf"],
         ),
         ("report --on nowhere", &["--on nowhere", "atac-64"]),
-        ("figure none.svg", &["none.svg"]),
+        ("figure none.svg", &["none.svg", "expected an SVG file"]),
+        ("figure none.csv", &["none.csv", "expected a CSV file"]),
+        ("merge .", &["this is no file", "expected a journal"]),
         ("figure", &["FILE.svg"]),
     ] {
         let args: Vec<&str> = args.split(' ').collect();
@@ -25,7 +27,27 @@ fn forms_of_figures_are_checked_before_anything_is_measured() {
     std::fs::write(bench.path("other.svg"), "<svg/>").unwrap();
     let refused = bench.run(&["figure", "other.svg"]);
     refused.refused(&["other.svg", "that a study wrote"]);
-    assert_eq!(bench.names(""), ["other.svg"]);
+    std::fs::write(bench.path("other.csv"), "machine,program\na,b\n").unwrap();
+    let refused = bench.run(&["figure", "other.csv"]);
+    refused.refused(&["other.csv", "`threads`", "mode, time, unit"]);
+    assert_eq!(bench.names(""), ["other.csv", "other.svg"]);
+}
+
+/// Devices that have no end.
+#[test]
+#[cfg(unix)]
+fn no_file_is_read_for_ever() {
+    let bench = Bench::new();
+    for command in [
+        "figure",
+        "merge",
+        "model eval --data",
+        "model predict --params",
+        "machine --on",
+    ] {
+        let args: Vec<&str> = command.split(' ').chain(["/dev/zero"]).collect();
+        bench.run(&args).refused(&["/dev/zero", "expected"]);
+    }
 }
 
 #[test]
@@ -39,7 +61,21 @@ fn usage_errors_are_one_line() {
             &["nonsense", "expected one of machine, run, study"],
         ),
         (&["study"], &["<NAME>"]),
-        (&["study", "block-size", "--fast"], &["--fast"]),
+        (
+            &["study", "block-size", "--fast"],
+            &["--fast", "expected flags that --help lists"],
+        ),
+        (
+            &["report", "--seed", "-1"],
+            &[
+                "'-1'",
+                "expected flags that --help lists, and values of theirs",
+            ],
+        ),
+        (
+            &["report", "--quick", "--full"],
+            &["'--quick'", "'--full'", "expected one of the two"],
+        ),
         (
             &[
                 "study",

@@ -1,6 +1,6 @@
 //! `manycore study barrier`, on teams so small that a test can wait.
 
-use crate::{Bench, Run};
+use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
 
@@ -169,11 +169,11 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let (path, _) = crate::study::interrupted(&bench, &args);
 
     // What it holds is kept: mark it, and find the mark in the results.
-    let text = fs::read_to_string(&path).unwrap();
+    let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, lines) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     first["outcome"]["total"] = 123_456.0.into();
-    fs::write(&path, format!("{measurer}\n{first}\n")).unwrap();
+    fs::write(&path, sealed(&format!("{measurer}\n{first}\n"))).unwrap();
     let rows = records(&bench.run(&args).ok().out());
     assert_eq!(rows.len(), 3 * 2 * 3);
     let marked: Vec<_> = rows.iter().filter(|row| &row[5] == "123456.0").collect();

@@ -23,6 +23,7 @@ mod stealing;
 mod study;
 mod sweep;
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -86,6 +87,30 @@ fn names(folder: &Path) -> Vec<String> {
     names.retain(|name| name != ".lock");
     names.sort();
     names
+}
+
+/// The records of a journal, one a line: its whole lines without the fingerprints at their beginnings.
+fn unsealed(journal: &str) -> String {
+    let whole = journal.rfind('\n').map_or(0, |end| end + 1);
+    let records = journal[..whole].split_inclusive('\n');
+    records
+        .map(|line| line.split_once(' ').unwrap().1)
+        .collect()
+}
+
+/// A journal of these records, as if a command had written them.
+fn sealed(records: &str) -> String {
+    let (mut journal, mut last) = (String::new(), String::new());
+    for record in records.lines() {
+        // FNV-1a of the fingerprint before and the record.
+        let bytes = last.bytes().chain(*b" ").chain(record.bytes());
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        last = format!("{hash:016x}");
+        writeln!(journal, "{last} {record}").unwrap();
+    }
+    journal
 }
 
 /// What a command did.

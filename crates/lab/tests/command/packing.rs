@@ -2,6 +2,7 @@
 
 use crate::Bench;
 use crate::barrier::{meta, records};
+use std::fs;
 use std::sync::OnceLock;
 
 /// One coarse and one fine program on few cores, a few barriers each.
@@ -314,4 +315,36 @@ fn a_figure_of_one_mode_has_a_title_that_is_a_sentence() {
             assert!(!title.ends_with([':', ',']), "{mode}, {name}: {title}");
         }
     }
+}
+
+/// What ci/riscv-guests.sh writes of programs that it ran.
+#[test]
+fn a_table_of_packed_programs_becomes_a_figure() {
+    let bench = Bench::new();
+    let mut table = String::from("world,machine,program,class,threads,cores,mode,time,unit,hash\n");
+    for (cores, times) in [(8, [80, 100, 90]), (15, [43, 86, 45])] {
+        for (mode, time) in ["tr", "tp", "ours"].into_iter().zip(times) {
+            table += &format!("simulated,e5-2640x2,bt,S,16,{cores},{mode},{time},cycles,0\n");
+        }
+    }
+    fs::write(bench.path("guests.csv"), &table).unwrap();
+    let words = "figure guests.csv --figure width=85mm --figure format=svg,pdf";
+    let words: Vec<&str> = words.split(' ').collect();
+    bench.run(&words).ok();
+    assert_eq!(bench.names("out"), ["guests.pdf", "guests.svg"]);
+    let svg = fs::read_to_string(bench.path("out/guests.svg")).unwrap();
+    for part in [
+        "tp 100.0% more and ours 4.7% more",
+        "bt S",
+        "simulated: e5-2640x2",
+        "fair sharing",
+    ] {
+        assert!(svg.contains(part), "no {part}");
+    }
+    // Nothing replaces another figure of the same command.
+    fs::create_dir(bench.path("more")).unwrap();
+    fs::write(bench.path("more/guests.csv"), &table).unwrap();
+    bench
+        .run(&["figure", "guests.csv", "more/guests.csv"])
+        .refused(&["two figures would be guests.svg", "different names"]);
 }

@@ -1,7 +1,7 @@
 //! Results that say where they come from, and that nothing overwrites: names by
 //! machine, locks, journals, and processes that are killed.
 
-use crate::Bench;
+use crate::{Bench, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -52,8 +52,7 @@ fn wait_for_records(bench: &Bench, name: &str, count: usize) -> PathBuf {
 /// The whole lines of a journal below its first.
 fn records(journal: &PathBuf) -> Vec<String> {
     let text = fs::read_to_string(journal).unwrap_or_default();
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    text[..whole].lines().skip(1).map(str::to_owned).collect()
+    unsealed(&text).lines().skip(1).map(str::to_owned).collect()
 }
 
 #[test]
@@ -96,13 +95,10 @@ fn a_journal_of_another_build_is_not_mixed_in() {
     let first = start(&bench, LONG);
     let path = wait_for_records(&bench, "block-size", 1);
     kill(first);
-    let text = fs::read_to_string(&path).unwrap();
+    let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (_, rest) = text.split_once('\n').unwrap();
-    fs::write(
-        &path,
-        format!("{{\"build\":\"0123\",\"host\":null}}\n{rest}"),
-    )
-    .unwrap();
+    let other = format!("{{\"build\":\"0123\",\"host\":null}}\n{rest}");
+    fs::write(&path, sealed(&other)).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
     bench
         .run(&words(LONG))

@@ -1,6 +1,6 @@
 //! `manycore study sleep`, on inputs so small that a test can wait.
 
-use crate::{Bench, Run};
+use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
 
@@ -143,7 +143,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     let (path, _) = crate::study::interrupted(&bench, &args);
 
     // What it holds is kept: mark it, and find the mark in the results.
-    let text = fs::read_to_string(&path).unwrap();
+    let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, lines) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["cell"]["algorithm"], "join-recursively");
@@ -153,7 +153,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
             run["time"] = 123_456.0.into();
         }
     }
-    fs::write(&path, format!("{measurer}\n{first}\n")).unwrap();
+    fs::write(&path, sealed(&format!("{measurer}\n{first}\n"))).unwrap();
     let rows = records(&bench.run(&args).ok().out());
     let marked = |row: &csv::StringRecord| &row[5] == "123456.0";
     assert_eq!(

@@ -1,6 +1,6 @@
 //! `manycore study block-size`, on loops so small that a test can wait.
 
-use crate::{Bench, Run};
+use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
 use std::fs;
 #[cfg(unix)]
@@ -234,7 +234,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
     assert!(err.contains("of 2 cells"), "{err}");
 
     // What it holds is kept: mark it, and find the mark in the results.
-    let text = fs::read_to_string(&path).unwrap();
+    let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, records) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
     assert_eq!(first["cell"]["workload"]["task"], "folded");
@@ -249,7 +249,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
         tiny["cell"]["workload"][key] = 0.into();
     }
     tiny["cell"]["workload"]["comp"] = 14.into();
-    fs::write(&path, format!("{measurer}\n{first}\n{tiny}\n")).unwrap();
+    fs::write(&path, sealed(&format!("{measurer}\n{first}\n{tiny}\n"))).unwrap();
     let csv = bench
         .run(&[&long[..], &["--format", "csv"]].concat())
         .ok()

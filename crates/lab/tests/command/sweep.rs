@@ -1,6 +1,6 @@
 //! Sweeps: one table, whether one process measured it or several shards did.
 
-use crate::{Bench, Run};
+use crate::{Bench, Run, sealed, unsealed};
 use std::fs;
 use std::path::PathBuf;
 
@@ -68,19 +68,45 @@ fn shards_of_which_one_died_give_the_table_of_one_process() {
     assert_eq!(fs::read_to_string(one).unwrap(), text);
     // A journal that is named twice adds nothing.
     assert_eq!(merge(&[one, two, one]).ok().out(), whole);
-    let file = fs::read_to_string(bench.path("merged/barrier.sweep.csv")).unwrap();
-    assert_eq!(file, whole);
+    let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
+    assert_eq!(read("merged/barrier.sweep.csv"), whole);
+    // Another sweep replaces the latest, and nothing else.
+    let kept = journal(&bench, "whole").with_extension("csv");
+    let more = [
+        "--sweep",
+        "episodes=10",
+        "--out",
+        "whole",
+        "--format",
+        "csv",
+    ];
+    let latest = bench.run(&[&STUDY[..], &more].concat()).ok().out();
+    assert_eq!(read("whole/barrier.sweep.csv"), latest);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), whole);
+    let meta = read(kept.with_extension("meta.json").to_str().unwrap());
+    let meta: serde_json::Value = serde_json::from_str(&meta).unwrap();
+    let units = &meta["columns"]["csv"];
+    assert_eq!(units["sweep.episodes"], "as --sweep takes it");
+    assert_eq!(units["exit_latency_median"], "column unit");
+    assert_eq!(meta["origin"]["world"], "simulated");
+    assert_eq!(meta["asked"]["cores"][0], 4);
 
     // What does not belong together.
+    let text = unsealed(&text);
     let other = text.replacen("\"5\"", "\"6\"", 1);
-    fs::write(bench.path("other.journal"), other).unwrap();
+    fs::write(bench.path("other.journal"), sealed(&other)).unwrap();
     merge(&[one, "other.journal"]).refused(&["other.journal", "another sweep"]);
     let build = text.replacen("\"build\":\"", "\"build\":\"x", 1);
-    fs::write(bench.path("build.journal"), build).unwrap();
+    fs::write(bench.path("build.journal"), sealed(&build)).unwrap();
     merge(&[one, "build.journal"]).refused(&["build.journal", "measured by build x"]);
     let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
-    fs::write(bench.path("result.journal"), result).unwrap();
+    fs::write(bench.path("result.journal"), sealed(&result)).unwrap();
     merge(&[one, "result.journal"]).refused(&["result.journal", "another result"]);
+    // The same change, by who knows no fingerprints.
+    let damaged = fs::read_to_string(one).unwrap();
+    let damaged = damaged.replacen("\"hash\":\"", "\"hash\":\"x", 1);
+    fs::write(bench.path("damaged.journal"), damaged).unwrap();
+    merge(&["damaged.journal"]).refused(&["damaged.journal, line 3", "damaged"]);
 }
 
 #[test]

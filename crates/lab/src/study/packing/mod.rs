@@ -19,6 +19,7 @@ mod load;
 mod memory;
 mod mode;
 mod noted;
+pub(crate) mod printed;
 mod prose;
 mod reduction;
 mod results;

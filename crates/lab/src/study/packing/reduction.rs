@@ -1,8 +1,97 @@
-//! A panel of the poster's figure 1: the time of thread reduction over that of other ways.
+//! The poster's figure 1: the time of thread reduction over that of other ways.
 
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;
-use crate::report::figure::{Axis, Content, DotRow, Panel, Point, Series, Value};
+use crate::measure::statistics::geometric_mean;
+use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use crate::report::words::{list, more_or_less};
+
+/// Compiled programs of so many threads on fewer cores.
+pub(super) struct Reduction<R> {
+    pub(super) threads: usize,
+    pub(super) cores: Vec<usize>,
+    pub(super) programs: Vec<String>,
+    /// All but thread reduction.
+    pub(super) ways: Vec<String>,
+    /// Where they ran, for readers.
+    pub(super) place: String,
+    /// Of a program, on so many cores, in a way; none where one of the two times is not known.
+    pub(super) ratio: R,
+}
+
+impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
+    /// The mean of all programs; none if one is not known.
+    pub(super) fn mean(&self, cores: usize, way: &str) -> Option<f64> {
+        let programs = self.programs.iter();
+        let ratios = programs.map(|program| (self.ratio)(program, cores, way));
+        let ratios = ratios.collect::<Option<Vec<f64>>>()?;
+        (!ratios.is_empty()).then(|| geometric_mean(ratios))
+    }
+
+    /// Each way against thread reduction, in the mean of all programs; none if no mean is known.
+    pub(super) fn said(&self, cores: usize) -> Option<String> {
+        let ways = self.ways.iter().filter_map(|way| {
+            let ratio = self.mean(cores, way)?;
+            Some(format!("{way} {}", more_or_less(1.0 / ratio - 1.0)))
+        });
+        let ways: Vec<String> = ways.collect();
+        (!ways.is_empty()).then(|| list(&ways))
+    }
+
+    /// The title: on the most cores that are fewer than the threads, and have means.
+    fn message(&self) -> String {
+        let threads = self.threads;
+        let few = self.cores.iter().filter(|&&cores| cores < threads).rev();
+        let found = few
+            .chain(&self.cores)
+            .find_map(|&cores| Some((cores, self.said(cores)?)));
+        match found {
+            None => {
+                format!("{threads} threads: on no number of cores is a time of each program known")
+            }
+            Some((cores, said)) => {
+                let (on, fewer) = (number(cores, "core"), number(cores, "thread"));
+                let threads = number(threads, "thread");
+                format!("On {on} {threads} take, compared with {fewer}: {said}")
+            }
+        }
+    }
+
+    /// A panel a program, and one of their mean.
+    pub(super) fn figure(&self, part: String) -> Figure {
+        let each = self.programs.iter().map(|name| (name.clone(), Some(name)));
+        let mean = (self.programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
+        let panels = each.chain(mean).map(|(title, program)| {
+            let way = |way: &String| {
+                let ratio = |&cores: &usize| match program {
+                    Some(program) => (self.ratio)(program, cores, way),
+                    None => self.mean(cores, way),
+                };
+                (way.clone(), self.cores.iter().map(ratio).collect())
+            };
+            let ways = self.ways.iter().map(way).collect();
+            panel(title, self.threads, &self.cores, ways)
+        });
+        Figure {
+            part,
+            message: self.message(),
+            note: format!(
+                "Time of {} threads reduced to as many as there are cores (tr), over their time \
+                 packed onto the cores ({})",
+                self.threads, self.place
+            ),
+            panels: match self.cores.is_empty() {
+                true => Vec::new(),
+                false => panels.collect(),
+            },
+        }
+    }
+}
+
+/// So many things, in a sentence.
+pub(super) fn number(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
 
 /// A way to run `threads` threads, and its ratio on each number of cores, where it is known.
 pub(super) type Ratios = (String, Vec<Option<f64>>);

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use manycore_research::sleep::Mode;
 
-    /// The table of `reference/sleep_counters.md`, 2.1, found again.
+    /// What a program other than this one found in the same times.
     #[test]
     fn the_medians_say_what_the_reanalysis_says() {
         let published = Published::load().unwrap();

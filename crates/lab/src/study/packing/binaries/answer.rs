@@ -1,15 +1,13 @@
 //! What was found: ratios to thread reduction, and whether results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
-use super::super::reduction;
+use super::super::reduction::{Reduction, number};
 use super::BinariesConfig;
 use super::case::{BinaryCase, Verdict};
 use super::way::Way;
-use crate::measure::statistics::{Spread, geometric_mean};
-use crate::report::figure::Figure;
+use crate::measure::statistics::Spread;
 use crate::report::section::{Block, Captioned};
 use crate::report::table::{Cell, Table};
-use crate::report::words::{list, more_or_less};
 use crate::study::trial::{Answer, Extra, MeasuredTrials, Runs};
 use serde::Serialize;
 use std::path::Path;
@@ -92,11 +90,23 @@ impl<'a> BinariesResults<'a> {
         Some(seconds(&Way::Tr)? / seconds(way)?)
     }
 
-    /// The mean of all programs; none if one has no right result.
-    fn mean(self, threads: usize, cores: usize, way: &Way) -> Option<f64> {
-        let programs = self.config.programs.iter();
-        let ratios = programs.map(|program| self.ratio(program, threads, cores, way));
-        ratios.collect::<Option<Vec<f64>>>().map(geometric_mean)
+    /// What all programs lose, as the poster shows it.
+    fn reduction(self, threads: usize) -> Reduction<impl Fn(&str, usize, &str) -> Option<f64>> {
+        let config = self.config;
+        let name = move |program: &Path| config.case(program, threads, 1, &Way::Tr).name();
+        let programs = config.programs.iter();
+        Reduction {
+            threads,
+            cores: config.cores_of(threads),
+            programs: programs.clone().map(|program| name(program)).collect(),
+            ways: self.others().map(|way| way.name().to_owned()).collect(),
+            place: config.setup.place(),
+            ratio: move |program: &str, cores, way: &str| {
+                let program = programs.clone().find(|path| name(path) == program)?;
+                let way = config.ways.iter().find(|other| other.name() == way)?;
+                self.ratio(program, threads, cores, way)
+            },
+        }
     }
 
     /// All ways but the one that they are compared with.
@@ -121,7 +131,7 @@ impl<'a> BinariesResults<'a> {
                 0 => String::new(),
                 _ => format!("{threads}"),
             };
-            Captioned::new(self.figure(threads, part), CAPTION)
+            Captioned::new(self.reduction(threads).figure(part), CAPTION)
         });
         Answer {
             title: "Thread packing of compiled programs",
@@ -149,17 +159,15 @@ impl<'a> BinariesResults<'a> {
     fn findings(self) -> Vec<String> {
         let mut findings = Vec::new();
         for &threads in &self.config.threads {
-            for cores in self.config.cores_of(threads) {
-                let ways = self.others().filter_map(|way| {
-                    let ratio = self.mean(threads, cores, way)?;
-                    Some(format!("{way} {}", more_or_less(1.0 / ratio - 1.0)))
-                });
-                let ways: Vec<String> = ways.collect();
-                if !ways.is_empty() {
-                    findings.push(format!(
-                        "{threads} threads on {cores} cores, compared with {cores} threads: {}.",
-                        list(&ways)
-                    ));
+            let reduction = self.reduction(threads);
+            for &cores in &reduction.cores {
+                if let Some(said) = reduction.said(cores) {
+                    let [given, on, fewer] = [
+                        number(threads, "thread"),
+                        number(cores, "core"),
+                        number(cores, "thread"),
+                    ];
+                    findings.push(format!("{given} on {on}, compared with {fewer}: {said}."));
                 }
             }
         }
@@ -167,7 +175,7 @@ impl<'a> BinariesResults<'a> {
     }
 
     fn table(self, threads: usize) -> Table {
-        let config = self.config;
+        let (config, reduction) = (self.config, self.reduction(threads));
         let mut header = vec!["program".into(), "cores".into(), "tr, s".into()];
         header.extend(self.others().map(ToString::to_string));
         header.extend(["fair\nsharing", "pinned"].map(String::from));
@@ -196,7 +204,7 @@ impl<'a> BinariesResults<'a> {
                 let mut row = vec![Cell::new("geometric mean"), Cell::new(cores.to_string())];
                 row.push(Cell::new(""));
                 row.extend(self.others().map(|way| {
-                    let mean = self.mean(threads, cores, way);
+                    let mean = reduction.mean(cores, way.name());
                     Cell::new(mean.map_or("-".into(), |mean| format!("{mean:.3}")))
                 }));
                 row.extend(closed());
@@ -207,59 +215,6 @@ impl<'a> BinariesResults<'a> {
             caption: format!("{threads} threads: time of thread reduction over the way's time"),
             header,
             rows,
-        }
-    }
-
-    fn figure(self, threads: usize, part: String) -> Figure {
-        let config = self.config;
-        let cores = config.cores_of(threads);
-        let ratio = |program: Option<&Path>, cores, way: &Way| match program {
-            Some(program) => self.ratio(program, threads, cores, way),
-            None => self.mean(threads, cores, way),
-        };
-        let each = config.programs.iter().map(|program| {
-            let case = config.case(program, threads, 1, &Way::Tr);
-            (case.name(), Some(&**program))
-        });
-        let mean = (config.programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
-        let panels = each.chain(mean).map(|(title, program)| {
-            let way = |way: &Way| {
-                let ratios = cores.iter().map(|&cores| ratio(program, cores, way));
-                (way.name().to_owned(), ratios.collect())
-            };
-            reduction::panel(title, threads, &cores, self.others().map(way).collect())
-        });
-        Figure {
-            part,
-            message: self.message(threads),
-            note: format!(
-                "Time of {threads} threads reduced to as many as there are cores (tr), over their time \
-                 packed onto the cores ({})",
-                config.setup.place()
-            ),
-            panels: match cores.is_empty() {
-                true => Vec::new(),
-                false => panels.collect(),
-            },
-        }
-    }
-
-    /// The title of a figure: on the most cores that are fewer than the threads.
-    fn message(self, threads: usize) -> String {
-        let cores = self.config.cores_of(threads);
-        let few = cores.iter().filter(|&&cores| cores < threads).max();
-        let cores = few.or(cores.first()).copied().unwrap_or(1);
-        let ways = self.others().filter_map(|way| {
-            let ratio = self.mean(threads, cores, way)?;
-            Some(format!("{way} {}", more_or_less(1.0 / ratio - 1.0)))
-        });
-        let ways: Vec<String> = ways.collect();
-        match ways.is_empty() {
-            true => format!("{threads} threads on {cores} cores: not all programs verified"),
-            false => format!(
-                "On {cores} cores {threads} threads take, compared with {cores} threads: {}",
-                list(&ways)
-            ),
         }
     }
 
