@@ -5,12 +5,14 @@
 
 mod call;
 mod custom;
+mod descriptors;
 mod errno;
 mod files;
 mod groups;
 mod host;
 mod load;
 mod memory;
+mod numbers;
 mod paths;
 mod poll;
 mod proc;
@@ -22,12 +24,13 @@ mod task;
 mod threads;
 mod time;
 mod timers;
+mod transfer;
 mod volume;
 mod waits;
 mod world;
 
-pub use call::system_calls;
 pub(crate) use load::{Start, load};
+pub use numbers::system_calls;
 pub(crate) use task::{Task, TaskState};
 pub(crate) use world::{Delivered, Entry, Wake, World};
 
