@@ -146,8 +146,8 @@ impl Process {
             }
             rt_sigaction => self.set_action(a, b, c),
             rt_sigprocmask => self.set_mask(task, a, b, c),
-            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(world, PROCESS, b, c),
-            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(world, b as u32, c, d),
+            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(world, None, b, c),
+            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(world, Some(b as u32), c, d),
             rt_sigqueueinfo | rt_tgsigqueueinfo => Err(ESRCH),
             sigaltstack => self.set_alternate(task, a, b),
             timer_create => self.make_timer(task, a, b, c),

@@ -10,6 +10,7 @@ mod errno;
 mod files;
 mod groups;
 mod host;
+mod inherit;
 mod load;
 mod memory;
 mod numbers;
@@ -51,6 +52,8 @@ struct Thread {
     handle: u32,
     /// Signals that were sent to it, in their order.
     pending: Vec<Sent>,
+    /// Signals that it does not take, as its task has them.
+    mask: u64,
     /// Cores that it may run on; none for all.
     cores: Vec<usize>,
     /// While it sleeps, the signals that do not end its sleep.
@@ -60,10 +63,11 @@ struct Thread {
 }
 
 impl Thread {
-    fn new(handle: u32, cores: Vec<usize>) -> Self {
+    fn new(handle: u32, mask: u64, cores: Vec<usize>) -> Self {
         Self {
             handle,
             pending: Vec::new(),
+            mask,
             cores,
             asleep_to: 0,
             robust: 0,
