@@ -1,94 +1,14 @@
 //! System calls by number.
 
+use super::descriptors::CLOSES;
 use super::errno::{ECHILD, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EPIPE, ESRCH, Errno};
 use super::files::Open;
 use super::groups::Group;
+use super::numbers::{Call, OPTIONAL, system_calls};
 use super::signals::PIPE;
 use super::streams::NON_BLOCKING;
 use super::task::{Outcome, Task};
 use super::{PROCESS, Process, World};
-
-macro_rules! calls {
-    ($($number:literal $name:ident),+ $(,)?) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[expect(non_camel_case_types, reason = "Linux's names")]
-        enum Call { $($name),+ }
-
-        impl Call {
-            fn new(number: u64) -> Option<Self> {
-                match number {
-                    $($number => Some(Self::$name),)+
-                    _ => None,
-                }
-            }
-        }
-
-        /// The names of the system calls that a program may use. Others return `ENOSYS` if the C
-        /// library tries them and does without ([`Outcome`](crate::Outcome) names the first that
-        /// was asked for and is not there).
-        ///
-        /// ```
-        /// assert!(manycore_riscv::system_calls().contains(&"futex"));
-        /// ```
-        #[must_use]
-        pub fn system_calls() -> &'static [&'static str] {
-            &[$(stringify!($name)),+]
-        }
-    };
-}
-
-calls! {
-    17 getcwd, 19 eventfd2, 20 epoll_create1, 21 epoll_ctl, 22 epoll_pwait, 23 dup, 24 dup3,
-    25 fcntl, 29 ioctl, 32 flock, 34 mkdirat, 35 unlinkat, 36 symlinkat, 37 linkat, 43 statfs,
-    44 fstatfs, 45 truncate, 46 ftruncate, 47 fallocate, 48 faccessat, 49 chdir, 50 fchdir,
-    52 fchmod, 53 fchmodat, 54 fchownat, 55 fchown, 56 openat, 57 close, 59 pipe2, 61 getdents64,
-    62 lseek, 63 read, 64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64, 69 preadv,
-    70 pwritev, 72 pselect6, 73 ppoll, 78 readlinkat, 79 newfstatat, 80 fstat, 81 sync, 82 fsync,
-    83 fdatasync, 88 utimensat, 92 personality, 93 exit, 94 exit_group, 95 waitid,
-    96 set_tid_address, 98 futex, 99 set_robust_list, 101 nanosleep, 102 getitimer, 103 setitimer,
-    107 timer_create, 108 timer_gettime, 109 timer_getoverrun, 110 timer_settime, 111 timer_delete,
-    113 clock_gettime, 114 clock_getres, 115 clock_nanosleep, 118 sched_setparam,
-    119 sched_setscheduler, 120 sched_getscheduler, 121 sched_getparam, 122 sched_setaffinity,
-    123 sched_getaffinity, 124 sched_yield, 125 sched_get_priority_max,
-    126 sched_get_priority_min, 129 kill, 130 tkill, 131 tgkill, 132 sigaltstack,
-    133 rt_sigsuspend, 134 rt_sigaction, 135 rt_sigprocmask, 136 rt_sigpending,
-    137 rt_sigtimedwait, 138 rt_sigqueueinfo, 139 rt_sigreturn, 140 setpriority, 141 getpriority,
-    143 setregid, 144 setgid, 145 setreuid, 146 setuid, 147 setresuid, 148 getresuid,
-    149 setresgid, 150 getresgid, 151 setfsuid, 152 setfsgid, 153 times, 154 setpgid, 155 getpgid,
-    156 getsid, 157 setsid, 158 getgroups, 160 uname, 163 getrlimit, 164 setrlimit, 165 getrusage,
-    166 umask, 167 prctl, 168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid,
-    175 geteuid, 176 getgid, 177 getegid, 178 gettid, 179 sysinfo, 199 socketpair,
-    204 getsockname, 205 getpeername, 206 sendto, 207 recvfrom, 208 setsockopt, 209 getsockopt,
-    210 shutdown, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap, 223 fadvise64,
-    226 mprotect, 227 msync, 228 mlock, 229 munlock, 230 mlockall, 231 munlockall, 233 madvise,
-    240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 260 wait4, 261 prlimit64, 267 syncfs,
-    276 renameat2, 278 getrandom, 283 membarrier, 284 mlock2, 286 preadv2, 287 pwritev2,
-    291 statx,
-}
-
-/// Calls that programs and the C library try and do without: they are not there.
-const OPTIONAL: [u64; 20] = [
-    71,  // sendfile
-    100, // get_robust_list
-    198, // socket: of a server for names of users and hosts
-    235, // mbind
-    236, // get_mempolicy
-    237, // set_mempolicy
-    258, // riscv_hwprobe
-    277, // seccomp
-    279, // memfd_create
-    285, // copy_file_range
-    293, // rseq
-    425, // io_uring_setup
-    434, // pidfd_open
-    435, // clone3
-    436, // close_range
-    437, // openat2
-    439, // faccessat2
-    441, // epoll_pwait2
-    444, // landlock_create_ruleset
-    452, // fchmodat2
-];
 
 /// The user and the group that the program runs as.
 const USER: u32 = 1_000;
@@ -226,8 +146,8 @@ impl Process {
             }
             rt_sigaction => self.set_action(a, b, c),
             rt_sigprocmask => self.set_mask(task, a, b, c),
-            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(world, PROCESS, b, c),
-            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(world, b as u32, c, d),
+            rt_sigqueueinfo if a as u32 == PROCESS => self.queue(world, None, b, c),
+            rt_tgsigqueueinfo if a as u32 == PROCESS => self.queue(world, Some(b as u32), c, d),
             rt_sigqueueinfo | rt_tgsigqueueinfo => Err(ESRCH),
             sigaltstack => self.set_alternate(task, a, b),
             timer_create => self.make_timer(task, a, b, c),
@@ -253,13 +173,32 @@ impl Process {
             mlock | munlock | mlockall | munlockall | mlock2 => Ok(0),
             socketpair => self.make_sockets(a, b, d),
             shutdown => self.shut(world, a, b),
+            setxattr | lsetxattr | fsetxattr | getxattr | lgetxattr | fgetxattr | listxattr
+            | llistxattr | flistxattr | removexattr | lremovexattr | fremovexattr => {
+                Err(EOPNOTSUPP)
+            }
             _ => self.file_call(call, arguments, world),
         };
+        if let Ok(number) = done {
+            let flags = match call {
+                openat | dup3 => c,
+                eventfd2 => b,
+                epoll_create1 => a,
+                // MFD_CLOEXEC is 1.
+                memfd_create => b << 19,
+                _ => 0,
+            };
+            if flags & CLOSES != 0 {
+                self.files.set_closing(number, flags);
+            }
+        }
         match call {
-            write | writev | sendto if done == Err(EPIPE) => {
+            write | writev | sendto | sendfile if done == Err(EPIPE) => {
                 let _ = self.send(world, task.number.into(), PIPE.0);
             }
-            write | writev | sendto | close | dup3 | epoll_ctl if self.files.has_streams() => {
+            write | writev | sendto | sendfile | close | dup3 | epoll_ctl
+                if self.files.has_streams() =>
+            {
                 Self::wake_readers(world);
             }
             _ => {}
@@ -336,7 +275,8 @@ impl Process {
             fstat => self.stat_file(a, b),
             statx => self.stat_extended(world, a, b, c, e),
             readlinkat => self.read_link(a, b, c, d),
-            faccessat => self.access(world, a, b),
+            faccessat => self.access(world, [a, b, c, 0]),
+            faccessat2 => self.access(world, [a, b, c, d]),
             getcwd => self.working_directory(a, b),
             chdir => self.change_directory(a),
             fchdir => self.change_to_open(a),
@@ -346,12 +286,17 @@ impl Process {
             statfs => self.tell_volume_at(a, b),
             fstatfs => self.files.exists(a).and_then(|()| self.tell_volume(b)),
             fchmod => self.files.set_mode(a, b),
-            fchmodat => self.set_mode_at(a, b, c),
+            fchmodat => self.set_mode_at([a, b, c, 0]),
+            fchmodat2 => self.set_mode_at([a, b, c, d]),
             fchown => self.files.exists(a).and_then(|()| is_user(&[b, c])),
             fchownat => self.set_owner_at([a, b, c, d, e]),
             utimensat => self.set_times([a, b, c, d], world.nanoseconds()),
             unlinkat => self.unlink(a, b, c),
             renameat2 => self.rename(arguments),
+            mknodat => self.make_node(a, b, c),
+            sendfile => self.transfer([b, c], [a, 0], d),
+            copy_file_range => self.transfer([a, b], [c, d], e),
+            memfd_create => self.make_memory_file(),
             getdents64 => self.entries(a, b, c),
             _ => Err(ENOSYS),
         }
@@ -369,7 +314,7 @@ impl Process {
             (0x5421, _) => {
                 let on = self.space.read_u32(to)? != 0;
                 self.files
-                    .set_blocking(number, if on { NON_BLOCKING } else { 0 })?;
+                    .set_status(number, if on { NON_BLOCKING } else { 0 })?;
             }
             // FIONCLEX, FIOCLEX
             (0x5450 | 0x5451, _) => {}

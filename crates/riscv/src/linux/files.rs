@@ -1,14 +1,16 @@
 //! Files that are open, and how they are read and written.
 
+use super::descriptors::APPENDS;
 use super::errno::{EBADF, EINVAL, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value};
 use super::groups::Group;
-use super::streams::{End, Events, NON_BLOCKING, ready};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use super::streams::{End, Events, ready};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{DirEntryExt, FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// What a number stands for.
@@ -20,22 +22,30 @@ pub(super) enum Open {
     File {
         file: Rc<File>,
         path: Rc<str>,
+        /// How it was opened, and what `fcntl` changed since.
+        flags: Rc<Cell<u64>>,
     },
     /// A file that the simulated system makes up, and where it is read next.
     Text {
         bytes: Rc<[u8]>,
         at: Rc<RefCell<u64>>,
     },
-    /// A folder: its entries that have not been told yet.
     Folder {
         path: PathBuf,
-        rest: Rc<RefCell<Option<VecDeque<Entry>>>>,
+        listing: Rc<RefCell<Listing>>,
     },
     Stream(End),
     Events(Events),
     Group(Group),
     /// Random bytes, which the process makes.
     Random,
+}
+
+/// What a folder had when its entries were first asked for, and which is told next.
+#[derive(Default)]
+pub(super) struct Listing {
+    pub(super) entries: Option<Vec<Entry>>,
+    pub(super) at: usize,
 }
 
 /// A folder's entry.
@@ -52,6 +62,8 @@ pub(crate) type Sink = Box<dyn Write>;
 /// The files of a process.
 pub(super) struct Files {
     open: BTreeMap<u64, Open>,
+    /// Numbers that `execve` closes.
+    pub(super) closing: BTreeSet<u64>,
     pub(super) root: Option<PathBuf>,
     pub(super) folder: PathBuf,
     /// Rights that new files do not get.
@@ -60,13 +72,14 @@ pub(super) struct Files {
     error: Sink,
 }
 
-const MOST: u64 = 1_024;
+pub(super) const MOST: u64 = 1_024;
 
 impl Files {
     pub(super) fn new(root: Option<PathBuf>, folder: PathBuf, output: Sink, error: Sink) -> Self {
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
+            closing: BTreeSet::new(),
             root,
             folder,
             mask: 0o22,
@@ -112,6 +125,7 @@ impl Files {
 
     /// A number stands for no file any more, or for another one.
     fn forget(&mut self, number: u64) {
+        self.closing.remove(&number);
         for open in self.open.values() {
             if let Open::Group(group) = open {
                 group.forget(number);
@@ -152,35 +166,6 @@ impl Files {
         Ok(to)
     }
 
-    /// Sets whether who reads from nothing waits.
-    pub(super) fn set_blocking(&self, number: u64, flags: u64) -> Result<(), Errno> {
-        let kept = match self.get(number)? {
-            Open::Stream(end) => end.flags(),
-            Open::Events(events) => events.flags(),
-            _ => return Ok(()),
-        };
-        kept.set(kept.get() & !NON_BLOCKING | flags & NON_BLOCKING);
-        Ok(())
-    }
-
-    pub(super) fn control(&mut self, number: u64, command: u64, value: u64) -> Value {
-        match command {
-            // F_DUPFD, F_DUPFD_CLOEXEC
-            0 | 1_030 => self.duplicate(number, value.min(MOST)),
-            // F_SETFL
-            4 => self.set_blocking(number, value).map(|()| 0),
-            // F_GETFL: for reading and writing.
-            3 => Ok(2 | match self.get(number)? {
-                Open::Stream(end) => end.flags().get() & NON_BLOCKING,
-                Open::Events(events) => events.flags().get() & NON_BLOCKING,
-                _ => 0,
-            }),
-            // F_GETFD, F_SETFD, F_SETLK, F_SETLKW: one process has all locks.
-            1 | 2 | 6 | 7 => self.exists(number).map(|()| 0),
-            _ => Err(EINVAL),
-        }
-    }
-
     /// Bytes of a file to be mapped, and its path.
     pub(super) fn content(
         &self,
@@ -188,7 +173,7 @@ impl Files {
         offset: u64,
         length: u64,
     ) -> Result<(Rc<[u8]>, Rc<str>), Errno> {
-        let Open::File { file, path } = self.get(number)? else {
+        let Open::File { file, path, .. } = self.get(number)? else {
             return Err(ENODEV);
         };
         let size = file.metadata()?.len();
@@ -240,7 +225,13 @@ impl Files {
             }
             (Open::Error, None) => self.error.write_all(from)?,
             (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
-            (Open::File { file, .. }, None) => (&**file).write_all(from)?,
+            (Open::File { file, flags, .. }, None) => {
+                let mut file = &**file;
+                if flags.get() & APPENDS != 0 {
+                    file.seek(SeekFrom::End(0))?;
+                }
+                file.write_all(from)?;
+            }
             (Open::Stream(end), None) => return end.write(from),
             (Open::Events(events), None) => return events.write(from),
             (Open::Random, _) => {}
@@ -274,9 +265,19 @@ impl Files {
                 *at.borrow_mut() = to;
                 Ok(to)
             }
-            Open::Folder { rest, .. } if offset == 0 && whence == 0 => {
-                *rest.borrow_mut() = None;
-                Ok(0)
+            Open::Folder { listing, .. } => {
+                let mut listing = listing.borrow_mut();
+                let to = match (whence, offset) {
+                    (0, 0) => {
+                        listing.entries = None;
+                        0
+                    }
+                    (0, 1..) => offset as usize,
+                    (1, 0) => listing.at,
+                    _ => return Err(EINVAL),
+                };
+                listing.at = to;
+                Ok(to as u64)
             }
             _ => Err(ESPIPE),
         }
@@ -312,43 +313,42 @@ impl Files {
         Ok(0)
     }
 
-    /// The entries of a folder that have not been told yet, by name.
-    pub(super) fn folder_entries(
-        &self,
-        number: u64,
-    ) -> Result<Rc<RefCell<Option<VecDeque<Entry>>>>, Errno> {
-        use std::os::unix::ffi::OsStringExt;
-        use std::os::unix::fs::DirEntryExt;
-        let Open::Folder { path, rest } = self.get(number)? else {
+    /// What a folder has, by name.
+    pub(super) fn listing(&self, number: u64) -> Result<Rc<RefCell<Listing>>, Errno> {
+        let Open::Folder { path, listing } = self.get(number)? else {
             return Err(ENOTDIR);
         };
-        if rest.borrow().is_none() {
-            let special = [".", ".."].map(|name| Entry {
-                name: name.into(),
-                inode: 1,
-                kind: 4,
-            });
-            let mut entries = Vec::from(special);
-            for entry in fs::read_dir(path)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                let kind = if kind.is_dir() {
-                    4
-                } else if kind.is_symlink() {
-                    10
-                } else {
-                    8
-                };
-                let inode = entry.ino();
-                entries.push(Entry {
-                    name: entry.file_name().into_vec(),
-                    inode,
-                    kind,
-                });
-            }
-            entries.sort_by(|a, b| a.name.cmp(&b.name));
-            *rest.borrow_mut() = Some(entries.into());
+        if listing.borrow().entries.is_none() {
+            listing.borrow_mut().entries = Some(entries_of(path)?);
         }
-        Ok(Rc::clone(rest))
+        Ok(Rc::clone(listing))
     }
+}
+
+fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
+    let special = [".", ".."].map(|name| Entry {
+        name: name.into(),
+        inode: 1,
+        kind: 4,
+    });
+    let mut entries = Vec::from(special);
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let kind = if kind.is_dir() {
+            4
+        } else if kind.is_symlink() {
+            10
+        } else {
+            8
+        };
+        let inode = entry.ino();
+        entries.push(Entry {
+            name: entry.file_name().into_vec(),
+            inode,
+            kind,
+        });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
 }

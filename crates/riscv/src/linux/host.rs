@@ -1,11 +1,12 @@
 //! Where the host has the files that a program names.
 
 use super::errno::{ELOOP, ENOENT, Errno};
-use super::files::Files;
+use super::files::{Files, Open};
 use super::proc;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::path::{Component, Path, PathBuf};
 
 /// The host's own settings, libraries and devices. They are for another machine, and other ones on
@@ -61,6 +62,14 @@ impl Files {
     /// file of that name; else where the host has it, if it is not the host's own. `follow`:
     /// whether a link as the last part stands for where it leads.
     pub(super) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
+        // An open file, by its number: this process has it open too.
+        if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {
+            return match open {
+                Open::File { file, .. } => Ok(format!("/proc/self/fd/{}", file.as_raw_fd()).into()),
+                Open::Folder { path, .. } => Ok(path.clone()),
+                _ => Err(ENOENT),
+            };
+        }
         // What the simulated system tells of itself is never the host's.
         if proc::is_systems(path) {
             return Err(ENOENT);

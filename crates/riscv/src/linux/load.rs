@@ -48,7 +48,7 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         shared: Vec::new(),
         signals: Signals::default(),
         timers: Timers::default(),
-        threads: [(PROCESS, Thread::new(0, cores.collect()))].into(),
+        threads: [(PROCESS, Thread::new(0, 0, cores.collect()))].into(),
         next_thread: PROCESS + 1,
         heap: (0, 0),
         random: start.seed,

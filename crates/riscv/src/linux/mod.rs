@@ -5,12 +5,15 @@
 
 mod call;
 mod custom;
+mod descriptors;
 mod errno;
 mod files;
 mod groups;
 mod host;
+mod inherit;
 mod load;
 mod memory;
+mod numbers;
 mod paths;
 mod poll;
 mod proc;
@@ -22,12 +25,13 @@ mod task;
 mod threads;
 mod time;
 mod timers;
+mod transfer;
 mod volume;
 mod waits;
 mod world;
 
-pub use call::system_calls;
 pub(crate) use load::{Start, load};
+pub use numbers::system_calls;
 pub(crate) use task::{Task, TaskState};
 pub(crate) use world::{Delivered, Entry, Wake, World};
 
@@ -48,6 +52,8 @@ struct Thread {
     handle: u32,
     /// Signals that were sent to it, in their order.
     pending: Vec<Sent>,
+    /// Signals that it does not take, as its task has them.
+    mask: u64,
     /// Cores that it may run on; none for all.
     cores: Vec<usize>,
     /// While it sleeps, the signals that do not end its sleep.
@@ -57,10 +63,11 @@ struct Thread {
 }
 
 impl Thread {
-    fn new(handle: u32, cores: Vec<usize>) -> Self {
+    fn new(handle: u32, mask: u64, cores: Vec<usize>) -> Self {
         Self {
             handle,
             pending: Vec::new(),
+            mask,
             cores,
             asleep_to: 0,
             robust: 0,

@@ -1,8 +1,12 @@
 //! System calls that name files, and those that move their bytes.
 
-use super::errno::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value};
-use super::files::Open;
+use super::descriptors::KEPT;
+use super::errno::{
+    EACCES, EEXIST, EINVAL, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, ERANGE, Errno, Value,
+};
+use super::files::{Listing, Open};
 use super::{Process, World, host, proc};
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, Metadata, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +20,8 @@ pub(super) const EMPTY_PATH: u64 = 0x1000;
 pub(super) const NO_FOLLOW: u64 = 0x100;
 const REMOVE_FOLDER: u64 = 0x200;
 const FOLDER: u64 = 0o20_0000;
+/// `O_NOFOLLOW`.
+const STAYS: u64 = 0o40_0000;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
 const NO_REPLACE: u64 = 1;
@@ -65,14 +71,18 @@ impl Process {
         if host::is_random(&path) {
             return self.files.add(Open::Random);
         }
-        let host = self.files.host_path(&path, true)?;
+        let follow = flags & STAYS == 0;
+        let host = self.files.host_path(&path, follow)?;
+        if !follow && host.is_symlink() {
+            return Err(ELOOP);
+        }
         if host.is_dir() {
             if flags & 3 != 0 {
                 return Err(Errno(21));
             }
             return self.files.add(Open::Folder {
                 path: host,
-                rest: Rc::default(),
+                listing: Rc::default(),
             });
         }
         if flags & FOLDER != 0 {
@@ -99,6 +109,7 @@ impl Process {
         self.files.add(Open::File {
             file: Rc::new(file),
             path,
+            flags: Rc::new(Cell::new(flags & KEPT)),
         })
     }
 
@@ -244,9 +255,19 @@ impl Process {
         Ok(length as u64)
     }
 
-    pub(super) fn access<W: World>(&mut self, world: &W, folder: u64, address: u64) -> Value {
-        self.metadata_at(world, folder, address, 0)?;
-        Ok(0)
+    /// `faccessat`, `faccessat2`: the program's user owns all files.
+    pub(super) fn access<W: World>(
+        &mut self,
+        world: &W,
+        [folder, address, wanted, flags]: [u64; 4],
+    ) -> Value {
+        let stat = self.metadata_at(world, folder, address, flags)?;
+        let rights = u64::from(stat.mode >> 6 & 7);
+        if wanted & 7 & !rights == 0 {
+            Ok(0)
+        } else {
+            Err(EACCES)
+        }
     }
 
     pub(super) fn working_directory(&mut self, to: u64, length: u64) -> Value {
@@ -313,27 +334,31 @@ impl Process {
     }
 
     pub(super) fn entries(&mut self, number: u64, to: u64, length: u64) -> Value {
-        let rest = self.files.folder_entries(number)?;
-        let mut rest = rest.borrow_mut();
-        let Some(entries) = rest.as_mut() else {
+        let listing = self.files.listing(number)?;
+        let mut listing = listing.borrow_mut();
+        let Listing {
+            entries: Some(entries),
+            at,
+        } = &mut *listing
+        else {
             return Ok(0);
         };
         let mut bytes = Vec::new();
-        while let Some(entry) = entries.front() {
+        while let Some(entry) = entries.get(*at) {
             let size = (19 + entry.name.len() + 1).next_multiple_of(8);
             if bytes.len() + size > length as usize {
                 break;
             }
+            *at += 1;
             let start = bytes.len();
             bytes.extend(entry.inode.to_le_bytes());
-            bytes.extend(((start + size) as u64).to_le_bytes());
+            bytes.extend((*at as u64).to_le_bytes());
             bytes.extend((size as u16).to_le_bytes());
             bytes.push(entry.kind);
             bytes.extend(&entry.name);
             bytes.resize(start + size, 0);
-            entries.pop_front();
         }
-        if bytes.is_empty() && !entries.is_empty() {
+        if bytes.is_empty() && *at < entries.len() {
             return Err(EINVAL);
         }
         self.space.write(to, &bytes)?;

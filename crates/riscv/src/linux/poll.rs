@@ -93,7 +93,7 @@ impl Process {
             }
             if limits.mask != 0 && task.suspended.is_none() {
                 let mask = self.space.read_u64(limits.mask)?;
-                task.suspended = Some(std::mem::replace(&mut task.mask, mask));
+                task.suspended = Some(self.replace_mask(task, mask));
             }
             Ok(self.await_stream(task, world, limits.time))
         };
@@ -101,7 +101,7 @@ impl Process {
         if matches!(outcome, Ok(Outcome::Return(_)) | Err(_)) {
             task.until = None;
             if let Some(mask) = task.suspended.take() {
-                task.mask = mask;
+                self.replace_mask(task, mask);
             }
         }
         outcome

@@ -23,7 +23,7 @@ impl Process {
         [at, offset]: [u64; 2],
         rights: u8,
     ) -> Result<(Content, Rc<str>), Errno> {
-        let Open::File { file, path } = self.files.get(number)? else {
+        let Open::File { file, path, .. } = self.files.get(number)? else {
             return Err(ENODEV);
         };
         let (file, path) = (Rc::clone(file), Rc::clone(path));

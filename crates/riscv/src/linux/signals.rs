@@ -115,6 +115,8 @@ struct Action {
 #[derive(Default)]
 pub(super) struct Signals {
     actions: BTreeMap<u64, Action>,
+    /// Those of the process that no thread took when they were sent.
+    pub(super) pending: Vec<Sent>,
     /// How often a thread was given a signal, or a timer that was set: each looks whether it is
     /// the one.
     pub(super) sent: u64,
@@ -172,12 +174,13 @@ impl Process {
         let before = task.mask;
         if new != 0 {
             let set = self.space.read_u64(new)?;
-            task.mask = match how {
-                0 => task.mask | set,
-                1 => task.mask & !set,
+            let mask = match how {
+                0 => before | set,
+                1 => before & !set,
                 2 => set,
                 _ => return Err(EINVAL),
             };
+            self.replace_mask(task, mask);
             task.hart.alarm = 0;
         }
         if old != 0 {
@@ -186,12 +189,40 @@ impl Process {
         Ok(0)
     }
 
-    /// `kill`: to the main thread.
-    pub(super) fn kill<W: World>(&mut self, world: &mut W, process: u64, number: u64) -> Value {
-        if process as u32 != super::PROCESS {
-            return Err(EPERM);
+    /// A task takes other signals from now on; its mask until now.
+    pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
+        if let Some(thread) = self.threads.get_mut(&task.number) {
+            thread.mask = mask;
         }
-        self.send_by(world, super::PROCESS, number, BY_KILL, 0)
+        std::mem::replace(&mut task.mask, mask)
+    }
+
+    /// The thread that takes a signal of the process: the main thread, or else the first one that
+    /// does not refuse it, or waits for it.
+    pub(super) fn taker(&self, signal: Signal) -> Option<u32> {
+        let takes = |number: &u32| {
+            self.threads.get(number).is_some_and(|thread| {
+                let waits = thread.asleep_to != 0 && thread.asleep_to & signal.bit() == 0;
+                thread.mask & signal.bit() == 0 || waits
+            })
+        };
+        let main = super::PROCESS;
+        if takes(&main) {
+            return Some(main);
+        }
+        self.threads.keys().copied().find(takes)
+    }
+
+    /// `kill`: to the process, which is alone in its group. There is no other one.
+    pub(super) fn kill<W: World>(&mut self, world: &mut W, process: u64, number: u64) -> Value {
+        let own = super::PROCESS as i32;
+        match process as i32 {
+            0 => {}
+            process if process == own || process == -own => {}
+            1 => return Err(EPERM),
+            _ => return Err(ESRCH),
+        }
+        self.send_to_process(world, number, BY_KILL, 0)
     }
 
     /// `tkill`, `tgkill`.
@@ -199,11 +230,11 @@ impl Process {
         self.send_by(world, thread as u32, number, BY_THREAD, 0)
     }
 
-    /// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: with a value.
+    /// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: with a value, to the process or to a thread.
     pub(super) fn queue<W: World>(
         &mut self,
         world: &mut W,
-        thread: u32,
+        thread: Option<u32>,
         number: u64,
         info: u64,
     ) -> Value {
@@ -213,7 +244,32 @@ impl Process {
         if code >= 0 {
             return Err(EPERM);
         }
-        self.send_by(world, thread, number, code, value)
+        match thread {
+            Some(thread) => self.send_by(world, thread, number, code, value),
+            None => self.send_to_process(world, number, code, value),
+        }
+    }
+
+    fn send_to_process<W: World>(
+        &mut self,
+        world: &mut W,
+        number: u64,
+        code: i32,
+        value: u64,
+    ) -> Value {
+        if number > 64 {
+            return Err(EINVAL);
+        }
+        if number == 0 {
+            return Ok(0);
+        }
+        match self.taker(Signal(number)) {
+            Some(thread) => self.send_by(world, thread, number, code, value),
+            None => {
+                receive(&mut self.signals.pending, sent_by(number, code, value));
+                Ok(0)
+            }
+        }
     }
 
     /// Sends a signal to a thread; 0 only asks whether it is there.
@@ -228,14 +284,10 @@ impl Process {
         if number > 64 {
             return Err(EINVAL);
         }
-        let sent = Sent {
-            signal: Signal(number),
-            code,
-            words: [u64::from(super::PROCESS) | 1_000 << 32, value],
-        };
+        let sent = sent_by(number, code, value);
         let receiver = self.threads.get_mut(&thread).ok_or(ESRCH)?;
         if number != 0 {
-            receiver.receive(sent);
+            receive(&mut receiver.pending, sent);
             if self.ends_sleep(thread, sent.signal) {
                 self.make_look(world, thread);
             } else {
@@ -261,7 +313,8 @@ impl Process {
     /// Whether one of some signals waits for a thread.
     pub(super) fn is_sent_of(&self, thread: u32, set: u64) -> bool {
         let thread = self.threads.get(&thread);
-        thread.is_some_and(|thread| bits(&thread.pending) & set != 0)
+        let own = thread.is_some_and(|thread| bits(&thread.pending) & set != 0);
+        own || bits(&self.signals.pending) & set != 0
     }
 
     /// Whether calls are made again that a signal's handler interrupts; `None` if it has none.
@@ -284,14 +337,18 @@ impl Process {
 
     /// Of some signals that wait for a thread, the one with the least number.
     pub(super) fn next_signal_of(&mut self, thread: u32, set: u64) -> Option<Sent> {
-        let pending = &mut self.threads.get_mut(&thread)?.pending;
-        if pending.is_empty() {
-            return None;
-        }
-        let open = pending.iter().enumerate();
-        let open = open.filter(|(_, sent)| sent.signal.bit() & set != 0);
-        let (at, _) = open.min_by_key(|(at, sent)| (sent.signal.0, *at))?;
-        Some(pending.remove(at))
+        let own = &mut self.threads.get_mut(&thread)?.pending;
+        [own, &mut self.signals.pending]
+            .into_iter()
+            .find_map(|pending| {
+                if pending.is_empty() {
+                    return None;
+                }
+                let open = pending.iter().enumerate();
+                let open = open.filter(|(_, sent)| sent.signal.bit() & set != 0);
+                let (at, _) = open.min_by_key(|(at, sent)| (sent.signal.0, *at))?;
+                Some(pending.remove(at))
+            })
     }
 
     /// `sigaltstack`.
@@ -376,10 +433,11 @@ impl Process {
         hart.x[11] = frame;
         hart.x[12] = frame + INFO;
         hart.pc = action.handler;
-        task.mask |= action.mask;
+        let mut mask = task.mask | action.mask;
         if action.flags & NO_DEFER == 0 {
-            task.mask |= signal.bit();
+            mask |= signal.bit();
         }
+        self.replace_mask(task, mask);
         true
     }
 
@@ -426,10 +484,28 @@ impl Process {
         let fcsr = get(FLOATS + 256);
         (hart.fflags, hart.frm) = (fcsr as u8 & 31, (fcsr >> 5) as u8 & 7);
         hart.pc = get(REGISTERS);
-        task.mask = get(MASK);
+        let mask = get(MASK);
         task.hart.alarm = 0;
         task.alternate = std::array::from_fn(|at| get(STACK + 8 * at as u64));
+        self.replace_mask(task, mask);
         Outcome::Restored
+    }
+}
+
+/// A signal arrives in a list.
+pub(super) fn receive(pending: &mut Vec<Sent>, sent: Sent) {
+    let is_there = pending.iter().any(|it| it.signal == sent.signal);
+    if sent.signal.is_queued() || !is_there {
+        pending.push(sent);
+    }
+}
+
+/// A signal that the program sends.
+fn sent_by(number: u64, code: i32, value: u64) -> Sent {
+    Sent {
+        signal: Signal(number),
+        code,
+        words: [u64::from(super::PROCESS) | 1_000 << 32, value],
     }
 }
 

@@ -16,19 +16,21 @@ const ERROR: u64 = 4;
 
 impl Process {
     pub(super) fn make_pipe(&mut self, to: u64, flags: u64) -> Value {
-        self.add_ends(End::pipe(flags & NON_BLOCKING), to)
+        self.add_ends(End::pipe(flags & NON_BLOCKING), to, flags)
     }
 
     pub(super) fn make_sockets(&mut self, domain: u64, kind: u64, to: u64) -> Value {
         if (domain, kind & 0xF) != (LOCAL, STREAM) {
             return Err(EOPNOTSUPP);
         }
-        self.add_ends(End::sockets(kind & NON_BLOCKING), to)
+        self.add_ends(End::sockets(kind & NON_BLOCKING), to, kind)
     }
 
-    fn add_ends(&mut self, ends: [End; 2], to: u64) -> Value {
+    fn add_ends(&mut self, ends: [End; 2], to: u64, flags: u64) -> Value {
         let [one, other] = ends.map(|end| self.files.add(Open::Stream(end)));
         let (one, other) = (one?, other?);
+        self.files.set_closing(one, flags);
+        self.files.set_closing(other, flags);
         self.space.write_u32(to, one as u32)?;
         self.space.write_u32(to.wrapping_add(4), other as u32)?;
         Ok(0)

@@ -73,6 +73,11 @@ impl End {
         self.from.is_some() && self.to.is_some()
     }
 
+    /// Whether it can be read from.
+    pub(super) fn reads(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// Nobody has the other end any more.
     fn is_alone(&self) -> bool {
         self.other.strong_count() == 0

@@ -367,7 +367,7 @@ impl Task {
         self.hart.alarm = if process.is_sent(self) {
             0
         } else {
-            let due = process.timers.next_of(self.number, u64::MAX);
+            let due = process.next_timer_of(self.number, u64::MAX);
             due.map_or(u64::MAX, |time| world.cycles_at(time))
         };
         None

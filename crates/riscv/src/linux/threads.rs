@@ -1,6 +1,7 @@
 //! Threads: `clone`, `futex`, the end of a thread, where threads may run.
 
 use super::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, ESRCH, Errno, Value};
+use super::inherit::{self, OWNER_DIED, WAITERS};
 use super::task::{Outcome, Task};
 use super::{Process, Thread, World, time};
 use crate::memory::right;
@@ -51,7 +52,8 @@ impl Process {
         }
         let cores = self.cores_of(task.number).to_vec();
         let handle = world.spawn(new, &cores);
-        self.threads.insert(number, Thread::new(handle, cores));
+        self.threads
+            .insert(number, Thread::new(handle, task.mask, cores));
         Ok(number.into())
     }
 
@@ -68,8 +70,6 @@ impl Process {
 
     /// Tells those who wait for mutexes of a thread that ends, and left them locked.
     fn unlock_robust<W: World>(&mut self, task: &Task, world: &mut W) {
-        const WAITERS: u32 = 1 << 31;
-        const OWNER_DIED: u32 = 1 << 30;
         const MOST: u32 = 2_048;
         let list = self.threads.get(&task.number);
         let list = list.map_or(0, |thread| thread.robust);
@@ -142,11 +142,20 @@ impl Process {
                     Err(errno) => Outcome::Fail(errno),
                 }
             }
+            // Of a part of the bits: who waits for others is woken for nothing, which it must
+            // expect, and nobody is left out.
+            10 if third as u32 != u32::MAX => Outcome::Return(world.futex_wake(physical, u32::MAX)),
             // FUTEX_WAKE, FUTEX_WAKE_BITSET
             1 | 10 => {
                 let count = u32::try_from(value).unwrap_or(u32::MAX);
                 Outcome::Return(world.futex_wake(physical, count))
             }
+            // FUTEX_WAKE_OP
+            5 => self
+                .wake_after_change(world, physical, [value, timeout, second, third])
+                .into(),
+            inherit::UNLOCK => self.unlock_inheriting(task, world, physical),
+            _ if inherit::locks(operation) => self.lock_inheriting(task, world, physical),
             // FUTEX_REQUEUE, FUTEX_CMP_REQUEUE: those who would be moved to the other word are
             // woken, and find out for themselves.
             kind @ (3 | 4) => {
@@ -160,6 +169,53 @@ impl Process {
             }
             _ => Outcome::Fail(ENOSYS),
         }
+    }
+
+    /// `FUTEX_WAKE_OP`: changes another word, wakes those who sleep on the first one, and those on
+    /// the other one if it held what is said.
+    fn wake_after_change<W: World>(
+        &mut self,
+        world: &mut W,
+        physical: u64,
+        [count, other_count, other, what]: [u64; 4],
+    ) -> Value {
+        if !other.is_multiple_of(4) {
+            return Err(EINVAL);
+        }
+        let (page, _) = self.space.page(other, right::WRITE)?;
+        let other_physical = page.physical + other % crate::memory::PAGE;
+        let part = |from: u32| ((what << (52 - from)) as i64 >> 52) as u32;
+        let (operand, compared) = (part(12), part(0));
+        let operand = match what >> 31 & 1 {
+            0 => operand,
+            _ => 1u32.wrapping_shl(operand),
+        };
+        let old = self.space.read_u32(other)?;
+        let new = match what >> 28 & 7 {
+            0 => operand,
+            1 => old.wrapping_add(operand),
+            2 => old | operand,
+            3 => old & !operand,
+            4 => old ^ operand,
+            _ => return Err(ENOSYS),
+        };
+        let (left, right) = (old as i32, compared as i32);
+        let holds = match what >> 24 & 15 {
+            0 => left == right,
+            1 => left != right,
+            2 => left < right,
+            3 => left <= right,
+            4 => left > right,
+            5 => left >= right,
+            _ => return Err(ENOSYS),
+        };
+        self.space.write_u32(other, new)?;
+        let few = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let mut woken = world.futex_wake(physical, few(count));
+        if holds {
+            woken += world.futex_wake(other_physical, few(other_count));
+        }
+        Ok(woken)
     }
 
     pub(super) fn affinity<W: World>(

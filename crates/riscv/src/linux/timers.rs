@@ -1,10 +1,10 @@
 //! Timers that send signals (`timer_create`).
 
 use super::errno::{EINVAL, ESRCH, Errno, Value};
-use super::signals::{BY_KERNEL, BY_TIMER, Sent, Signal};
+use super::signals::{BY_KERNEL, BY_TIMER, Sent, Signal, receive};
 use super::task::Task;
 use super::time::{ABSOLUTE, SECOND, clock};
-use super::{PROCESS, Process, Thread, World};
+use super::{PROCESS, Process, World};
 use std::collections::BTreeMap;
 
 /// What a timer does when its time is over.
@@ -15,11 +15,18 @@ const ALARM: u64 = 14;
 /// The number of the timer of `setitimer`, which `timer_create` never gives.
 const INTERVAL: u64 = 1 << 40;
 
+/// Who gets a timer's signal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Nobody,
+    Process,
+    Thread(u32),
+}
+
 /// A timer; times are those of [`World::nanoseconds`].
 struct Timer {
     clock: u64,
-    /// The thread that gets the signal, if one does.
-    thread: Option<u32>,
+    to: Target,
     sent: Sent,
     due: Option<u64>,
     /// Between two signals; 0: there is one.
@@ -42,32 +49,36 @@ impl Timers {
             .ok_or(EINVAL)
     }
 
-    /// When the next one of a thread is due that sends one of some signals.
-    pub(super) fn next_of(&self, thread: u32, set: u64) -> Option<u64> {
-        let own = self.by_number.values();
-        let own = own.filter(|timer| timer.thread == Some(thread));
-        let own = own.filter(|timer| timer.sent.signal.bit() & set != 0);
-        own.filter_map(|timer| timer.due).min()
-    }
-
     /// The thread is no more, nor are its timers.
     pub(super) fn remove_of(&mut self, thread: u32) {
         self.by_number
-            .retain(|_, timer| timer.thread != Some(thread));
-    }
-}
-
-impl Thread {
-    /// A signal arrives.
-    pub(super) fn receive(&mut self, sent: Sent) {
-        let is_there = self.pending.iter().any(|it| it.signal == sent.signal);
-        if sent.signal.is_queued() || !is_there {
-            self.pending.push(sent);
-        }
+            .retain(|_, timer| timer.to != Target::Thread(thread));
     }
 }
 
 impl Process {
+    /// The thread that gets a signal. One of the process that no thread takes is the main
+    /// thread's to send, and waits with the process.
+    fn thread_of(&self, target: Target, signal: Signal) -> Option<u32> {
+        match target {
+            Target::Nobody => None,
+            Target::Process => Some(self.taker(signal).unwrap_or(PROCESS)),
+            Target::Thread(thread) => Some(thread),
+        }
+    }
+
+    /// When the next timer is due that sends a thread one of some signals.
+    pub(super) fn next_timer_of(&self, thread: u32, set: u64) -> Option<u64> {
+        let timers = self.timers.by_number.values();
+        let dues = timers.filter_map(|timer| {
+            let due = timer.due?;
+            let signal = timer.sent.signal;
+            let is_own = self.thread_of(timer.to, signal) == Some(thread);
+            (is_own && signal.bit() & set != 0).then_some(due)
+        });
+        dues.min()
+    }
+
     pub(super) fn make_timer(&mut self, task: &Task, clock: u64, event: u64, to: u64) -> Value {
         // Wall clocks and those since the start; processor time has none here.
         if !matches!(clock, 0 | 1 | 4 | 5 | 7) {
@@ -82,23 +93,23 @@ impl Process {
             let signal = u64::from(word(self, 8)?);
             (value, signal, word(self, 12)?, word(self, 16)?)
         };
-        let thread = match how {
-            NOTHING => None,
-            TO_PROCESS => Some(PROCESS),
+        let target = match how {
+            NOTHING => Target::Nobody,
+            TO_PROCESS => Target::Process,
             TO_THREAD if thread == task.number || self.threads.contains_key(&thread) => {
-                Some(thread)
+                Target::Thread(thread)
             }
             TO_THREAD => return Err(ESRCH),
             _ => return Err(EINVAL),
         };
-        if !(1..=64).contains(&signal) && thread.is_some() {
+        if !(1..=64).contains(&signal) && target != Target::Nobody {
             return Err(EINVAL);
         }
         self.space.write_u32(to, number as u32)?;
         self.timers.next += 1;
         let timer = Timer {
             clock,
-            thread,
+            to: target,
             sent: Sent {
                 signal: Signal(signal),
                 code: BY_TIMER,
@@ -130,7 +141,8 @@ impl Process {
         };
         timer.due = (first > 0).then_some(now.saturating_add(wait));
         (timer.every, timer.overruns) = (every, 0);
-        if let Some(thread) = timer.thread {
+        let (target, signal) = (timer.to, timer.sent.signal);
+        if let Some(thread) = self.thread_of(target, signal) {
             self.make_look(world, thread);
         }
         Ok(0)
@@ -158,42 +170,66 @@ impl Process {
 
     /// Sends the signals of the thread's timers whose time is over.
     pub(super) fn expire_timers(&mut self, number: u32, now: u64) {
-        for timer in self.timers.by_number.values_mut() {
-            let Some(due) = timer.due.filter(|&due| due <= now) else {
-                continue;
-            };
-            if timer.thread != Some(number) && timer.thread.is_some() {
-                continue;
-            }
-            let more = (now - due).checked_div(timer.every).unwrap_or(0);
-            let next = more.saturating_add(1).saturating_mul(timer.every);
-            timer.due = (timer.every > 0).then(|| due.saturating_add(next));
-            let Some(thread) = timer
-                .thread
-                .and_then(|thread| self.threads.get_mut(&thread))
-            else {
-                continue;
-            };
-            // One signal of a timer waits at a time.
-            let waits = thread.pending.iter().any(|sent| {
-                sent.code == BY_TIMER && sent.words[0] as u32 == timer.sent.words[0] as u32
-            });
-            let missed = u32::try_from(more).unwrap_or(u32::MAX);
-            if waits {
-                timer.overruns = timer.overruns.saturating_add(missed).saturating_add(1);
-                continue;
-            }
-            timer.overruns = missed;
-            let [id, value] = timer.sent.words;
-            if timer.sent.code != BY_TIMER {
-                thread.receive(timer.sent);
-                continue;
-            }
-            thread.receive(Sent {
-                words: [id & 0xFFFF_FFFF | u64::from(missed) << 32, value],
-                ..timer.sent
-            });
+        let timers = self.timers.by_number.iter();
+        let over = timers.filter(|(_, timer)| {
+            let is_over = timer.due.is_some_and(|due| due <= now);
+            is_over
+                && self
+                    .thread_of(timer.to, timer.sent.signal)
+                    .is_none_or(|to| to == number)
+        });
+        let over: Vec<u64> = over.map(|(&timer, _)| timer).collect();
+        for timer in over {
+            self.expire(timer, now);
         }
+    }
+
+    /// A timer's time is over.
+    fn expire(&mut self, number: u64, now: u64) {
+        let Some(timer) = self.timers.by_number.get(&number) else {
+            return;
+        };
+        let (target, signal) = (timer.to, timer.sent.signal);
+        let thread = match target {
+            Target::Nobody => None,
+            Target::Process => self.taker(signal),
+            Target::Thread(thread) => Some(thread),
+        };
+        let Some(timer) = self.timers.by_number.get_mut(&number) else {
+            return;
+        };
+        let due = timer.due.unwrap_or(now);
+        let more = (now - due).checked_div(timer.every).unwrap_or(0);
+        let next = more.saturating_add(1).saturating_mul(timer.every);
+        timer.due = (timer.every > 0).then(|| due.saturating_add(next));
+        let thread = thread.and_then(|thread| self.threads.get_mut(&thread));
+        let pending = match (target, thread) {
+            (_, Some(thread)) => &mut thread.pending,
+            (Target::Process, None) => &mut self.signals.pending,
+            _ => return,
+        };
+        // One signal of a timer waits at a time.
+        let waits = pending.iter().any(|sent| {
+            sent.code == BY_TIMER && sent.words[0] as u32 == timer.sent.words[0] as u32
+        });
+        let missed = u32::try_from(more).unwrap_or(u32::MAX);
+        if waits {
+            timer.overruns = timer.overruns.saturating_add(missed).saturating_add(1);
+            return;
+        }
+        timer.overruns = missed;
+        let [id, value] = timer.sent.words;
+        let words = match timer.sent.code {
+            BY_TIMER => [id & 0xFFFF_FFFF | u64::from(missed) << 32, value],
+            _ => timer.sent.words,
+        };
+        receive(
+            pending,
+            Sent {
+                words,
+                ..timer.sent
+            },
+        );
     }
 
     /// `setitimer`: one timer of the wall clock; others, of processor time, are not there.
@@ -215,7 +251,7 @@ impl Process {
         let due = (first > 0).then(|| world.nanoseconds().saturating_add(first));
         let timer = Timer {
             clock: 1,
-            thread: Some(PROCESS),
+            to: Target::Process,
             sent: Sent {
                 signal: Signal(ALARM),
                 code: BY_KERNEL,

@@ -1,7 +1,7 @@
 //! What is set of files: links, rights, owners, times; and what the volume tells of itself.
 
 use super::Process;
-use super::errno::{EINVAL, EPERM, Errno, Value};
+use super::errno::{EINVAL, EOPNOTSUPP, EPERM, Errno, Value};
 use super::files::Open;
 use super::paths::{EMPTY_PATH, NO_FOLLOW};
 use super::time::EPOCH;
@@ -40,8 +40,16 @@ impl Process {
         Ok(0)
     }
 
-    pub(super) fn set_mode_at(&mut self, folder: u64, path: u64, mode: u64) -> Value {
-        let host = self.host_at(folder, path, true)?;
+    /// `fchmodat`, `fchmodat2`: a link has no rights of its own.
+    pub(super) fn set_mode_at(&mut self, [folder, path, mode, flags]: [u64; 4]) -> Value {
+        if flags & EMPTY_PATH != 0 && self.path(path)?.as_os_str().is_empty() {
+            return self.files.set_mode(folder, mode);
+        }
+        let follow = flags & NO_FOLLOW == 0;
+        let host = self.host_at(folder, path, follow)?;
+        if !follow && host.is_symlink() {
+            return Err(EOPNOTSUPP);
+        }
         fs::set_permissions(host, Permissions::from_mode(mode as u32 & 0o7777))?;
         Ok(0)
     }

@@ -6,6 +6,7 @@
 //! on.
 
 use super::errno::{EAGAIN, EINTR, Errno};
+use super::inherit;
 use super::signals::{Signal, bits};
 use super::task::{Outcome, Phase, Task, TaskState, errno};
 use super::world::Wake;
@@ -45,12 +46,13 @@ impl Process {
         if self.is_sent_of(task.number, open) {
             return Outcome::Interrupted;
         }
-        let due = self.timers.next_of(task.number, open);
-        let due = due.map(|due| due.saturating_sub(now));
-        task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
+        // A signal of the process may now be this thread's.
         if let Some(thread) = self.threads.get_mut(&task.number) {
             thread.asleep_to = !open;
         }
+        let due = self.next_timer_of(task.number, open);
+        let due = due.map(|due| due.saturating_sub(now));
+        task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
         world.futex_wait(word, if task.has_timer { due } else { time });
         then
     }
@@ -87,7 +89,18 @@ impl Process {
         world: &mut W,
         time: Option<u64>,
     ) -> Outcome {
-        self.sleep(task, world, [STREAMS, 0], time, Outcome::Await)
+        self.await_word(task, world, STREAMS, time)
+    }
+
+    /// Sleeps until a word's sleepers are woken, for so long, and makes its call again.
+    pub(super) fn await_word<W: World>(
+        &mut self,
+        task: &mut Task,
+        world: &mut W,
+        word: u64,
+        time: Option<u64>,
+    ) -> Outcome {
+        self.sleep(task, world, [word, 0], time, Outcome::Await)
     }
 
     /// A stream was written to, or an end of it closed.
@@ -107,7 +120,7 @@ impl Process {
             Err(fault) => return Outcome::Fail(fault.into()),
         };
         if task.suspended.is_none() {
-            task.suspended = Some(std::mem::replace(&mut task.mask, mask));
+            task.suspended = Some(self.replace_mask(task, mask));
         }
         let word = nowhere(task);
         self.sleep(task, world, [word, 0], None, Outcome::Await)
@@ -152,6 +165,7 @@ impl Process {
     pub(super) fn tell_pending(&mut self, task: &Task, to: u64) -> Result<u64, Errno> {
         let thread = self.threads.get(&task.number);
         let pending = thread.map_or(0, |thread| bits(&thread.pending));
+        let pending = pending | bits(&self.signals.pending);
         self.space.write_u64(to, pending & task.mask)?;
         Ok(0)
     }
@@ -211,9 +225,11 @@ impl Task {
                 }
                 return Some(self.die(process, sent.signal, "sent by the program".into()));
             };
-            if restarts
-                && self.deadline.is_none()
-                && matches!(self.hart.x[17], READ | READV | RECVFROM | FUTEX)
+            let operation = self.hart.x[11];
+            if self.hart.x[17] == FUTEX && inherit::locks(operation)
+                || restarts
+                    && self.deadline.is_none()
+                    && matches!(self.hart.x[17], READ | READV | RECVFROM | FUTEX)
             {
                 // The handler returns to the call.
                 self.hart.pc = self.hart.pc.wrapping_sub(4);
