@@ -60,7 +60,7 @@ calls! {
 }
 
 /// Calls that programs and libraries try and do without, on an older Linux too: they are not there.
-pub(super) const OPTIONAL: [u64; 52] = [
+pub(super) const OPTIONAL: [u64; 53] = [
     26,  // inotify_init1
     30,  // ioprio_set
     31,  // ioprio_get
@@ -72,6 +72,7 @@ pub(super) const OPTIONAL: [u64; 52] = [
     97,  // unshare
     100, // get_robust_list
     127, // sched_rr_get_interval
+    128, // restart_syscall: only a signal handler that knows the system asks for it
     198, // socket: of a server for names of users and hosts
     213, // readahead
     217, // add_key
