@@ -68,6 +68,7 @@ impl Process {
                     .set_affinity(task, world, a, b, c)
                     .unwrap_or_else(Outcome::Fail);
             }
+            execve => return self.execute(task),
             clone => self.clone_task(task, world),
             brk => Ok(Process::brk(self, a)),
             mmap => Process::mmap(self, arguments),

@@ -37,7 +37,7 @@ pub(crate) struct Start {
 pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
     let name = start.program.display().to_string();
     let files = Files::new(start.root, start.folder, start.output, start.error);
-    let elf = read(&name, &start.program)?;
+    let image = Image::read(&files, &name, &start.program)?;
     let cores = 0..start.cpus.unwrap_or(0) as usize;
     let mut process = Process {
         space: Space::new(start.memory),
@@ -61,42 +61,46 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
         message: None,
         retired: 0,
     };
-    let base = if elf.relocatable { PROGRAM } else { 0 };
-    process.map(&elf, base, &name)?;
-    let end = (base + elf.end()).next_multiple_of(PAGE) + (process.random_bits() % 256) * PAGE;
-    process.heap = (end, end);
-    let mut entry = base.wrapping_add(elf.entry);
-    let mut loader_base = 0;
-    if let Some(wanted) = &elf.interpreter {
-        let host = process.files.host_path(Path::new(wanted), true);
-        let loader = host.map_err(|_| RunError::Program {
-            file: wanted.clone(),
-            what: "is not there".into(),
-        });
-        let loader = loader.and_then(|host| read(wanted, &host));
-        let loader = loader.map_err(|error| RunError::Program {
-            file: name.clone(),
-            what: format!(
-                "its dynamic loader cannot be read ({error}); give the folder that has it and the \
-                 libraries, such as --root /usr/riscv64-linux-gnu, or link with -static"
-            ),
-        })?;
-        loader_base = process
-            .space
-            .free_below(MAPPINGS, loader.end())
-            .unwrap_or(PROGRAM * 2);
-        loader_base = loader_base / PAGE * PAGE;
-        process.map(&loader, loader_base, wanted)?;
-        entry = loader_base.wrapping_add(loader.entry);
-    }
-    let mut hart = Hart::new(entry);
-    hart.x[2] = process
-        .stack(&elf, base, loader_base)
-        .map_err(|_| RunError::Program {
-            file: name,
-            what: "its arguments and environment do not fit its stack of 8 MiB".into(),
-        })?;
+    let hart = process.begin(&image)?;
     Ok((process, Task::new(hart, PROCESS)))
+}
+
+/// The file of a program, and that of its loader.
+pub(super) struct Image {
+    name: String,
+    elf: Elf,
+    loader: Option<(String, Elf)>,
+}
+
+impl Image {
+    /// Reads the program in the host's file `path`.
+    pub(super) fn read(files: &Files, name: &str, path: &Path) -> Result<Self, RunError> {
+        let elf = read(name, path)?;
+        let loader = elf
+            .interpreter
+            .clone()
+            .map(|wanted| -> Result<_, RunError> {
+                let host = files.host_path(Path::new(&wanted), true);
+                let host = host.map_err(|_| RunError::Program {
+                    file: wanted.clone(),
+                    what: "is not there".into(),
+                });
+                let loader = host.and_then(|host| read(&wanted, &host));
+                let loader = loader.map_err(|error| RunError::Program {
+                file: name.into(),
+                what: format!(
+                    "its dynamic loader cannot be read ({error}); give the folder that has it and \
+                     the libraries, such as --root /usr/riscv64-linux-gnu, or link with -static"
+                ),
+            })?;
+                Ok((wanted, loader))
+            });
+        Ok(Self {
+            name: name.into(),
+            elf,
+            loader: loader.transpose()?,
+        })
+    }
 }
 
 fn read(name: &str, path: &Path) -> Result<Elf, RunError> {
@@ -108,6 +112,35 @@ fn read(name: &str, path: &Path) -> Result<Elf, RunError> {
 }
 
 impl Process {
+    /// Maps a program where nothing is, with the arguments and the environment that the process
+    /// has; the hart that begins it.
+    pub(super) fn begin(&mut self, image: &Image) -> Result<Hart, RunError> {
+        let Image { name, elf, loader } = image;
+        let base = if elf.relocatable { PROGRAM } else { 0 };
+        self.map(elf, base, name)?;
+        let end = (base + elf.end()).next_multiple_of(PAGE) + (self.random_bits() % 256) * PAGE;
+        self.heap = (end, end);
+        let mut entry = base.wrapping_add(elf.entry);
+        let mut loader_base = 0;
+        if let Some((name, loader)) = loader {
+            loader_base = self
+                .space
+                .free_below(MAPPINGS, loader.end())
+                .unwrap_or(PROGRAM * 2);
+            loader_base = loader_base / PAGE * PAGE;
+            self.map(loader, loader_base, name)?;
+            entry = loader_base.wrapping_add(loader.entry);
+        }
+        let mut hart = Hart::new(entry);
+        hart.x[2] = self
+            .stack(elf, base, loader_base)
+            .map_err(|_| RunError::Program {
+                file: name.clone(),
+                what: "its arguments and environment do not fit its stack of 8 MiB".into(),
+            })?;
+        Ok(hart)
+    }
+
     /// Maps the segments of a file at `base`.
     fn map(&mut self, elf: &Elf, base: u64, name: &str) -> Result<(), RunError> {
         let label: Rc<str> = name.into();

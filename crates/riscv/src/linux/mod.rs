@@ -7,6 +7,7 @@ mod call;
 mod custom;
 mod descriptors;
 mod errno;
+mod exec;
 mod files;
 mod groups;
 mod host;
@@ -54,6 +55,8 @@ struct Thread {
     pending: Vec<Sent>,
     /// Signals that it does not take, as its task has them.
     mask: u64,
+    /// Signals that it waits for in `rt_sigtimedwait`.
+    waits_for: u64,
     /// Cores that it may run on; none for all.
     cores: Vec<usize>,
     /// While it sleeps, the signals that do not end its sleep.
@@ -68,6 +71,7 @@ impl Thread {
             handle,
             pending: Vec::new(),
             mask,
+            waits_for: 0,
             cores,
             asleep_to: 0,
             robust: 0,

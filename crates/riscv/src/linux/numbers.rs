@@ -52,7 +52,7 @@ calls! {
     166 umask, 167 prctl, 168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid,
     175 geteuid, 176 getgid, 177 getegid, 178 gettid, 179 sysinfo, 199 socketpair,
     204 getsockname, 205 getpeername, 206 sendto, 207 recvfrom, 208 setsockopt, 209 getsockopt,
-    210 shutdown, 214 brk, 215 munmap, 216 mremap, 220 clone, 222 mmap, 223 fadvise64,
+    210 shutdown, 214 brk, 215 munmap, 216 mremap, 220 clone, 221 execve, 222 mmap, 223 fadvise64,
     226 mprotect, 227 msync, 228 mlock, 229 munlock, 230 mlockall, 231 munlockall, 233 madvise,
     240 rt_tgsigqueueinfo, 259 riscv_flush_icache, 260 wait4, 261 prlimit64, 267 syncfs,
     276 renameat2, 278 getrandom, 279 memfd_create, 283 membarrier, 284 mlock2, 285 copy_file_range, 286 preadv2, 287 pwritev2,

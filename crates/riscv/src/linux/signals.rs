@@ -136,6 +136,13 @@ const REGISTERS: u64 = INFO + 176;
 const FLOATS: u64 = REGISTERS + 256;
 const FRAME: u64 = FLOATS + 32 * 8 + 16;
 
+impl Signals {
+    /// Another program has no handlers yet, and ignores what this one ignores.
+    pub(super) fn reset(&mut self) {
+        self.actions.retain(|_, action| action.handler == IGNORE);
+    }
+}
+
 impl Process {
     pub(super) fn set_action(&mut self, number: u64, new: u64, old: u64) -> Value {
         if !(1..=64).contains(&number) {
@@ -201,10 +208,8 @@ impl Process {
     /// does not refuse it, or waits for it.
     pub(super) fn taker(&self, signal: Signal) -> Option<u32> {
         let takes = |number: &u32| {
-            self.threads.get(number).is_some_and(|thread| {
-                let waits = thread.asleep_to != 0 && thread.asleep_to & signal.bit() == 0;
-                thread.mask & signal.bit() == 0 || waits
-            })
+            let thread = self.threads.get(number);
+            thread.is_some_and(|thread| (!thread.mask | thread.waits_for) & signal.bit() != 0)
         };
         let main = super::PROCESS;
         if takes(&main) {

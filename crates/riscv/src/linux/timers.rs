@@ -49,6 +49,11 @@ impl Timers {
             .ok_or(EINVAL)
     }
 
+    /// Another program has the timer of `setitimer` alone.
+    pub(super) fn keep_interval(&mut self) {
+        self.by_number.retain(|&number, _| number == INTERVAL);
+    }
+
     /// The thread is no more, nor are its timers.
     pub(super) fn remove_of(&mut self, thread: u32) {
         self.by_number

@@ -46,13 +46,12 @@ impl Process {
         if self.is_sent_of(task.number, open) {
             return Outcome::Interrupted;
         }
-        // A signal of the process may now be this thread's.
-        if let Some(thread) = self.threads.get_mut(&task.number) {
-            thread.asleep_to = !open;
-        }
         let due = self.next_timer_of(task.number, open);
         let due = due.map(|due| due.saturating_sub(now));
         task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
+        if let Some(thread) = self.threads.get_mut(&task.number) {
+            thread.asleep_to = !open;
+        }
         world.futex_wait(word, if task.has_timer { due } else { time });
         then
     }
@@ -139,6 +138,7 @@ impl Process {
                 0 => None,
                 _ => Some(self.read_time(request)?),
             };
+            self.wait_for(task, set);
             self.expire_timers(task.number, world.nanoseconds());
             if let Some(sent) = self.next_signal_of(task.number, set) {
                 if info != 0 {
@@ -157,8 +157,16 @@ impl Process {
         let outcome = wait().unwrap_or_else(Outcome::Fail);
         if matches!(outcome, Outcome::Return(_) | Outcome::Fail(_)) {
             task.until = None;
+            self.wait_for(task, 0);
         }
         outcome
+    }
+
+    /// The task waits for signals that it need not take.
+    fn wait_for(&mut self, task: &Task, set: u64) {
+        if let Some(thread) = self.threads.get_mut(&task.number) {
+            thread.waits_for = set;
+        }
     }
 
     /// `rt_sigpending`.
@@ -239,6 +247,7 @@ impl Task {
                 self.give(errno(EINTR));
             }
             self.until = None;
+            process.wait_for(self, 0);
             if !process.deliver(self, sent) {
                 let what = "its handler has no stack".into();
                 return Some(self.die(process, sent.signal, what));

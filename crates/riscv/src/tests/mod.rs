@@ -1,6 +1,7 @@
 //! What tests of programs share: a small assembler, ELF files, a stream that is kept.
 
 mod differential;
+mod exec;
 mod guest;
 mod hashes;
 mod mixture;
