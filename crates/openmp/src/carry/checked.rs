@@ -216,6 +216,48 @@ fn without_a_bell<P: Platform>(is_blind: bool) {
     assert!(unrung.get() && word.is_waiting());
 }
 
+/// A rank that only one worker may run is left; that worker looks for it, and another worker looks at it meanwhile,
+/// by what it has read before.
+fn homeward<P: Platform>(is_silent: bool) {
+    let rest = Rest::<P> {
+        idle: P::AtomicU32::new(0),
+        event: P::Futex::new(0),
+    };
+    let (word, homeward) = (RankWord::<P>::running(), P::AtomicU32::new(0));
+    let may = || homeward.load(Ordering::Relaxed) == 0;
+    team::<P>(3, |index| match index {
+        0 => {
+            homeward.store(1, Ordering::Relaxed);
+            word.leave(&rest);
+        }
+        1 => {
+            let look = || word.take(&rest, || true, || true).then_some(());
+            while look()
+                .or_else(|| rest.sleep(look, || false, None).and_then(rank_of))
+                .is_none()
+            {}
+        }
+        _ if is_silent => {
+            if word.claim() && !may() {
+                word.put_back();
+            }
+        }
+        _ => assert!(!word.take(&rest, may, || true)),
+    });
+    assert!(!word.is_waiting());
+}
+
+#[test]
+fn a_rank_that_goes_home() {
+    loom_model(Some(3), || homeward::<Loom>(false));
+}
+
+/// Who looks at such a rank in vain and tells nobody keeps it from who may run it.
+#[test]
+fn looking_in_silence_is_caught() {
+    caught(|| loom_model(Some(3), || homeward::<Loom>(true)));
+}
+
 /// Two workers, and if there is a `spare` a third one that runs a rank once.
 fn ranks<P: Platform, C: Own>(programs: &[&'static [Step]], spare: bool, silent: bool) {
     let hall = Hall::<P, C>::new(programs, silent);

@@ -259,9 +259,14 @@ fn make_soul() {
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
     context.carried.set(Some(rank));
+    // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
+    // taken the rank.
+    rank.unrung.set(true);
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
+    HALL.rest.pass_on();
     part(rank.stack.get(), rank.word.word());
+    rank.unrung.set(false);
 }
 
 /// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` when others may go on

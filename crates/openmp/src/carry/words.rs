@@ -41,6 +41,30 @@ impl<P: Platform> RankWord<P> {
                 .is_ok()
     }
 
+    /// Takes the rank, if nobody has it, the calling worker `may` run it, and it `goes_on`.
+    ///
+    /// Who may not run it does not look at it again. It may have had the rank, by an answer of before, just when
+    /// who may was looking for one, found none and fell asleep: so it wakes the others.
+    pub(super) fn take(
+        &self,
+        rest: &Rest<P>,
+        may: impl Fn() -> bool,
+        goes_on: impl FnOnce() -> bool,
+    ) -> bool {
+        if !may() || !self.claim() {
+            return false;
+        }
+        let is_allowed = may();
+        let is_taken = is_allowed && goes_on();
+        if !is_taken {
+            self.put_back();
+        }
+        if !is_allowed {
+            rest.pass_on();
+        }
+        is_taken
+    }
+
     /// The rank was looked at, and does not go on. The caller looks at all again before it sleeps, or
     /// calls [`Rest::pass_on`].
     pub(super) fn put_back(&self) {

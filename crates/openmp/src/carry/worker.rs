@@ -82,15 +82,8 @@ impl Worker {
 
     /// Takes the rank, if it can go on.
     fn try_take(&self, rank: &'static Rank) -> bool {
-        if !rank.word.claim() {
-            return false;
-        }
-        let here = self.index == 0 || !rank.homeward.load(Relaxed);
-        let goes_on = here && rank.goes_on();
-        if !goes_on {
-            rank.word.put_back();
-        }
-        goes_on
+        let may = || self.index == 0 || !rank.homeward.load(Relaxed);
+        rank.word.take(&HALL.rest, may, || rank.goes_on())
     }
 
     /// Takes a rank of this worker's part, in its order, but for the one that it was made to leave. Who has
@@ -251,12 +244,13 @@ impl Worker {
 
     /// Sleeps until something may have changed.
     fn sleep(&self) {
-        let may = !self.is_revoked();
-        let look = || may.then(|| self.take_any()).flatten();
-        // A new core does not ring.
-        let unrung = || may && is_any_unrung();
+        // Whoever has no core sleeps elsewhere.
+        if self.is_revoked() {
+            return;
+        }
+        let look = || self.take_any();
         let timeout = Some(Duration::from_millis(10));
-        if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, unrung, timeout) {
+        if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, is_any_unrung, timeout) {
             self.run(rank, None);
         }
     }
