@@ -67,6 +67,7 @@ int main(void) {
     long woken = futex(&first, FUTEX_WAKE_OP, 1, 1, &second,
                        FUTEX_OP(FUTEX_OP_ADD, 7, FUTEX_OP_CMP_EQ, 0));
     pthread_join(thread[0], NULL), pthread_join(thread[1], NULL);
-    printf("%ld %u\n", woken, second);
+    /* How many slept already is the host's affair. */
+    printf("%d %u\n", woken >= 0, second);
     return 0;
 }
