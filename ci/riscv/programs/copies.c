@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -30,7 +31,8 @@ int main(void) {
     if (pipe2(ends, O_CLOEXEC) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return 1;
     flags(ends[0]), flags(ends[1]), flags(pair[0]);
     fcntl(pair[0], F_SETFD, FD_CLOEXEC), fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    flags(pair[0]), flags(dup3(file, 20, O_CLOEXEC)), puts("");
+    flags(pair[0]), ioctl(pair[0], FIONCLEX), flags(pair[0]), ioctl(pair[1], FIOCLEX);
+    flags(pair[1]), flags(dup3(file, 20, O_CLOEXEC)), puts("");
     /* At its end, wherever the place is; also if that is asked for later. */
     int other = open("one", O_RDWR);
     (void)!write(file, "12", 2), lseek(file, 0, SEEK_SET), (void)!write(file, "34", 2);

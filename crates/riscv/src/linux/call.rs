@@ -318,7 +318,8 @@ impl Process {
                     .set_status(number, if on { NON_BLOCKING } else { 0 })?;
             }
             // FIONCLEX, FIOCLEX
-            (0x5450 | 0x5451, _) => {}
+            (0x5450, _) => self.files.set_closing(number, 0),
+            (0x5451, _) => self.files.set_closing(number, CLOSES),
             _ => return Err(ENOTTY),
         }
         Ok(0)
