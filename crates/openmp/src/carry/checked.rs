@@ -252,7 +252,7 @@ fn a_rank_that_goes_home() {
     loom_model(Some(3), || homeward::<Loom>(false));
 }
 
-/// Who looks at such a rank in vain and tells nobody keeps it from who may run it.
+/// A worker that looks at such a rank in vain and tells nobody keeps it from the one that may run it.
 #[test]
 fn looking_in_silence_is_caught() {
     caught(|| loom_model(Some(3), || homeward::<Loom>(true)));

@@ -12,6 +12,9 @@ const GENERAL: usize = 31;
 /// A loop that waits lies within so many bytes.
 const WAITING_LOOP: usize = 64;
 
+/// Pages are at least so large.
+const PAGE: usize = 4096;
+
 /// A rank's registers.
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
@@ -60,9 +63,12 @@ impl Registers {
         let (result, call): (_, &[u8]) = (self.general[0], &[0x01, 0x00, 0x00, 0xd4]); // svc 0
         #[cfg(target_arch = "riscv64")]
         let (result, call): (_, &[u8]) = (self.general[9], &[0x73, 0x00, 0x00, 0x00]); // ecall
+        // A call that ends at a page's beginning stays broken off: the page before may be none of the program's.
+        let is_within = self.at % PAGE >= call.len();
         let before = (self.at as *const u8).wrapping_sub(call.len());
-        // SAFETY: by the caller's word: the call's own instruction, if there was one.
-        result == BROKEN_OFF && unsafe { std::slice::from_raw_parts(before, call.len()) } == call
+        // SAFETY: bytes of the page in which the next instruction is, by the caller's word.
+        let is_call = || unsafe { std::slice::from_raw_parts(before, call.len()) } == call;
+        result == BROKEN_OFF && is_within && is_call()
     }
 
     /// A system call's result, for the code that the frame leads to.

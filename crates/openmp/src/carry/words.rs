@@ -43,8 +43,9 @@ impl<P: Platform> RankWord<P> {
 
     /// Takes the rank, if nobody has it, the calling worker `may` run it, and it `goes_on`.
     ///
-    /// Who may not run it does not look at it again. It may have had the rank, by an answer of before, just when
-    /// who may was looking for one, found none and fell asleep: so it wakes the others.
+    /// A worker that may not run the rank does not look at it again. Yet it may have had the rank for a
+    /// moment, since what it read before was old, and the worker that may run it found none then and
+    /// fell asleep. So it wakes the others.
     pub(super) fn take(
         &self,
         rest: &Rest<P>,

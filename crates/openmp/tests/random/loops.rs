@@ -7,18 +7,15 @@ pub(super) fn construct(random: &mut Random) -> Construct {
     let schedule = schedule(random);
     let nowait = random.one_of(&["", "nowait"]);
     match random.below(15) {
-        0 => Construct::new(
-            format!(
-                "P(omp for schedule({schedule}) {nowait}) for (long i = 0; i < {n}; i++) {{ ADD i; }}"
-            ),
-            sum_below(n),
-        ),
-        1 => Construct::new(
-            format!(
-                "P(omp for schedule({schedule}) {nowait}) for (unsigned long long i = 0; i < {n}; i++) {{ ADD i; }}"
-            ),
-            sum_below(n),
-        ),
+        0 | 1 => {
+            let kind = random.one_of(&["long", "unsigned long long"]);
+            Construct::new(
+                format!(
+                    "P(omp for schedule({schedule}) {nowait}) for ({kind} i = 0; i < {n}; i++) {{ ADD i; }}"
+                ),
+                sum_below(n),
+            )
+        }
         // Downwards, in steps, and up to the end of the type.
         2 => Construct::new(
             format!(

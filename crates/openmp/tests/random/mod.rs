@@ -31,7 +31,7 @@ impl Random {
 /// What all members of a region come to.
 struct Construct {
     text: String,
-    /// What it adds to `sum`: an expression over `T`, the size of the team.
+    /// The number that it adds to `sum`: an expression over `T`, the size of the team.
     sum: String,
     /// Whether it writes what others write, without an atomic: nothing else may run meanwhile.
     alone: bool,

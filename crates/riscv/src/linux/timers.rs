@@ -15,7 +15,7 @@ const ALARM: u64 = 14;
 /// The number of the timer of `setitimer`, which `timer_create` never gives.
 const INTERVAL: u64 = 1 << 40;
 
-/// Who gets a timer's signal.
+/// The thread that gets a timer's signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Nobody,

@@ -15,7 +15,7 @@ pub(super) struct Reduction<R> {
     pub(super) ways: Vec<String>,
     /// Where they ran, for readers.
     pub(super) place: String,
-    /// Of a program, on so many cores, in a way; none where one of the two times is not known.
+    /// The ratio for a program on so many cores in a way; none where one of the two times is not known.
     pub(super) ratio: R,
 }
 
