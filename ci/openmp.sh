@@ -86,7 +86,7 @@ verify() {
     for ((round = 0; round < rounds; round++)); do
         for class in $classes; do
             for name in $names; do
-                [ -x "$work/$name.$class/program" ] || build "$name" "$class" || continue
+                [ -x "$work/$name.$class/program" ] || build "$name" "$class"
                 for number in $ranks; do
                     for cores in 0 0-$(($(nproc --all) - 1)); do
                         for cuts in true false; do

@@ -11,14 +11,14 @@ parts=$here/ci/riscv/guests
 examples=$here/crates/riscv/examples/barriers
 parsec="-pthread -DENABLE_THREADS -DENABLE_PARSEC_HOOKS -I$include -I$parts"
 
-# Makes $work/GUEST/program; fails, and says so, if the folder has no sources of it.
+# Makes $work/GUEST/program. Status 2, and says so, if the folder has no sources of it.
 build_guest() {
     local name=$1 dir=$work/$1
     [ ! -x "$dir/program" ] || return 0
     mkdir -p "$dir"
     case $name in
     cg | ft | bt | mg)
-        has npb "npb/${name^^}" || return 1
+        has npb "npb/${name^^}" || return 2
         $cross-gcc -O2 -fPIC -I"$include" -c "$parts/hooks.c" -o "$work/hooks.o"
         npb_build "$folder/npb" "$name" "${CLASS:-S}" "$dir" $cross- "$work/hooks.o"
         ;;
@@ -26,7 +26,7 @@ build_guest() {
     canneal)
         local source
         source=$(kernel canneal)
-        has canneal "${source#"$folder"/}" || return 1
+        has canneal "${source#"$folder"/}" || return 2
         tar xf "$folder/parsec/pkgs/kernels/canneal/inputs/input_simdev.tar" -C "$dir"
         tar xf "$folder/parsec/pkgs/kernels/canneal/inputs/input_test.tar" -C "$dir"
         # A function of main.cpp forgets to return, which optimised code does not survive.
@@ -38,7 +38,7 @@ build_guest() {
         ;;
     barnes)
         local source=$folder/splash/codes/apps/barnes file
-        has barnes splash/codes/apps/barnes || return 1
+        has barnes splash/codes/apps/barnes || return 2
         for file in "$source"/*.in; do
             m4 -Ulen -Uindex "$folder/splash/codes/pthread_macros/pthread.m4.stougie" \
                 "$parts/regions.m4" "$file" >"$dir/$(basename "$file" .in)"
@@ -72,7 +72,7 @@ compile_streamcluster() { # directory flags more sources
     local dir=$1 flags=$2 source
     source=$(kernel streamcluster)
     shift 2
-    has streamcluster "${source#"$folder"/}" || return 1
+    has streamcluster "${source#"$folder"/}" || return 2
     # shellcheck disable=SC2086
     $cross-g++ -O2 -w $parsec $flags "$source/streamcluster.cpp" "$@" \
         -o "$dir/program"
