@@ -63,7 +63,9 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         notes: &left_out,
         sections: &sections,
     };
-    let path = out.write("report.html", page.render())?;
+    let page = page.render();
+    out.write(&format!("report.{}.html", world.label()), &page)?;
+    let path = out.write("report.html", &page)?;
     for journal in journals {
         journal.remove()?;
     }
