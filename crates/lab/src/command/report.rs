@@ -27,6 +27,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
             Err(error) if args.on.is_some() && error.is::<BadInput>() => {
                 let why = error.to_string();
                 let why = why.strip_prefix("--on: ").unwrap_or(&why);
+                // What else the flag takes is not for who reads the page.
+                let why = why.split("; expected").next().unwrap_or(why);
                 left_out.push(format!("The study {} was left out: {why}.", study.name()));
             }
             Err(error) => return Err(error),
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     }
     let origin = Origin::native();
     let byline = format!(
-        "{}, {}; {}; manycore {} built by {}; {}.",
+        "Made on {}, {}; {}; manycore {} built by {}; {}.",
         origin.cpu,
         origin.host,
         origin.kernel,
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let page = page::Page {
         title: "manycore: what parallel programs cost",
         byline: &byline,
+        is_simulated: matches!(world, World::Simulated(_)),
         notes: &left_out,
         sections: &sections,
     };
@@ -94,6 +97,13 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
 /// Under the machine's figure.
 const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
      several threads do to one counter counts for each success.";
+
+/// Before the machine's tables.
+const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add, tas test-and-set, swap an exchange. \
+     The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other caches; I, in none. \
+     Prices: claim, an operation on a line that the core has; handoff, what it takes more if another core of \
+     the group has it; crossing, if one of another group has; launch and wake, until another thread has heard of a \
+     loop, awake and asleep; byte, to read one. Of published times a fit has seen some.";
 
 /// What was measured of the machine: a line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -162,6 +172,7 @@ fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
                  too, and for its launch with the time until the other threads have heard of it."
                     .into(),
             ),
+            Block::Paragraph(KEY.into()),
             Block::Verbatim(machine.text),
         ],
         ..Section::default()

@@ -6,15 +6,20 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What stands at each section.
+/// What stands at each section, if not all were simulated.
 const WORLDS: &str = "What was measured on this machine varies from run to run. What was simulated \
      ran on a machine that is computed cycle by cycle; it is the same on any host.";
+
+const SIMULATED: &str = "All numbers here were simulated, on a machine that is computed cycle by cycle. \
+     They are the same on any host.";
 
 /// What the page says.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// Where and when it was made.
     pub(crate) byline: &'a str,
+    /// Whether all sections were simulated.
+    pub(crate) is_simulated: bool,
     /// What is not on the page, and why.
     pub(crate) notes: &'a [String],
     pub(crate) sections: &'a [Section],
@@ -25,6 +30,7 @@ impl Page<'_> {
     pub(crate) fn render(&self) -> String {
         let body: String = self.sections.iter().map(Section::to_html).collect();
         let (title, byline) = (escape(self.title), escape(self.byline));
+        let worlds = if self.is_simulated { SIMULATED } else { WORLDS };
         let note = |note: &String| format!("<p>{}</p>\n", escape(note));
         let notes: String = self.notes.iter().map(note).collect();
         format!(
@@ -32,7 +38,7 @@ impl Page<'_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>{title}</title>\n<style>\n{STYLE}\
              @media screen and (prefers-color-scheme: dark) {{\n{}}}\n</style>\n</head>\n<body>\n\
-             <header>\n<h1>{title}</h1>\n<p class=\"byline\">{byline}</p>\n<p>{WORLDS}</p>\n\
+             <header>\n<h1>{title}</h1>\n<p class=\"byline\">{byline}</p>\n<p>{worlds}</p>\n\
              {notes}</header>\n\
              {}<main>\n{body}</main>\n</body>\n</html>\n",
             figure::style_sheet(),
@@ -86,6 +92,7 @@ mod tests {
         ];
         let page = Page {
             title: "t",
+            is_simulated: false,
             byline: "b",
             notes: &["x was left out: y & z.".into()],
             sections: &sections,

@@ -14,5 +14,5 @@ pub(super) fn message(race: Race<'_, BarrierConfig>) -> String {
 pub(super) const LEAD: &str = "A barrier is a place in a program where each thread waits until all have come. Such a wait \
      costs time even if all come at once, and more on more cores. Here ways to build a barrier are \
      compared: through memory and, where a machine has one, over a network that tells all cores at \
-     once. channel, the barrier of S. J. Park's thesis (MIT, 2013), needs such a network, which in \
-     the thesis is made of light.";
+     once. channel, the barrier of S. J. Park's thesis (MIT, 2013), is made for such a network, which in \
+     the thesis is made of light; on a machine without one its messages go through memory.";

@@ -90,6 +90,10 @@ pub(super) fn baselines(race: Race<'_, BarrierConfig>) -> Option<String> {
         .filter_map(|(which, name)| Some(format!("{name} is from {} cores on", from(which)?)))
         .collect();
     text += &match found.is_empty() {
+        true if race.optical().is_none() => format!(
+            " None of them gives the thesis's order on {at} cores of this machine; the thesis's had \
+             other caches, and {THESIS_CORES} cores."
+        ),
         true => " None of them gives the thesis's order, so its reason is not known.".to_owned(),
         false => format!(
             " The last two together give the thesis's order. Where sleeping is free, {} faster than \

@@ -2,7 +2,7 @@
 
 use super::config::BarrierConfig;
 use crate::study::team::{
-    APART, Arrivals, BASELINES, CHANNEL, PointSummary, Race, closed_form, left_out,
+    APART, Arrivals, BASELINES, CHANNEL, PointSummary, Race, closed_form, ideas, left_out,
 };
 use crate::study::trial;
 
@@ -16,8 +16,9 @@ pub(super) fn what(race: Race<'_, BarrierConfig>) -> String {
     format!(
         "A team waits at a barrier in a loop, and, where it is simulated, in single episodes a \
          million cycles or more apart: all members arriving in one cycle, or each {APART} after \
-         the one before, so that those that sleep when they wait long do. {}{}",
+         the one before, so that those that sleep when they wait long do. {}{}{}",
         trial::what(&race.config.setup),
+        ideas(&race.config.barriers),
         left_out(&race.config.barriers)
     )
 }

@@ -89,6 +89,9 @@ impl Question for BlockSizeConfig {
         if let Some(chip) = &self.chip {
             comparisons = compare::comparisons(chip, &self.tables, measured);
             blocks.push(Block::Paragraph(prose::DOCUMENT.into()));
+            if !comparisons.is_empty() {
+                blocks.push(Block::Paragraph(prose::STEPS.into()));
+            }
             let tables = compare::latencies(chip, measured, &comparisons);
             blocks.extend(tables.into_iter().map(Block::Table));
             if !comparisons.is_empty() {

@@ -16,12 +16,15 @@ pub(super) const FIGURE: &str = "Medians, with bars from the 10th to the 90th pe
 /// Before the document's tables.
 pub(super) const DOCUMENT: &str = "The document measured a pool of its own. Each thread sleeps on a condition variable until \
      the caller, which wakes one after the other, has put the loop into its queue; the caller \
-     takes part, so T threads make T + 1 participants, and the loops have 4096 iterations, in the \
-     table of 1024^4 additions on the 3970X 8192: only these explain how its latencies step where \
-     blocks are few. (Three of its columns for 8 threads step as with 4.) Where threads are in \
-     several core groups, every claim takes the line of the counter away from all tasks, which \
-     read their sizes there. That pool is simulated here \
-     with each block size; all other rows are our pool's, in which the caller is one of the T.";
+     takes part, so T threads make T + 1 participants. Where threads are in several core groups, \
+     every claim takes the line of the counter away from all tasks, which read their sizes there. That \
+     pool is simulated here with each block size; all other rows are our pool's, in which the caller is \
+     one of the T.";
+
+/// The same, where the document has tables of the machine.
+pub(super) const STEPS: &str = "The document's loops have 4096 iterations, in the table of 1024^4 additions on the Threadripper \
+     3970X 8192: only these, and T + 1 participants, explain how its latencies step where blocks are few. \
+     (Three of its columns for 8 threads step as with 4.)";
 
 /// After the rank correlations.
 pub(super) const RANKS: &str = "The inputs are the machine's latencies, six instructions a byte, and what waking costs; \

@@ -47,7 +47,10 @@ impl Question for ModelsConfig {
         let mut blocks = vec![Block::Paragraph(prose::what(self))];
         blocks.extend(tables::latencies(&results).into_iter().map(Block::Table));
         blocks.push(Block::Table(tables::means(&results)));
-        blocks.push(Block::Paragraph(prose::PRINTED.into()));
+        blocks.push(Block::Paragraph(prose::RULE.into()));
+        if tables::has_printed(&results) {
+            blocks.push(Block::Paragraph(prose::PRINTED.into()));
+        }
         Ok(Answer {
             title: "Cost models",
             lead: headline::LEAD,

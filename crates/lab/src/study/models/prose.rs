@@ -1,6 +1,7 @@
 //! What the numbers mean, in words.
 
 use super::config::ModelsConfig;
+use super::policy::ModelPolicy;
 use super::results::{ModelResults, middle};
 use std::fmt::Write as _;
 
@@ -10,14 +11,16 @@ pub(super) const FIGURE: &str = "Latency of one loop of unit tasks under each po
      thread takes at a time.";
 
 /// After the tables.
+pub(super) const RULE: &str = "\"taskflow-rule\" is the rule that the document ascribes to the library Taskflow, in our pool: a \
+     claim by one of T threads takes 1/2T of what is left, and one iteration when less than 4T are. On \
+     simulated machines two hardware threads of a core do not slow each other.";
+
+/// After the tables, if they have columns of the document's.
 pub(super) const PRINTED: &str = "The last two columns of the first tables are the document's own: Taskflow, and the \
      document's pool with the document's formula, read as nanoseconds. The document compares two \
-     runtimes there, not two rules: Taskflow's library has another pool, which is not built here. \
-     \"taskflow-rule\" is the rule that the document ascribes to it, in our pool: a claim takes \
-     1/2T of what is left, and one iteration when less than 4T are. Two printed latencies of \
-     the 3970X are slips: 34500 ns for 1024 additions is a tenth of its neighbours, and 5496700 ns \
-     for 1024^5 is ten times its neighbours. On simulated machines two hardware threads of \
-     a core do not slow each other.";
+     runtimes there, not two rules: Taskflow's library has another pool, which is not built here. Two \
+     latencies that it prints of the Threadripper 3970X are slips: 34500 ns for 1024 additions is a \
+     tenth of its neighbours, and 5496700 ns for 1024^5 is ten times its neighbours.";
 
 /// What was measured and how.
 pub(super) fn what(config: &ModelsConfig) -> String {
@@ -28,13 +31,16 @@ pub(super) fn what(config: &ModelsConfig) -> String {
              before (the pool starts its threads meanwhile), then nine times, whose median counts."
         }
     };
+    let document = match config.policies.contains(&ModelPolicy::Document) {
+        true => "\"document\" is the document's own pool with its formula, simulated only. ",
+        false => "",
+    };
     format!(
         "Loops of the document's unit task on {} threads ({}). published: the document's formula; \
          refitted: its form, fitted anew to the document's table of preferred blocks; ours: the \
          balance of prices that `manycore machine` measures, times a power of an iteration's bytes; \
          prices-alone: our pool's `fixed-block`, which is told those prices and times the \
-         iterations itself; adaptive: the default, which is told nothing. \"document\" is the \
-         document's own pool with its formula, simulated only. {runs}",
+         iterations itself; adaptive: the default, which is told nothing. {document}{runs}",
         config.threads,
         config.setup.place(),
     )

@@ -20,7 +20,10 @@ fn latency_table(results: &ModelResults<'_>, dimension: Dimension) -> Table {
             .iter()
             .map(|policy| policy.name().to_owned()),
     );
-    header.extend(["printed:\nTaskflow", "printed:\ncost model"].map(String::from));
+    let has_printed = is_any_printed(results, dimension);
+    if has_printed {
+        header.extend(["printed:\nTaskflow", "printed:\ncost model"].map(String::from));
+    }
     let row = |value: u64| {
         let at = config.at(dimension, value);
         let best = results.best(&at);
@@ -38,10 +41,12 @@ fn latency_table(results: &ModelResults<'_>, dimension: Dimension) -> Table {
         }
         let printed = results.printed.of(dimension, &at);
         let text = |text: Option<String>| Cell::new(text.unwrap_or_else(|| "-".into()));
-        row.push(text(printed.map(|row| us(row.taskflow_ns))));
-        row.push(text(printed.map(|row| {
-            format!("{} ({})", us(row.cost_model_ns), row.block_size)
-        })));
+        if has_printed {
+            row.push(text(printed.map(|row| us(row.taskflow_ns))));
+            row.push(text(printed.map(|row| {
+                format!("{} ({})", us(row.cost_model_ns), row.block_size)
+            })));
+        }
         row
     };
     Table {
@@ -55,6 +60,21 @@ fn latency_table(results: &ModelResults<'_>, dimension: Dimension) -> Table {
         header,
         rows: config.values(dimension).into_iter().map(row).collect(),
     }
+}
+
+/// Whether a table has the document's own numbers beside those measured.
+pub(super) fn has_printed(results: &ModelResults<'_>) -> bool {
+    let mut all = Dimension::ALL.into_iter();
+    all.any(|dimension| is_any_printed(results, dimension))
+}
+
+fn is_any_printed(results: &ModelResults<'_>, dimension: Dimension) -> bool {
+    let config = results.config;
+    let of = |value| results.printed.of(dimension, &config.at(dimension, value));
+    config
+        .values(dimension)
+        .into_iter()
+        .any(|value| of(value).is_some())
 }
 
 fn us(ns: f64) -> String {

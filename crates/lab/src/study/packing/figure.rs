@@ -17,7 +17,8 @@ const BREAKDOWN: &str = "After the poster's figure 2: what the cores did, all of
 const TIMELINE: &str = "Barriers passed while the cores change from 16 to 15, 7, 12 and 16 again, one second each; \
      and when they would be if no core were ever idle.";
 const SWEEP: &str = "The time between two barriers over what a rank computes in it in the mean, against that; \
-     and the closed forms, for equal ranks. Unequal ones compute from 1 - skew to 1 + skew.";
+     and the closed forms, for equal ranks. Unequal ones compute from 1 - skew to 1 + skew of the mean. \
+     The forms hold for ranks that cannot be divided; elastic divides a rank's loops, and may be below.";
 
 /// All of them, with what stands under each; the study's own first.
 pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {

@@ -88,8 +88,8 @@ pub(super) fn timeline(results: PackingResults<'_>) -> String {
     let all: Vec<String> = all
         .map(|(name, late)| format!("{name} {:.1}%", 100.0 * (late - 1.0)))
         .collect();
-    let what = "While cores come and go, programs take longer than they must";
-    each(&format!("{what}, by"), &all)
+    let what = "While cores come and go, a program takes longer than it must";
+    each(&format!("{what}, at worst by"), &all)
 }
 
 /// The most that each mode loses, whatever the interval.
@@ -108,7 +108,8 @@ pub(super) fn sweep(results: PackingResults<'_>) -> String {
     let all: Vec<String> = all
         .map(|(name, loss)| format!("{name} {loss:.2} times"))
         .collect();
-    let what = "At the worst length of the work between two barriers a mode takes";
+    let what =
+        "With equal ranks, at the worst length of the work between two barriers, a mode takes";
     each(&format!("{what}, over the ideal"), &all)
 }
 

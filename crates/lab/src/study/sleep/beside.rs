@@ -16,6 +16,9 @@ const SLEEPERS: &str = "split-sleepers-padded";
 /// The same words as `split`, each on a line of its own.
 const PADDED: &str = "split-padded";
 
+/// The preset of the machine on which the document measured.
+const DOCUMENTS: &str = "dahu";
+
 /// A gain that is less is none.
 const GAIN: f64 = 0.02;
 
@@ -31,7 +34,10 @@ pub(super) fn judged(
     config: &SleepConfig,
     published: &Published,
     measured: &[MeasuredPolicies],
-) -> String {
+) -> Option<String> {
+    if config.machine != DOCUMENTS {
+        return None;
+    }
     let mut text = String::from(
         "Nothing in the machine was fitted to these times. NBody-reduce and TSP were kept back from \
          this project until the machine had been judged by them. With padded words of which posts read \
@@ -53,13 +59,14 @@ pub(super) fn judged(
     if config.is_documents() && !now.is_empty() {
         text += &format!("In this run, on {threads} threads, it has {}. ", list(&now));
     }
-    text + "FrogJump and QuickSort were other programs than the document's then, with other \
+    text += "FrogJump and QuickSort were other programs than the document's then, with other \
             speedups; they have been the document's since its sources were read. What QuickSort's \
             pivots allow: counted in numbers, the longest way through the partitions of the \
             document's input is 5.84 times shorter than all of them. That counts no calls and no \
             waits for memory, and in time 2022 is above it. A core of the simulated machine waits \
             for each line that another core has written, where a real one has a store buffer: with \
-            one (--set core.overlap) it comes near to 2022."
+            one (--set core.overlap) it comes near to 2022.";
+    Some(text)
 }
 
 /// Why padding alone gains on Life, if it does where it did not in 2022.
@@ -104,10 +111,10 @@ mod tests {
     use crate::world::World;
     use manycore_chip::config::Config as Machine;
 
-    fn config(size: &str) -> SleepConfig {
+    fn config(machine: &str, size: &str) -> SleepConfig {
         let size = [format!("size={size}")];
         SleepConfig::new(&Request {
-            world: World::Simulated(Box::new(Machine::preset("dahu").unwrap())),
+            world: World::Simulated(Box::new(Machine::preset(machine).unwrap())),
             settings: Settings::parse(&size, &super::super::keys::KEYS).unwrap(),
             threads: vec![32.try_into().unwrap()],
             cores: Vec::new(),
@@ -130,21 +137,29 @@ mod tests {
                 ("split-padded", 32, padded),
             ])
         };
-        let said = padding(&config("document"), &published, &life(80.0)).unwrap();
+        let said = padding(&config("dahu", "document"), &published, &life(80.0)).unwrap();
         for part in ["20.0% less time", "3.0% more", "3 sleeps a run", "0% apart"] {
             assert!(said.contains(part), "{said}");
         }
-        assert_eq!(padding(&config("document"), &published, &life(99.0)), None);
-        assert_eq!(padding(&config("quick"), &published, &life(80.0)), None);
+        assert_eq!(
+            padding(&config("dahu", "document"), &published, &life(99.0)),
+            None
+        );
+        assert_eq!(
+            padding(&config("dahu", "quick"), &published, &life(80.0)),
+            None
+        );
     }
 
     #[test]
     fn what_was_not_measured_is_not_said() {
         let published = Published::load().unwrap();
-        let said = judged(&config("document"), &published, &[]);
+        let said = judged(&config("dahu", "document"), &published, &[]).unwrap();
         assert!(
             said.contains("-30.7%") && !said.contains("In this run"),
             "{said}"
         );
+        let other = judged(&config("dahu-smt", "document"), &published, &[]);
+        assert_eq!(other, None, "another machine was not judged");
     }
 }

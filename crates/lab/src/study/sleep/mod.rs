@@ -85,7 +85,8 @@ impl Question for SleepConfig {
         let mut blocks: Vec<Block> = texts.map(Block::Paragraph).into();
         let (mut more, mut caution) = (Vec::new(), None);
         if self.chip.is_some() {
-            blocks.push(Block::Paragraph(beside::judged(self, &published, measured)));
+            let judged = beside::judged(self, &published, measured);
+            blocks.extend(judged.map(Block::Paragraph));
             let padding = beside::padding(self, &published, measured);
             blocks.extend(padding.map(Block::Paragraph));
             blocks.push(Block::Paragraph(prose::QUESTIONS.into()));

@@ -12,7 +12,10 @@ use manycore_research::sleep::Mode;
 
 /// Under the figure of times.
 pub(super) const FIGURE: &str = "A dot left of the line is faster than packed; a range that ends in an arrow goes on. Policies \
-     without a mode are sound; those as published may lose a wake-up.";
+     without a mode are sound; those as published may lose a wake-up. Names say what differs from packed, whose \
+     three counters are one word: split, each is a word; padded, each has a cache line of its own; sleepers, who posts \
+     a job reads only how many threads sleep; nojec, without the counter of posts (jobs event counter); \
+     lazy-inactive and no-inactive, idle threads that are awake are read late, or not counted; ours, manycore's.";
 
 /// Under the figure of speedups.
 pub(super) const SPEEDUPS: &str =

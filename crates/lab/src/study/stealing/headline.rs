@@ -38,4 +38,5 @@ pub(super) fn message(results: StealingResults<'_>) -> String {
 pub(super) const LEAD: &str = "Work stealing means that a core without tasks takes some from a core that has more. Here ways \
      to do that are compared by the time until all tasks are done, over the least that is possible. \
      The offer- ways are those of S. J. Park's thesis (MIT, 2013), whose cores tell all others \
-     at once that they have no tasks; ours is manycore's way to use the same network.";
+     at once that they have no tasks, over a network made for that; on a machine without one their \
+     messages go through memory. ours is manycore's way, which uses such a network if there is one.";

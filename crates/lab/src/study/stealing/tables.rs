@@ -54,7 +54,10 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     let unit = results.config.setup.unit().name();
     type CountOf = fn(&StealingOutcome) -> u64;
     let kinds: [(&str, CountOf); 2] = [
-        ("tasks taken from others", |run| run.steals),
+        (
+            "tasks taken from others, a task each time that it is",
+            |run| run.steals,
+        ),
         ("messages sent", |run| run.sent),
     ];
     let tables = kinds.map(|(what, of)| {

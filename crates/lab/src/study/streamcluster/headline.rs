@@ -14,5 +14,5 @@ pub(super) fn message(race: Race<'_, Clustering<'_>>) -> String {
 /// The section's first sentences.
 pub(super) const LEAD: &str = "Streamcluster, a program of the PARSEC benchmarks, groups points around centres. Its threads \
      meet at a barrier (a place where each waits for all others) very often, so the barrier decides \
-     how long it takes. channel, the barrier of S. J. Park's thesis (MIT, 2013), needs a network that \
-     tells all cores at once.";
+     how long it takes. channel, the barrier of S. J. Park's thesis (MIT, 2013), is made for a network \
+     that tells all cores at once; on a machine without one its messages go through memory.";

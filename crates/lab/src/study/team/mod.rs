@@ -20,7 +20,7 @@ mod run;
 
 pub(in crate::study) use barrier_loop::{APART, Arrivals};
 pub(in crate::study) use measured::TeamMeasured;
-pub(in crate::study) use names::{barriers_of, left_out};
+pub(in crate::study) use names::{barriers_of, ideas, left_out};
 pub(in crate::study) use point::{PointSummary, TeamPoint};
 pub(in crate::study) use program::TeamProgram;
 pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};

@@ -24,6 +24,55 @@ pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::R
     Ok(all.into_iter().filter(wanted).map(str::to_owned).collect())
 }
 
+/// The ideas of those that a name alone does not tell.
+const IDEAS: [(&str, &str); 12] = [
+    (
+        "sense",
+        "one count, and one word that the last to come changes (sense-reversing)",
+    ),
+    ("sense-on-a-line", "the same on one cache line"),
+    (
+        "futex",
+        "as the C library glibc since 2.25: one count, and those that wait sleep",
+    ),
+    (
+        "glibc-2011",
+        "as glibc until 2.24: a lock, a count, and sleep",
+    ),
+    ("spin-sleep", "PARSEC's: a lock, spinning, and sleep"),
+    (
+        "dissemination",
+        "rounds in which each tells another, twice as far away each time",
+    ),
+    ("tournament", "losers of each round wait for its winners"),
+    ("combining", "a tree of counts"),
+    ("mcs", "a tree of words, Mellor-Crummey's and Scott's"),
+    (
+        "counted",
+        "each tells all others, whose network interfaces count",
+    ),
+    (
+        "grouped",
+        "groups of cores first, then the groups with each other",
+    ),
+    (
+        "default",
+        "the one that manycore chooses for where the threads are",
+    ),
+];
+
+/// What these barriers are, in a sentence.
+pub(in crate::study) fn ideas(names: &[String]) -> String {
+    let named = |(name, idea): (&str, &str)| {
+        let is_there = names.iter().any(|one| one == name);
+        is_there.then(|| format!("{name}, {idea}"))
+    };
+    match IDEAS.into_iter().filter_map(named).collect::<Vec<_>>() {
+        ideas if ideas.is_empty() => String::new(),
+        ideas => format!(" The barriers: {}.", ideas.join("; ")),
+    }
+}
+
 /// That one is left out, if it is.
 pub(in crate::study) fn left_out(names: &[String]) -> String {
     let there = names.iter().any(|name| name == ON_REQUEST);

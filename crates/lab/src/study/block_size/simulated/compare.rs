@@ -147,7 +147,9 @@ fn latency_table(
     for cell in cells {
         let workload = cell.cell.workload;
         header.push(format!("{workload}\n{}", threads(cell.cell.threads)));
-        header.push("printed".into());
+        if !comparisons.is_empty() {
+            header.push("printed".into());
+        }
     }
     let blocks = cells[0]
         .policies
@@ -160,14 +162,19 @@ fn latency_table(
                 .of_document(block)
                 .map(|cycles| cycles / chip.config.ghz / 1e3);
             row.push(Cell::new(us.map_or("-".into(), |us| format!("{us:.0}"))));
-            row.push(Cell::new(printed(cell, block, comparisons)));
+            if !comparisons.is_empty() {
+                row.push(Cell::new(printed(cell, block, comparisons)));
+            }
         }
         row
     };
+    let beside = match comparisons.is_empty() {
+        true => "",
+        false => ", and what the document prints, a number for each unit_comp",
+    };
     Table {
         caption: format!(
-            "The document's pool on {}, simulated: latency in us, and what the document prints, \
-             a number for each unit_comp",
+            "The document's pool on {}, simulated: latency in us{beside}",
             chip.name()
         ),
         header,
