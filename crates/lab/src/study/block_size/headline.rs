@@ -9,7 +9,7 @@ pub(super) fn message(overall: &[Overall]) -> String {
     match rows.find(|row| row.partitioner == "adaptive") {
         Some(row) => format!(
             "Told no block size, the default takes {} time than the best block in the mean of {} \
-             cases, loops on so many threads, and {} in the worst of them",
+             cases, each a loop on some threads, and {} in the worst of them",
             more_or_less(row.geometric_mean_regret),
             row.cells,
             more_or_less(row.worst.regret)
