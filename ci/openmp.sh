@@ -16,6 +16,9 @@
 #   ci/openmp.sh intervals [MICROSECONDS] [RANKS] [ROUNDS]   time of intervals between barriers
 #                        over the ideal, on both libraries (and LLVM's, if clang is there), with cuts and
 #                        without, in turn; run on two cores
+#   ci/openmp.sh packed FOLDER [PROGRAMS] [RANKS] [ROUNDS]   NAS benchmarks (cg.A ft.A bt.A) with more
+#                        ranks than cores on ours, over GCC's library with a thread for each core: the
+#                        seconds that the program tells, medians of rounds in turn
 #   ci/openmp.sh cores FOLDER [PROGRAMS] [RANKS] [ROUNDS]   NAS benchmarks (cg.A bt.W) with both cores,
 #                        with a quota of 1.5, with a mask that goes from two cores to one and back, and beside a
 #                        busy process; on both libraries, in turn: seconds, and these over what the cores
@@ -31,7 +34,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
-what=${1:?expected npb, verify, vv, packages, costs, intervals, cores, stress or emulated}
+what=${1:?expected npb, verify, vv, packages, costs, intervals, packed, cores, stress or emulated}
 shift
 limit=${LIMIT:-60}
 target=${CARGO_TARGET_DIR:-$here/target}/release
@@ -284,6 +287,45 @@ intervals() {
     done
 }
 
+packed() {
+    local programs=${1:-cg.A ft.A bt.A} ranks=${2:-3 5 8} rounds=${3:-5} name number round failed=0
+    # What a run tells: its seconds. One that does not verify tells nothing.
+    seconds() {
+        (cd "$work/$name" && env "$@" timeout "$limit" ./program 2>&1) >"$work/packed.out" || true
+        if is_verified <"$work/packed.out"; then
+            sed -n 's/.*Time in seconds *= *//p' "$work/packed.out"
+        fi
+    }
+    printf '%-6s %7s %8s %8s %8s %6s\n' program ranks median least most ratio
+    for name in $programs; do
+        build "${name%.*}" "${name#*.}" || { failed=1; continue; }
+        rm -f "$work/packed.$name".*
+        for ((round = 0; round < rounds; round++)); do
+            seconds OMP_NUM_THREADS="$(nproc)" >>"$work/packed.$name.gcc"
+            for number in $ranks; do
+                seconds OMP_NUM_THREADS="$number" LD_PRELOAD="$LIBRARY" >>"$work/packed.$name.$number"
+            done
+        done
+        local base=
+        for number in gcc $ranks; do
+            local row
+            row=$(sort -n "$work/packed.$name.$number" | awk -v base="${base/wrong/0}" -v rounds="$rounds" '
+                { all[NR] = $1 }
+                END {
+                    median = all[int((NR + 1) / 2)]
+                    if (NR < rounds) print "wrong"
+                    else printf "%.3f %.3f %.3f %s", median, all[1], all[NR],
+                        base > 0 ? sprintf("%.3f", median / base) : "-"
+                }')
+            [ "$row" != wrong ] || failed=1
+            base=${base:-${row%% *}}
+            # shellcheck disable=SC2086
+            printf '%-6s %7s %8s %8s %8s %6s\n' "$name" "$number" $row
+        done
+    done
+    return $failed
+}
+
 cores() {
     local programs=${1:-cg.A bt.W} ranks=${2:-3} rounds=${3:-7} name number failed=0
     for name in $programs; do
@@ -348,11 +390,11 @@ sources_in() {
 }
 
 case $what in
-npb | verify | vv | cores)
+npb | verify | vv | packed | cores)
     sources_in "$@"
     shift
     "$what" "$@"
     ;;
 packages | costs | intervals | stress | emulated) "$what" "$@" ;;
-*) echo "openmp: $what: expected npb, verify, vv, packages, costs, intervals, cores, stress or emulated" >&2; exit 1 ;;
+*) echo "openmp: $what: expected npb, verify, vv, packages, costs, intervals, packed, cores, stress or emulated" >&2; exit 1 ;;
 esac

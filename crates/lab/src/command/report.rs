@@ -103,7 +103,7 @@ const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add
      The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other caches; I, in none. \
      Prices: claim, an operation on a line that the core has; handoff, what it takes more if another core of \
      the group has it; crossing, if one of another group has; launch and wake, until another thread has heard of a \
-     loop, awake and asleep; byte, to read one. Of published times a fit has seen some.";
+     loop, awake and asleep; byte, to read one. The column fit says of a published time whether the simulated machine was fitted to it.";
 
 /// What was measured of the machine: a line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]

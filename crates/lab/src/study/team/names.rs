@@ -61,7 +61,7 @@ const IDEAS: [(&str, &str); 12] = [
     ),
 ];
 
-/// What these barriers are, in a sentence.
+/// What these barriers are, in a sentence. One that its name or the section's beginning tells has no words here.
 pub(in crate::study) fn ideas(names: &[String]) -> String {
     let named = |(name, idea): (&str, &str)| {
         let is_there = names.iter().any(|one| one == name);
