@@ -315,7 +315,7 @@ packed() {
                     median = all[int((NR + 1) / 2)]
                     if (NR < rounds) print "wrong"
                     else printf "%.3f %.3f %.3f %s", median, all[1], all[NR],
-                        base > 0 ? sprintf("%.3f", median / base) : "-"
+                        (base > 0 ? sprintf("%.3f", median / base) : "-")
                 }')
             [ "$row" != wrong ] || failed=1
             base=${base:-${row%% *}}
