@@ -84,3 +84,21 @@ pub(in crate::study) fn left_out(names: &[String]) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ideas_are_those_of_barriers_that_there_are() {
+        for (name, _) in IDEAS {
+            assert!(barriers().contains(&name), "{name}");
+        }
+        let said = ideas(&["mcs".into(), "channel".into()]);
+        assert!(
+            said.contains("mcs, a tree") && !said.contains("futex"),
+            "{said}"
+        );
+        assert_eq!(ideas(&["channel".into()]), "");
+    }
+}
