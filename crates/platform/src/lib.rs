@@ -290,6 +290,11 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Where the hardware's read-modify-write is itself a full barrier
     /// (x86-64) this only stops the compiler; elsewhere it is
     /// `fence(SeqCst)`. Sleep protocols need the fence and pay for it once.
+    ///
+    /// The machine must really execute the read-modify-write. A compiler may replace a `swap` by a
+    /// plain store if nobody uses its result, unless an ordering forbids that: LLVM did so for
+    /// `Relaxed` and `Release`. Such a `swap` must be `SeqCst`: it then acquires, which a store
+    /// cannot, and on x86-64 even a `SeqCst` store is the locked exchange.
     fn fence_after_rmw();
 
     /// The cheap half of an asymmetric fence: orders what this thread did

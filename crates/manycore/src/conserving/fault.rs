@@ -24,6 +24,11 @@ pub(crate) enum Fault {
     EmptyCallerSlot,
     /// Where threads outnumber cores, the sentry never gets up.
     SleepySentry,
+    /// A nested loop is posted under the place that its caller had before it ran the loop's first
+    /// iterations.
+    StaleRank,
+    /// A worker that stood aside helps with a loop under the place that it had before.
+    StaleAside,
 }
 
 /// All of them.

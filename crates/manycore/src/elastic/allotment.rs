@@ -1,9 +1,10 @@
 //! How many cores a runtime may use now: one word, read at every safe point.
 
+use crate::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform};
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The low bits of the word: cores. Above them a count of changes.
 const CORES_BITS: u32 = 16;
@@ -41,6 +42,16 @@ struct Words<P: Platform> {
     /// Each counts the wake-ups sent to it. On other lines than the word: only who
     /// parks or wakes looks here.
     places: CachePadded<[P::Futex; PLACES]>,
+    /// Who is told of growth.
+    followers: Lock<P, Vec<Weak<dyn Follower>>>,
+}
+
+/// A runtime whose workers may sleep elsewhere than in [`Allotment::await_turn`]: a pool's worker
+/// that waits inside of a job sleeps where the end of its wait finds it.
+pub(crate) trait Follower: Send + Sync {
+    /// The workers of these numbers may run from now on. The allotment has its new value, but this
+    /// thread has not fenced since: a follower fences before it looks which of its workers sleep.
+    fn may_run(&self, workers: Range<usize>);
 }
 
 /// The allotment as somebody saw it; see [`Allotment::wait_while`].
@@ -71,6 +82,7 @@ impl<P: Platform> Allotment<P> {
         let shared = Arc::new(Words {
             word: CachePadded::new(Atomic::new(checked(cores))),
             places: CachePadded::new(std::array::from_fn(|_| Atomic::new(0))),
+            followers: Lock::new(Vec::new()),
         });
         P::name(&*shared.word, "allotment");
         P::name(&*shared.places, "allotment: who awaits a turn");
@@ -108,7 +120,7 @@ impl<P: Platform> Allotment<P> {
     }
 
     /// So many cores from now on. Wakes all who [wait](Self::wait_while), and whose
-    /// [turn](Self::await_turn) it is.
+    /// [turn](Self::await_turn) it is, and the workers of pools that may run now and sleep.
     ///
     /// # Panics
     ///
@@ -117,7 +129,26 @@ impl<P: Platform> Allotment<P> {
     pub fn set(&self, cores: usize) {
         let cores = checked(cores);
         let before = self.change(|_| cores).cores();
-        self.wake_places(before..cores as usize);
+        let gained = before..cores as usize;
+        if gained.is_empty() {
+            return;
+        }
+        self.wake_places(gained.clone());
+        // Cloned, since a follower that ends with its last reference here must not do so under the
+        // lock.
+        let followers: Vec<_> = (self.shared.followers)
+            .with(|followers| followers.iter().filter_map(Weak::upgrade).collect());
+        for follower in followers {
+            follower.may_run(gained.clone());
+        }
+    }
+
+    /// Tells `follower` of growth from now on, for as long as it lives.
+    pub(crate) fn tell(&self, follower: Weak<dyn Follower>) {
+        self.shared.followers.with(|followers| {
+            followers.retain(|follower| follower.strong_count() > 0);
+            followers.push(follower);
+        });
     }
 
     /// Wakes all who [wait](Self::wait_while) or [await their turn](Self::await_turn),

@@ -11,5 +11,6 @@ mod allotment;
 mod checked;
 mod watch;
 
+pub(crate) use allotment::Follower;
 pub use allotment::{Allotment, Seen};
 pub use watch::{Limits, Watch};

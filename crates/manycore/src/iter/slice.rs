@@ -184,7 +184,8 @@ impl<'data, T: Sync> ParallelIterator for Windows<'data, T> {
     const EXACT: bool = true;
 
     fn indices(&self) -> usize {
-        (self.items.len() + 1).saturating_sub(self.size)
+        // `size` is at least 1. No sum here: a slice of zero-sized items may have `usize::MAX` of them.
+        self.items.len().saturating_sub(self.size - 1)
     }
 
     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = &'data [T]> {
@@ -205,7 +206,7 @@ impl<'data, T: Sync> IndexedParallelIterator for Windows<'data, T> {
     fn cut(&mut self, indices: Range<usize>) {
         self.items = match indices.is_empty() {
             true => &[],
-            false => &self.items[indices.start..indices.end + self.size - 1],
+            false => &self.items[indices.start..indices.end + (self.size - 1)],
         };
     }
 }

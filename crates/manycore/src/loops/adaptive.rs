@@ -23,7 +23,7 @@ use super::believed::{Believed, Slow};
 use super::launch::Wake;
 use crate::World;
 use crate::partition::{
-    Body, FixedBlock, Gain, Pace, PacedClaims, Partition, Ranges, Report, Site,
+    ALONE, Body, FixedBlock, Gain, Pace, PacedClaims, Partition, Ranges, Report, Site,
 };
 use crate::pool::{Context, Registry};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -41,7 +41,7 @@ const DOUBTED_NS: f32 = 60_000.0;
 /// helpers.
 const GAINS: f32 = 0.9;
 /// ... for this many times [`DOUBTED_NS`] in a row, at most.
-const ALONE: f32 = 300.0;
+const MOST_ALONE: f32 = 300.0;
 /// Iterations that take longer than this, in ns, are hardly slower for being shared:
 /// their time is believed also if it was not measured by a thread that runs alone.
 const COARSE_NS: f32 = 500.0;
@@ -69,7 +69,7 @@ struct Launch<'a, W: World> {
 /// Runs `body` over `start..start + n`, `n > 0`.
 pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Body<'_>) {
     if pool.shared().threads() == 1 || n == 1 {
-        return body.run(Context::current(pool.shared()).rank, start..start + n);
+        return body.run(ALONE, start..start + n);
     }
     let site = Site::new(body.address(), n);
     let known = pool.shared().sites().recall(site);
@@ -95,8 +95,7 @@ impl<W: World> Launch<'_, W> {
     /// Runs iterations `from..to` on this thread.
     #[inline]
     fn run_inline(&self, from: usize, to: usize) {
-        let rank = Context::current(self.pool.shared()).rank;
-        self.body.run(rank, self.start + from..self.start + to);
+        self.body.run(ALONE, self.start + from..self.start + to);
     }
 
     /// Ticks that iterations `from..to` take.
@@ -145,8 +144,7 @@ impl<W: World> Launch<'_, W> {
     /// not gained lately, or if all workers sleep and it does not pay to wake one.
     fn run_long(&self, each: f32, work: f32) {
         let pool = self.pool;
-        let context = Context::current(pool.shared());
-        if context.running.is_some() {
+        if Context::is_in_loop(pool.shared()) {
             // Whether anybody comes depends on the loop around it, and on when.
             if let Some(shared) = self.share(0, each, Wake::IfPays(work)) {
                 pool.shared()
@@ -301,6 +299,17 @@ impl<W: World> Launch<'_, W> {
         done
     }
 
+    /// As `run_while_all_busy`. The iterations may wait, and the thread come back to another
+    /// place.
+    fn run_before_posting(&self, done: usize) -> usize {
+        #[cfg(test)]
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::StaleRank) {
+            let shared = self.pool.shared();
+            return Context::with_stale_place(shared, || self.run_while_all_busy(done));
+        }
+        self.run_while_all_busy(done)
+    }
+
     /// Posts the iterations from `done`, of about `each` ticks, and learns from it.
     fn post(&self, done: usize, each: f32, wake: Wake) {
         let Some(shared) = self.share(done, each, wake) else {
@@ -316,7 +325,7 @@ impl<W: World> Launch<'_, W> {
             if took < GAINS * work {
                 pool.shared().idle().helped();
             }
-            let most = DOUBTED_NS * pool.shared().ticks_per_ns() * ALONE / work;
+            let most = DOUBTED_NS * pool.shared().ticks_per_ns() * MOST_ALONE / work;
             let gain = pool.shared().sites().gain(self.site);
             let gain = gain.posted(took / work, most as u16);
             pool.shared().sites().set_gain(self.site, gain);
@@ -334,18 +343,13 @@ impl<W: World> Launch<'_, W> {
     /// who comes; `None`: they were run inline.
     fn share(&self, mut done: usize, each: f32, wake: Wake) -> Option<Measured> {
         let pool = self.pool;
-        let context = Context::current(pool.shared());
-        if context.running.is_some() {
-            done = self.run_while_all_busy(done);
+        if Context::is_in_loop(pool.shared()) {
+            done = self.run_before_posting(done);
             if done == self.n {
                 return None;
             }
         }
         let n = self.n - done;
-        let Some(slot) = pool.shared().board().take(context.rank) else {
-            self.run_inline(done, self.n);
-            return None;
-        };
         let range = self.start + done..self.start + self.n;
         let threads = pool.shared().allowed();
         if n <= FEW_BLOCKS * threads {
@@ -353,7 +357,10 @@ impl<W: World> Launch<'_, W> {
             // one counter: its line is fetched once, with the frame, and
             // whoever claims the last iteration leaves without another look.
             let few = FixedBlock::<W::Platform>::new(n, NonZeroUsize::MIN, pool.shared().threads());
-            let ticks = pool.post(slot.index(), &context, self.body, range, few, wake);
+            let Some(ticks) = pool.post(self.body, range, wake, |_, _| few) else {
+                self.run_inline(done, self.n);
+                return None;
+            };
             return Some(Measured {
                 took: ticks as f32,
                 each: ticks as f32 * threads.min(n) as f32 / n as f32,
@@ -362,25 +369,21 @@ impl<W: World> Launch<'_, W> {
         }
         let measured = <W::Platform as Platform>::AtomicU32::new(0);
         let mine = <W::Platform as Platform>::AtomicUsize::new(0);
-        let adaptive = Adaptive {
-            ranges: Ranges::new(
-                pool.shared()
-                    .board()
-                    .slot(slot.index())
-                    .shards(pool.shared().threads()),
-                n,
-                context.rank,
-                threads,
-            ),
+        let report = Report::to(&measured, &mine);
+        let ticks = pool.post(self.body, range, wake, |slot, caller| Adaptive {
+            ranges: Ranges::new(slot.shards(pool.shared().threads()), n, caller, threads),
             guess: each,
             claim: pool.shared().claim_ticks(),
             max_ticks: MAX_BLOCK_NS * pool.shared().ticks_per_ns(),
-            caller: context.rank,
+            caller,
             pool,
             wake,
-            report: Report::to(&measured, &mine),
+            report,
+        });
+        let Some(ticks) = ticks else {
+            self.run_inline(done, self.n);
+            return None;
         };
-        let ticks = pool.post(slot.index(), &context, self.body, range, adaptive, wake);
         let each = f32::from_bits(measured.load(Ordering::Relaxed));
         (each > 0.0).then(|| Measured {
             took: ticks as f32,

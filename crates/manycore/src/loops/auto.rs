@@ -4,8 +4,8 @@
 use super::dispatch::drive;
 use crate::World;
 use crate::cost::{Machine, Task, best_block};
-use crate::partition::{Block, Body, Partitioner, Site};
-use crate::pool::{Context, Registry};
+use crate::partition::{ALONE, Block, Body, Partitioner, Site};
+use crate::pool::Registry;
 use manycore_platform::Platform;
 
 /// Iterations are run inline, to measure them, until they have taken this long, in
@@ -80,7 +80,6 @@ fn sample<W: World>(
     site: Site,
 ) -> (usize, f32) {
     let known = pool.shared().sites().recall(site);
-    let rank = Context::current(pool.shared()).rank;
     let enough = SAMPLE_NS * pool.shared().ticks_per_ns();
     // Where the loop is known to be short, its first iteration is looked at.
     let most = match known {
@@ -92,7 +91,7 @@ fn sample<W: World>(
     while done < most && spent < enough {
         let to = n.min((2 * done).saturating_add(1));
         let before = W::Platform::now();
-        body.run(rank, start + done..start + to);
+        body.run(ALONE, start + done..start + to);
         spent += W::Platform::now().saturating_sub(before) as f32;
         done = to;
     }

@@ -13,8 +13,8 @@
 //! than the block. Only one run in 32 is looked at after iterations 1, 2, 4, 8, ...: it finds
 //! loops whose first iteration is short and whose others are not.
 
-use crate::partition::Body;
-use crate::pool::{Context, Shared};
+use crate::partition::{ALONE, Body};
+use crate::pool::Shared;
 use manycore_platform::Platform;
 use std::ops::Range;
 
@@ -66,9 +66,9 @@ impl<'a, P: Platform> Believed<'a, P> {
     }
 
     #[inline]
-    fn run_block(&self, rank: usize, from: usize, to: usize) {
+    fn run_block(&self, from: usize, to: usize) {
         let start = self.range.start;
-        self.body.run(rank, start + from..start + to);
+        self.body.run(ALONE, start + from..start + to);
     }
 
     /// Runs a loop that is believed to take less than a few blocks. The ticks that it
@@ -76,9 +76,8 @@ impl<'a, P: Platform> Believed<'a, P> {
     #[inline]
     pub(super) fn run_short(&self) -> Result<Option<f32>, Slow> {
         let n = self.range.len();
-        let rank = Context::current(self.pool).rank;
         let started = P::now();
-        self.run_block(rank, 0, 1);
+        self.run_block(0, 1);
         let took = P::now().saturating_sub(started) as f32;
         if took > self.slack {
             return Err(Slow { done: 1, took });
@@ -86,33 +85,26 @@ impl<'a, P: Platform> Believed<'a, P> {
         let one_block = n as f32 * self.each <= self.check;
         if one_block && took <= self.check && !is_one_in_32(started) {
             if n > 1 {
-                self.run_block(rank, 1, n);
+                self.run_block(1, n);
             }
             return Ok(None);
         }
-        self.run_on(rank, started, took, one_block).map(Some)
+        self.run_on(started, took, one_block).map(Some)
     }
 
     /// Runs a loop that may be believed to be long. The ticks that it took.
     pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
         self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns();
         self.check = LONG_CHECK_NS * self.pool.ticks_per_ns();
-        let rank = Context::current(self.pool).rank;
-        self.run_block(rank, 0, 1);
+        self.run_block(0, 1);
         let took = P::now().saturating_sub(started) as f32;
-        self.run_on(rank, started, took, false)
+        self.run_on(started, took, false)
     }
 
     /// Runs all but the first iteration, which `took` so long; `carefully`: looks at
     /// the clock each time that twice as many are done.
     #[inline(never)]
-    fn run_on(
-        &self,
-        rank: usize,
-        started: u64,
-        mut took: f32,
-        carefully: bool,
-    ) -> Result<f32, Slow> {
+    fn run_on(&self, started: u64, mut took: f32, carefully: bool) -> Result<f32, Slow> {
         let n = self.range.len();
         let mut done = 1;
         loop {
@@ -131,7 +123,7 @@ impl<'a, P: Platform> Believed<'a, P> {
                 (((self.check + took / 4.0) / each) as usize).max(1)
             };
             let to = n.min(done.saturating_add(block));
-            self.run_block(rank, done, to);
+            self.run_block(done, to);
             done = to;
             took = P::now().saturating_sub(started) as f32;
         }

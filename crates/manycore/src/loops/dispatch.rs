@@ -1,12 +1,13 @@
 //! From a partitioner's name to the code that runs a loop by it.
 
-use super::launch::{Wake, run_alone};
+use super::launch::Wake;
 use super::{adaptive, auto, split};
 use crate::World;
 use crate::partition::{
-    Block, Body, Factoring, FixedBlock, Guided, Partition, Partitioner, Ranges, Sharded, Static,
+    ALONE, Block, Body, Claims, Factoring, FixedBlock, Guided, Partition, Partitioner, Ranges,
+    Sharded, Static,
 };
-use crate::pool::{Address, Context, Registry};
+use crate::pool::{Address, BoardSlot, Context, Registry};
 use manycore_platform::Native;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -64,10 +65,7 @@ fn dispatch<W: World>(
         Partitioner::Sharded(Block::Size(block)) => {
             run(pool, start, n, body, Some(block), |slot, rank| Sharded {
                 ranges: Ranges::new(
-                    pool.shared()
-                        .board()
-                        .slot(slot)
-                        .shards(pool.shared().threads()),
+                    slot.shards(pool.shared().threads()),
                     n,
                     rank,
                     pool.shared().allowed(),
@@ -86,38 +84,48 @@ fn dispatch<W: World>(
 }
 
 /// Posts a loop that is to be shared whatever it costs, waking who sleeps. No
-/// block is longer than `block`. `partition` learns the loop's slot, and its caller's rank.
-fn run<W: World, S: Partition>(
-    pool: &Registry<W>,
+/// block is longer than `block`. `partition` is as for [`Registry::post`].
+fn run<'p, W: World, S: Partition>(
+    pool: &'p Registry<W>,
     start: usize,
     n: usize,
     body: Body<'_>,
     block: Option<NonZeroUsize>,
-    partition: impl FnOnce(usize, usize) -> S,
+    partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
 ) {
-    let context = Context::current(pool.shared());
-    let Some(slot) = pool.shared().board().take(context.rank) else {
-        // More loops are open than anybody could share: this one runs alone.
-        let block = block.map_or(n, NonZeroUsize::get);
-        let mut done = 0;
-        while done < n {
-            let next = n.min(done.saturating_add(block));
-            body.run(context.rank, start + done..start + next);
-            done = next;
-        }
-        return;
-    };
-    let partition = partition(slot.index(), context.rank);
-    if pool.shared().threads() == 1 {
-        run_alone(body, start, context.rank, &partition);
+    let shared = if pool.shared().threads() == 1 {
+        run_claimed(pool, start, body, partition)
     } else {
-        pool.post(
-            slot.index(),
-            &context,
-            body,
-            start..start + n,
-            partition,
-            Wake::Always,
-        );
+        (pool.post(body, start..start + n, Wake::Always, partition)).is_some()
+    };
+    if shared {
+        return;
     }
+    // More loops are open than anybody could share: this one runs alone.
+    let block = block.map_or(n, NonZeroUsize::get);
+    let mut done = 0;
+    while done < n {
+        let next = n.min(done.saturating_add(block));
+        body.run(ALONE, start + done..start + next);
+        done = next;
+    }
+}
+
+/// Runs a partitioned loop in a pool of one thread, claims and all; `false`: no slot is free, and
+/// nothing was run.
+fn run_claimed<'p, W: World, S: Partition>(
+    pool: &'p Registry<W>,
+    start: usize,
+    body: Body<'_>,
+    partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
+) -> bool {
+    let Some(slot) = Context::take_slot(pool.shared()) else {
+        return false;
+    };
+    let partition = partition(pool.shared().board().slot(slot.index()), ALONE);
+    let mut claims = partition.claims(ALONE);
+    while let Some(block) = claims.next() {
+        body.run(ALONE, start + block.start..start + block.end);
+    }
+    true
 }

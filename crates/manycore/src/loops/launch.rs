@@ -4,7 +4,7 @@
 use crate::World;
 use crate::elastic::Allotment;
 use crate::partition::{Body, Claims, Partition};
-use crate::pool::{Context, Part, PostedLoop, Registry, Waited};
+use crate::pool::{BoardSlot, Context, Part, Participant, PostedLoop, Registry, Waited};
 use crate::sync::let_go;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::any::Any;
@@ -164,17 +164,11 @@ impl Wake {
     }
 }
 
-/// Runs a partitioned loop on the calling thread alone, claims and all.
-pub(crate) fn run_alone<S: Partition>(body: Body<'_>, start: usize, rank: usize, partition: &S) {
-    let mut claims = partition.claims(rank);
-    while let Some(block) = claims.next() {
-        body.run(rank, start + block.start..start + block.end);
-    }
-}
-
 impl<W: World> Registry<W> {
-    /// Posts a loop in `slot`, which this thread has taken, and works in it
-    /// until it is done. Returns the ticks from the post to the end.
+    /// Posts a loop and works in it until it is done. Returns the ticks from the post to the end;
+    /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
+    /// partition for the slot, and for this thread's rank in the loop. It runs none of the user's
+    /// code: that may bring the thread to another place.
     ///
     /// Memory traffic until a spinning helper runs its first block: the caller
     /// writes the frame, the door (job and gate, one line) and the event
@@ -186,15 +180,36 @@ impl<W: World> Registry<W> {
     /// # Panics
     ///
     /// With the first panic of a body, after every participant has left.
-    pub(crate) fn post<S: Partition>(
+    pub(crate) fn post<'p, S: Partition>(
+        &'p self,
+        body: Body<'_>,
+        iterations: Range<usize>,
+        wake: Wake,
+        partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
+    ) -> Option<u64> {
+        let shared = self.shared();
+        let slot = Context::take_slot(shared)?;
+        let (ticks, panic) = Context::take_part(shared, slot.index(), |me| {
+            let partition = partition(shared.board().slot(slot.index()), me.rank);
+            self.run_posted(slot.index(), me, body, iterations, partition, wake)
+        });
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+        Some(ticks)
+    }
+
+    /// As `post`, in `slot`, which this thread has taken, and in whose loop it takes part.
+    /// Returns a body's panic as well.
+    fn run_posted<S: Partition>(
         &self,
         slot: usize,
-        context: &Context<W::Platform>,
+        me: Participant,
         body: Body<'_>,
         iterations: Range<usize>,
         partition: S,
         wake: Wake,
-    ) -> u64 {
+    ) -> (u64, Option<Box<dyn Any + Send>>) {
         unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Part {
             // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
             // the gate is closed and empty; the caller of this is inside.
@@ -216,14 +231,10 @@ impl<W: World> Registry<W> {
             run: run::<W::Platform, S>,
             helpers: helpers as u32,
         };
+        let door = self.shared().board().slot(slot);
         // SAFETY: this thread took the slot, so its gate is closed and empty.
-        unsafe {
-            self.shared()
-                .board()
-                .slot(slot)
-                .set_job(job, context.running)
-        };
-        self.shared().board().slot(slot).gate().open();
+        unsafe { door.set_job(job, me.parent) };
+        door.gate().open();
         self.shared().idle().events.post();
         let started = W::Platform::now();
         // When to call somebody though it did not pay, as far as was known.
@@ -232,7 +243,7 @@ impl<W: World> Registry<W> {
             if self.lets_sleep(wake) {
                 late.set(started + self.shared().idle().wake_cost());
             } else {
-                self.call_helpers(context.rank, helpers);
+                self.call_helpers(helpers);
             }
         }
         // The loop has lasted for as long as a wake-up costs: what was known of it was
@@ -240,30 +251,26 @@ impl<W: World> Registry<W> {
         let call_late = || {
             if late.get() != u64::MAX && W::Platform::now() >= late.get() {
                 late.set(u64::MAX);
-                self.call_helpers(context.rank, helpers);
+                self.call_helpers(helpers);
             }
             true
         };
         // From here to the end of `wait` nothing may unwind past the frame:
         // `take_part` catches what the body throws, the rest does not panic.
-        let inside = context.inside(slot);
-        inside.enter(|| {
-            loop {
-                frame.call(context.rank, call_late);
-                let waited = self.wait(slot, &|| frame.is_abandoned());
-                if waited == Waited::Over {
-                    break;
-                }
-                frame.take_up();
-                // As at first, but for those that are inside still: it is the same loop.
-                self.shared().board().slot(slot).gate().open();
-                self.shared().idle().events.post();
-                if self.sleepers() > 0 {
-                    self.wake(context.rank, 1);
-                }
+        loop {
+            frame.call(me.rank, call_late);
+            let waited = self.wait(slot, &|| frame.is_abandoned());
+            if waited == Waited::Over {
+                break;
             }
-        });
-        inside.unbar();
+            frame.take_up();
+            // As at first, but for those that are inside still: it is the same loop.
+            door.gate().open();
+            self.shared().idle().events.post();
+            if self.sleepers() > 0 {
+                self.wake(1);
+            }
+        }
         let ended = W::Platform::now();
         self.shared()
             .idle()
@@ -272,10 +279,13 @@ impl<W: World> Registry<W> {
             .panic
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(payload) = panic {
-            resume_unwind(payload);
-        }
-        ended.saturating_sub(started)
+        (ended.saturating_sub(started), panic)
+    }
+
+    /// Wakes up to `count` workers, those nearest to this thread first.
+    fn wake(&self, count: u32) {
+        let worker = Context::worker_of(self).expect("loops are run by workers");
+        worker.wake_others(count);
     }
 
     /// Whether somebody sleeps, or is to be found, who could help with a loop.
@@ -305,10 +315,10 @@ impl<W: World> Registry<W> {
 
     /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
     /// for a vacant place.
-    fn call_helpers(&self, rank: usize, helpers: usize) {
+    fn call_helpers(&self, helpers: usize) {
         let asleep = self.sleepers() > 0;
         if asleep {
-            self.wake(rank, 1);
+            self.wake(1);
         }
         if self.is_vacant() && (helpers > 1 || !asleep) {
             self.fill_caller_slot();

@@ -6,6 +6,10 @@ use std::ops::Range;
 /// meanwhile, to one that takes part in the loop.
 pub(crate) const NO_RANK: usize = usize::MAX;
 
+/// The rank of a thread that runs a loop, or its beginning, alone: the loop is not posted, so nobody
+/// else is in it, and any number will do.
+pub(crate) const ALONE: usize = 0;
+
 /// A loop's body, its type erased: the launcher and the partitioners are
 /// compiled once, not once for each loop in a program. The price is one
 /// indirect call a block.

@@ -17,7 +17,7 @@ mod sharded;
 mod sites;
 mod r#static;
 
-pub(crate) use body::{Body, NO_RANK};
+pub(crate) use body::{ALONE, Body, NO_RANK};
 pub(crate) use factoring::Factoring;
 pub(crate) use fixed_block::FixedBlock;
 pub(crate) use gain::Gain;

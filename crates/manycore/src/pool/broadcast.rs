@@ -144,7 +144,7 @@ impl<W: World> Registry<W> {
         // Those of them that stand aside.
         self.shared().nudge();
         // ResultCell 0 may have no holder. The mail of this thread's own place it reads itself.
-        let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.place() == 0);
+        let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
         if !has_place_0 && !self.is_adopted() && !self.mail()[0].is_empty() {
             self.summon();
         }

@@ -258,9 +258,9 @@ impl<W: World> Registry<W> {
             if filled {
                 self.set_vacant(false);
             }
-            filled.then(|| places.heir())
+            filled.then(|| self.heir(places))
         });
-        if let Some(heir) = filled {
+        if let Some((heir, _stay)) = filled {
             if self.pass_on(0, heir).is_err() {
                 // As if nobody had asked. Others are at work.
                 self.lose_place(0);
@@ -286,11 +286,11 @@ impl<W: World> Registry<W> {
                     if word == VACANT {
                         self.set_vacant(false);
                     }
-                    return (next == HELD).then(|| places.heir());
+                    return (next == HELD).then(|| self.heir(places));
                 }
             }
         });
-        if let Some(heir) = heir {
+        if let Some((heir, _stay)) = heir {
             if self.pass_on(0, heir).is_err() {
                 self.lose_place(0);
             }
@@ -307,14 +307,13 @@ impl<W: World> Registry<W> {
             return;
         }
         let (slot, me) = (self.shared().caller_slot(), self.worker(0));
-        let place = me.place();
         // From here on worker 0 is the next caller.
-        me.set_place(0);
+        let place = me.exchange_place(0);
         let (passed, vacant) = self.places().with(|places| {
             if place != 0 {
                 // Place 0 is in other hands, and so must this one be.
                 slot.remove(CALLER | NEEDED);
-                return (Some((place, places.heir())), false);
+                return (Some((place, self.heir(places))), false);
             }
             let waiting = !self.mail()[0].is_empty() || !self.injector().is_empty();
             if waiting || places.is_awaited() {
@@ -322,7 +321,7 @@ impl<W: World> Registry<W> {
                 // slot, and the place beside its heir.
                 slot.add(HELD);
                 slot.remove(CALLER | NEEDED);
-                return (Some((0, places.heir())), false);
+                return (Some((0, self.heir(places))), false);
             }
             if !self.has_roots() {
                 slot.remove(CALLER | NEEDED);
@@ -332,7 +331,15 @@ impl<W: World> Registry<W> {
             slot.remove(CALLER | NEEDED);
             (None, true)
         });
-        if let Some((place, heir)) = passed {
+        if let Some((place, (heir, _stay))) = passed {
+            if place != 0 {
+                // The holder of place 0 may have gone to bed while this caller was there, and must
+                // give the slot back now. The fence stands between the change of the word and the
+                // look at the bed; the holder's stands between lying down and its look at the
+                // word (`overstays`). So one of the two sees the other.
+                W::Platform::fence(Ordering::SeqCst);
+                self.sleep().notify(0);
+            }
             if self.pass_on(place, heir).is_err() {
                 self.lose_place(place);
             }

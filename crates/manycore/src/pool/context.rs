@@ -1,7 +1,8 @@
 //! What a thread is to the pools that it works for.
 
 use super::Shared;
-use super::places::NOWHERE;
+use super::board::Taken;
+use super::place::NOWHERE;
 use super::registry::Registry;
 use super::told::Told;
 use super::worker::Worker;
@@ -19,10 +20,10 @@ const TRUSTED: u64 = 2;
 /// and on the thread's own stack.
 pub(crate) struct Context<P: Platform> {
     pool: *const Shared<P>,
-    /// The place that the thread had when this was made; in a loop, its rank there.
-    pub(crate) rank: usize,
+    /// In a loop, the thread's rank there: the place that it had when it came in.
+    rank: usize,
     /// The slot of the loop whose body the thread is running.
-    pub(crate) running: Option<usize>,
+    running: Option<usize>,
     /// Whether the thread has given its place away in the midst of that loop.
     barred: Cell<bool>,
     /// The worker that the thread is, if the pool has the default policy; else
@@ -34,6 +35,18 @@ pub(crate) struct Context<P: Platform> {
     place: *const P::AtomicU32,
     /// What the thread was before, to this pool or another: it still is.
     outer: Cell<*const Self>,
+    /// See `with_stale_place`.
+    #[cfg(test)]
+    stale: Cell<Option<u32>>,
+}
+
+/// A thread that takes part in a posted loop.
+#[derive(Clone, Copy)]
+pub(crate) struct Participant {
+    /// Its number in the loop, and nobody else's while it takes part.
+    pub(crate) rank: usize,
+    /// The slot of the loop in whose body it was before.
+    pub(crate) parent: Option<usize>,
 }
 
 impl<P: Platform> Context<P> {
@@ -42,7 +55,7 @@ impl<P: Platform> Context<P> {
     pub(super) fn of_worker<W: World<Platform = P>>(worker: &Worker<W>) -> Self {
         Self {
             pool: worker.registry().shared(),
-            rank: worker.place(),
+            rank: NOWHERE as usize,
             running: None,
             barred: Cell::new(false),
             default: if TypeId::of::<W>() == TypeId::of::<P>() {
@@ -53,6 +66,8 @@ impl<P: Platform> Context<P> {
             worker: std::ptr::from_ref(worker),
             place: worker.holding().word(),
             outer: Cell::new(std::ptr::null()),
+            #[cfg(test)]
+            stale: Cell::new(None),
         }
     }
 
@@ -71,29 +86,76 @@ impl<P: Platform> Context<P> {
         Self::slot().is_some_and(|context| std::ptr::eq(context.pool, pool))
     }
 
-    /// What the current thread, which [is inside](Self::is_inside), is to `pool`.
+    /// The context of the current thread, which [is inside](Self::is_inside) `pool`.
     #[inline]
-    pub(crate) fn current(pool: &Shared<P>) -> Self {
+    fn current<'a>(pool: &Shared<P>) -> &'a Self {
         let context = Self::slot().filter(|context| std::ptr::eq(context.pool, pool));
-        let context = context.expect("loops are run by workers");
-        Self {
-            // SAFETY: the worker lives as long as its thread, this one, is it. Relaxed:
-            // the thread's own place.
-            rank: unsafe { (*context.place).load(Ordering::Relaxed) } as usize,
-            barred: Cell::new(false),
-            outer: Cell::new(std::ptr::null()),
-            ..*context
-        }
+        context.expect("loops are run by workers")
     }
 
-    /// This context, inside the body of the loop in `slot`.
-    pub(crate) fn inside(&self, slot: usize) -> Self {
-        Self {
+    /// The place that the thread has now, or NOWHERE.
+    #[inline]
+    fn place(&self) -> u32 {
+        #[cfg(test)]
+        if let Some(stale) = self.stale.get() {
+            return stale;
+        }
+        // SAFETY: the worker lives as long as its thread, this one, is it. Relaxed:
+        // the thread's own place.
+        unsafe { (*self.place).load(Ordering::Relaxed) }
+    }
+
+    /// Whether the current thread, which [is inside](Self::is_inside) `pool`, is in the body of one
+    /// of its loops.
+    #[inline]
+    pub(crate) fn is_in_loop(pool: &Shared<P>) -> bool {
+        Self::current(pool).running.is_some()
+    }
+
+    /// Takes a slot of `pool`'s board for a loop of this thread's. `None`: all are in use.
+    #[inline]
+    pub(crate) fn take_slot(pool: &Shared<P>) -> Option<Taken<'_, P>> {
+        pool.board().take(Self::current(pool).place() as usize)
+    }
+
+    /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank
+    /// there is the place that it has now. Should the thread give the place away meanwhile, the
+    /// place is barred from the loop until `section` returns.
+    #[inline(always)]
+    pub(crate) fn take_part<R>(
+        pool: &Shared<P>,
+        slot: usize,
+        section: impl FnOnce(Participant) -> R,
+    ) -> R {
+        let outer = Self::current(pool);
+        let inside = Self {
+            rank: outer.place() as usize,
             running: Some(slot),
             barred: Cell::new(false),
             outer: Cell::new(std::ptr::null()),
-            ..*self
-        }
+            #[cfg(test)]
+            stale: Cell::new(None),
+            ..*outer
+        };
+        #[cfg(test)]
+        outer.stale.set(None);
+        let participant = Participant {
+            rank: inside.rank,
+            parent: outer.running,
+        };
+        let result = inside.enter(|| section(participant));
+        inside.unbar();
+        result
+    }
+
+    /// A defect that a check asks for: runs `section`, and has the thread use the place that it had
+    /// before that the next time that it takes part in a loop.
+    #[cfg(test)]
+    pub(crate) fn with_stale_place<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
+        let place = Self::current(pool).place();
+        let result = section();
+        Self::current(pool).stale.set(Some(place));
+        result
     }
 
     /// The worker that the thread is, by what loops need of it.
@@ -204,8 +266,7 @@ impl<P: Platform> Context<P> {
     #[inline]
     pub(super) fn come_back() {
         if let Some(context) = Self::slot() {
-            // SAFETY: as in `current`. Relaxed: the thread's own place.
-            if unsafe { (*context.place).load(Ordering::Relaxed) } == NOWHERE {
+            if context.place() == NOWHERE {
                 // SAFETY: the pool of the worker that this thread is.
                 unsafe { &*context.pool }.check_wait();
                 context.member().regain_place();
@@ -251,7 +312,7 @@ impl<P: Platform> Context<P> {
     }
 
     /// Takes back `bar_loops`, as far as this loop, which the thread has left.
-    pub(crate) fn unbar(&self) {
+    fn unbar(&self) {
         if let (true, Some(slot)) = (self.barred.get(), self.running) {
             // SAFETY: the pool of the worker that this thread is.
             unsafe { (*self.pool).ranks().unbar(self.rank, slot) };

@@ -28,7 +28,8 @@
 //! `Places`, in which roots and visits are counted and callers that are not alone leave:
 //!
 //! 1. there is no root: no detached job, and no call from the queue;
-//! 2. there is no visit: no scope that a thread is in which is no worker;
+//! 2. there is no visit: no thread that is not a worker is in a scope, and no thread is being
+//!    started for a place that a caller has left;
 //! 3. the caller slot is empty, and taken: no caller comes.
 //!
 //! So nobody is at work in the pool, and whoever comes from outside finds the slot taken, posts a
@@ -39,6 +40,7 @@
 
 use super::caller_slot::{CALLER, NEEDED, VACANT};
 use super::context::Context;
+use super::places::Lists;
 use super::registry::Registry;
 use crate::World;
 use crate::sleep::Sleep;
@@ -56,6 +58,18 @@ pub(super) enum State {
     Absent,
     Present,
     Leaving,
+}
+
+/// While this lives, the pool's threads do not end.
+pub(super) struct Stay<'a, W: World>(&'a Registry<W>);
+
+impl<W: World> Drop for Stay<'_, W> {
+    fn drop(&mut self) {
+        // In a child of `fork`, a thread that does not exist there may have the lock.
+        if !self.0.shared().is_forked() {
+            self.0.places().with(|places| places.visits -= 1);
+        }
+    }
 }
 
 /// What is known of a pool's threads as a whole.
@@ -190,29 +204,33 @@ impl<W: World> Registry<W> {
     }
 
     /// This thread, which is no worker, goes in and out of a scope: until then the threads stay.
-    pub(super) fn visit<R>(&self, stay: impl FnOnce() -> R) -> R {
-        /// Goes out when dropped, also by a panic.
-        struct Out<'a, W: World>(&'a Registry<W>);
-        impl<W: World> Drop for Out<'_, W> {
-            fn drop(&mut self) {
-                // In a child of `fork` a thread that is not there may have the lock.
-                if !self.0.shared().is_forked() {
-                    self.0.places().with(|places| places.visits -= 1);
-                }
-            }
-        }
-        let enters = || {
-            self.places().with(|places| {
-                let enters = places.crew() != State::Leaving;
-                places.visits += usize::from(enters);
-                enters
-            })
+    pub(super) fn visit<R>(&self, scope: impl FnOnce() -> R) -> R {
+        let enter = || {
+            self.places()
+                .with(|places| (places.crew() != State::Leaving).then(|| self.stay(places)))
         };
-        while !enters() {
-            self.await_end();
-        }
-        let _out = Out(self);
-        stay()
+        let _stay = loop {
+            match enter() {
+                Some(stay) => break stay,
+                None => self.await_end(),
+            }
+        };
+        scope()
+    }
+
+    /// Keeps the threads from ending until the guard is dropped.
+    fn stay(&self, places: &mut Lists) -> Stay<'_, W> {
+        places.visits += 1;
+        Stay(self)
+    }
+
+    /// Takes the worker that is to have a free place off its list. `None`: the caller starts a
+    /// thread for the place, and drops the guard when the pool can join that thread, or when the
+    /// place has gone elsewhere.
+    pub(super) fn heir(&self, places: &mut Lists) -> (Option<usize>, Option<Stay<'_, W>>) {
+        let heir = places.heir();
+        let stay = heir.is_none().then(|| self.stay(places));
+        (heir, stay)
     }
 
     /// Ends the threads of this pool, which goes on; see [`Pool::end_threads`](super::Pool).

@@ -288,7 +288,7 @@ impl<W: World> Pool<W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn current_thread_index(&self) -> Option<usize> {
-        Context::worker_of(&*self.registry).map(Worker::place)
+        Context::worker_of(&*self.registry).map(Worker::index)
     }
 
     /// Whether this thread, if it is one of the pool's, has jobs that nobody has

@@ -254,7 +254,7 @@ pub fn yield_local() -> Option<Yield> {
 /// assert_eq!(manycore::current_thread_index(), None);
 /// ```
 pub fn current_thread_index() -> Option<usize> {
-    own().map(Worker::place)
+    own().map(Worker::index)
 }
 
 /// [`Pool::current_thread_has_pending_tasks`] in the pool that this thread is part

@@ -127,9 +127,9 @@ impl<P: Platform> Gate<P> {
     /// next.
     #[inline]
     pub(crate) fn close(&self) {
-        // Relaxed: ordered before the look at `count` by the fence, against
-        // the fence in `join`.
-        self.open.swap(false, Ordering::Relaxed);
+        // Ordered before the look at `count` by the fence, against the fence in `join`. SeqCst
+        // only because nobody uses the result: see `Platform::fence_after_rmw`.
+        self.open.swap(false, Ordering::SeqCst);
         P::fence_after_rmw();
     }
 

@@ -233,9 +233,7 @@ impl<W: World> Worker<W> {
         if in_public {
             self.stack().publish(place);
         }
-        if (self.sleep()).posted_by(|| self.place(), was_empty) {
-            self.registry().fill_caller_slot();
-        }
+        self.posted(was_empty);
         // Caught and thrown again, and not left to a guard, which would be live
         // in a register across the clearing up.
         let returned = catch_unwind(AssertUnwindSafe(|| {

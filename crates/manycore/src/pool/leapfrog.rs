@@ -94,7 +94,7 @@ impl<W: World> Worker<W> {
             worker: self,
             waits,
         };
-        let mut idle = sleep.start_looking(self.place());
+        let mut idle = self.start_looking();
         let mut misses = 0;
         let mut slept = false;
         // When it must give its place away, if it is in the way.
@@ -107,14 +107,14 @@ impl<W: World> Worker<W> {
             // Before looking: a post after this is not slept through.
             self.note_posts();
             if let Some(found) = find(self, misses < PATIENCE) {
-                self.set_idle(false);
+                self.set_busy(true);
                 self.found(idle);
                 let mut next = Some(found);
                 while let Some(found) = next {
                     self.run(found);
                     next = if latch.is_set() { None } else { own(self) };
                 }
-                idle = sleep.start_looking(self.place());
+                idle = self.start_looking();
                 (misses, slept, deadline, elsewhere) = (0, false, None, others);
                 continue;
             }
@@ -138,7 +138,7 @@ impl<W: World> Worker<W> {
                 elsewhere = false;
             }
             if now >= due {
-                self.set_idle(true);
+                self.set_busy(false);
             }
             if now >= due && self.keeps_others_waiting() {
                 self.found(idle);
@@ -146,26 +146,19 @@ impl<W: World> Worker<W> {
                     // Nobody can be had: once more, after as long again.
                     deadline = None;
                 }
-                idle = sleep.start_looking(self.place());
+                idle = self.start_looking();
                 slept = false;
                 continue;
             }
             if slept && sleep.sleepers() > 0 {
                 // The wake-up was meant for one who can take more than this
                 // worker may: pass it on, once.
-                sleep.wake_any(self.place(), 1);
+                self.wake_others(1);
             }
-            slept = sleep.no_work_found(self.place(), &mut idle, latch, &scan);
+            slept = self.no_work_found(&mut idle, latch, &scan);
         }
-        self.set_idle(false);
+        self.set_busy(true);
         self.found(idle);
-    }
-
-    /// Says whether the place is idle: loops in jobs of others ask. So is one whose holder has
-    /// waited for as long as it may beside others' jobs, for then it gives the place away.
-    pub(super) fn set_idle(&self, idle: bool) {
-        let ranks = self.registry().shared().ranks();
-        ranks.set_busy(self.place(), !idle);
     }
 
     /// One long sleep for `latch`, of a worker that has waited for as long as it may
@@ -176,22 +169,13 @@ impl<W: World> Worker<W> {
         if self.keeps_others_waiting() && self.wait_without_place(latch) {
             return;
         }
-        let sleep = self.sleep();
-        let mut idle = sleep.start_looking(self.place());
+        let mut idle = self.start_looking();
         while !latch.is_set() && !look.anything() {
-            if sleep.no_work_found(self.place(), &mut idle, latch, look) {
+            if self.no_work_found(&mut idle, latch, look) {
                 break;
             }
         }
         self.found(idle);
-    }
-
-    /// The worker stops looking, and goes to work or on.
-    #[inline]
-    pub(super) fn found(&self, idle: <W::Sleep as Sleep<W::Platform>>::Idle) {
-        if self.sleep().work_found(self.place(), idle) {
-            self.registry().fill_caller_slot();
-        }
     }
 
     /// A descendant of the stolen job at `index`.
@@ -305,7 +289,7 @@ impl<W: World> Worker<W> {
         };
         let was_empty = self.registry().injector().push(job);
         // Contains the fence for the owner's last look, too.
-        self.registry().call_for(self.place(), was_empty);
+        self.call_another(was_empty);
         self.registry().notify(victim);
     }
 }

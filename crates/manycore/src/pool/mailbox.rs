@@ -72,9 +72,9 @@ impl<P: Platform> Mailbox<P> {
     /// Ends the worker's part in a pool of which it has seen that it ends; `false`:
     /// there is mail, and it must stay.
     pub(super) fn leave(&self) -> bool {
-        // L1 before L2. Relaxed: nothing is read on the strength of it but what the
-        // queue's lock guards.
-        self.absent.swap(true, Ordering::Relaxed);
+        // L1 before L2. Nothing is read on the strength of it but what the queue's lock guards.
+        // SeqCst only because nobody uses the result: see `Platform::fence_after_rmw`.
+        self.absent.swap(true, Ordering::SeqCst);
         P::fence_after_rmw();
         self.is_empty()
     }

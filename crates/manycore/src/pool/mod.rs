@@ -17,11 +17,11 @@ mod fork;
 mod free_functions;
 mod gate;
 mod global;
-mod help;
 mod job;
 mod join;
 mod leapfrog;
 mod mailbox;
+mod place;
 mod places;
 mod probe;
 mod queue;
@@ -36,17 +36,16 @@ mod spawn;
 mod threads;
 mod told;
 mod wait;
-mod without_place;
 mod work;
 mod worker;
 mod yields;
 
-pub(crate) use board::{Part, PostedLoop};
+pub(crate) use board::{BoardSlot, Part, PostedLoop};
 pub use broadcast::BroadcastContext;
 pub(crate) use build::Cores;
 pub use builder::Builder;
 pub(crate) use compiled_here::Address;
-pub(crate) use context::Context;
+pub(crate) use context::{Context, Participant};
 pub use error::BuildError;
 pub use free_functions::{
     broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,

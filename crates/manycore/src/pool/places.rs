@@ -42,6 +42,7 @@
 
 use super::caller_slot::{CALLER, HELD, NEEDED, VACANT};
 use super::crew::State;
+use super::place::NOWHERE;
 use super::registry::Registry;
 use super::threads::Maker;
 use super::worker::Worker;
@@ -57,9 +58,6 @@ use std::time::Duration;
 /// How long a thread that waits keeps its place beside others' jobs: some times what it
 /// takes to wake a thread. Joins of fine grain never wait that long.
 pub(super) const PATIENCE: Duration = Duration::from_micros(60);
-
-/// The place of a thread that has none.
-pub(super) const NOWHERE: u32 = u32::MAX;
 
 // Why a thread without a place is taken out of its sleep.
 pub(super) const GRANTED: u32 = 2;
@@ -98,12 +96,14 @@ pub(super) struct Lists {
     closed: bool,
     /// Which threads there are.
     crew: State,
-    /// Threads in scopes of the pool that are no workers.
+    /// Reasons for which the threads must not end yet ([`Stay`](super::crew::Stay)): threads in
+    /// scopes that are not workers, and threads that are being started.
     pub(super) visits: usize,
 }
 
 impl Lists {
-    /// The worker that is to have a free place: one that returns comes first.
+    /// The worker that is to have a free place: a worker that returns comes first. See
+    /// `Registry::heir`, which callers use.
     pub(super) fn heir(&mut self) -> Option<usize> {
         self.returning.pop_front().or_else(|| self.bench.pop())
     }

@@ -124,6 +124,10 @@ impl<W: World> Registry<W> {
             .shared
             .caller_context()
             .set(Context::of_worker(registry.worker(0)));
+        if let Some(allotment) = registry.shared.allotment() {
+            let registry: Weak<Self> = Arc::downgrade(&registry);
+            allotment.tell(registry);
+        }
         Ok(registry)
     }
 

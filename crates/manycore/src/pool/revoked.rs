@@ -20,46 +20,70 @@
 //!   holder of place 0, which is always allowed. If there is none, the caller slot is vacant
 //!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller slot.
 //!
+//! # Why growth is heard
+//!
+//! A worker that parks here sleeps in [`Allotment::await_turn`](crate::elastic::Allotment), which
+//! growth wakes. A worker that waits within a job sleeps in its place's bed. While it may not run
+//! it leaves others' jobs alone (`keeps_others_waiting`), so a job may lie there that this worker
+//! must give its place away for once it may run. [`Follower::may_run`] therefore wakes the beds of
+//! all places that are gained. It fences between the change of the allotment and the look at a
+//! bed; the worker fences between lying down and its last look at the allotment. So the worker
+//! sees the growth, or it is found in bed. A job that is pushed after the growth calls sleepers as
+//! always.
+//!
 //! # Why mail is read
 //!
 //! A sender nudges the allotment after the push, and so does the thread that ends the pool;
 //! [`Allotment::await_turn`](crate::elastic::Allotment) says why a nudge is not slept through.
 
+#[cfg(test)]
+use super::context::Context;
+use super::registry::Registry;
 use super::search::Found;
 use super::worker::Worker;
 use crate::World;
+use crate::elastic::Follower;
+use crate::sleep::Sleep;
+use manycore_platform::{Ordering, Platform};
+use std::ops::Range;
 
 impl<W: World> Worker<W> {
     /// Whether this worker must stop looking for work.
     #[inline]
     pub(super) fn must_stand_aside(&self) -> bool {
         let shared = self.registry().shared();
-        !shared.allows(self.place()) && !shared.is_terminating()
+        !self.is_allowed() && !shared.is_terminating()
     }
 
     /// Parks until the allotment allows this worker, or the pool ends. Runs what is
     /// sent to it.
-    #[cold]
-    pub(super) fn stand_aside(&self) {
-        let (registry, me) = (self.registry(), self.place());
-        let Some(allotment) = registry.shared().allotment() else {
-            return;
-        };
+    fn stand_aside(&self) {
         // Nobody should count on it.
-        registry.shared().ranks().set_busy(me, true);
-        registry.shared().ranks().note_idle(me);
+        self.set_busy(true);
+        self.note_idle();
         self.hand_on();
         while self.must_stand_aside() {
-            if let Some(job) = registry.mail()[me].take_first() {
-                self.run(Found::Queued(job, true));
-                // It may have spawned some.
-                self.hand_on();
-                continue;
+            // A job may wait, and come back to another place.
+            match self.take_mail() {
+                Some(job) => {
+                    self.run(Found::Queued(job, true));
+                    // It may have spawned some.
+                    self.hand_on();
+                }
+                None => self.await_turn(),
             }
-            allotment.await_turn(me, || {
-                !registry.mail()[me].is_empty() || registry.shared().is_terminating()
-            });
         }
+    }
+
+    /// As `stand_aside`.
+    #[cold]
+    pub(super) fn leave_the_core(&self) {
+        #[cfg(test)]
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::StaleAside) {
+            let shared = self.registry().shared();
+            return Context::with_stale_place(shared, || self.stand_aside());
+        }
+        self.stand_aside();
     }
 
     /// Sees to it that what this worker was expected to look for is looked for.
@@ -67,11 +91,20 @@ impl<W: World> Worker<W> {
         let registry = self.registry();
         // With a fence. If there is nothing, who is called soon sleeps again.
         if registry.has_jobs() {
-            registry.call_for(self.place(), false);
+            self.call_another(false);
         }
         // A loop that woke this worker, to have others woken by it.
         if registry.shared().board().inviting(0).next().is_some() && registry.sleepers() > 0 {
-            registry.wake(self.place(), 1);
+            self.wake_others(1);
+        }
+    }
+}
+
+impl<W: World> Follower for Registry<W> {
+    fn may_run(&self, places: Range<usize>) {
+        W::Platform::fence(Ordering::SeqCst);
+        for place in places.start..places.end.min(self.shared().threads()) {
+            self.sleep().notify(place);
         }
     }
 }

@@ -295,7 +295,7 @@ impl<'scope, W: World> ScopeFifo<'scope, W> {
         // what it throws.
         let job = self.scope.job(Borrowed(me).then(body));
         let worker = Context::worker_of(self.scope.registry());
-        let index = worker.map_or(self.fifos.len() - 1, Worker::place);
+        let index = worker.map_or(self.fifos.len() - 1, Worker::index);
         // SAFETY: the scope, which has the queue, waits for the job that the next one runs.
         let next = unsafe { self.fifos[index].push(job) };
         match worker {

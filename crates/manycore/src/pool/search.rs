@@ -45,8 +45,8 @@ impl<W: World> Worker<W> {
     /// What this worker has spawned, or what was sent to its place.
     pub(super) fn find_own(&self) -> Option<Found> {
         let spawned = || (self.spawned().take_last()).map(|job| Found::Queued(job, false));
-        let mail = || self.registry().mail()[self.place()].take_first();
-        spawned().or_else(|| mail().map(|job| Found::Queued(job, true)))
+        let mail = || self.take_mail().map(|job| Found::Queued(job, true));
+        spawned().or_else(mail)
     }
 
     fn find_queued(&self) -> Option<Found> {
@@ -109,7 +109,7 @@ impl<W: World> Worker<W> {
             return Some(Found::Queued(job, false));
         }
         let registry = self.registry();
-        if let Some(job) = registry.mail()[self.place()].take_first_within(group) {
+        if let Some(job) = self.take_mail_within(group) {
             return Some(Found::Queued(job, true));
         }
         let mut others = self.others();
@@ -178,11 +178,10 @@ impl<W: World> Worker<W> {
     /// ago: then this worker, which waits and may not, is in the way in its place.
     pub(super) fn keeps_others_waiting(&self) -> bool {
         let registry = self.registry();
-        let place = self.place();
-        registry.shared().allows(place)
+        self.is_allowed()
             && (registry.has_jobs()
-                || !registry.mail()[place].is_empty()
-                || registry.shared().invites_rank(place)
+                || self.has_mail()
+                || self.is_invited()
                 || (registry.shared().is_terminating()
                     && self.id() != 0
                     && registry.mail_is_left()))
@@ -194,13 +193,13 @@ impl<W: World> Look<'_, W> {
     /// after the event count was `before`.
     fn wants_it_after(&self, before: u32) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
-        let (shared, place) = (registry.shared(), worker.place());
+        let shared = registry.shared();
         let is_idle = self.waits == Waits::Idle;
         let posted = before != shared.idle().events.seen();
         (is_idle && (worker.must_stand_aside() || worker.overstays()))
-            || (posted && shared.invites_rank(place))
+            || (posted && worker.is_invited())
             || registry.places().is_awaited()
-            || !registry.mail()[place].is_empty()
+            || worker.has_mail()
             || (shared.is_terminating() && registry.mail_is_left())
     }
 }
@@ -218,7 +217,7 @@ impl<W: World> Scan for Look<'_, W> {
         self.seen() != registry.shared().idle().events.seen()
             || !registry.injector().is_empty()
             || registry.places().is_awaited()
-            || !registry.mail()[worker.place()].is_empty()
+            || worker.has_mail()
             || worker.overstays()
             || (registry.shared().is_terminating() && registry.mail_is_left())
     }

@@ -5,7 +5,6 @@ use super::job::Job;
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;
-use crate::sleep::Sleep;
 use crate::sync::let_go;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,8 +81,6 @@ impl<W: World> Worker<W> {
     /// Puts a job with this worker's own, for it or for thieves.
     pub(super) fn push_spawned(&self, job: Job) {
         let was_empty = self.spawned().push(job);
-        if self.sleep().posted(self.place(), was_empty) {
-            self.registry().fill_caller_slot();
-        }
+        self.posted(was_empty);
     }
 }

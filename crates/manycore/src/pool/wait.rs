@@ -81,9 +81,9 @@ impl<W: World> Registry<W> {
             let now = W::Platform::now();
             if now >= *deadline.get_or_insert(now + self.shared().patience()) || must_sleep {
                 let me = Context::worker_of(self).expect("loops are run by workers");
-                me.set_idle(true);
+                me.set_busy(false);
                 me.await_helpers(gate, seen, is_abandoned);
-                me.set_idle(false);
+                me.set_busy(true);
             }
         }
     }
@@ -91,12 +91,12 @@ impl<W: World> Registry<W> {
     /// Whether the thread could help with a loop inside the one in slot `ancestor`,
     /// and did. One that is not allowed to run leaves that to others.
     fn help_descendants(&self, ancestor: usize) -> bool {
-        let rank = Context::current(self.shared()).rank;
-        self.shared().allows(rank)
+        let worker = Context::worker_of(self).expect("loops are run by workers");
+        worker.is_allowed()
             && self.shared().board().inviting(0).any(|slot| {
                 // Asked again inside, where the answer is exact.
                 self.shared().board().descends(slot, ancestor)
-                    && self.help(slot, rank, None, |slot| {
+                    && worker.help(slot, None, |slot| {
                         self.shared().board().descends(slot, ancestor)
                     })
             })

@@ -1,9 +1,8 @@
 //! The life of a worker: look for work, do it, wait for more.
 
-use super::help::Help;
 use super::job::Group;
 use super::leapfrog::PATIENCE;
-
+use super::place::Help;
 use super::search::{Found, Look, Waits};
 use super::worker::Worker;
 use crate::World;
@@ -12,7 +11,7 @@ use crate::sleep::{Latch, Sleep};
 impl<W: World> Worker<W> {
     /// The life of a worker: look for work, do it, wait for more.
     pub(super) fn work(&self) {
-        let (registry, sleep) = (self.registry(), self.sleep());
+        let registry = self.registry();
         let shared = registry.shared();
         let latch = &self.end();
         let scan = Look {
@@ -22,7 +21,8 @@ impl<W: World> Worker<W> {
         if !self.has_place() && !self.sit_on_bench() {
             return;
         }
-        let mut last = self.place();
+        // Where a loop was last: most likely where the next is. At first any slot will do.
+        let mut last = self.index();
         let mut misses = 0;
         // Whether the last thing it did was to help with a loop.
         let mut helped = false;
@@ -31,24 +31,23 @@ impl<W: World> Worker<W> {
         // worker with jobs of its own looks at one word, and not at the whole board, between
         // two of them.
         let mut loopless = None;
-        let mut idle = sleep.start_looking(self.place());
+        let mut idle = self.start_looking();
         loop {
             // In a child that a job of this thread's has forked there is nobody to work for.
             shared.check_wait();
-            let me = self.place();
             if self.must_stand_aside() {
                 self.found(idle);
-                self.stand_aside();
-                idle = sleep.start_looking(me);
+                self.leave_the_core();
+                idle = self.start_looking();
                 misses = 0;
             }
             if registry.places().is_awaited() {
                 self.found(idle);
-                shared.ranks().note_work(me);
+                self.note_work();
                 if self.make_way() == Some(false) {
                     return;
                 }
-                idle = sleep.start_looking(self.place());
+                idle = self.start_looking();
                 continue;
             }
             // Read before looking: a post after this cannot be slept through.
@@ -60,7 +59,7 @@ impl<W: World> Worker<W> {
             } else if helped && !registry.injector().is_empty() {
                 Help::Refused
             } else {
-                registry.help_any(me, last, W::Sleep::woken(&idle))
+                self.help_any(last, W::Sleep::woken(&idle))
             };
             if let Help::NotWanted = help {
                 loopless = seen;
@@ -71,21 +70,21 @@ impl<W: World> Worker<W> {
                 last = slot;
                 W::Sleep::helped(&mut idle);
                 self.found(idle);
-                idle = sleep.start_looking(self.place());
+                idle = self.start_looking();
                 W::Sleep::helped(&mut idle);
                 misses = 0;
                 continue;
             }
             if let Some(found) = self.find_any(misses < PATIENCE) {
-                shared.ranks().set_busy(me, true);
-                shared.ranks().note_work(me);
+                self.set_busy(true);
+                self.note_work();
                 self.found(idle);
                 self.run(found);
-                idle = sleep.start_looking(self.place());
+                idle = self.start_looking();
                 misses = 0;
                 continue;
             }
-            if shared.is_terminating() && !registry.has_roots() && registry.mail()[me].leave() {
+            if shared.is_terminating() && !registry.has_roots() && self.leave_mail() {
                 // Jobs that are left may spawn more: they are over, says the acquire,
                 // which pairs with the release in `one_root_less`.
                 self.found(idle);
@@ -94,17 +93,17 @@ impl<W: World> Worker<W> {
             misses += 1;
             if self.overstays() {
                 self.found(idle);
-                shared.ranks().set_busy(me, true);
-                shared.ranks().note_work(me);
+                self.set_busy(true);
+                self.note_work();
                 if self.give_caller_slot_back() == Some(false) {
                     return;
                 }
-                idle = sleep.start_looking(self.place());
+                idle = self.start_looking();
                 continue;
             }
-            shared.ranks().set_busy(me, false);
-            shared.ranks().note_idle(me);
-            sleep.no_work_found(me, &mut idle, latch, &scan);
+            self.set_busy(false);
+            self.note_idle();
+            self.no_work_found(&mut idle, latch, &scan);
         }
     }
 

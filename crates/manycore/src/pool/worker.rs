@@ -2,10 +2,9 @@
 
 use super::context::Guest;
 use super::job::Group;
-use super::places::NOWHERE;
+use super::place::{Holding, NOWHERE};
 use super::queue::{Fifo, Queue};
 use super::registry::Registry;
-use super::without_place::Holding;
 use crate::World;
 use crate::sleep::Latch;
 use crate::steal::JobStack;
@@ -221,7 +220,7 @@ impl<W: World> Guest<W::Platform> for Worker<W> {
         // run in a pool that is over.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_roots();
-        if self.has_place() && registry.shared().allows(self.place()) && !over {
+        if self.has_place() && self.is_allowed() && !over {
             self.give_place();
         }
     }

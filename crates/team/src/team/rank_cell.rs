@@ -86,9 +86,10 @@ impl<P: Platform> RankCell<P> {
     /// Gives it back in the midst of an interval, for others to claim. The caller then looks
     /// whether somebody sleeps: what follows this is after it for all.
     pub(super) fn put_back(&self, episode: Episode) {
-        // Release publishes what the rank did to the next claimer. A read-modify-write with
-        // its fence, because a look at the opening word comes after it, see `README.md`.
-        self.word.swap(episode.ready(), Ordering::Release);
+        // Publishes what the rank did to the next claimer: release. A read-modify-write with
+        // its fence, because a look at the opening word comes after it, see `README.md`. SeqCst
+        // only because nobody uses the result: see `Platform::fence_after_rmw`.
+        self.word.swap(episode.ready(), Ordering::SeqCst);
         P::fence_after_rmw();
     }
 

@@ -106,7 +106,7 @@ fn mail_at_its_own_end<P: Platform>(threads: usize) {
         let (registry, each) = (Arc::clone(&pool.registry), calls.clone());
         pool.spawn_broadcast(move |context| {
             let me = crate::pool::Context::worker_of(&*registry).unwrap();
-            assert_eq!(me.place(), context.index());
+            assert_eq!(me.index(), context.index());
             each.up();
         });
         drop(pool);

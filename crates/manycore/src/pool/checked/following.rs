@@ -4,7 +4,7 @@
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, RunCounts, check, partitioners};
 use crate::elastic::Allotment;
-use crate::pool::{Builder, Context, Pool};
+use crate::pool::{Builder, Pool};
 use crate::{Block, Partitioner};
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, team};
 use manycore_platform::Platform;
@@ -123,7 +123,7 @@ fn growth<P: Platform>() {
         let (tally, meeting) = (RunCounts::new(3), Meeting::<P>::of(3));
         let one = Partitioner::Sharded(Block::size(1));
         pool.with(one).parallel_for(0..3, |i| {
-            if i == 0 || Context::current(pool.registry.shared()).rank == 0 {
+            if i == 0 || pool.current_thread_index() == Some(0) {
                 allotment.set(3);
             }
             meeting.attend();
@@ -145,7 +145,7 @@ fn alone<P: Platform>() {
     let pool = following(3, &allotment);
     for partitioner in partitioners() {
         pool.with(partitioner).parallel_for(0..4, |_| {
-            assert_eq!(Context::current(pool.registry.shared()).rank, 0);
+            assert_eq!(pool.current_thread_index(), Some(0));
         });
     }
     pool.scope(|scope| {

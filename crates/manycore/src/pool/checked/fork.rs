@@ -287,7 +287,7 @@ fn places_of_visitors<P: Platform>() {
     team::<P>(4, |_| {
         for _ in 0..3 {
             pool.registry.enter(|worker, _| {
-                let place = &taken[worker.place()];
+                let place = &taken[worker.index()];
                 assert_eq!(place.fetch_add(1, Ordering::Relaxed), 0, "two in one place");
                 dawdle::<P>();
                 place.fetch_sub(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Whole pools under shuttle: the production code from the builder to the last
 //! join. What is lost or waits for ever is a deadlock, which shuttle reports.
 
-use crate::pool::{Builder, Context, Pool};
+use crate::pool::{Builder, Pool};
 use crate::{Block, Partitioner};
 use manycore_check::{
     Deaf, Faulty, Shuttle, TornAdd, TornCas, TornSwap, caught_apart, caught_at_random, shuttle_pct,
@@ -229,7 +229,7 @@ fn a_caller_asleep_is_woken_by_its_last_helper() {
             let at_work = Meeting::<Shuttle>::of(2);
             pool.with(Partitioner::Static).parallel_for(0..2, |_| {
                 at_work.attend();
-                if Context::current(pool.registry.shared()).rank == 1 {
+                if pool.current_thread_index() == Some(1) {
                     inside.attend();
                     go.attend();
                 }
@@ -247,7 +247,7 @@ fn a_caller_about_to_sleep_is_woken_by_its_last_helper() {
         let at_work = Meeting::<Shuttle>::of(2);
         pool.with(Partitioner::Static).parallel_for(0..2, |_| {
             at_work.attend();
-            if Context::current(pool.registry.shared()).rank == 1 {
+            if pool.current_thread_index() == Some(1) {
                 for _ in 0..Shuttle::now() % 601 {
                     Shuttle::now();
                     Shuttle::yield_now();
@@ -265,7 +265,7 @@ fn a_caller_asleep_helps_with_a_nested_loop() {
         let at_work = Meeting::<Shuttle>::of(2);
         pool.with(Partitioner::Static).parallel_for(0..2, |_| {
             at_work.attend();
-            if Context::current(pool.registry.shared()).rank == 1 {
+            if pool.current_thread_index() == Some(1) {
                 until_asleep(&pool, 1);
                 all_hands(&pool);
             }
@@ -284,7 +284,7 @@ fn a_wake_up_reaches_the_right_sleeper() {
                 let at_work = Meeting::<Shuttle>::of(2);
                 pool.with(Partitioner::Static).parallel_for(0..2, |_| {
                     at_work.attend();
-                    if Context::current(pool.registry.shared()).rank != 0 {
+                    if pool.current_thread_index() != Some(0) {
                         held.attend();
                     }
                 });

@@ -1,79 +1,24 @@
 //! A worker's own side of places (`places.rs`): how it gives its place away, sleeps without
 //! one, returns, and makes way for others.
 
-use super::caller_slot::{HELD, NEEDED};
-use super::context::Context;
-use super::places::{DISMISSED, GRANTED, LISTED, Listed, NOWHERE};
-use super::worker::Worker;
 use crate::World;
+use crate::pool::caller_slot::{HELD, NEEDED};
+use crate::pool::context::Context;
+use crate::pool::places::{DISMISSED, GRANTED, LISTED, Listed};
+use crate::pool::worker::Worker;
 use crate::sleep::Latch;
 use crate::sync::Parker;
-use manycore_platform::{Atomic, Ordering, Platform};
-
-/// Which place a worker has, and where it sleeps while it has none.
-pub(super) struct Holding<P: Platform> {
-    /// Its place, or NOWHERE.
-    place: P::AtomicU32,
-    /// Where it sleeps without one.
-    alone: Parker<P>,
-}
-
-impl<P: Platform> Holding<P> {
-    pub(super) fn new(place: u32) -> Self {
-        Self {
-            place: P::AtomicU32::new(place),
-            alone: Parker::awake(),
-        }
-    }
-
-    /// The place, or NOWHERE: written by whoever gives the worker one, and by the worker itself.
-    #[inline(always)]
-    pub(super) fn word(&self) -> &P::AtomicU32 {
-        &self.place
-    }
-
-    /// The worker has no place any more. Relaxed: handed over under the lock of `Places`, or
-    /// with the thread that is started.
-    pub(super) fn clear(&self) {
-        self.place.store(NOWHERE, Ordering::Relaxed);
-    }
-
-    /// Whether the worker sleeps without a place, as seen a moment ago.
-    pub(super) fn is_asleep(&self) -> bool {
-        self.alone.glance() == Parker::<P>::ASLEEP
-    }
-
-    /// Has the system run the worker.
-    pub(super) fn wake(&self) {
-        self.alone.wake();
-    }
-}
+use manycore_platform::Platform;
 
 impl<W: World> Worker<W> {
-    /// The place that this worker has.
-    #[inline(always)]
-    pub(super) fn place(&self) -> usize {
-        // Relaxed: its own; who gave it has been acquired since.
-        self.holding().place.load(Ordering::Relaxed) as usize
-    }
-
-    pub(super) fn has_place(&self) -> bool {
-        self.holding().place.load(Ordering::Relaxed) != NOWHERE
-    }
-
-    /// Relaxed: published by what hands the place over, or by the latch.
-    pub(super) fn set_place(&self, place: usize) {
-        self.holding().place.store(place as u32, Ordering::Relaxed);
-    }
-
-    pub(super) fn wake_alone(&self, state: u32) {
+    pub(in crate::pool) fn wake_alone(&self, state: u32) {
         // This publishes the place, and all that its last holder did in it.
         self.holding().alone.tell(state);
     }
 
     /// Takes the worker out of its sleep without a place, if it is in it: it is to be
     /// listed, and woken. If several try, one succeeds.
-    pub(super) fn rouse_alone(&self) -> bool {
+    pub(in crate::pool) fn rouse_alone(&self) -> bool {
         self.holding().alone.rouse(LISTED)
     }
 
@@ -101,7 +46,7 @@ impl<W: World> Worker<W> {
     }
 
     /// Waits, on the bench, for a place; `false`: the pool needs this thread no more.
-    pub(super) fn sit_on_bench(&self) -> bool {
+    pub(in crate::pool) fn sit_on_bench(&self) -> bool {
         let closed = self.registry().places().with(|places| {
             if !places.is_closed() {
                 places.sit(self.id());
@@ -112,7 +57,7 @@ impl<W: World> Worker<W> {
     }
 
     /// Gives this worker's place away. `false`: nobody can be had for it.
-    pub(super) fn give_place(&self) -> bool {
+    pub(in crate::pool) fn give_place(&self) -> bool {
         let place = self.place();
         let given = self.offer(place);
         if !given {
@@ -144,9 +89,9 @@ impl<W: World> Worker<W> {
             // Whoever lists this worker, and gives it another place, comes after this. The
             // heir is somebody else.
             self.holding().clear();
-            Some(places.heir())
+            Some(registry.heir(places))
         });
-        let Some(heir) = offered else {
+        let Some((heir, _stay)) = offered else {
             Context::<W::Platform>::unbar_loops(registry.shared(), place);
             return false;
         };
@@ -168,7 +113,7 @@ impl<W: World> Worker<W> {
     ///
     /// It lies down first. So whoever sets the latch while the place is on its way to
     /// somebody else, or later, finds this worker asleep, and lists it.
-    pub(super) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
+    pub(in crate::pool) fn wait_without_place(&self, latch: &Latch<W::Platform>) -> bool {
         let (place, alone) = (self.place(), &self.holding().alone);
         // The thread that sets the latch sees there that this worker is asleep, and finds it here.
         alone.lie_down();
@@ -213,7 +158,7 @@ impl<W: World> Worker<W> {
 
     /// Waits until this worker has a place, if it has none.
     #[inline(never)]
-    pub(super) fn regain_place(&self) {
+    pub(in crate::pool) fn regain_place(&self) {
         if self.has_place() {
             return;
         }
@@ -228,13 +173,13 @@ impl<W: World> Worker<W> {
             let granted = self.await_place();
             debug_assert!(granted, "who returns is not dismissed");
         }
-        registry.shared().ranks().note_work(self.place());
+        self.note_work();
     }
 
     /// Hands this worker's place to somebody who wants to return, if anybody does, and
     /// waits for another. `None`: there was nobody; `false`: the pool needs this thread
     /// no more.
-    pub(super) fn make_way(&self) -> Option<bool> {
+    pub(in crate::pool) fn make_way(&self) -> Option<bool> {
         let (registry, me, place) = (self.registry(), self.id(), self.place());
         if !registry.places().is_awaited() {
             return None;
@@ -258,7 +203,7 @@ impl<W: World> Worker<W> {
 
     /// The pool has ended, and this thread goes home: its place is free, for an adopted
     /// thread that wants to return.
-    pub(super) fn go_home(&self) {
+    pub(in crate::pool) fn go_home(&self) {
         let (registry, place) = (self.registry(), self.place());
         if self.id() == 0 {
             return; // It is adopted, or the caller slot's: the place stays with it.
@@ -278,7 +223,7 @@ impl<W: World> Worker<W> {
 
     /// Gives the caller slot back if the pool has no jobs of its own any more, and waits on
     /// the bench. `None`: it keeps it; `false`: the pool needs this thread no more.
-    pub(super) fn give_caller_slot_back(&self) -> Option<bool> {
+    pub(in crate::pool) fn give_caller_slot_back(&self) -> Option<bool> {
         let (registry, me) = (self.registry(), self.id());
         if me == 0
             || self.place() != 0
@@ -303,7 +248,7 @@ impl<W: World> Worker<W> {
     }
 
     /// Whether this worker holds the caller slot that it should give back.
-    pub(super) fn overstays(&self) -> bool {
+    pub(in crate::pool) fn overstays(&self) -> bool {
         let registry = self.registry();
         self.id() != 0
             && self.place() == 0

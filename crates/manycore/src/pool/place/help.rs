@@ -1,0 +1,117 @@
+//! Helping with posted loops.
+
+use crate::World;
+use crate::pool::board::Part;
+use crate::pool::context::Context;
+use crate::pool::gate::Departure;
+use crate::pool::registry::Registry;
+use crate::pool::worker::Worker;
+use crate::sleep::Woken;
+
+/// What came of a look at the board.
+pub(in crate::pool) enum Help {
+    /// The worker helped with the loop in this slot.
+    Given(usize),
+    /// It did not, but loops are open.
+    Refused,
+    /// No loop is open.
+    NotWanted,
+}
+
+impl<W: World> Worker<W> {
+    /// Joins the first open loop found and works in it until nothing is left
+    /// to claim.
+    pub(in crate::pool) fn help_any(&self, last: usize, woken: Option<Woken>) -> Help {
+        // A spinner was told of a post, most likely where the last one was.
+        // Joining without looking first makes one transfer of the gate's line
+        // out of two.
+        if woken == Some(Woken::Spinning) && self.help(last, woken, |_| true) {
+            return Help::Given(last);
+        }
+        let mut help = Help::NotWanted;
+        for slot in self.registry().shared().board().inviting(last) {
+            if self.help(slot, woken, |_| true) {
+                return Help::Given(slot);
+            }
+            help = Help::Refused;
+        }
+        help
+    }
+
+    /// Joins the loop in `slot` if it is open, wants another helper and is
+    /// `wanted`; works in it until nothing is left to claim.
+    pub(in crate::pool) fn help(
+        &self,
+        slot: usize,
+        woken: Option<Woken>,
+        wanted: impl Fn(usize) -> bool,
+    ) -> bool {
+        let registry = self.registry();
+        let (shared, place) = (registry.shared(), self.place());
+        if shared.ranks().is_barred(place, slot) {
+            return false;
+        }
+        let gate = shared.board().slot(slot).gate();
+        // Three lines on the way at once instead of one after the other: the
+        // gate's, and, if all is as last time, the claim word and the frame.
+        shared.board().slot(slot).prefetch(place);
+        shared.ranks().prefetch_frame(place);
+        let others = match gate.join() {
+            Ok(others) => others,
+            Err(left) => {
+                registry.tell(left);
+                return false;
+            }
+        };
+        // SAFETY: this thread is inside the gate until `leave` below.
+        let job = unsafe { shared.board().slot(slot).job() };
+        if others >= job.helpers || !wanted(slot) {
+            registry.tell(gate.leave());
+            return false;
+        }
+        if woken == Some(Woken::Sleeping) {
+            self.wake_more(job.helpers - others - 1);
+        }
+        shared.ranks().note_frame(place, job.frame);
+        shared.ranks().note_work(place);
+        Context::take_part(shared, slot, |part| {
+            // SAFETY: inside the gate the frame is alive and ready, and the rank
+            // is ours alone in this loop: it is the place that this thread has now, a place has
+            // one holder, and a thread that gave it away in the midst of this loop has barred it.
+            let ended = unsafe { (job.run)(job.frame, part.rank) };
+            registry.tell(match ended {
+                // Nothing is left to claim, so nobody else need come.
+                Part::Done => gate.leave_closed(),
+                Part::Left => gate.leave(),
+                Part::Abandoned => gate.leave_behind(),
+            });
+        });
+        true
+    }
+
+    /// Passes a wake-up on to two more: a sleeping crowd is woken as a tree.
+    fn wake_more(&self, wanted: u32) {
+        let count = wanted.min(2).min(self.registry().sleepers());
+        if count > 0 {
+            self.wake_others(count);
+        }
+    }
+}
+
+impl<W: World> Registry<W> {
+    /// Workers asleep, as a hint.
+    pub(crate) fn sleepers(&self) -> u32 {
+        use crate::sleep::Sleep;
+        self.sleep().sleepers()
+    }
+
+    /// Wakes the caller that sleeps until its last helper has left.
+    fn tell(&self, left: Departure) {
+        if let Departure::Awaited(caller) = left {
+            let worker = self.worker(caller);
+            if worker.helpers().set() {
+                self.notify(caller);
+            }
+        }
+    }
+}
