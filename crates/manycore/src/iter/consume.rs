@@ -5,6 +5,7 @@ use super::adaptors::{
 };
 use super::blocks::{any_of, first_of, ranges, reduced};
 use super::order::Chain;
+use super::sealed::Sealed;
 use super::tried::Tried;
 use super::{FromParallelIterator, IntoParallelIterator};
 use std::cmp::Ordering;
@@ -28,7 +29,29 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// let sum: i32 = [1, 2, 3].par_iter().map(|x| x * x).sum();
 /// assert_eq!(sum, 14);
 /// ```
-pub trait ParallelIterator: Sized + Sync {
+///
+/// Other crates cannot implement it: `unsafe` code relies on what an implementation answers.
+///
+/// ```compile_fail,E0277
+/// use manycore::prelude::*;
+/// use std::ops::Range;
+///
+/// struct Zeros;
+///
+/// impl ParallelIterator for Zeros {
+///     type Item = u8;
+///     const EXACT: bool = true;
+///
+///     fn indices(&self) -> usize {
+///         3
+///     }
+///
+///     unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = u8> {
+///         block.map(|_| 0)
+///     }
+/// }
+/// ```
+pub trait ParallelIterator: Sized + Sync + Sealed {
     /// The type of the items.
     type Item: Send;
 

@@ -32,11 +32,14 @@
 mod adaptors;
 mod blocks;
 mod bridge;
+#[cfg(test)]
+mod chains;
 mod collect;
 mod consume;
 mod indexed;
 mod order;
 mod range;
+mod sealed;
 mod slice;
 mod sort;
 mod tried;

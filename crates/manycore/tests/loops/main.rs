@@ -10,7 +10,6 @@ mod pools;
 mod visits;
 
 mod beliefs;
-mod chains;
 mod iterators;
 mod nesting;
 mod panics;

@@ -2,10 +2,10 @@
 //! dropped once, also where a closure panics or a search ends early; in pools of 1, 2 and 4, and in
 //! one whose cores come and go.
 
-use crate::pools::pool;
-use manycore::Pool;
-use manycore::elastic::Allotment;
-use manycore::prelude::*;
+use super::sealed::Sealed;
+use crate::Pool;
+use crate::elastic::Allotment;
+use crate::prelude::*;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
@@ -88,6 +88,8 @@ impl<'a> Items<'a> {
         Self(Box::new(items))
     }
 }
+
+impl Sealed for Items<'_> {}
 
 impl<'a> ParallelIterator for Items<'a> {
     type Item = Counted<'a>;
@@ -316,7 +318,7 @@ fn consumed(random: &mut Random, items: Items<'_>, right: &[u64]) {
         _ => {
             let sum = Mutex::new(0);
             items.for_each(|x| *sum.lock().unwrap() += x.value);
-            assert_eq!(sum.into_inner().unwrap(), right.iter().sum());
+            assert_eq!(sum.into_inner().unwrap(), right.iter().sum::<u64>());
         }
     }
 }
@@ -361,6 +363,10 @@ fn run(seed: u64) {
             );
         }
     }
+}
+
+fn pool(threads: usize) -> Pool {
+    Pool::builder().threads(threads).build().unwrap()
 }
 
 fn run_all_in(pool: &Pool, seeds: Range<u64>) {
