@@ -158,6 +158,12 @@ impl<P: Platform> Allotment<P> {
         self.wake_places(0..PLACES);
     }
 
+    /// A defect that a check asks for: growth is not told to any follower there is.
+    #[cfg(test)]
+    pub(crate) fn tell_nobody(&self) {
+        self.shared.followers.with(Vec::clear);
+    }
+
     /// Changes the word; returns what it was.
     fn change(&self, cores: impl Fn(u32) -> u32) -> Seen {
         let word = self.word();

@@ -121,6 +121,55 @@ fn calls_race_with_the_end_of_the_threads() {
     }
 }
 
+/// A caller gives place 0 away while it blocks in another pool, comes back to another place, and
+/// leaves; another thread ends the pool's threads meanwhile. The holder of place 0 must hear that
+/// it has the caller slot for nothing, and the end must miss no thread.
+fn a_caller_that_comes_back_to_another_place<P: Platform>() {
+    let (pool, other) = (lazy::<P>(2, false), lazy::<P>(1, true));
+    team::<P>(2, |rank| {
+        if rank == 1 {
+            dawdle::<P>();
+            assert!(pool.end_threads());
+            return;
+        }
+        let count = Count::default();
+        pool.install(|| {
+            let (begun, back) = (Arc::new(Meeting::<P>::of(2)), Arc::new(Meeting::<P>::of(2)));
+            // Long enough for this thread to give its place away.
+            other.install(|| {
+                dawdle::<P>();
+                let (begun, back) = (Arc::clone(&begun), Arc::clone(&back));
+                let done = count.clone();
+                pool.spawn({
+                    let begun = Arc::clone(&begun);
+                    move || {
+                        begun.arrive();
+                        back.attend();
+                        done.up();
+                    }
+                });
+                begun.attend();
+            });
+            back.arrive();
+            dawdle::<P>();
+        });
+    });
+    assert!(pool.end_threads());
+    assert!(pool.registry.threads().are_none());
+    call(&pool, 3, true);
+    call(&pool, 2, true);
+    assert!(other.end_threads());
+}
+
+#[test]
+fn who_leaves_from_another_place_wakes_the_holder_of_place_0() {
+    shuttle_random(500, a_caller_that_comes_back_to_another_place::<Shuttle>);
+    shuttle_random(
+        100,
+        a_caller_that_comes_back_to_another_place::<FencedShuttle>,
+    );
+}
+
 /// A pool of one thread, which it starts for jobs that nobody waits for, and others after that.
 #[test]
 fn a_pool_of_one_ends_its_thread() {

@@ -2,11 +2,11 @@
 //! a worker that is not allowed to run parks, and comes back when it is allowed.
 
 use super::fork::{Count, FencedShuttle, dawdle};
-use super::whole::{Meeting, RunCounts, check, partitioners};
+use super::whole::{Meeting, RunCounts, check, partitioners, until_asleep};
 use crate::elastic::Allotment;
-use crate::pool::{Builder, Pool};
+use crate::pool::{Builder, Context, Pool};
 use crate::{Block, Partitioner};
-use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, team};
+use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -137,6 +137,55 @@ fn growth<P: Platform>() {
 #[test]
 fn who_is_allowed_again_helps_at_once() {
     check(1_000, growth::<Shuttle>);
+}
+
+/// A worker that may not run waits, asleep, for the stolen half of a join. That half waits for a
+/// job which only the worker's place can run once it may: growth must reach the worker.
+fn growth_reaches_a_wait<P: Platform>(told: bool) {
+    let allotment = Allotment::<P>::new(1);
+    let pool = following(3, &allotment);
+    if !told {
+        allotment.tell_nobody();
+    }
+    let meeting = |threads| Arc::new(Meeting::<P>::of(threads));
+    let (stolen, begun, over) = (meeting(3), meeting(2), meeting(3));
+    let (both, registry, ended) = (
+        Arc::clone(&stolen),
+        Arc::clone(&pool.registry),
+        Arc::clone(&over),
+    );
+    pool.spawn_broadcast(move |call| match call.index() {
+        // It keeps its place busy.
+        1 => ended.attend(),
+        2 => {
+            let worker = Context::worker_of(&registry).expect("calls are run by workers");
+            let second = |_| {
+                both.attend();
+                let begun = Arc::clone(&begun);
+                registry.spawn({
+                    let begun = Arc::clone(&begun);
+                    move || begun.arrive()
+                });
+                begun.attend();
+            };
+            worker.join(false, |_| both.attend(), second);
+            ended.attend();
+        }
+        _ => {}
+    });
+    stolen.attend();
+    // The worker in place 2: the others are in calls.
+    until_asleep(&pool, 1);
+    allotment.set(3);
+    over.attend();
+}
+
+#[test]
+fn a_worker_that_waits_hears_of_growth() {
+    shuttle_random(500, || growth_reaches_a_wait::<Shuttle>(true));
+    shuttle_random(100, || growth_reaches_a_wait::<FencedShuttle>(true));
+    let unheard = caught_at_random(|| growth_reaches_a_wait::<Shuttle>(false));
+    assert!(unheard.contains("deadlock"), "{unheard}");
 }
 
 /// Nobody but the caller runs anything while one core is allowed.
