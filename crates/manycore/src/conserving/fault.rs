@@ -29,6 +29,10 @@ pub(crate) enum Fault {
     StaleRank,
     /// A worker that stood aside helps with a loop under the place that it had before.
     StaleAside,
+    /// A caller that leaves from another place than 0 does not wake the holder of place 0.
+    UnheardLeave,
+    /// The end of the threads does not wait for threads that are being started.
+    UncountedStart,
 }
 
 /// All of them.
@@ -52,7 +56,7 @@ pub(crate) fn is(fault: Fault) -> bool {
 }
 
 /// Runs `test` with pools that have the defect `fault`.
-pub(super) fn with<R>(fault: Fault, test: impl FnOnce() -> R) -> R {
+pub(crate) fn with<R>(fault: Fault, test: impl FnOnce() -> R) -> R {
     /// Takes the defect away, also when `test` panics.
     struct Restore;
     impl Drop for Restore {

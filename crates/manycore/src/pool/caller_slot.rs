@@ -39,6 +39,8 @@ use super::context::Context;
 use super::job::Job;
 use super::registry::Registry;
 use crate::World;
+#[cfg(test)]
+use crate::conserving::fault;
 use crate::sleep::Sleep;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::OnceLock;
@@ -246,7 +248,7 @@ impl<W: World> Registry<W> {
     #[inline(never)]
     pub(crate) fn fill_caller_slot(&self) {
         #[cfg(test)]
-        if crate::conserving::fault::is(crate::conserving::fault::Fault::EmptyCallerSlot) {
+        if fault::is(fault::Fault::EmptyCallerSlot) {
             return;
         }
         if self.crew().is_lacking() {
@@ -332,7 +334,11 @@ impl<W: World> Registry<W> {
             (None, true)
         });
         if let Some((place, (heir, _stay))) = passed {
-            if place != 0 {
+            #[cfg(test)]
+            let unheard = fault::is(fault::Fault::UnheardLeave);
+            #[cfg(not(test))]
+            let unheard = false;
+            if place != 0 && !unheard {
                 // The holder of place 0 may have gone to bed while this caller was there, and must
                 // give the slot back now. The fence stands between the change of the word and the
                 // look at the bed; the holder's stands between lying down and its look at the

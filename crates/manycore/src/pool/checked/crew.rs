@@ -4,6 +4,7 @@
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, check};
 use crate::Partitioner;
+use crate::conserving::fault::{self, Fault};
 use crate::pool::{Builder, Pool};
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
 use manycore_platform::Platform;
@@ -163,11 +164,48 @@ fn a_caller_that_comes_back_to_another_place<P: Platform>() {
 
 #[test]
 fn who_leaves_from_another_place_wakes_the_holder_of_place_0() {
-    shuttle_random(500, a_caller_that_comes_back_to_another_place::<Shuttle>);
+    let model = a_caller_that_comes_back_to_another_place::<Shuttle>;
+    shuttle_random(500, model);
     shuttle_random(
         100,
         a_caller_that_comes_back_to_another_place::<FencedShuttle>,
     );
+    // The end of the threads looks again and again.
+    let unheard = caught_at_random(move || fault::with(Fault::UnheardLeave, model));
+    assert!(unheard.contains("max_steps"), "{unheard}");
+}
+
+/// A caller leaves while others' jobs wait, and starts a thread for them; another thread ends the
+/// pool's threads as soon as those jobs are over.
+fn a_thread_is_started_while_threads_end<P: Platform>() {
+    let pool = lazy::<P>(2, false);
+    let met = Arc::new(Meeting::<P>::of(2));
+    team::<P>(3, |rank| match rank {
+        0 => pool.install(dawdle::<P>),
+        1 => {
+            let met = Arc::clone(&met);
+            pool.spawn(move || met.arrive());
+        }
+        _ => {
+            met.attend();
+            assert!(pool.end_threads());
+        }
+    });
+    for _ in 0..2 {
+        assert!(pool.end_threads());
+        // The pool has joined each thread that it has started.
+        assert!(pool.registry.threads().are_none(), "a thread was missed");
+        call(&pool, 2, true);
+    }
+}
+
+#[test]
+fn the_end_waits_for_threads_that_are_being_started() {
+    let model = a_thread_is_started_while_threads_end::<Shuttle>;
+    shuttle_random(1_000, model);
+    shuttle_random(200, a_thread_is_started_while_threads_end::<FencedShuttle>);
+    let uncounted = caught_at_random(move || fault::with(Fault::UncountedStart, model));
+    println!("{uncounted}");
 }
 
 /// A pool of one thread, which it starts for jobs that nobody waits for, and others after that.

@@ -11,24 +11,8 @@
 //! where it uses it. Loops outside of the pool see no place at all: `Context::take_part` reads it,
 //! bars it, and hands it on as the *rank* in that one loop.
 //!
-//! The compiler refuses the two patterns that were wrong: `ci/refused.sh` puts them back.
-//!
-//! # What lives longer than a call of the user's
-//!
-//! | value | lives | why it stays good |
-//! |---|---|---|
-//! | rank in a loop (`take_part`) | while the thread takes part | if the thread gives the place away, it bars the place from this loop first (`Context::bar_loops`); so the number is this thread's alone here |
-//! | `OwnRange`, claims, shards of a loop | as the rank | indexed by the rank |
-//! | `LoopFrame` | until the caller has closed the gate and seen it empty | `pool/gate.rs` |
-//! | slot of the board (`Taken`) | while the loop is posted | it belongs to the call, not to a place |
-//! | rank of a loop that is run inline (`ALONE`) | the loop | a constant: nobody else takes part |
-//! | `Context` on a thread's stack | the call | its `rank` is read for its own loop only; the place is read through a pointer to the worker's word |
-//! | `&Worker` | the thread's stay in the pool | a worker is one thread's, wherever that runs; worker 0 is the caller's from entering to leaving |
-//! | a worker's stack of jobs, queues, latches, group | as the worker | they belong to the worker, not to its place |
-//! | `Idle` of the sleep policy | between two jobs | the worker gives it back (`found`) before it runs anything |
-//! | number that the user asked for (`current_thread_index`) | as long as the user likes | the pool never takes it back |
-//! | number of a broadcast's call | the call | names the call, and its result; not the thread |
-//! | queue of a `ScopeFifo` | the push | chosen by the place now; any queue is right |
+//! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
+//! `docs/user-values.md` lists what is known of a place and lives longer than a call of the user's.
 
 mod help;
 mod without;
