@@ -67,6 +67,9 @@ struct Launch<'a, W: World> {
 }
 
 /// Runs `body` over `start..start + n`, `n > 0`.
+///
+/// Inlined into its only caller, which spares a short loop some 20 instructions.
+#[inline(always)]
 pub(crate) fn run<W: World>(pool: &Registry<W>, start: usize, n: usize, body: Body<'_>) {
     if pool.shared().threads() == 1 || n == 1 {
         return body.run(ALONE, start..start + n);
