@@ -60,6 +60,7 @@
 
 pub(crate) mod fault;
 mod found;
+mod moving;
 mod program;
 mod promise;
 mod random;
