@@ -56,6 +56,17 @@ fn first_failure(mut seeds: std::ops::Range<u64>) -> Option<(u64, String)> {
     })
 }
 
+/// Each defect is found, and within a few seeds.
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn a_thread_that_goes_on_in_an_old_place_is_caught() {
+    for fault in fault::MOVED {
+        let found = fault::with(fault, || first_failure(0..400));
+        let (seed, why) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));
+        println!("{fault:?}: seed {seed}: {why}");
+    }
+}
+
 /// A failure as a reader needs it.
 fn report(seed: u64, why: &str) -> String {
     let smallest = shrink::smallest(&random::program(seed), |program| {

@@ -11,8 +11,28 @@ const RUNS: usize = 60;
 /// Steps within steps, at the most.
 const DEPTH: usize = 4;
 
+/// What a program is mixed of.
+#[derive(Clone, Copy)]
+enum Mixture {
+    /// Anything.
+    Any,
+    /// Loops in loops, while all places are taken, whose first iterations wait.
+    Late,
+    /// Mail whose calls wait, while the allotment changes and loops are posted.
+    Aside,
+    /// Callers from outside that wait in their calls, and end the threads in between.
+    Callers,
+}
+
 /// The program of a seed.
 pub(super) fn program(seed: u64) -> Program {
+    let mixtures = [
+        Mixture::Any,
+        Mixture::Late,
+        Mixture::Aside,
+        Mixture::Callers,
+    ];
+    let mixture = mixtures[seed as usize % mixtures.len()];
     let mut rng = Rng::with_seed(seed);
     let mut some = |more: Range<usize>| rng.usize(more);
     // Few places: all of them are to be taken when a body waits.
@@ -21,15 +41,26 @@ pub(super) fn program(seed: u64) -> Program {
         0 => threads[0].div_ceil(2),
         _ => threads[0].max(threads[1]),
     };
-    let changes = match some(0..2) {
-        0 => vec![],
+    let most = threads[0];
+    let changes = match (mixture, some(0..2)) {
+        (Mixture::Any, 0) | (Mixture::Late | Mixture::Callers, _) => vec![],
+        (Mixture::Aside, 0) => (0..some(8..30))
+            .map(|change| {
+                let cores = if change % 2 == 0 { 1 } else { most };
+                (some(2..30) as u64 * 100_000, cores)
+            })
+            .collect(),
         _ => (0..some(2..12))
-            .map(|_| (some(1..30) as u64 * 100_000, some(1..threads[0] + 1)))
+            .map(|_| (some(1..30) as u64 * 100_000, some(1..most + 1)))
             .collect(),
     };
-    let callers = [1, 1, 2, 3][some(0..4)];
+    let callers = match mixture {
+        Mixture::Aside => 2,
+        _ => [1, 1, 2, 3][some(0..4)],
+    };
     let mut made = Random { rng, threads };
-    let callers = (0..callers).map(|_| made.caller()).collect();
+    let callers = (0..callers).map(|number| made.caller(mixture, number));
+    let callers = callers.collect();
     Program {
         cores,
         threads,
@@ -44,18 +75,131 @@ struct Random {
 }
 
 impl Random {
-    fn caller(&mut self) -> Steps {
-        let calls = self.rng.usize(1..5);
+    fn caller(&mut self, mixture: Mixture, number: usize) -> Steps {
+        let calls = match mixture {
+            Mixture::Aside => self.rng.usize(4..10),
+            _ => self.rng.usize(1..5),
+        };
         let calls = (0..calls).flat_map(|_| {
-            let call = match self.rng.u8(..8) {
-                // A thread from outside is in its place 0 all the time, or in none.
-                0..4 => Step::Elsewhere(self.steps(1, DEPTH, RUNS)),
-                4..7 => self.step(0, DEPTH, RUNS),
-                _ => Step::End,
+            let call = match mixture {
+                Mixture::Any => self.any(),
+                Mixture::Late => self.late(),
+                Mixture::Aside if number == 0 => Step::Mail(self.wait(0)),
+                Mixture::Aside => self.long_loop(),
+                Mixture::Callers => self.call(),
             };
-            [Step::Compute(self.length(2..6)), call]
+            let then = match mixture {
+                Mixture::Callers if self.rng.bool() => Step::End,
+                _ => Step::Compute(0),
+            };
+            [Step::Compute(self.length(2..6)), call, then]
         });
         Arc::new(calls.collect())
+    }
+
+    fn any(&mut self) -> Step {
+        match self.rng.u8(..8) {
+            0..4 => Step::Elsewhere(self.steps(1, DEPTH, RUNS)),
+            4..7 => self.step(0, DEPTH, RUNS),
+            _ => Step::End,
+        }
+    }
+
+    /// A loop in a loop, while others' jobs take the other places, and an early iteration of the
+    /// inner loop waits.
+    fn late(&mut self) -> Step {
+        let others = self.rng.usize(1..self.threads[0] + 1);
+        let mut steps: Vec<_> = (0..others).map(|_| self.stranger()).collect();
+        let inner = Arc::new(vec![self.busy_loop(0)]);
+        let n = self.rng.usize(2..4);
+        let (kind, partitioner, each, at) = (Kind::Plain, Partitioner::Static, 0, vec![0]);
+        steps.push(Step::Loop(Loop {
+            kind,
+            partitioner,
+            n,
+            each,
+            at,
+            steps: inner,
+        }));
+        Step::Join(Arc::new(steps), Arc::new(vec![]))
+    }
+
+    /// A loop of many iterations, of which one or two wait.
+    fn busy_loop(&mut self, pool: usize) -> Step {
+        let n = self.rng.usize(20..300);
+        let at: Vec<_> = match self.rng.bool() {
+            true => vec![self.rng.usize(..3)],
+            false => vec![0, self.rng.usize(1..n)],
+        };
+        Step::Loop(Loop {
+            kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
+            partitioner: Partitioner::Adaptive,
+            at,
+            n,
+            each: self.length(2..5).min(20_000_000 / n as u64),
+            steps: self.wait(pool),
+        })
+    }
+
+    /// A loop in which nothing waits, with room for more threads.
+    fn long_loop(&mut self) -> Step {
+        let n = self.rng.usize(200..1_500);
+        Step::Loop(Loop {
+            kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
+            partitioner: Partitioner::Adaptive,
+            at: vec![],
+            n,
+            each: self.length(4..5),
+            steps: Arc::new(vec![]),
+        })
+    }
+
+    /// A call from outside in which the caller waits.
+    fn call(&mut self) -> Step {
+        let after = Step::Compute(self.length(5..7));
+        let wait = [&**self.wait(0), &[after]].concat();
+        let (wait, rest) = (Arc::new(wait), Arc::new(vec![]));
+        match self.rng.u8(..3) {
+            0 => Step::Join(wait, rest),
+            1 => Step::Scope(1, wait),
+            _ => self.busy_loop(0),
+        }
+    }
+
+    /// A job that is nothing to those that wait beside it.
+    fn stranger(&mut self) -> Step {
+        Step::Spawn(Arc::new(vec![Step::Compute(self.length(5..7))]))
+    }
+
+    /// Another thread has something to do for long, strangers' jobs lie there, and the body waits.
+    fn wait(&mut self, pool: usize) -> Steps {
+        let strangers = self.rng.usize(1..2 * self.threads[pool]);
+        let strangers: Vec<_> = (0..strangers).map(|_| self.stranger()).collect();
+        let long = |me: &mut Self| vec![Step::Compute(me.length(5..7))];
+        let mut steps = vec![Step::Compute(self.length(2..6))];
+        match self.rng.u8(..4) {
+            0 => {
+                let elsewhere = long(self);
+                steps.extend(strangers);
+                steps.push(Step::Elsewhere(Arc::new(elsewhere)));
+            }
+            // The strangers come when the other half is in another thread's hands.
+            1 => {
+                let first = [long(self), strangers].concat();
+                steps.push(Step::Join(Arc::new(first), Arc::new(long(self))));
+            }
+            // They come of that half.
+            2 => {
+                let other = [strangers, long(self)].concat();
+                steps.push(Step::Join(Arc::new(long(self)), Arc::new(other)));
+            }
+            _ => {
+                steps.push(Step::Scope(1, Arc::new(long(self))));
+                steps.extend(strangers);
+                steps.push(Step::Scope(2, Arc::new(long(self))));
+            }
+        }
+        Arc::new(steps)
     }
 
     /// Between two powers of ten, each order of magnitude as likely as another.
