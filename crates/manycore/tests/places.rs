@@ -175,7 +175,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A job that nobody waits for, to be run so many times.
+    /// A detached job, which the pool runs `times` times.
     fn detached(self, times: u64, us: u64, seed: u64) -> impl Fn() + Send + Sync + 'static {
         let (world, pool) = (Arc::clone(self.world), self.pool);
         let depth = self.depth - 1;

@@ -2,8 +2,8 @@
 //!
 //! A thread that waits beside others' jobs gives its place away and goes on in another one. So
 //! whatever says which place a thread has is old after each wait: a place that was read, a rank, a
-//! `Context`. Who goes on with an old one works beside the new holder of that place, under the
-//! same number. Then iterations are lost, and two threads have the same `&mut`.
+//! `Context`. A thread that goes on with an old one works beside the new holder of that place,
+//! under the same number. Then iterations are lost, and two threads have the same `&mut`.
 //!
 //! Random programs bring that about on the simulated machine: bodies of every kind (of loops,
 //! joins, scopes, detached jobs, broadcasts, calls into another pool) that wait in every kind of

@@ -1,4 +1,4 @@
-//! A program whose bodies wait: what it calls, in which of two pools.
+//! A program with bodies that wait. It calls two pools.
 //!
 //! Lengths are in instructions where a body computes them, and in cycles where a thread sleeps.
 
@@ -12,8 +12,8 @@ pub(super) struct Program {
     pub(super) cores: usize,
     /// Threads of each pool.
     pub(super) threads: [usize; 2],
-    /// What becomes of the allotment of the first pool: after so many cycles it is of so many
-    /// cores. The first pool follows no allotment if this is empty.
+    /// Changes of the first pool's allotment: how many cycles to wait, and how many cores there
+    /// are then. The first pool follows no allotment if this is empty.
     pub(super) changes: Vec<(u64, usize)>,
     /// What each thread from outside does, one step after the other.
     pub(super) callers: Vec<Steps>,
@@ -36,7 +36,7 @@ pub(super) enum Step {
     Spawn(Steps),
     /// A call in each place, and the caller waits for all of them.
     Broadcast(Steps),
-    /// A call in each place, and nobody waits for it.
+    /// A call in each place. No thread waits for it.
     Mail(Steps),
     /// A call into the other pool.
     Elsewhere(Steps),

@@ -1,4 +1,4 @@
-//! Random programs whose bodies wait.
+//! Random programs with bodies that wait.
 
 use super::program::{Kind, Loop, Program, Step, Steps};
 use crate::{Block, Partitioner};
