@@ -2,7 +2,8 @@
 # ThreadSanitizer: tests of crates/manycore, team and research with every access to memory instrumented, the
 # standard library's as well (-Zbuild-std), natively and in parallel. It sees plain accesses that
 # nothing orders, in runs far longer than Miri's: above all `tests/mixture.rs`, where several
-# callers mix everything that two pools have. Needs a nightly toolchain; installs its rust-src.
+# callers mix everything that two pools have, and `tests/places.rs`, where bodies wait and threads move
+# from place to place. Needs a nightly toolchain; installs its rust-src.
 #
 #   ci/tsan.sh                 all tests named below
 #   ci/tsan.sh mixture small   these
@@ -39,7 +40,7 @@ fi
 rustup --quiet component add --toolchain nightly rust-src
 tests=("$@")
 if [ $# -eq 0 ]; then
-    tests=(mixture small contract fork barrier channel loops slices pool disciplines)
+    tests=(mixture places small contract fork barrier channel loops slices pool disciplines)
 fi
 chosen=()
 for test in "${tests[@]}"; do

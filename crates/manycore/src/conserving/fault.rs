@@ -24,13 +24,14 @@ pub(crate) enum Fault {
     EmptyCallerSlot,
     /// Where threads outnumber cores, the sentry never gets up.
     SleepySentry,
-    /// A nested loop is posted under the place that its caller had before it ran the loop's first
-    /// iterations.
+    /// A loop is posted under the place that its caller had before its first iterations.
     StaleRank,
-    /// A worker that stood aside helps with a loop under the place that it had before.
+    /// A worker that has stood aside looks for work in the place that it had before.
     StaleAside,
-    /// A caller that leaves from another place than 0 does not wake the holder of place 0.
-    UnheardLeave,
+    /// A worker that waits beyond the allotment keeps its place beside mail.
+    UnreadMail,
+    /// A caller that leaves from another place does not tell the holder of place 0.
+    UntoldHolder,
     /// The end of the threads does not wait for threads that are being started.
     UncountedStart,
 }
@@ -42,6 +43,15 @@ pub(super) const ALL: [Fault; 5] = [
     Fault::NoReserve,
     Fault::EmptyCallerSlot,
     Fault::SleepySentry,
+];
+
+/// Those in which a thread goes on with a place that it has no more, or what came to light with
+/// them.
+pub(super) const MOVED: [Fault; 4] = [
+    Fault::StaleRank,
+    Fault::StaleAside,
+    Fault::UnreadMail,
+    Fault::UntoldHolder,
 ];
 
 thread_local! {

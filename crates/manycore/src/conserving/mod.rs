@@ -55,11 +55,14 @@
 //! times in that, and [`shrink`] makes a smaller program that fails as well. [`fault`] has the
 //! defects that the check must find, and [`found`] programs that have found one.
 //!
+//! [`moving`] has a second property and programs of its own: a place is one thread's at a time.
+//!
 //! `MANYCORE_SEED=7` runs the program of one seed and prints it. `MANYCORE_SCHEDULES=100`
 //! tries a hundred times as many seeds.
 
 pub(crate) mod fault;
 mod found;
+mod moving;
 mod program;
 mod promise;
 mod random;

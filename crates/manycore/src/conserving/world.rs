@@ -53,7 +53,7 @@ pub(super) fn run(program: &Program) -> Outcome {
     }
 }
 
-fn machine(cores: usize) -> Config {
+pub(super) fn machine(cores: usize) -> Config {
     let mut machine = Config::preset(MACHINE).expect("it comes along");
     let cores = u32::try_from(cores).expect("a machine has fewer cores");
     (machine.cores, machine.group_cores) = (cores, cores);
@@ -129,7 +129,7 @@ impl ProgramRun {
 }
 
 /// Sleeps for so many cycles.
-fn sleep(cycles: u64) {
+pub(super) fn sleep(cycles: u64) {
     let time = Duration::from_nanos(Simulated::ticks_to_ns(cycles) as u64);
     Word::new(0).wait(0, Some(time));
 }

@@ -335,7 +335,7 @@ impl<W: World> Registry<W> {
         });
         if let Some((place, (heir, _stay))) = passed {
             #[cfg(test)]
-            let unheard = fault::is(fault::Fault::UnheardLeave);
+            let unheard = fault::is(fault::Fault::UntoldHolder);
             #[cfg(not(test))]
             let unheard = false;
             if place != 0 && !unheard {

@@ -96,10 +96,6 @@ impl<P: Platform> Context<P> {
     /// The place that the thread has now, or NOWHERE.
     #[inline]
     fn place(&self) -> u32 {
-        #[cfg(test)]
-        if let Some(stale) = self.stale.get() {
-            return stale;
-        }
         // SAFETY: the worker lives as long as its thread, this one, is it. Relaxed:
         // the thread's own place.
         unsafe { (*self.place).load(Ordering::Relaxed) }
@@ -128,8 +124,11 @@ impl<P: Platform> Context<P> {
         section: impl FnOnce(Participant) -> R,
     ) -> R {
         let outer = Self::current(pool);
+        let place = outer.place();
+        #[cfg(test)]
+        let place = outer.stale.take().unwrap_or(place);
         let inside = Self {
-            rank: outer.place() as usize,
+            rank: place as usize,
             running: Some(slot),
             barred: Cell::new(false),
             outer: Cell::new(std::ptr::null()),
@@ -137,8 +136,6 @@ impl<P: Platform> Context<P> {
             stale: Cell::new(None),
             ..*outer
         };
-        #[cfg(test)]
-        outer.stale.set(None);
         let participant = Participant {
             rank: inside.rank,
             parent: outer.running,

@@ -320,9 +320,16 @@ impl<W: World> Registry<W> {
             if self.shared().caller_slot().is_vacant() {
                 self.fill_caller_slot();
             }
-            // With a fence: R1.
-            self.call_for(0, true);
+            self.call_for_place();
         }
+    }
+
+    /// R1: a worker is listed among those who return.
+    pub(super) fn call_for_place(&self) {
+        // With a fence.
+        self.call_for(0, true);
+        // A worker that stands aside makes way as well (`revoked.rs`).
+        self.shared().nudge();
     }
 
     /// Lists worker `id`, which has no place, among those who return; or gives it one at

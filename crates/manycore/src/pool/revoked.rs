@@ -31,6 +31,13 @@
 //! sees the growth, or it is found in bed. A job that is pushed after the growth calls sleepers as
 //! always.
 //!
+//! # Why a thread that returns finds a place
+//!
+//! A worker that waits within a job may give its place away though it may not run: to a holder that
+//! reads the place's mail, or because it blocks in another pool. When its wait is over it must end
+//! its job, for which another job may wait that has an allowed place. So a worker that parks makes
+//! way for it like any other. The returning thread is listed, and then nudges the allotment.
+//!
 //! # Why mail is read
 //!
 //! A sender nudges the allotment after the push, and so does the thread that ends the pool;
@@ -55,14 +62,14 @@ impl<W: World> Worker<W> {
         !self.is_allowed() && !shared.is_terminating()
     }
 
-    /// Parks until the allotment allows this worker, or the pool ends. Runs what is
-    /// sent to it.
+    /// Parks until the allotment allows this worker, or a thread wants to return to a place, or the
+    /// pool ends. Runs what is sent to it.
     fn stand_aside(&self) {
         // Nobody should count on it.
         self.set_busy(true);
         self.note_idle();
         self.hand_on();
-        while self.must_stand_aside() {
+        while self.must_stand_aside() && !self.registry().places().is_awaited() {
             // A job may wait, and come back to another place.
             match self.take_mail() {
                 Some(job) => {

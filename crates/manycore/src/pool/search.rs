@@ -5,6 +5,8 @@ use super::mailbox::Mailbox;
 use super::registry::Registry;
 use super::worker::Worker;
 use crate::World;
+#[cfg(test)]
+use crate::conserving::fault;
 use crate::sleep::policy::{Left, Scan, Sleep};
 use crate::steal::{Claim, Thief};
 
@@ -174,17 +176,20 @@ pub(super) struct Look<'a, W: World> {
 }
 
 impl<W: World> Worker<W> {
-    /// Whether somebody who may take anything would find something, as seen a moment
-    /// ago: then this worker, which waits and may not, is in the way in its place.
+    /// Whether another holder of this worker's place would find something to do, as seen a moment
+    /// ago: then this worker, which waits and may not take it, is in the way in its place.
+    ///
+    /// A holder that the allotment does not allow to run reads its mail all the same.
     pub(super) fn keeps_others_waiting(&self) -> bool {
+        #[cfg(test)]
+        if fault::is(fault::Fault::UnreadMail) && !self.is_allowed() {
+            return false;
+        }
         let registry = self.registry();
-        self.is_allowed()
-            && (registry.has_jobs()
-                || self.has_mail()
-                || self.is_invited()
-                || (registry.shared().is_terminating()
-                    && self.id() != 0
-                    && registry.mail_is_left()))
+        let mail_is_left =
+            || registry.shared().is_terminating() && self.id() != 0 && registry.mail_is_left();
+        self.has_mail()
+            || (self.is_allowed() && (registry.has_jobs() || self.is_invited() || mail_is_left()))
     }
 }
 

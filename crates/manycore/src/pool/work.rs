@@ -35,12 +35,6 @@ impl<W: World> Worker<W> {
         loop {
             // In a child that a job of this thread's has forked there is nobody to work for.
             shared.check_wait();
-            if self.must_stand_aside() {
-                self.found(idle);
-                self.leave_the_core();
-                idle = self.start_looking();
-                misses = 0;
-            }
             if registry.places().is_awaited() {
                 self.found(idle);
                 self.note_work();
@@ -48,6 +42,13 @@ impl<W: World> Worker<W> {
                     return;
                 }
                 idle = self.start_looking();
+                continue;
+            }
+            if self.must_stand_aside() {
+                self.found(idle);
+                self.leave_the_core();
+                idle = self.start_looking();
+                misses = 0;
                 continue;
             }
             // Read before looking: a post after this cannot be slept through.

@@ -216,11 +216,11 @@ impl<W: World> Worker<W> {
 
 impl<W: World> Guest<W::Platform> for Worker<W> {
     fn leave_place(&self) {
-        // One that is not allowed to run keeps nobody from running; nor is anybody to
-        // run in a pool that is over.
+        // Also where the allotment does not allow it to run: the next holder reads the mail, and
+        // hears of growth. Nobody is to run in a pool that is over.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_roots();
-        if self.has_place() && self.is_allowed() && !over {
+        if self.has_place() && !over {
             self.give_place();
         }
     }

@@ -172,7 +172,7 @@ fn who_leaves_from_another_place_wakes_the_holder_of_place_0() {
         a_caller_that_comes_back_to_another_place::<FencedShuttle>,
     );
     // The end of the threads looks again and again.
-    let unheard = caught_at_random(move || fault::with(Fault::UnheardLeave, model));
+    let unheard = caught_at_random(move || fault::with(Fault::UntoldHolder, model));
     assert!(unheard.contains("max_steps"), "{unheard}");
 }
 

@@ -134,11 +134,15 @@ impl<W: World> Worker<W> {
         self.registry().mail()[self.place()].leave()
     }
 
-    /// Sleeps until the allotment allows it to run, or it has mail, or the pool ends.
+    /// Sleeps until the allotment allows it to run, or it has mail, or a thread wants to return to
+    /// a place, or the pool ends.
     pub(super) fn await_turn(&self) {
-        let (shared, place) = (self.registry().shared(), self.place());
-        if let Some(allotment) = shared.allotment() {
-            allotment.await_turn(place, || self.has_mail() || shared.is_terminating());
+        let (registry, place) = (self.registry(), self.place());
+        let wanted = || {
+            self.has_mail() || registry.places().is_awaited() || registry.shared().is_terminating()
+        };
+        if let Some(allotment) = registry.shared().allotment() {
+            allotment.await_turn(place, wanted);
         }
     }
 }

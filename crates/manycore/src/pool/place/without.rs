@@ -168,8 +168,7 @@ impl<W: World> Worker<W> {
         if let Listed::Placed(place) = registry.list(me, false) {
             self.set_place(place);
         } else {
-            // With a fence: R1.
-            registry.call_for(0, true);
+            registry.call_for_place();
             let granted = self.await_place();
             debug_assert!(granted, "who returns is not dismissed");
         }

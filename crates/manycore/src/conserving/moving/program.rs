@@ -1,0 +1,147 @@
+//! A program with bodies that wait. It calls two pools.
+//!
+//! Lengths are in instructions where a body computes them, and in cycles where a thread sleeps.
+
+use crate::Partitioner;
+use std::sync::Arc;
+
+/// Two pools on a machine, and the threads from outside that call them.
+#[derive(Clone)]
+pub(super) struct Program {
+    /// Cores that each pool knows of.
+    pub(super) cores: usize,
+    /// Threads of each pool.
+    pub(super) threads: [usize; 2],
+    /// Changes of the first pool's allotment: how many cycles to wait, and how many cores there
+    /// are then. The first pool follows no allotment if this is empty.
+    pub(super) changes: Vec<(u64, usize)>,
+    /// What each thread from outside does, one step after the other.
+    pub(super) callers: Vec<Steps>,
+}
+
+/// Detached jobs keep a reference to what they do.
+pub(super) type Steps = Arc<Vec<Step>>;
+
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// Computes. A thread from outside does that in no place of a pool.
+    Compute(u64),
+    /// A loop in this pool.
+    Loop(Loop),
+    /// A join of two halves.
+    Join(Steps, Steps),
+    /// A scope with so many jobs, each of which does the steps.
+    Scope(usize, Steps),
+    /// A detached job.
+    Spawn(Steps),
+    /// A call in each place, and the caller waits for all of them.
+    Broadcast(Steps),
+    /// A call in each place. No thread waits for it.
+    Mail(Steps),
+    /// A call into the other pool.
+    Elsewhere(Steps),
+    /// The end of the threads of both pools, which start again when they are needed. Only a
+    /// thread from outside ends threads.
+    End,
+}
+
+/// A loop of `n` iterations, each of which computes.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) kind: Kind,
+    pub(super) partitioner: Partitioner,
+    pub(super) n: usize,
+    /// What each iteration computes.
+    pub(super) each: u64,
+    /// The iterations that do more than compute.
+    pub(super) at: Vec<usize>,
+    /// What those do.
+    pub(super) steps: Steps,
+}
+
+/// What is made of the iterations, and compared with what a plain loop makes of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing: a body of two codes, of which the pool believes different things.
+    Plain,
+    Other,
+    /// The items of two thirds of the iterations, in order: the loop of a `filter` that collects.
+    Filter,
+    /// All items in order, by a reduction.
+    Reduce,
+    /// All items in order, by a reduction whose blocks are fixed.
+    Fixed,
+    /// An item in a place of its own for each iteration.
+    Fill,
+    /// The same in chunks of three.
+    Chunks,
+    /// All items up to each, combined in order.
+    Scan,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Plain,
+        Self::Other,
+        Self::Filter,
+        Self::Reduce,
+        Self::Fixed,
+        Self::Fill,
+        Self::Chunks,
+        Self::Scan,
+    ];
+}
+
+impl Loop {
+    /// Whether iteration `i` does more than compute.
+    pub(super) fn does_more(&self, i: usize) -> bool {
+        self.at.contains(&i)
+    }
+}
+
+impl Step {
+    /// The steps inside of this one.
+    pub(super) fn inner(&self) -> Vec<&Steps> {
+        match self {
+            Self::Compute(_) | Self::End => vec![],
+            Self::Join(first, second) => vec![first, second],
+            Self::Loop(Loop { steps, .. })
+            | Self::Scope(_, steps)
+            | Self::Spawn(steps)
+            | Self::Broadcast(steps)
+            | Self::Mail(steps)
+            | Self::Elsewhere(steps) => vec![steps],
+        }
+    }
+
+    /// This step with `steps` in place of the inner ones of number `which`.
+    pub(super) fn with_inner(&self, which: usize, steps: Steps) -> Self {
+        let mut changed = self.clone();
+        match &mut changed {
+            Self::Compute(_) | Self::End => {}
+            Self::Join(first, second) => *[first, second][which] = steps,
+            Self::Loop(Loop { steps: inner, .. })
+            | Self::Scope(_, inner)
+            | Self::Spawn(inner)
+            | Self::Broadcast(inner)
+            | Self::Mail(inner)
+            | Self::Elsewhere(inner) => *inner = steps,
+        }
+        changed
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { cores, threads, .. } = self;
+        writeln!(f, "{cores} cores, pools of {threads:?} threads")?;
+        writeln!(f, "  changes of the allotment: {:?}", self.changes)?;
+        for (number, steps) in self.callers.iter().enumerate() {
+            writeln!(f, "  caller {number}:")?;
+            for step in steps.iter() {
+                writeln!(f, "    {step:?}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! Random programs with bodies that wait.
+
+use super::program::{Kind, Loop, Program, Step, Steps};
+use crate::{Block, Partitioner};
+use fastrand::Rng;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How often a step may be run in all, so that no program takes long.
+const RUNS: usize = 60;
+/// Steps within steps, at the most.
+const DEPTH: usize = 4;
+
+/// What a program is mixed of.
+#[derive(Clone, Copy)]
+enum Mixture {
+    /// Anything.
+    Any,
+    /// Loops in loops, while all places are taken, whose first iterations wait.
+    Late,
+    /// Mail whose calls wait, while the allotment changes and loops are posted.
+    Aside,
+    /// Callers from outside that wait in their calls, and end the threads in between.
+    Callers,
+}
+
+/// The program of a seed.
+pub(super) fn program(seed: u64) -> Program {
+    let mixtures = [
+        Mixture::Any,
+        Mixture::Late,
+        Mixture::Aside,
+        Mixture::Callers,
+    ];
+    let mixture = mixtures[seed as usize % mixtures.len()];
+    let mut rng = Rng::with_seed(seed);
+    let mut some = |more: Range<usize>| rng.usize(more);
+    // Few places: all of them are to be taken when a body waits.
+    let threads = [some(2..5), some(1..4)];
+    let cores = match some(0..4) {
+        0 => threads[0].div_ceil(2),
+        _ => threads[0].max(threads[1]),
+    };
+    let most = threads[0];
+    let changes = match (mixture, some(0..2)) {
+        (Mixture::Any, 0) | (Mixture::Late | Mixture::Callers, _) => vec![],
+        (Mixture::Aside, 0) => (0..some(8..30))
+            .map(|change| {
+                let cores = if change % 2 == 0 { 1 } else { most };
+                (some(2..30) as u64 * 100_000, cores)
+            })
+            .collect(),
+        _ => (0..some(2..12))
+            .map(|_| (some(1..30) as u64 * 100_000, some(1..most + 1)))
+            .collect(),
+    };
+    let callers = match mixture {
+        Mixture::Aside => 2,
+        _ => [1, 1, 2, 3][some(0..4)],
+    };
+    let mut made = Random { rng, threads };
+    let callers = (0..callers).map(|number| made.caller(mixture, number));
+    let callers = callers.collect();
+    Program {
+        cores,
+        threads,
+        changes,
+        callers,
+    }
+}
+
+struct Random {
+    rng: Rng,
+    threads: [usize; 2],
+}
+
+impl Random {
+    fn caller(&mut self, mixture: Mixture, number: usize) -> Steps {
+        let calls = match mixture {
+            Mixture::Aside => self.rng.usize(4..10),
+            _ => self.rng.usize(1..5),
+        };
+        let calls = (0..calls).flat_map(|_| {
+            let call = match mixture {
+                Mixture::Any => self.any(),
+                Mixture::Late => self.late(),
+                Mixture::Aside if number == 0 => Step::Mail(self.wait(0)),
+                Mixture::Aside => self.long_loop(),
+                Mixture::Callers => self.call(),
+            };
+            let then = match mixture {
+                Mixture::Callers if self.rng.bool() => Step::End,
+                _ => Step::Compute(0),
+            };
+            [Step::Compute(self.length(2..6)), call, then]
+        });
+        Arc::new(calls.collect())
+    }
+
+    fn any(&mut self) -> Step {
+        match self.rng.u8(..8) {
+            0..4 => Step::Elsewhere(self.steps(1, DEPTH, RUNS)),
+            4..7 => self.step(0, DEPTH, RUNS),
+            _ => Step::End,
+        }
+    }
+
+    /// A loop in a loop, while others' jobs take the other places, and an early iteration of the
+    /// inner loop waits.
+    fn late(&mut self) -> Step {
+        let others = self.rng.usize(1..self.threads[0] + 1);
+        let mut steps: Vec<_> = (0..others).map(|_| self.stranger()).collect();
+        let inner = Arc::new(vec![self.busy_loop(0)]);
+        let n = self.rng.usize(2..4);
+        let (kind, partitioner, each, at) = (Kind::Plain, Partitioner::Static, 0, vec![0]);
+        steps.push(Step::Loop(Loop {
+            kind,
+            partitioner,
+            n,
+            each,
+            at,
+            steps: inner,
+        }));
+        Step::Join(Arc::new(steps), Arc::new(vec![]))
+    }
+
+    /// A loop of many iterations, of which one or two wait.
+    fn busy_loop(&mut self, pool: usize) -> Step {
+        let n = self.rng.usize(20..300);
+        let at: Vec<_> = match self.rng.bool() {
+            true => vec![self.rng.usize(..3)],
+            false => vec![0, self.rng.usize(1..n)],
+        };
+        Step::Loop(Loop {
+            kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
+            partitioner: Partitioner::Adaptive,
+            at,
+            n,
+            each: self.length(2..5).min(20_000_000 / n as u64),
+            steps: self.wait(pool),
+        })
+    }
+
+    /// A loop in which nothing waits, with room for more threads.
+    fn long_loop(&mut self) -> Step {
+        let n = self.rng.usize(200..1_500);
+        Step::Loop(Loop {
+            kind: *self.rng.choice(&Kind::ALL).expect("there are some"),
+            partitioner: Partitioner::Adaptive,
+            at: vec![],
+            n,
+            each: self.length(4..5),
+            steps: Arc::new(vec![]),
+        })
+    }
+
+    /// A call from outside in which the caller waits.
+    fn call(&mut self) -> Step {
+        let after = Step::Compute(self.length(5..7));
+        let wait = [&**self.wait(0), &[after]].concat();
+        let (wait, rest) = (Arc::new(wait), Arc::new(vec![]));
+        match self.rng.u8(..3) {
+            0 => Step::Join(wait, rest),
+            1 => Step::Scope(1, wait),
+            _ => self.busy_loop(0),
+        }
+    }
+
+    /// A job that is nothing to those that wait beside it.
+    fn stranger(&mut self) -> Step {
+        Step::Spawn(Arc::new(vec![Step::Compute(self.length(5..7))]))
+    }
+
+    /// Another thread has something to do for long, strangers' jobs lie there, and the body waits.
+    fn wait(&mut self, pool: usize) -> Steps {
+        let strangers = self.rng.usize(1..2 * self.threads[pool]);
+        let strangers: Vec<_> = (0..strangers).map(|_| self.stranger()).collect();
+        let long = |me: &mut Self| vec![Step::Compute(me.length(5..7))];
+        let mut steps = vec![Step::Compute(self.length(2..6))];
+        match self.rng.u8(..4) {
+            0 => {
+                let elsewhere = long(self);
+                steps.extend(strangers);
+                steps.push(Step::Elsewhere(Arc::new(elsewhere)));
+            }
+            // The strangers come when the other half is in another thread's hands.
+            1 => {
+                let first = [long(self), strangers].concat();
+                steps.push(Step::Join(Arc::new(first), Arc::new(long(self))));
+            }
+            // They come of that half.
+            2 => {
+                let other = [strangers, long(self)].concat();
+                steps.push(Step::Join(Arc::new(long(self)), Arc::new(other)));
+            }
+            _ => {
+                steps.push(Step::Scope(1, Arc::new(long(self))));
+                steps.extend(strangers);
+                steps.push(Step::Scope(2, Arc::new(long(self))));
+            }
+        }
+        Arc::new(steps)
+    }
+
+    /// Between two powers of ten, each order of magnitude as likely as another.
+    fn length(&mut self, powers: Range<u32>) -> u64 {
+        let power = self.rng.u32(powers);
+        self.rng.u64(1..10) * 10_u64.pow(power)
+    }
+
+    /// What a body does in `pool`, each step of which may be run `runs` times.
+    fn steps(&mut self, pool: usize, depth: usize, runs: usize) -> Steps {
+        let steps = self.rng.usize(1..4);
+        let steps = (0..steps).flat_map(|_| {
+            let compute = Step::Compute(self.length(2..7));
+            match depth > 0 && runs > 0 {
+                true => vec![compute, self.step(pool, depth - 1, runs / 2)],
+                false => vec![compute],
+            }
+        });
+        Arc::new(steps.collect())
+    }
+
+    /// What another thread does for long, so that a body waits for it.
+    fn long(&mut self, pool: usize, depth: usize, runs: usize) -> Steps {
+        let long = Step::Compute(self.length(5..7));
+        let mut steps = vec![long];
+        if self.rng.bool() {
+            steps.extend(self.steps(pool, depth, runs).iter().cloned());
+        }
+        Arc::new(steps)
+    }
+
+    fn step(&mut self, pool: usize, depth: usize, runs: usize) -> Step {
+        match self.rng.u8(..16) {
+            0..4 => self.a_loop(pool, depth, runs),
+            4..7 => Step::Join(self.steps(pool, depth, runs), self.long(pool, depth, runs)),
+            7..9 => {
+                let jobs = self.rng.usize(1..4);
+                Step::Scope(jobs, self.long(pool, depth, runs / jobs))
+            }
+            // Strangers' jobs, beside which a body waits.
+            9..13 => Step::Spawn(self.long(pool, depth / 2, runs / 2)),
+            13 => Step::Broadcast(self.steps(pool, depth, runs / self.threads[pool])),
+            14 => Step::Mail(self.long(pool, depth, runs / self.threads[pool])),
+            _ => Step::Elsewhere(self.steps(1 - pool, depth, runs)),
+        }
+    }
+
+    fn a_loop(&mut self, pool: usize, depth: usize, runs: usize) -> Step {
+        let kind = self.rng.choice(Kind::ALL).expect("there are some");
+        let partitioner = match self.rng.u8(..8) {
+            0 => Partitioner::Static,
+            1 => Partitioner::FixedBlock(Block::size(1)),
+            2 => Partitioner::Guided,
+            3 => Partitioner::Split,
+            4 => Partitioner::Sharded(Block::size(2)),
+            _ => Partitioner::Adaptive,
+        };
+        let n = match self.rng.u8(..4) {
+            0 => self.rng.usize(1..4),
+            1 => self.rng.usize(2..20),
+            _ => self.rng.usize(20..200),
+        };
+        let each = self.length(1..6).min(20_000_000 / n as u64);
+        let more = self.rng.usize(..4).min(runs).min(n);
+        let at = (0..more).map(|_| match self.rng.bool() {
+            true => self.rng.usize(..n.min(4)),
+            false => self.rng.usize(..n),
+        });
+        let at: Vec<_> = at.collect();
+        let steps = self.steps(pool, depth, runs / more.max(1));
+        Step::Loop(Loop {
+            kind,
+            partitioner,
+            n,
+            each,
+            at,
+            steps,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! What the bodies of a program saw: which thread ran where, and how often each iteration ran.
+//!
+//! It is kept in the host's memory, as [`recorder`](super::super::recorder) keeps its own, and at
+//! no simulated cost.
+
+use crate::partition::NO_RANK;
+use manycore_chip::{Simulated, SimulatedThread};
+use manycore_platform::Platform;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The newest stay of a thread where only one thread at a time may be.
+#[derive(Clone, Copy)]
+struct Stay {
+    thread: SimulatedThread,
+    /// When it ended; `None`: it has not.
+    until: Option<u64>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// The newest stretch in each place of each pool.
+    places: [BTreeMap<usize, Stay>; 2],
+    /// For each loop: how often each iteration ran, and the newest block under each rank.
+    loops: Vec<(Vec<u32>, BTreeMap<usize, Stay>)>,
+    /// Threads of each pool that run.
+    live: [usize; 2],
+    /// Calls into each pool that have begun, and that have not ended.
+    begun: [u64; 2],
+    under_way: [usize; 2],
+    /// What first went wrong.
+    broken: Option<String>,
+}
+
+#[derive(Default)]
+pub(super) struct Witness(Mutex<Seen>);
+
+impl Seen {
+    fn blame(&mut self, what: impl FnOnce() -> String) {
+        self.broken.get_or_insert_with(what);
+    }
+}
+
+/// Notes that this thread comes to where `stays` are. The thread that is there still, or was there
+/// until later than now.
+fn come(stays: &mut BTreeMap<usize, Stay>, to: usize) -> Option<SimulatedThread> {
+    let (thread, now) = (Simulated::this_thread(), Simulated::now());
+    let here = Stay {
+        thread,
+        until: None,
+    };
+    let before = stays.insert(to, here)?;
+    let apart = before.until.is_some_and(|until| until <= now);
+    (!apart && before.thread != thread).then_some(before.thread)
+}
+
+/// Notes that this thread leaves where `stays` are; `false`: another thread has come there since.
+fn go(stays: &mut BTreeMap<usize, Stay>, from: usize) -> bool {
+    let (thread, now) = (Simulated::this_thread(), Simulated::now());
+    match stays.get_mut(&from) {
+        Some(stay) if stay.thread == thread => {
+            stay.until = Some(now);
+            true
+        }
+        _ => false,
+    }
+}
+
+impl Witness {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What first went wrong, with whatever is said at the program's end.
+    pub(super) fn broken(&self) -> Option<String> {
+        self.seen().broken.clone()
+    }
+
+    pub(super) fn blame(&self, what: impl FnOnce() -> String) {
+        self.seen().blame(what);
+    }
+
+    /// This thread begins a stretch in `place` of `pool`.
+    pub(super) fn begin_stretch(&self, pool: usize, place: Option<usize>) {
+        let mut seen = self.seen();
+        let Some(place) = place else {
+            return seen.blame(|| format!("a body of pool {pool} ran in no place"));
+        };
+        if let Some(other) = come(&mut seen.places[pool], place) {
+            let this = Simulated::this_thread();
+            let now = Simulated::now();
+            seen.blame(|| {
+                format!("place {place} of pool {pool} was {other:?}'s and {this:?}'s at {now}")
+            });
+        }
+    }
+
+    /// This thread ends its stretch in `place` of `pool`.
+    pub(super) fn end_stretch(&self, pool: usize, place: Option<usize>) {
+        let mut seen = self.seen();
+        let Some(place) = place else { return };
+        if !go(&mut seen.places[pool], place) {
+            let this = Simulated::this_thread();
+            seen.blame(|| format!("{this:?} came to place {place} of pool {pool} without a call"));
+        }
+    }
+
+    /// A loop of so many iterations begins.
+    pub(super) fn call_loop(&self, iterations: usize) -> usize {
+        let loops = &mut self.seen().loops;
+        loops.push((vec![0; iterations], BTreeMap::new()));
+        loops.len() - 1
+    }
+
+    /// Iteration `i` of loop `called` runs.
+    pub(super) fn iteration(&self, called: usize, i: usize) {
+        self.seen().loops[called].0[i] += 1;
+    }
+
+    /// This thread begins a block of loop `called`, under `rank`.
+    pub(super) fn begin_block(&self, called: usize, rank: usize) {
+        if rank == NO_RANK {
+            return;
+        }
+        let mut seen = self.seen();
+        if let Some(other) = come(&mut seen.loops[called].1, rank) {
+            let this = Simulated::this_thread();
+            seen.blame(|| {
+                format!("rank {rank} of loop {called} was {other:?}'s and {this:?}'s at once")
+            });
+        }
+    }
+
+    pub(super) fn end_block(&self, called: usize, rank: usize) {
+        go(&mut self.seen().loops[called].1, rank);
+    }
+
+    /// Loop `called` is over: each iteration has run once.
+    pub(super) fn end_loop(&self, called: usize) {
+        let mut seen = self.seen();
+        let runs = std::mem::take(&mut seen.loops[called].0);
+        if let Some(i) = runs.iter().position(|&runs| runs != 1) {
+            let (n, times) = (runs.len(), runs[i]);
+            seen.blame(|| format!("iteration {i} of {n} of loop {called} ran {times} times"));
+        }
+    }
+
+    /// A thread of `pool` begins.
+    pub(super) fn thread_begins(&self, pool: usize) {
+        self.seen().live[pool] += 1;
+    }
+
+    pub(super) fn thread_ends(&self, pool: usize) {
+        self.seen().live[pool] -= 1;
+    }
+
+    /// A call into `pool` begins.
+    pub(super) fn begin_call(&self, pool: usize) {
+        let mut seen = self.seen();
+        seen.begun[pool] += 1;
+        seen.under_way[pool] += 1;
+    }
+
+    pub(super) fn end_call(&self, pool: usize) {
+        self.seen().under_way[pool] -= 1;
+    }
+
+    /// How many calls into `pool` have begun, if none of them is under way.
+    pub(super) fn quiet(&self, pool: usize) -> Option<u64> {
+        let seen = self.seen();
+        (seen.under_way[pool] == 0).then_some(seen.begun[pool])
+    }
+
+    /// The threads of `pool` have been ended, during which no call of it was under way if
+    /// `before` is what [`quiet`](Self::quiet) said.
+    pub(super) fn threads_ended(&self, pool: usize, before: Option<u64>) {
+        let mut seen = self.seen();
+        let still = before.is_some_and(|before| seen.begun[pool] == before);
+        let live = seen.live[pool];
+        if still && live != 0 {
+            seen.blame(|| format!("pool {pool} had {live} threads after `end_threads`"));
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Programs without `unsafe` in which a pool once broke its word: a thread went on in a place that
+//! it had given away, growth of the allotment went unheard, or threads outlived their end.
+#![forbid(unsafe_code)]
+
+#[path = "support/eventually.rs"]
+mod eventually;
+#[path = "support/pools.rs"]
+mod pools;
+
+use eventually::eventually;
+use manycore::elastic::Allotment;
+use manycore::prelude::*;
+use manycore::topology::Affinity;
+use manycore::{Partitioner, Pool};
+use pools::pool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Something that happens once, for which others wait.
+#[derive(Clone, Default)]
+struct Event(Arc<AtomicBool>);
+
+impl Event {
+    fn happen(&self) {
+        self.0.store(true, SeqCst);
+    }
+
+    fn has_happened(&self) -> bool {
+        self.0.load(SeqCst)
+    }
+
+    /// Waits as a user's own code does, in the thread's place.
+    fn wait(&self, what: &str) {
+        eventually(what, || self.has_happened().then_some(()));
+    }
+}
+
+/// A pool that threads of its own jobs may keep.
+fn shared(pool: Pool) -> Arc<Pool> {
+    Arc::new(pool)
+}
+
+/// Keeps the core for so many microseconds.
+fn work(us: u64) {
+    let end = Instant::now() + Duration::from_micros(us);
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// Waits in a join until another thread has this thread's place: the other half of the join waits
+/// for a job that finds no other place. That job keeps the place until `back`.
+fn wait_for_a_stranger(pool: &Arc<Pool>, back: &Event) {
+    let (half, stranger) = (Event::default(), Event::default());
+    pool.join(
+        || half.wait("another thread takes the second half"),
+        || {
+            half.happen();
+            let (begins, back) = (stranger.clone(), back.clone());
+            pool.spawn(move || {
+                begins.happen();
+                back.wait("the thread goes on elsewhere");
+            });
+            stranger.wait("a job takes the place of the thread that waits");
+        },
+    );
+}
+
+/// Whether a `filter` over so many items, whose body is `each`, finds each of them once.
+fn is_whole(n: usize, each: impl Fn(usize) + Sync) -> bool {
+    let all: Vec<usize> = (0..n)
+        .into_par_iter()
+        .filter(|&i| {
+            each(i);
+            true
+        })
+        .collect();
+    all.into_iter().eq(0..n)
+}
+
+/// The first iteration of a nested loop runs before the loop is posted, since nobody is idle. It
+/// waits, and comes back to another place: the loop is that place's.
+#[test]
+fn a_loop_is_posted_in_the_place_that_its_caller_has_then() {
+    let pool = shared(pool(3));
+    for round in 0..20 {
+        let (free, over) = (Event::default(), Event::default());
+        let whole = pool.install(|| {
+            for until in [&free, &over] {
+                let (begun, until) = (Event::default(), until.clone());
+                let begins = begun.clone();
+                pool.spawn(move || {
+                    begins.happen();
+                    until.wait("the place is needed");
+                });
+                begun.wait("a job takes a place");
+            }
+            let whole = AtomicBool::new(false);
+            pool.with(Partitioner::Static).parallel_for(0..2, |outer| {
+                if outer == 1 {
+                    return;
+                }
+                let is = is_whole(1_000, |i| {
+                    if i > 0 {
+                        return work(10);
+                    }
+                    free.happen();
+                    let back = Event::default();
+                    wait_for_a_stranger(&pool, &back);
+                    back.happen();
+                    // Time for the stranger's thread to look for loops.
+                    work(300);
+                });
+                whole.store(is, SeqCst);
+            });
+            over.happen();
+            whole.into_inner()
+        });
+        assert!(whole, "round {round}: items are missing, or twice there");
+    }
+}
+
+/// A worker beyond the allotment runs a broadcast's call. The call waits, the allotment grows, and
+/// the worker comes back to another place: it looks for loops there.
+#[test]
+fn a_worker_that_stood_aside_helps_in_the_place_that_it_has_then() {
+    let allotment = Allotment::new(1);
+    let builder = Pool::builder().threads(3).follow(&allotment);
+    let pool = shared(builder.build().unwrap());
+    for round in 0..20 {
+        allotment.set(1);
+        thread::sleep(Duration::from_millis(5));
+        let [called, joined, open] = std::array::from_fn(|_| Event::default());
+        let (mine, begins, joins, opened) = (
+            Arc::clone(&pool),
+            called.clone(),
+            joined.clone(),
+            open.clone(),
+        );
+        pool.spawn_broadcast(move |context| match context.index() {
+            1 => joins.wait("the join in place 2 is over"),
+            2 => {
+                begins.happen();
+                let back = Event::default();
+                wait_for_a_stranger(&mine, &back);
+                back.happen();
+                joins.happen();
+                opened.wait("the loop is under way");
+            }
+            _ => {}
+        });
+        called.wait("place 2 has its call");
+        allotment.set(3);
+        joined.wait("the join in place 2 is over");
+        let whole = pool.install(|| {
+            is_whole(20_000, |i| {
+                if i > 20 && !open.has_happened() {
+                    open.happen();
+                }
+                work(5);
+            })
+        });
+        assert!(whole, "round {round}: items are missing, or twice there");
+    }
+}
+
+/// A worker beyond the allotment sleeps in a join. The allotment grows, and a job lies there for
+/// which no place but the worker's is left.
+#[test]
+fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
+    let allotment = Allotment::new(1);
+    let builder = Pool::builder().threads(3).follow(&allotment);
+    let pool = shared(builder.build().unwrap());
+    let (called, joined) = (Event::default(), Event::default());
+    let (mine, begins, joins) = (Arc::clone(&pool), called.clone(), joined.clone());
+    pool.spawn_broadcast(move |context| match context.index() {
+        1 => joins.wait("the join in place 2 is over"),
+        2 => {
+            begins.happen();
+            let back = Event::default();
+            back.happen();
+            wait_for_a_stranger(&mine, &back);
+            joins.happen();
+        }
+        _ => {}
+    });
+    called.wait("place 2 has its call");
+    // Time to fall asleep.
+    thread::sleep(Duration::from_millis(50));
+    allotment.set(3);
+    joined.wait("the job begins, and the join ends");
+}
+
+/// The same without growth: what comes is mail, which is for places beyond the allotment as well.
+#[test]
+fn a_worker_beyond_the_allotment_does_not_keep_mail_from_its_place() {
+    let allotment = Allotment::new(4);
+    let builder = Pool::builder().threads(4).follow(&allotment);
+    let pool = shared(builder.build().unwrap());
+    let (begun, shrunk) = (Arc::new(AtomicUsize::new(0)), Event::default());
+    let ended = Arc::new(AtomicUsize::new(0));
+    let (mine, begins, shrinks, ends) = (
+        Arc::clone(&pool),
+        Arc::clone(&begun),
+        shrunk.clone(),
+        Arc::clone(&ended),
+    );
+    pool.spawn_broadcast(move |_| {
+        begins.fetch_add(1, SeqCst);
+        shrinks.wait("the allotment shrinks");
+        mine.broadcast(|_| ());
+        ends.fetch_add(1, SeqCst);
+    });
+    eventually("all calls begin", || {
+        (begun.load(SeqCst) == 4).then_some(())
+    });
+    allotment.set(3);
+    shrunk.happen();
+    eventually("all calls end", || (ended.load(SeqCst) == 4).then_some(()));
+}
+
+/// A caller gives place 0 away in its call, comes back to place 1 and leaves, while the holder of
+/// place 0 sleeps. Then nothing is left to be done.
+#[test]
+fn threads_end_after_a_caller_has_left_from_another_place() {
+    let called = shared(pool(2));
+    let other = Pool::builder().threads(1).dedicated(true);
+    let other = other.build().unwrap();
+    eventually("a caller comes back to another place", || {
+        let place = called.install(|| {
+            let back = Event::default();
+            other.install(|| {
+                // Time for the caller to give its place away.
+                thread::sleep(Duration::from_millis(4));
+                let (begun, until) = (Event::default(), back.clone());
+                let begins = begun.clone();
+                called.spawn(move || {
+                    begins.happen();
+                    until.wait("the caller is back");
+                });
+                begun.wait("a job takes a place");
+            });
+            let place = called.current_thread_index();
+            back.happen();
+            // Time for the job's thread to fall asleep.
+            thread::sleep(Duration::from_millis(30));
+            place
+        });
+        (place != Some(0)).then_some(())
+    });
+    let ended = Event::default();
+    let (ends, pool) = (ended.clone(), Arc::clone(&called));
+    thread::spawn(move || {
+        assert!(pool.end_threads());
+        ends.happen();
+    });
+    ended.wait("the threads end");
+}
+
+/// A thread that another one has just started is not overlooked by the end of all threads.
+#[test]
+fn threads_that_have_just_been_started_end_too() {
+    let live = Arc::new(AtomicUsize::new(0));
+    let (more, less) = (Arc::clone(&live), Arc::clone(&live));
+    let builder = Pool::builder()
+        .threads(2)
+        .affinity(Affinity::Compact)
+        .on_thread_start(move |_| _ = more.fetch_add(1, SeqCst))
+        .on_thread_exit(move |_| _ = less.fetch_sub(1, SeqCst));
+    let pool = builder.build().unwrap();
+    for round in 0..200 {
+        let ran = Event::default();
+        let runs = ran.clone();
+        thread::scope(|scope| {
+            let pool = &pool;
+            scope.spawn(move || {
+                pool.spawn_broadcast(move |context| {
+                    if context.index() == 0 {
+                        runs.happen();
+                    }
+                });
+            });
+            // Once the call in place 0 has run, all threads have been started.
+            ran.wait("the call in place 0 runs");
+            assert!(pool.end_threads());
+            assert_eq!(live.load(SeqCst), 0, "round {round}: threads that run");
+        });
+    }
+}
+
+/// Items without a size: a slice may have as many as there are numbers.
+#[test]
+fn windows_of_the_longest_slice_are_counted() {
+    let units = [(); usize::MAX];
+    for size in [1, 2, 3, usize::MAX] {
+        assert_eq!(units[..].par_windows(size).len(), units.windows(size).len());
+    }
+    assert_eq!([(); 3].par_windows(4).len(), 0);
+}
