@@ -32,7 +32,9 @@ pub(crate) enum Fault {
     UnreadMail,
     /// A caller that leaves from another place does not tell the holder of place 0.
     UntoldHolder,
-    /// The end of the threads does not wait for threads that are being started.
+    /// The pool gets the handle of a thread that it starts late. No defect by itself.
+    SlowStart,
+    /// As `SlowStart`, and the end of the threads does not wait for threads that are being started.
     UncountedStart,
 }
 

@@ -3,6 +3,8 @@
 use super::context::Context;
 use super::registry::Registry;
 use crate::World;
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
 use crate::sync::Lock;
 use manycore_platform::{Platform, ThreadSpec};
 use std::fmt;
@@ -213,6 +215,10 @@ impl<W: World> Registry<W> {
             });
         }
         let thread = W::Platform::spawn(spec, body)?;
+        #[cfg(test)]
+        if fault::is(Fault::SlowStart) || fault::is(Fault::UncountedStart) {
+            (0..300).for_each(|_| W::Platform::yield_now());
+        }
         (self.threads().started).with(|started| started.push(thread));
         Ok(())
     }

@@ -205,9 +205,11 @@ fn a_thread_is_started_while_threads_end<P: Platform>() {
 #[test]
 fn the_end_waits_for_threads_that_are_being_started() {
     let model = a_thread_is_started_while_threads_end::<Shuttle>;
-    shuttle_random(1_000, model);
-    shuttle_random(200, a_thread_is_started_while_threads_end::<FencedShuttle>);
-    let uncounted = caught_at_random(move || fault::with(Fault::UncountedStart, model));
+    shuttle_random(500, model);
+    shuttle_random(100, a_thread_is_started_while_threads_end::<FencedShuttle>);
+    let slow = move |fault| move || fault::with(fault, model);
+    shuttle_random(100, slow(Fault::SlowStart));
+    let uncounted = caught_at_random(slow(Fault::UncountedStart));
     assert!(uncounted.contains("a thread was missed"), "{uncounted}");
 }
 
