@@ -1,7 +1,7 @@
 //! 64-bit Arm: the thread pointer is `tpidr_el0`, which every program may write.
 
 /// What a call preserves, on the stack: the frame pointer and the return address, ten more registers,
-/// the lower halves of eight vector registers, and the rounding mode.
+/// the lower halves of eight vector registers, the rounding mode, and the flags that floating-point exceptions leave.
 macro_rules! save {
     () => {
         "stp x29, x30, [sp, #-176]!
@@ -16,6 +16,8 @@ macro_rules! save {
          stp d14, d15, [sp, #144]
          mrs x9, fpcr
          str x9, [sp, #160]
+         mrs x9, fpsr
+         str x9, [sp, #168]
          mov x9, sp
          str x9, [x0]"
     };
@@ -31,6 +33,8 @@ macro_rules! switch {
             "msr tpidr_el0, x2",
             "ldr x9, [sp, #160]",
             "msr fpcr, x9",
+            "ldr x9, [sp, #168]",
+            "msr fpsr, x9",
             "ldp d14, d15, [sp, #144]",
             "ldp d12, d13, [sp, #128]",
             "ldp d10, d11, [sp, #112]",
@@ -79,6 +83,16 @@ pub(in super::super) fn thread_pointer() -> usize {
     }
     pointer
 }
+
+/// See [`set_thread_pointer`](super::set_thread_pointer).
+pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        std::arch::asm!("msr tpidr_el0, {}", in(reg) pointer, options(nostack, preserves_flags))
+    };
+}
+
+pub(in super::super) use super::no_keys::{has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {

@@ -11,7 +11,30 @@ mod processor;
 
 /// `thread_pointer` is the calling thread's; `is_possible` says whether a program may write it without
 /// the kernel.
-pub(super) use processor::{is_possible, thread_pointer};
+///
+/// After `set_thread_pointer` the code that goes on has that thread's thread-locals: the caller promises that the pointer is a
+/// thread's, that nothing remembers the address of a thread-local across the call, and that no two kernel threads
+/// use the thread at once.
+///
+/// `has_keys` says whether `keys` and `set_keys`, which read and write the register of memory protection keys, may be
+/// called. The caller of `set_keys` promises that the keys allow what this thread touches next.
+pub(super) use processor::{
+    has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer,
+};
+
+/// Processors whose programs have no such register.
+#[cfg(not(target_arch = "x86_64"))]
+mod no_keys {
+    pub(in super::super) fn has_keys() -> bool {
+        false
+    }
+
+    pub(in super::super) unsafe fn keys() -> u32 {
+        0
+    }
+
+    pub(in super::super) unsafe fn set_keys(_keys: u32) {}
+}
 
 /// Saves what a call preserves on the stack that is left, and restores it from the one that is gone to.
 ///

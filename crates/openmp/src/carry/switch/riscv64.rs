@@ -1,7 +1,7 @@
 //! 64-bit RISC-V: the thread pointer is the register `tp`.
 
 /// What a call preserves, on the stack: the return address, twelve registers, twelve floating-point
-/// registers, and the rounding mode.
+/// registers, and the rounding mode with the flags that floating-point exceptions leave.
 macro_rules! save {
     () => {
         "addi sp, sp, -208
@@ -111,6 +111,14 @@ pub(in super::super) fn thread_pointer() -> usize {
     }
     pointer
 }
+
+/// See [`set_thread_pointer`](super::set_thread_pointer).
+pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
+    // SAFETY: by the caller's word.
+    unsafe { std::arch::asm!("mv tp, {}", in(reg) pointer, options(nostack, preserves_flags)) };
+}
+
+pub(in super::super) use super::no_keys::{has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {
