@@ -216,6 +216,13 @@ pub(crate) fn context() -> &'static Context {
     unsafe { &*pointer }
 }
 
+/// This thread's context, if it was made. Signal handlers may call this.
+#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+pub(crate) fn known() -> Option<&'static Context> {
+    // SAFETY: as above.
+    unsafe { slot::get().as_ref() }
+}
+
 #[cold]
 fn make() -> &'static Context {
     crate::crew::watch_forks();

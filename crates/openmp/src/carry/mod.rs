@@ -60,9 +60,16 @@ mod checked;
 mod code;
 mod division;
 mod frame;
+mod interposed;
+mod kernel;
+mod next;
+mod parked;
 mod pulse;
 mod rank;
+mod setxid;
+mod signals;
 mod spare;
+mod state;
 mod switch;
 mod turns;
 mod typical;
@@ -71,6 +78,7 @@ mod words;
 mod worker;
 
 pub(crate) use rank::Rank;
+pub(crate) use state::with_signals_blocked;
 
 use crate::context::Context;
 use crate::environment::cores;
@@ -79,7 +87,7 @@ use manycore_platform::{Native, Platform};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
-use words::{Rest, WAITING};
+use words::Rest;
 use worker::Worker;
 
 /// How long a worker leaves others' ranks alone when it has none itself.
@@ -144,19 +152,27 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     HALL.division
         .store(std::ptr::from_ref(division).cast_mut(), Release);
     leader().is_member(0);
+    leader_known().state.refresh(true);
+    kernel::enter(soul(), switch::thread_pointer());
+    // The leader is on other kernel threads than its own in regions.
+    parked::has_no_cpu();
+    signals::choose();
     soul().alarm.make(soul());
     code::refresh(true);
     true
 }
 
-/// The team is no more.
+/// The team is no more. Its leader calls this.
 pub(crate) fn release() {
+    kernel::leave();
     HALL.owned.store(false, Release);
 }
 
 /// The owner of the hall begins a region as rank 0.
 pub(crate) fn lead(context: &Context) {
     let rank = leader_known();
+    rank.state.refresh(false);
+    soul().mask.set(rank.state.mask());
     context.carried.set(Some(rank));
     code::refresh(false);
     start_workers();
@@ -234,6 +250,12 @@ fn leader_known() -> &'static Rank {
     unsafe { &*HALL.leader.load(Acquire) }
 }
 
+/// Whether this is worker 0's address.
+fn is_soul(address: *const Worker) -> bool {
+    let soul = HALL.soul.load(Acquire).cast_const();
+    !soul.is_null() && std::ptr::eq(soul, address)
+}
+
 /// Worker 0.
 fn soul() -> &'static Worker {
     // SAFETY: made with the leader's rank, and it lives for ever.
@@ -243,15 +265,22 @@ fn soul() -> &'static Worker {
 /// Makes worker 0: a thread whose stack and thread-locals the leader's kernel thread has between ranks.
 fn make_soul() {
     static READY: AtomicU32 = AtomicU32::new(0);
-    crate::crew::spawn("manycore-omp-0", Some(64 << 10), || {
-        let worker = Box::leak(Box::new(Worker::new(0)));
-        HALL.soul.store(worker, Release);
-        part(worker.stack.get(), &READY);
-        worker.work()
+    with_signals_blocked(|| {
+        crate::crew::spawn("manycore-omp-0", Some(64 << 10), || {
+            let worker = Box::leak(Box::new(Worker::new(0)));
+            HALL.soul.store(worker, Release);
+            parked::part(worker.stack.get(), &READY);
+            worker.work()
+        });
     });
     // It is not long: the thread only has to begin.
     while READY.load(Acquire) == 0 {
         std::thread::yield_now();
+    }
+    // The C library has installed its own with the thread above, if not before.
+    setxid::install();
+    if !interposed::are_effective() {
+        state::be_careful();
     }
 }
 
@@ -265,23 +294,8 @@ pub(crate) fn become_rank(context: &Context) {
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
     HALL.rest.pass_on();
-    part(rank.stack.get(), rank.word.word());
+    parked::part(rank.stack.get(), rank.word.word());
     rank.unrung.set(false);
-}
-
-/// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` when others may go on
-/// with the thread's stack.
-fn part(save: *mut usize, word: &'static AtomicU32) {
-    // The kernel thread's own, for ever; a page would do.
-    let sleeping: &'static mut [u128] = Box::leak(vec![0_u128; 64].into_boxed_slice());
-    // SAFETY: the kernel thread gets no signal any more. It sleeps where nobody else writes.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
-        let end = sleeping.as_mut_ptr_range().end.cast::<u8>();
-        switch::detach(save, end, word.as_ptr(), WAITING);
-    }
 }
 
 fn register(rank: &'static Rank) {
@@ -297,8 +311,10 @@ fn start_workers() {
     let wanted = cores().min(HALL.size.load(Relaxed));
     while HALL.started.load(Relaxed) < wanted {
         let index = HALL.started.fetch_add(1, Relaxed);
-        crate::crew::spawn("manycore-omp-w", Some(64 << 10), move || {
-            Box::leak(Box::new(Worker::new(index))).work()
+        with_signals_blocked(|| {
+            crate::crew::spawn("manycore-omp-w", Some(64 << 10), move || {
+                Box::leak(Box::new(Worker::new(index))).work()
+            });
         });
     }
     spare::start();

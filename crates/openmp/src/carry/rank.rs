@@ -1,5 +1,6 @@
 //! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
 
+use super::state::State;
 use super::words::{RankWord, Unrung};
 use super::worker::Worker;
 use super::{division, switch};
@@ -15,6 +16,8 @@ pub(crate) struct Rank {
     /// Where its stack was left; its owner's.
     pub(super) stack: UnsafeCell<usize>,
     pub(super) thread_pointer: Cell<usize>,
+    /// What the kernel has for it, its owner's.
+    pub(super) state: State,
     /// What it waits for; its owner's. On its stack.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
     /// The worker that executes it.
@@ -47,6 +50,7 @@ impl Rank {
             word: RankWord::running(),
             stack: UnsafeCell::new(0),
             thread_pointer: Cell::new(switch::thread_pointer()),
+            state: State::of_thread(),
             condition: Cell::new(None),
             worker: Cell::new(std::ptr::null()),
             id: AtomicU32::new(0),

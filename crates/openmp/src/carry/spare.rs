@@ -2,7 +2,7 @@
 
 use super::pulse::Pulse;
 use super::worker::Worker;
-use super::{HALL, STALL, division, ranks};
+use super::{HALL, STALL, division, kernel, ranks};
 use crate::lock::Guarded;
 use manycore_platform::{Native, Platform};
 use std::sync::Once;
@@ -29,7 +29,12 @@ pub(super) fn watch(worker: &'static Worker) {
 /// Begins to look for stalls.
 pub(super) fn start() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| crate::crew::spawn("manycore-omp-s", Some(64 << 10), look));
+    ONCE.call_once(begin);
+}
+
+/// Starts a thread that looks.
+fn begin() {
+    super::with_signals_blocked(|| crate::crew::spawn("manycore-omp-s", Some(64 << 10), look));
 }
 
 /// Whether ranks run, and others could.
@@ -61,6 +66,7 @@ fn ring(now: u64) {
 fn look() {
     let changes = || WORKERS.with(|all| all.iter().map(|w| w.switches.load(Relaxed)).sum::<u64>());
     let spare = Worker::new(FIRST);
+    kernel::enter(&spare, spare.thread_pointer);
     let mut last = changes();
     let mut looks = 0;
     let mut pulse = Pulse::new();
@@ -82,9 +88,10 @@ fn look() {
             continue;
         }
         if let Some(rank) = spare.take_any() {
-            crate::crew::spawn("manycore-omp-s", Some(64 << 10), look);
+            begin();
             // Until it waits again. Meanwhile this thread may be blocked for long.
             spare.run(rank, None);
+            kernel::leave();
             return;
         }
         HALL.rest.pass_on();

@@ -4,7 +4,9 @@ use super::alarm::Alarm;
 use super::division::Part;
 use super::rank::Rank;
 use super::words::Found;
-use super::{HALL, PATIENCE, POLITENESS, alarm, division, leader_known, ranks, spare, switch};
+use super::{
+    HALL, PATIENCE, POLITENESS, alarm, division, kernel, leader_known, ranks, spare, state, switch,
+};
 use crate::environment::{await_core, cores};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
@@ -23,6 +25,8 @@ pub(super) struct Worker {
     /// The rank that it executes. It and its signal handler write it.
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
+    /// The signals that its kernel thread has blocked.
+    pub(super) mask: Cell<u64>,
     /// The episode that it is in, and what it is to run in it.
     episode: Cell<u64>,
     part: Cell<Part>,
@@ -66,6 +70,7 @@ impl Worker {
             switches: AtomicU64::new(0),
             current: AtomicPtr::new(ptr::null_mut()),
             alarm: Alarm::new(),
+            mask: Cell::new(state::ALL),
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
@@ -146,8 +151,10 @@ impl Worker {
         let now = Native::now();
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
+        rank.state.put_on(&self.mask);
+        self.alarm.begin(self.mask.get());
         if let Some(budget) = budget {
-            let took = self.alarm.set(now, budget);
+            let took = self.alarm.set(self, now, budget);
             rank.lost.set(rank.lost.get() + took);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
@@ -165,6 +172,13 @@ impl Worker {
     fn has_left(&self, rank: &Rank) {
         self.current.store(ptr::null_mut(), Relaxed);
         let was_cut = self.alarm.rank_has_left();
+        if was_cut {
+            // The rank's, as its frame has it: the alarm's signal is open again.
+            self.mask.set(rank.state.mask());
+            state::set_mask(self.mask.get());
+        }
+        // While nobody else executes the rank.
+        rank.state.take_off(&self.mask, was_cut);
         let now = Native::now();
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
@@ -199,6 +213,7 @@ impl Worker {
             // The leader comes here when it waits for the first time.
             self.has_left(leader_known());
         } else {
+            kernel::enter(self, self.thread_pointer);
             self.alarm.make(self);
         }
         let politeness = Native::duration_to_ticks(POLITENESS);
@@ -207,6 +222,7 @@ impl Worker {
         loop {
             if self.is_revoked() {
                 HALL.rest.pass_on();
+                state::rest(&self.mask);
                 // Not among the idle ones: nothing that rings for them concerns it. It holds no rank, and
                 // the first worker always has a core. The allotment wakes it when it has one: that no such
                 // wake-up is lost is `Allotment::await_turn`'s, and checked there.
@@ -248,6 +264,7 @@ impl Worker {
         if self.is_revoked() {
             return;
         }
+        state::rest(&self.mask);
         let look = || self.take_any();
         let timeout = Some(Duration::from_millis(10));
         if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, is_any_unrung, timeout) {

@@ -152,7 +152,8 @@ static FOLLOWED: OnceLock<(u32, Option<Watch>, Allotment)> = OnceLock::new();
 /// bound anywhere.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
-        let watch = Watch::start().ok();
+        // A signal that the program has blocked in all its threads is not to find the watch's open.
+        let watch = crate::carry::with_signals_blocked(|| Watch::start().ok());
         heed(watch.as_ref(), true);
         let allotment = watch.as_ref().map_or_else(
             || Allotment::new(cores()),
