@@ -62,6 +62,7 @@ mod division;
 mod frame;
 mod interposed;
 mod kernel;
+mod mask;
 mod next;
 mod parked;
 mod pulse;
@@ -84,6 +85,7 @@ use crate::context::Context;
 use crate::environment::cores;
 use division::Division;
 use manycore_platform::{Native, Platform};
+use mask::Changes;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
@@ -108,6 +110,8 @@ struct Hall {
     members: [AtomicPtr<Rank>; MOST],
     /// Workers with threads of their own.
     started: AtomicUsize,
+    /// Workers by number, but for spare ones; never removed.
+    workers: [AtomicPtr<Worker>; MOST],
     /// The leader's rank and worker.
     leader: AtomicPtr<Rank>,
     soul: AtomicPtr<Worker>,
@@ -116,6 +120,7 @@ struct Hall {
     division: AtomicPtr<Division>,
     owned: AtomicBool,
     rest: Rest<Native>,
+    changes: Changes<Native>,
 }
 
 static HALL: Hall = Hall {
@@ -123,6 +128,7 @@ static HALL: Hall = Hall {
     count: AtomicUsize::new(0),
     members: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST],
     started: AtomicUsize::new(1),
+    workers: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST],
     leader: AtomicPtr::new(std::ptr::null_mut()),
     soul: AtomicPtr::new(std::ptr::null_mut()),
     size: AtomicUsize::new(0),
@@ -132,6 +138,7 @@ static HALL: Hall = Hall {
         idle: AtomicU32::new(0),
         event: AtomicU32::new(0),
     },
+    changes: Changes(AtomicU32::new(0)),
 };
 
 /// Takes the hall for a team of `size`, if its ranks are to be carried: they are more than the
@@ -173,6 +180,7 @@ pub(crate) fn lead(context: &Context) {
     let rank = leader_known();
     rank.state.refresh(false);
     soul().mask.set(rank.state.mask());
+    soul().mask.runs();
     context.carried.set(Some(rank));
     code::refresh(false);
     start_workers();
@@ -325,6 +333,14 @@ fn ranks() -> impl Iterator<Item = &'static Rank> {
     // SAFETY: ranks live for ever.
     let rank = |slot: &'static AtomicPtr<Rank>| unsafe { slot.load(Acquire).as_ref() };
     HALL.ranks[..count].iter().filter_map(rank)
+}
+
+/// The workers that have begun, without spare ones.
+fn workers() -> impl Iterator<Item = &'static Worker> {
+    let count = HALL.started.load(Relaxed).min(MOST);
+    // SAFETY: these workers live for ever. Acquire: made before it is found.
+    let worker = |slot: &'static AtomicPtr<Worker>| unsafe { slot.load(Acquire).as_ref() };
+    HALL.workers[..count].iter().filter_map(worker)
 }
 
 /// Somebody's condition may hold now. The caller has made it so before a full fence.

@@ -11,7 +11,7 @@
 //!   found is restored afterwards.
 //! * *The caller*: the C library leaves out the thread that the caller runs as. In a rank that is one whose kernel thread
 //!   is parked, and the kernel thread that calls would get a signal from itself. So these functions are defined here
-//!   as well, and call the C library's with the kernel thread's own thread pointer. No signal handler of the
+//!   as well, and call the C library's with the worker's thread pointer. No signal handler of the
 //!   program's may run meanwhile, since it would find another thread's thread-locals. Where the definitions have no effect
 //!   (the library was not preloaded), only that one parked thread, which executes nothing, keeps its old rights.
 
@@ -81,23 +81,29 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context:
     }
 }
 
-/// Calls a function of the C library's that changes all kernel threads; `-1` says that it has failed.
-fn for_all(call: impl FnOnce() -> c_int) -> c_int {
-    let Some(home) = state::rank().and_then(|_| kernel::home()) else {
+/// Calls a function of the C library's that changes all kernel threads, and whose result is not 0 if it has failed.
+fn for_all(call: impl Fn() -> c_int) -> c_int {
+    let Some(rank) = state::rank() else {
         return call();
     };
     let here = switch::thread_pointer();
     let mask = state::block_all();
-    // SAFETY: as in the handler. No signal handler runs between but the one above, so that no rank leaves here.
-    let (result, error) = unsafe {
-        switch::set_thread_pointer(home);
+    // SAFETY: the worker executes the caller, and only its kernel thread has this thread pointer. No signal handler runs
+    // meanwhile but the one above, so that no rank leaves here.
+    let (result, error, index) = unsafe {
+        let worker = &*rank.worker.get();
+        switch::set_thread_pointer(worker.thread_pointer);
         let result = call();
         let error = state::errno();
         switch::set_thread_pointer(here);
-        (result, error)
+        (result, error, worker.index)
     };
     if result != 0 {
         state::set_errno(error);
+    } else if index == 0 {
+        // Worker 0 is on the leader's kernel thread, and its own thread, which was left out, is parked. It has its turn now. What
+        // is changed already may be changed to the same again.
+        call();
     }
     state::set_mask(mask);
     result

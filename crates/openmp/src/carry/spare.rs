@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The workers there are.
 static WORKERS: Guarded<Vec<&'static Worker>> = Guarded::new(vec![]);
 /// Indices of spare workers begin here: they own no share.
-const FIRST: usize = usize::MAX / 2;
+pub(super) const FIRST: usize = usize::MAX / 2;
 
 /// Looks after which a spare helps although a worker may only be waiting for a core: its rank may be
 /// where no signal reaches it.

@@ -27,11 +27,14 @@
 //! by each worker before it sleeps. From then on all is asked at each switch: [`CAREFUL`]. The same holds from the
 //! beginning where a program does not call the functions here: the library was loaded late, or linked against.
 //!
-//! A worker that sleeps, and one that has executed no rank yet, has all signals blocked. So no signal that the program
-//! has blocked in all its threads finds a kernel thread of this library's where it is open.
+//! A worker that sleeps, and one that has executed no rank yet, has all signals blocked. One that looks for a rank has the mask
+//! of the rank that it has run last, which that rank may change meanwhile, elsewhere: [`mask`](super::mask) has the protocol.
+//! So no signal that the program has blocked in all its threads finds a kernel thread of this library's where it is open.
 
+use super::mask::Mask;
 use super::rank::Rank;
-use super::{next, switch};
+use super::{HALL, next, switch};
+use manycore_platform::Native;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -164,14 +167,14 @@ impl State {
 
     /// The calling kernel thread is to execute the rank: it gets what is the rank's. `has` is the mask that it has.
     #[inline]
-    pub(super) fn put_on(&self, has: &Cell<u64>) {
+    pub(super) fn put_on(&self, has: &Mask<Native>) {
         if self.mask.get() != has.get() || self.odd.get() != 0 || CAREFUL.load(Relaxed) {
             self.put_on_slowly(has);
         }
     }
 
     #[cold]
-    fn put_on_slowly(&self, has: &Cell<u64>) {
+    fn put_on_slowly(&self, has: &Mask<Native>) {
         if CAREFUL.load(Relaxed) && has_keys() {
             // SAFETY: there are keys, and all memory of this library's has the first one, which no program takes from
             // itself.
@@ -193,14 +196,14 @@ impl State {
 
     /// The rank has left the calling kernel thread, by a cut or because it waits. Nobody executes it yet.
     #[inline]
-    pub(super) fn take_off(&self, has: &Cell<u64>, was_cut: bool) {
+    pub(super) fn take_off(&self, has: &Mask<Native>, was_cut: bool) {
         if self.odd.get() != 0 || CAREFUL.load(Relaxed) {
             self.take_off_slowly(has, was_cut);
         }
     }
 
     #[cold]
-    fn take_off_slowly(&self, has: &Cell<u64>, was_cut: bool) {
+    fn take_off_slowly(&self, has: &Mask<Native>, was_cut: bool) {
         let odd = self.odd.get();
         // At a cut the frame has all, and restores it.
         if !was_cut && (odd & (CHANGED | DOUBTED) != 0 || CAREFUL.load(Relaxed)) {
@@ -225,12 +228,22 @@ pub(super) fn be_careful() {
 }
 
 /// The calling worker executes no rank for long: all signals are blocked.
-pub(super) fn rest(has: &Cell<u64>) {
-    if has.get() != ALL {
+pub(super) fn rest(has: &Mask<Native>) {
+    has.rest(&HALL.changes, ALL, || {
         if block_all() != has.get() {
             be_careful();
         }
-        has.set(ALL);
+    });
+}
+
+/// The calling rank has blocked a signal.
+fn has_blocked() {
+    // In a child after `fork` there are no workers.
+    if crate::crew::forks() == 0 {
+        // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
+        let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
+        HALL.changes
+            .await_all(super::workers().map(|worker| &worker.mask), wait);
     }
 }
 
@@ -243,7 +256,11 @@ pub(super) fn rank() -> Option<&'static Rank> {
 pub(super) fn note() {
     match rank() {
         Some(rank) => {
+            let before = rank.state.mask();
             rank.state.note();
+            if rank.state.mask() & !before != 0 {
+                has_blocked();
+            }
             // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
             unsafe { &*rank.worker.get() }
                 .alarm

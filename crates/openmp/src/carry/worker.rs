@@ -2,6 +2,7 @@
 
 use super::alarm::Alarm;
 use super::division::Part;
+use super::mask::Mask;
 use super::rank::Rank;
 use super::words::Found;
 use super::{
@@ -11,7 +12,7 @@ use crate::environment::{await_core, cores};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub(super) struct Worker {
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
     /// The signals that its kernel thread has blocked.
-    pub(super) mask: Cell<u64>,
+    pub(super) mask: Mask<Native>,
     /// The episode that it is in, and what it is to run in it.
     episode: Cell<u64>,
     part: Cell<Part>,
@@ -70,7 +71,7 @@ impl Worker {
             switches: AtomicU64::new(0),
             current: AtomicPtr::new(ptr::null_mut()),
             alarm: Alarm::new(),
-            mask: Cell::new(state::ALL),
+            mask: Mask::new(state::ALL),
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
@@ -152,6 +153,7 @@ impl Worker {
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
         rank.state.put_on(&self.mask);
+        self.mask.runs();
         self.alarm.begin(self.mask.get());
         if let Some(budget) = budget {
             let took = self.alarm.set(self, now, budget);
@@ -179,6 +181,10 @@ impl Worker {
         }
         // While nobody else executes the rank.
         rank.state.take_off(&self.mask, was_cut);
+        self.mask.looks();
+        if self.index >= spare::FIRST {
+            state::rest(&self.mask);
+        }
         let now = Native::now();
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
@@ -209,6 +215,7 @@ impl Worker {
     /// The life of a worker.
     pub(super) fn work(&'static self) -> ! {
         spare::watch(self);
+        HALL.workers[self.index].store(ptr::from_ref(self).cast_mut(), Release);
         if self.index == 0 {
             // The leader comes here when it waits for the first time.
             self.has_left(leader_known());
@@ -244,6 +251,9 @@ impl Worker {
                     rank.word.put_back();
                 }
                 continue;
+            }
+            if self.mask.is_stale(&HALL.changes) {
+                state::rest(&self.mask);
             }
             if waited <= patience {
                 Native::relax();
