@@ -45,6 +45,13 @@ pub(crate) fn become_rank(_context: &Context) {}
 
 pub(crate) fn notify() {}
 
+pub(crate) fn on_load() {}
+
+/// None is defined here.
+pub(crate) fn is_heard() -> bool {
+    false
+}
+
 /// Signals are what they are.
 pub(crate) fn with_signals_blocked<R>(body: impl FnOnce() -> R) -> R {
     body()

@@ -3,8 +3,8 @@
 //! each calls the C library's function, and notes what has changed.
 
 use super::next::{self, Next};
-use super::signals;
 use super::state::{self, rank};
+use super::{policy, signals};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
@@ -26,12 +26,46 @@ fn signals_in(set: *const libc::sigset_t) -> u64 {
     unsafe { set.cast::<u64>().as_ref() }.map_or(0, |&set| set)
 }
 
+/// The next functions, by their names.
+macro_rules! nexts {
+    ($($function:ident = $name:literal;)*) => {
+        $(static $function: Next = Next::new($name);)*
+
+        /// Finds all of them. Some are called in signal handlers, where the loader is not to be asked.
+        pub(super) fn find() {
+            $($function.find_early();)*
+        }
+    };
+}
+
+nexts! {
+    LONGJMP_CHK = c"__longjmp_chk";
+    OLD_SYSV_SIGNAL = c"__sysv_signal";
+    SHORT_LONGJMP = c"_longjmp";
+    BSD_SIGNAL = c"bsd_signal";
+    LONGJMP = c"longjmp";
+    PKEY_ALLOC = c"pkey_alloc";
+    PTHREAD_SIGMASK = c"pthread_sigmask";
+    SETCONTEXT = c"setcontext";
+    SIGALTSTACK = c"sigaltstack";
+    SIGBLOCK = c"sigblock";
+    SIGHOLD = c"sighold";
+    SIGLONGJMP = c"siglongjmp";
+    SIGNAL = c"signal";
+    SIGNALFD = c"signalfd";
+    SIGPROCMASK = c"sigprocmask";
+    SIGRELSE = c"sigrelse";
+    SIGSETMASK = c"sigsetmask";
+    SIGTIMEDWAIT = c"sigtimedwait";
+    SWAPCONTEXT = c"swapcontext";
+    SYSV_SIGNAL = c"sysv_signal";
+}
+
 /// The next function, by the type that it has.
 macro_rules! next {
-    ($name:literal as $type:ty) => {{
-        static NEXT: Next = Next::new($name);
+    ($function:ident as $type:ty) => {{
         // SAFETY: the C library's function of this name has this type.
-        unsafe { mem::transmute::<*mut c_void, $type>(NEXT.get()) }
+        unsafe { mem::transmute::<*mut c_void, $type>($function.get()) }
     }};
 }
 
@@ -69,15 +103,15 @@ fn change_mask(
 // Masks and stacks.
 define! {
     fn pthread_sigmask(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
-        change_mask(next!(c"pthread_sigmask" as Change), how, new, old)
+        change_mask(next!(PTHREAD_SIGMASK as Change), how, new, old)
     }
 
     fn sigprocmask(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
-        change_mask(next!(c"sigprocmask" as Change), how, new, old)
+        change_mask(next!(SIGPROCMASK as Change), how, new, old)
     }
 
     fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
-        let next = next!(c"sigaltstack" as extern "C" fn(*const libc::stack_t, *mut libc::stack_t) -> c_int);
+        let next = next!(SIGALTSTACK as extern "C" fn(*const libc::stack_t, *mut libc::stack_t) -> c_int);
         let result = next(new, old);
         if !new.is_null() {
             state::note();
@@ -86,35 +120,40 @@ define! {
     }
 
     fn sighold(signal: c_int) -> c_int {
-        let result = next!(c"sighold" as extern "C" fn(c_int) -> c_int)(signal);
+        let result = next!(SIGHOLD as extern "C" fn(c_int) -> c_int)(signal);
         state::note();
         result
     }
 
     fn sigrelse(signal: c_int) -> c_int {
-        let result = next!(c"sigrelse" as extern "C" fn(c_int) -> c_int)(signal);
+        let result = next!(SIGRELSE as extern "C" fn(c_int) -> c_int)(signal);
         state::note();
         result
     }
 
     fn sigblock(mask: c_int) -> c_int {
-        let old = next!(c"sigblock" as extern "C" fn(c_int) -> c_int)(mask);
+        let old = next!(SIGBLOCK as extern "C" fn(c_int) -> c_int)(mask);
         state::note();
         old
     }
 
     fn sigsetmask(mask: c_int) -> c_int {
-        let old = next!(c"sigsetmask" as extern "C" fn(c_int) -> c_int)(mask);
+        let old = next!(SIGSETMASK as extern "C" fn(c_int) -> c_int)(mask);
         state::note();
         old
     }
 
     /// A call past the functions above.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+        if number == libc::SYS_set_mempolicy {
+            policy::will_change();
+        }
         // SAFETY: as the caller has it.
         let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };
         match number {
-            libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack => state::note(),
+            libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
+                state::note();
+            }
             libc::SYS_pkey_alloc => state::be_careful(),
             _ => {}
         }
@@ -124,7 +163,7 @@ define! {
     /// Registers of keys are not noted: they are asked for from now on.
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         state::be_careful();
-        next!(c"pkey_alloc" as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
+        next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
     }
 }
 
@@ -143,32 +182,32 @@ type Jump = extern "C" fn(*mut c_void, c_int) -> !;
 define! {
     fn longjmp(to: *mut c_void, value: c_int) -> ! {
         will_jump();
-        next!(c"longjmp" as Jump)(to, value)
+        next!(LONGJMP as Jump)(to, value)
     }
 
     fn _longjmp(to: *mut c_void, value: c_int) -> ! {
         will_jump();
-        next!(c"_longjmp" as Jump)(to, value)
+        next!(SHORT_LONGJMP as Jump)(to, value)
     }
 
     fn siglongjmp(to: *mut c_void, value: c_int) -> ! {
         will_jump();
-        next!(c"siglongjmp" as Jump)(to, value)
+        next!(SIGLONGJMP as Jump)(to, value)
     }
 
     fn __longjmp_chk(to: *mut c_void, value: c_int) -> ! {
         will_jump();
-        next!(c"__longjmp_chk" as Jump)(to, value)
+        next!(LONGJMP_CHK as Jump)(to, value)
     }
 
     fn setcontext(to: *const libc::ucontext_t) -> c_int {
         will_jump();
-        next!(c"setcontext" as extern "C" fn(*const libc::ucontext_t) -> c_int)(to)
+        next!(SETCONTEXT as extern "C" fn(*const libc::ucontext_t) -> c_int)(to)
     }
 
     fn swapcontext(from: *mut libc::ucontext_t, to: *const libc::ucontext_t) -> c_int {
         will_jump();
-        let next = next!(c"swapcontext" as extern "C" fn(*mut libc::ucontext_t, *const libc::ucontext_t) -> c_int);
+        let next = next!(SWAPCONTEXT as extern "C" fn(*mut libc::ucontext_t, *const libc::ucontext_t) -> c_int);
         next(from, to)
     }
 }
@@ -183,7 +222,7 @@ fn wait(
     timeout: *const libc::timespec,
 ) -> c_int {
     signals::avoid(signals_in(set));
-    let next = next!(c"sigtimedwait" as Wait);
+    let next = next!(SIGTIMEDWAIT as Wait);
     // SAFETY: a structure of the system's, of which all zeros are valid.
     let mut got: libc::siginfo_t = unsafe { mem::zeroed() };
     loop {
@@ -230,7 +269,7 @@ define! {
 
     fn signalfd(file: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
         signals::avoid(signals_in(set));
-        next!(c"signalfd" as Set)(file, set, flags)
+        next!(SIGNALFD as Set)(file, set, flags)
     }
 }
 
@@ -260,21 +299,21 @@ define! {
 
     fn signal(signal: c_int, handler: usize) -> usize {
         set_handler(signal, handler, libc::SA_RESTART)
-            .unwrap_or_else(|| next!(c"signal" as Signal)(signal, handler))
+            .unwrap_or_else(|| next!(SIGNAL as Signal)(signal, handler))
     }
 
     fn bsd_signal(signal: c_int, handler: usize) -> usize {
         set_handler(signal, handler, libc::SA_RESTART)
-            .unwrap_or_else(|| next!(c"bsd_signal" as Signal)(signal, handler))
+            .unwrap_or_else(|| next!(BSD_SIGNAL as Signal)(signal, handler))
     }
 
     fn sysv_signal(signal: c_int, handler: usize) -> usize {
         set_handler(signal, handler, SYSTEM_V)
-            .unwrap_or_else(|| next!(c"sysv_signal" as Signal)(signal, handler))
+            .unwrap_or_else(|| next!(SYSV_SIGNAL as Signal)(signal, handler))
     }
 
     fn __sysv_signal(signal: c_int, handler: usize) -> usize {
         set_handler(signal, handler, SYSTEM_V)
-            .unwrap_or_else(|| next!(c"__sysv_signal" as Signal)(signal, handler))
+            .unwrap_or_else(|| next!(OLD_SYSV_SIGNAL as Signal)(signal, handler))
     }
 }

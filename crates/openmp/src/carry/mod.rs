@@ -65,6 +65,7 @@ mod kernel;
 mod mask;
 mod next;
 mod parked;
+mod policy;
 mod pulse;
 mod rank;
 mod setxid;
@@ -92,6 +93,8 @@ use std::time::Duration;
 use words::Rest;
 use worker::Worker;
 
+/// The stacks of workers, on which a handler of the program's may run between two ranks.
+const STACK: usize = 1 << 20;
 /// How long a worker leaves others' ranks alone when it has none itself.
 const POLITENESS: Duration = Duration::from_micros(1);
 /// How long a worker that has nothing to do stays awake.
@@ -140,6 +143,18 @@ static HALL: Hall = Hall {
     },
     changes: Changes(AtomicU32::new(0)),
 };
+
+/// Called by the loader.
+pub(crate) fn on_load() {
+    next::find();
+    signals::find();
+    interposed::find();
+}
+
+/// Whether the program calls the functions of the C library that are defined here.
+pub(crate) fn is_heard() -> bool {
+    interposed::are_effective()
+}
 
 /// Takes the hall for a team of `size`, if its ranks are to be carried: they are more than the
 /// cores, the processor can do it, and no other thread's team is.
@@ -274,7 +289,7 @@ fn soul() -> &'static Worker {
 fn make_soul() {
     static READY: AtomicU32 = AtomicU32::new(0);
     with_signals_blocked(|| {
-        crate::crew::spawn("manycore-omp-0", Some(64 << 10), || {
+        crate::crew::spawn("manycore-omp-0", Some(STACK), || {
             let worker = Box::leak(Box::new(Worker::new(0)));
             HALL.soul.store(worker, Release);
             parked::part(worker.stack.get(), &READY);
@@ -320,7 +335,7 @@ fn start_workers() {
     while HALL.started.load(Relaxed) < wanted {
         let index = HALL.started.fetch_add(1, Relaxed);
         with_signals_blocked(|| {
-            crate::crew::spawn("manycore-omp-w", Some(64 << 10), move || {
+            crate::crew::spawn("manycore-omp-w", Some(STACK), move || {
                 Box::leak(Box::new(Worker::new(index))).work()
             });
         });

@@ -31,17 +31,28 @@ impl Next {
 
     #[cold]
     fn find(&self) -> *mut c_void {
-        // SAFETY: a name that ends with a zero.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let found = self.find_early();
         if found.is_null() {
             let name = self.name.to_string_lossy();
             crate::report::fatal(format_args!(
                 "{name}: not in the C library; expected it there"
             ));
         }
+        found
+    }
+
+    /// Asks the loader. A function that is nowhere may never be called.
+    pub(super) fn find_early(&self) -> *mut c_void {
+        // SAFETY: a name that ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.found.store(found, Relaxed);
         found
     }
+}
+
+/// Called by the loader, before the program's first function.
+pub(super) fn find() {
+    SYSCALL.find_early();
 }
 
 type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;

@@ -9,8 +9,8 @@
 //! some allocators read it. A rank is elsewhere than the kernel thread that the area is of. So the area is taken
 //! back from the kernel, which then writes that the area has no CPU; and its readers ask the kernel.
 
-use super::switch;
 use super::words::WAITING;
+use super::{state, switch};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
@@ -23,7 +23,7 @@ const HANDLERS: usize = 16 << 10;
 pub(super) fn part(save: *mut usize, word: &'static AtomicU32) {
     has_no_cpu();
     let end = stack();
-    super::state::block_all();
+    state::block_all();
     // SAFETY: the stack is this kernel thread's alone, for ever, and has room for the handlers of the signals that
     // cannot be blocked.
     unsafe { switch::detach(save, end, word.as_ptr(), WAITING) };
@@ -89,6 +89,7 @@ pub(super) fn has_no_cpu() {
         )
     };
     let extended = size.max(FIRST).next_multiple_of(align.max(1));
+    let error = state::errno();
     let area = switch::thread_pointer().wrapping_add_signed(offset);
     for size in [FIRST, extended] {
         // SAFETY: the kernel compares address, size and signature with what was registered, and refuses others.
@@ -102,7 +103,8 @@ pub(super) fn has_no_cpu() {
             )
         };
         if done == 0 {
-            return;
+            break;
         }
     }
+    state::set_errno(error);
 }

@@ -50,9 +50,15 @@ pub(super) fn action(
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"sigaction");
     // SAFETY: the C library's function has this type; the pointers are the caller's, or null.
-    unsafe { mem::transmute::<*mut c_void, Sigaction>(NEXT.get())(signal, new, old) }
+    unsafe { mem::transmute::<*mut c_void, Sigaction>(SIGACTION.get())(signal, new, old) }
+}
+
+static SIGACTION: Next = Next::new(c"sigaction");
+
+/// Called by the loader, before the program's first function.
+pub(super) fn find() {
+    SIGACTION.find_early();
 }
 
 /// The signal that makes a rank leave, if there is one.
@@ -267,7 +273,7 @@ fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
 /// Takes what is ours of the signals that the calling kernel thread has not got yet, having them blocked.
 pub(super) fn drain() {
     let Some(signal) = current() else { return };
-    let (set, at_once) = (bit(signal), [0_i64; 2]);
+    let (set, at_once, error) = (bit(signal), [0_i64; 2], state::errno());
     // SAFETY: the kernel reads the set and the time, and writes the signal.
     unsafe {
         let mut foreign = None;
@@ -302,4 +308,5 @@ pub(super) fn drain() {
             next::syscall(libc::SYS_rt_sigqueueinfo, arguments);
         }
     }
+    state::set_errno(error);
 }

@@ -34,7 +34,7 @@ pub(super) fn start() {
 
 /// Starts a thread that looks.
 fn begin() {
-    super::with_signals_blocked(|| crate::crew::spawn("manycore-omp-s", Some(64 << 10), look));
+    super::with_signals_blocked(|| crate::crew::spawn("manycore-omp-s", Some(super::STACK), look));
 }
 
 /// Whether ranks run, and others could.

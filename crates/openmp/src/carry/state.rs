@@ -7,12 +7,13 @@
 //! | thread pointer, GS base | the rank's | the same |
 //! | signal mask | the rank's | noted where the rank changes it; the worker sets it where it has another |
 //! | alternate signal stack | the rank's | the worker takes it off when the rank leaves, and sets it when the rank goes on |
-//! | memory protection keys (PKRU) | the rank's | read when the rank leaves, set when it goes on |
+//! | memory protection keys (PKRU) | the rank's | read when the rank leaves and set when it goes on, once the program has asked for a key |
+//! | memory policy (`set_mempolicy`) | the rank's | the same, once a thread has set one ([`policy`](super::policy)) |
 //! | CPU number of `sched_getcpu` | right | the rank has no area for it ([`parked`](super::parked)), so that the C library asks the kernel |
 //! | user and group ids | the process's | [`setxid`](super::setxid) |
 //! | matrix registers (AMX) | the rank's | a rank that has used them is not cut; no call preserves them |
 //! | `gettid`, CPU mask, nice value, scheduling policy, timer slack, thread name in the kernel | the worker's | |
-//! | memory policy, `setfsuid`, capabilities, seccomp filters, namespaces that one thread enters | the worker's | |
+//! | `setfsuid`, capabilities, seccomp filters, namespaces that one thread enters | the worker's | |
 //! | pending signals that were sent to one thread, timers that signal one thread | the worker's | |
 //! | robust lists, pointer of `set_tid_address` | the parked kernel thread's | |
 //!
@@ -32,6 +33,7 @@
 //! So no signal that the program has blocked in all its threads finds a kernel thread of this library's where it is open.
 
 use super::mask::Mask;
+use super::policy::{self, Policy};
 use super::rank::Rank;
 use super::{HALL, next, switch};
 use manycore_platform::Native;
@@ -58,8 +60,10 @@ const STACK: u8 = 4;
 
 /// The C library's own signals, 32 and 33, are never blocked.
 const LIBRARYS: u64 = 3 << 31;
+/// These cannot be: the kernel leaves them out.
+const KERNELS: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
 /// A mask with all other signals.
-pub(super) const ALL: u64 = !LIBRARYS;
+pub(super) const ALL: u64 = !(LIBRARYS | KERNELS);
 
 /// What a rank takes along. Its worker's, like the rank.
 pub(super) struct State {
@@ -68,6 +72,8 @@ pub(super) struct State {
     /// Known where all is asked for.
     keys: Cell<u32>,
     stack: Cell<libc::stack_t>,
+    /// `None`: the rank has set none.
+    policy: Cell<Option<Policy>>,
     /// [`CHANGES`] when it was asked for last.
     seen: Cell<u32>,
 }
@@ -105,6 +111,7 @@ impl State {
             odd: Cell::new(0),
             keys: Cell::new(0),
             stack: Cell::new(NO_STACK),
+            policy: Cell::new(None),
             seen: Cell::new(0),
         };
         state.ask();
@@ -119,10 +126,16 @@ impl State {
     fn ask(&self) {
         self.mask.set(mask());
         self.has_stack(change_stack(None));
+        self.ask_rest();
+    }
+
+    /// Asks for what no signal's frame has.
+    fn ask_rest(&self) {
         if has_keys() {
             // SAFETY: there are keys.
             self.keys.set(unsafe { switch::keys() });
         }
+        self.policy.set(policy::ask());
     }
 
     fn has_stack(&self, stack: libc::stack_t) {
@@ -175,6 +188,9 @@ impl State {
 
     #[cold]
     fn put_on_slowly(&self, has: &Mask<Native>) {
+        if CAREFUL.load(Relaxed) {
+            policy::put_on(self.policy.get());
+        }
         if CAREFUL.load(Relaxed) && has_keys() {
             // SAFETY: there are keys, and all memory of this library's has the first one, which no program takes from
             // itself.
@@ -214,6 +230,8 @@ impl State {
                 be_careful();
             }
             has.set(self.mask.get());
+        } else if CAREFUL.load(Relaxed) {
+            self.ask_rest();
         }
         // Another kernel thread is to have it, and two may not have the same.
         if self.odd.get() & STACK != 0 {
@@ -236,17 +254,6 @@ pub(super) fn rest(has: &Mask<Native>) {
     });
 }
 
-/// The calling rank has blocked a signal.
-fn has_blocked() {
-    // In a child after `fork` there are no workers.
-    if crate::crew::forks() == 0 {
-        // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
-        let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
-        HALL.changes
-            .await_all(super::workers().map(|worker| &worker.mask), wait);
-    }
-}
-
 /// The rank that the calling thread is, in a region.
 pub(super) fn rank() -> Option<&'static Rank> {
     crate::context::known()?.carried.get()
@@ -254,20 +261,26 @@ pub(super) fn rank() -> Option<&'static Rank> {
 
 /// The calling thread may have changed its mask or its alternate stack.
 pub(super) fn note() {
-    match rank() {
-        Some(rank) => {
-            let before = rank.state.mask();
-            rank.state.note();
-            if rank.state.mask() & !before != 0 {
-                has_blocked();
-            }
-            // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
-            unsafe { &*rank.worker.get() }
-                .alarm
-                .begin(rank.state.mask());
+    let Some(rank) = rank() else {
+        CHANGES.fetch_add(1, Relaxed);
+        return;
+    };
+    let (before, error) = (rank.state.mask(), errno());
+    rank.state.note();
+    // In a child after `fork` there are no workers.
+    if crate::crew::forks() == 0 {
+        if rank.state.mask() & !before != 0 {
+            // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
+            let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
+            let masks = super::workers().map(|worker| &worker.mask);
+            HALL.changes.await_all(masks, wait);
         }
-        None => _ = CHANGES.fetch_add(1, Relaxed),
+        // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
+        unsafe { &*rank.worker.get() }
+            .alarm
+            .begin(rank.state.mask());
     }
+    set_errno(error);
 }
 
 /// Runs `body` with all signals blocked: what threads it starts have them blocked from their beginning.

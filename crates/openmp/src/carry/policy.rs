@@ -1,0 +1,70 @@
+//! On which memory nodes a rank's memory lies (`set_mempolicy`).
+//!
+//! The kernel keeps the policy for each kernel thread. Few programs set one. When the first thread does, each switch sets the
+//! policy of the rank that goes on, from then on. A rank that has set none has the policy that there was before.
+
+use super::{next, state};
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+/// Nodes that a kernel may have.
+const NODES: usize = 1024;
+
+/// What the kernel has for a thread.
+#[derive(Clone, Copy)]
+pub(super) struct Policy {
+    mode: c_int,
+    nodes: [u64; NODES / 64],
+}
+
+/// The policy that there was before the first thread has set one.
+static FIRST: OnceLock<Policy> = OnceLock::new();
+
+/// The calling thread is about to set one.
+pub(super) fn will_change() {
+    FIRST.get_or_init(Policy::of_thread);
+    state::be_careful();
+}
+
+/// The calling thread's, if any thread has set one.
+pub(super) fn ask() -> Option<Policy> {
+    FIRST.get().map(|_| Policy::of_thread())
+}
+
+/// The calling kernel thread gets this policy, or the first one.
+pub(super) fn put_on(policy: Option<Policy>) {
+    if let Some(first) = FIRST.get() {
+        policy.unwrap_or(*first).set();
+    }
+}
+
+impl Policy {
+    fn of_thread() -> Self {
+        let mut policy = Self {
+            mode: 0,
+            nodes: [0; NODES / 64],
+        };
+        // SAFETY: the kernel writes the mode and so many bits. One that has no policies leaves the default.
+        unsafe {
+            let (mode, nodes) = (&raw mut policy.mode, policy.nodes.as_mut_ptr());
+            let arguments = [mode as usize, nodes as usize, NODES + 1, 0, 0, 0];
+            next::syscall(libc::SYS_get_mempolicy, arguments);
+        }
+        policy
+    }
+
+    fn set(&self) {
+        let is_any = self.nodes.iter().any(|&nodes| nodes != 0);
+        // The kernel takes no set where a mode has none.
+        let (nodes, count) = if is_any {
+            (self.nodes.as_ptr() as usize, NODES + 1)
+        } else {
+            (0, 0)
+        };
+        // SAFETY: the kernel reads so many bits.
+        unsafe {
+            let arguments = [self.mode as usize, nodes, count, 0, 0, 0];
+            next::syscall(libc::SYS_set_mempolicy, arguments);
+        }
+    }
+}
