@@ -4,7 +4,7 @@
 
 use super::next::{self, Next};
 use super::state::{self, rank};
-use super::{policy, signals};
+use super::{policy, setxid, signals};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
@@ -145,8 +145,14 @@ define! {
 
     /// A call past the functions above.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
-        if number == libc::SYS_set_mempolicy {
-            policy::will_change();
+        match number {
+            libc::SYS_set_mempolicy => policy::will_change(),
+            libc::SYS_rt_sigaction => {
+                if let Some(result) = raw_action(a as c_int, b as *const usize, c as *mut usize) {
+                    return result.into();
+                }
+            }
+            _ => {}
         }
         // SAFETY: as the caller has it.
         let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };
@@ -286,6 +292,35 @@ fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
     } else {
         libc::SIG_ERR
     })
+}
+
+/// As the system call does, where the signal is ours. The kernel's structure has a handler, flags, on most processors the way
+/// back, and the set of what is blocked in the handler.
+fn raw_action(signal: c_int, new: *const usize, old: *mut usize) -> Option<c_int> {
+    // SAFETY: structures of the system's, of which all zeros are valid. The caller's are the kernel's, or null.
+    unsafe {
+        let (mut action, mut before): (libc::sigaction, libc::sigaction) =
+            (mem::zeroed(), mem::zeroed());
+        let given = if new.is_null() {
+            ptr::null()
+        } else {
+            &raw const action
+        };
+        if !new.is_null() {
+            action.sa_sigaction = new.read();
+            action.sa_flags = new.add(1).read() as c_int;
+            let set = (&raw mut action.sa_mask).cast::<usize>();
+            set.write(new.add(setxid::BLOCKED).read());
+        }
+        let result = signals::programs_action(signal, given, &raw mut before)?;
+        if !old.is_null() {
+            old.write(before.sa_sigaction);
+            old.add(1).write(before.sa_flags as usize);
+            let set = (&raw const before.sa_mask).cast::<usize>();
+            old.add(setxid::BLOCKED).write(set.read());
+        }
+        Some(result)
+    }
 }
 
 type Signal = extern "C" fn(c_int, usize) -> usize;

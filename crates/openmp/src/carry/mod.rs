@@ -3,7 +3,7 @@
 //! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
-//! `malloc` and `pthread_self` are those of the rank, whichever worker it is on.
+//! `malloc` and `pthread_self` are those of the rank, whichever worker it is on. [`state`] lists what else goes with a rank.
 //!
 //! # Who runs what
 //!

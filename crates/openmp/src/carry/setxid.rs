@@ -24,6 +24,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The C library's signal for this; it gives programs the numbers from 34 on.
 const SIGNAL: usize = 33;
+/// Where the kernel's structure for an action has the signals that are blocked in the handler, in words.
+pub(super) const BLOCKED: usize = if cfg!(target_arch = "riscv64") { 2 } else { 3 };
 /// Signals in the kernel's sets, in bytes.
 const SET: usize = 8;
 
@@ -37,7 +39,6 @@ static LIBRARYS: AtomicUsize = AtomicUsize::new(0);
 pub(super) fn install() {
     // As the kernel has it: the handler, the flags, on most processors the way back, and the set of signals that are
     // blocked in the handler.
-    const BLOCKED: usize = if cfg!(target_arch = "riscv64") { 2 } else { 3 };
     let mut action = [0_usize; 8];
     // SAFETY: the kernel writes and reads its structure, which has fewer than eight words. The C library's own function
     // refuses this signal.
