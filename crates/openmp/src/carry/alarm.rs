@@ -121,16 +121,23 @@ fn install(signal: c_int) -> bool {
     }
 }
 
-/// Lets the signal come, and returns what else is blocked.
-fn unblock(signal: c_int) -> u64 {
-    // SAFETY: sets of the system's; the kernel's part of one is its first word.
+/// Lets the signal come.
+fn unblock(signal: c_int) {
+    // SAFETY: a set of the system's.
     unsafe {
         let mut set: libc::sigset_t = mem::zeroed();
-        let mut old: libc::sigset_t = mem::zeroed();
         libc::sigaddset(&raw mut set, signal);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut old);
-        libc::sigdelset(&raw mut old, signal);
-        ptr::from_ref(&old).cast::<u64>().read()
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut());
+    }
+}
+
+/// What the calling thread has blocked.
+fn blocked() -> u64 {
+    // SAFETY: a set of the system's; the kernel's part of one is its first word.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), &raw mut set);
+        ptr::from_ref(&set).cast::<u64>().read()
     }
 }
 
@@ -152,15 +159,29 @@ impl Alarm {
         }
     }
 
-    /// Makes it for the calling kernel thread, which is the worker's.
-    pub(super) fn make(&self, worker: &'static Worker) {
-        let Some(signal) = signal() else { return };
-        self.mask.set(unblock(signal));
-        // SAFETY: structures of the system's, all zeros are valid ones.
+    /// Notes what the calling kernel thread, which is the worker's, has blocked, and its alternate stack.
+    pub(super) fn observe(&self) {
+        self.mask.set(blocked());
+        let mut alternate = MaybeUninit::<libc::stack_t>::zeroed();
+        // SAFETY: a structure of the system's, all zeros are a valid one.
         unsafe {
-            let mut alternate = MaybeUninit::<libc::stack_t>::zeroed();
             libc::sigaltstack(ptr::null(), alternate.as_mut_ptr());
             self.alternate.set(alternate.assume_init());
+        }
+    }
+
+    /// Whether the calling kernel thread, which is the worker's, has blocked what it had then.
+    pub(super) fn is_mask_as_it_was(&self) -> bool {
+        blocked() == self.mask.get()
+    }
+
+    /// Makes it for the calling kernel thread, which is the worker's.
+    pub(super) fn make(&self, worker: &'static Worker) {
+        let signal = signal().inspect(|&signal| unblock(signal));
+        self.observe();
+        let Some(signal) = signal else { return };
+        // SAFETY: structures of the system's, all zeros are valid ones.
+        unsafe {
             let thread = libc::gettid();
             if self.thread.replace(thread) == thread {
                 return;
@@ -260,7 +281,7 @@ impl Alarm {
         self.noted.set(None);
         let cut = self.in_handler.replace(false);
         if cut {
-            signal().map(unblock);
+            signal().inspect(|&signal| unblock(signal));
         }
         cut
     }

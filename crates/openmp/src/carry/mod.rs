@@ -55,11 +55,14 @@
 mod alarm;
 mod balance;
 mod calls;
+mod caution;
 #[cfg(test)]
 mod checked;
 mod code;
 mod division;
 mod frame;
+mod home;
+mod order;
 mod pulse;
 mod rank;
 mod spare;
@@ -246,7 +249,7 @@ fn make_soul() {
     crate::crew::spawn("manycore-omp-0", Some(64 << 10), || {
         let worker = Box::leak(Box::new(Worker::new(0)));
         HALL.soul.store(worker, Release);
-        part(worker.stack.get(), &READY);
+        part(worker.stack.get(), &READY, home::Home::of_this_thread(None));
         worker.work()
     });
     // It is not long: the thread only has to begin.
@@ -262,26 +265,23 @@ pub(crate) fn become_rank(context: &Context) {
     // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
     // taken the rank.
     rank.unrung.set(true);
+    let home = home::Home::of_this_thread(Some(rank));
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
     HALL.rest.pass_on();
-    part(rank.stack.get(), rank.word.word());
+    part(rank.stack.get(), rank.word.word(), home);
     rank.unrung.set(false);
 }
 
-/// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` when others may go on
+/// Leaves the calling thread's kernel thread asleep, as its `home`; `word` becomes `WAITING` when others may go on
 /// with the thread's stack.
-fn part(save: *mut usize, word: &'static AtomicU32) {
-    // The kernel thread's own, for ever; a page would do.
-    let sleeping: &'static mut [u128] = Box::leak(vec![0_u128; 64].into_boxed_slice());
-    // SAFETY: the kernel thread gets no signal any more. It sleeps where nobody else writes.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
-        let end = sleeping.as_mut_ptr_range().end.cast::<u8>();
-        switch::detach(save, end, word.as_ptr(), WAITING);
-    }
+fn part(save: *mut usize, word: &'static AtomicU32, home: &'static home::Home) {
+    // The kernel thread's own, for ever. A signal handler of the program's may run here, just before the rank goes on
+    // there.
+    let sleeping: &'static mut [u128] = Box::leak(vec![0_u128; 4096].into_boxed_slice());
+    let end = sleeping.as_mut_ptr_range().end.cast::<u8>();
+    // SAFETY: the home's thread has blocked its signals. It sleeps where nobody else writes.
+    unsafe { switch::detach(save, end, word.as_ptr(), WAITING, home.word()) };
 }
 
 fn register(rank: &'static Rank) {

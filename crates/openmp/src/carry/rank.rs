@@ -1,12 +1,13 @@
 //! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
 
+use super::home::Home;
 use super::words::{RankWord, Unrung};
 use super::worker::Worker;
 use super::{division, switch};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 /// See the module; it lives for ever.
 #[repr(align(128))]
@@ -19,6 +20,10 @@ pub(crate) struct Rank {
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
     /// The worker that executes it.
     pub(super) worker: Cell<*const Worker>,
+    /// Its own kernel thread, where no worker is left; null: not there yet.
+    pub(super) home: AtomicPtr<Home>,
+    /// It has left in the handler of an alarm; its owner's.
+    pub(super) was_cut: Cell<bool>,
     /// Its number in its team.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
@@ -49,6 +54,8 @@ impl Rank {
             thread_pointer: Cell::new(switch::thread_pointer()),
             condition: Cell::new(None),
             worker: Cell::new(std::ptr::null()),
+            home: AtomicPtr::new(std::ptr::null_mut()),
+            was_cut: Cell::new(false),
             id: AtomicU32::new(0),
             homeward: AtomicBool::new(false),
             unrung: Unrung::new(),

@@ -141,6 +141,12 @@ impl Worker {
 
     /// Executes the rank until it waits, or is made to leave.
     pub(super) fn run(&self, rank: &'static Rank, budget: Option<u64>) {
+        self.execute(rank, budget);
+        self.has_left(rank);
+    }
+
+    /// Executes the rank until it goes back to this worker, which has it still.
+    pub(super) fn execute(&self, rank: &'static Rank, budget: Option<u64>) {
         self.switches.fetch_add(1, Relaxed);
         rank.worker.set(self);
         let now = Native::now();
@@ -158,13 +164,13 @@ impl Worker {
                 rank.thread_pointer.get(),
             )
         };
-        self.has_left(rank);
     }
 
     /// The rank waits.
-    fn has_left(&self, rank: &Rank) {
+    pub(super) fn has_left(&self, rank: &Rank) {
         self.current.store(ptr::null_mut(), Relaxed);
         let was_cut = self.alarm.rank_has_left();
+        rank.was_cut.set(was_cut);
         let now = Native::now();
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
