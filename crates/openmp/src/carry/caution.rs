@@ -61,7 +61,7 @@ mod tests {
     fn cut(episodes: u32, blocks: impl Fn(u32) -> bool) -> u32 {
         let mut caution = Caution::default();
         let mut cut = 0;
-        for episode in 0..episodes {
+        for _ in 0..episodes {
             let may_cut = caution.begin(7);
             cut += u32::from(may_cut);
             caution.learn(may_cut && blocks(cut));

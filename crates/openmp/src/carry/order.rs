@@ -55,7 +55,7 @@ mod checked {
     use super::Order;
     use crate::carry::words::{RankWord, Rest};
     use manycore_check::{Deaf, Fault, Faulty, Loom, Plain, Relaxed, caught, loom_model, team};
-    use manycore_platform::Platform;
+    use manycore_platform::{Atomic, Platform};
 
     /// A watch hands the rank's thread the rank two times; the thread adds to what the rank's stack is.
     fn twice<P: Platform>() {
