@@ -216,6 +216,13 @@ pub(crate) fn context() -> &'static Context {
     unsafe { &*pointer }
 }
 
+/// The same if there is one.
+#[inline]
+pub(crate) fn known() -> Option<&'static Context> {
+    // SAFETY: as above.
+    unsafe { slot::get().as_ref() }
+}
+
 #[cold]
 fn make() -> &'static Context {
     crate::crew::watch_forks();

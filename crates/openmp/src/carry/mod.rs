@@ -54,6 +54,7 @@
 
 mod alarm;
 mod balance;
+mod behind;
 mod calls;
 mod caution;
 #[cfg(test)]
@@ -65,6 +66,7 @@ mod home;
 mod order;
 mod pulse;
 mod rank;
+mod sleeps;
 mod spare;
 mod switch;
 mod turns;
@@ -72,6 +74,7 @@ mod typical;
 mod waits;
 mod words;
 mod worker;
+mod yields;
 
 pub(crate) use rank::Rank;
 
@@ -150,6 +153,12 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     soul().alarm.make(soul());
     code::refresh(true);
     true
+}
+
+/// This library is being loaded: the C library's functions behind some of ours are looked for.
+pub(crate) fn on_load() {
+    sleeps::find();
+    yields::find();
 }
 
 /// The team is no more.
