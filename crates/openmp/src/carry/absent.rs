@@ -31,7 +31,9 @@ pub(crate) fn on_load() {}
 
 pub(crate) fn release() {}
 
-pub(crate) fn lead(_context: &Context) {}
+pub(crate) fn lead(_context: &Context) -> bool {
+    false
+}
 
 pub(crate) fn leave(_context: &Context) {}
 

@@ -64,6 +64,7 @@ mod division;
 mod frame;
 mod home;
 mod order;
+mod priority;
 mod pulse;
 mod rank;
 mod sleeps;
@@ -82,7 +83,7 @@ use crate::context::Context;
 use crate::environment::cores;
 use division::Division;
 use manycore_platform::{Native, Platform};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
 use words::{Rest, WAITING};
@@ -113,6 +114,8 @@ struct Hall {
     size: AtomicUsize,
     division: AtomicPtr<Division>,
     owned: AtomicBool,
+    /// A region of that team runs.
+    in_region: AtomicBool,
     rest: Rest<Native>,
 }
 
@@ -126,6 +129,7 @@ static HALL: Hall = Hall {
     size: AtomicUsize::new(0),
     division: AtomicPtr::new(std::ptr::null_mut()),
     owned: AtomicBool::new(false),
+    in_region: AtomicBool::new(false),
     rest: Rest {
         idle: AtomicU32::new(0),
         event: AtomicU32::new(0),
@@ -138,7 +142,12 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     let wanted = crate::environment::settings().carries && switch::is_possible();
     let fits = size as usize > cores() && (size as usize) < MOST && depth == 0;
     // In a child after `fork` the kernel threads that slept for ranks are not there, nor the workers.
-    if !wanted || !fits || context.is_carried() || crate::crew::forks() > 0 {
+    if !wanted
+        || !fits
+        || context.is_carried()
+        || crate::crew::forks() > 0
+        || priority::is_announced()
+    {
         return false;
     }
     if HALL.owned.swap(true, AcqRel) {
@@ -157,6 +166,7 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
 
 /// This library is being loaded: the C library's functions behind some of ours are looked for.
 pub(crate) fn on_load() {
+    priority::find();
     sleeps::find();
     yields::find();
 }
@@ -166,8 +176,15 @@ pub(crate) fn release() {
     HALL.owned.store(false, Release);
 }
 
-/// The owner of the hall begins a region as rank 0.
-pub(crate) fn lead(context: &Context) {
+/// The owner of the hall begins a region as rank 0. Returns `false`, and has done nothing, where threads are not to be
+/// carried any more.
+pub(crate) fn lead(context: &Context) -> bool {
+    // Sequentially consistent, before the question: see there.
+    HALL.in_region.store(true, SeqCst);
+    if priority::is_announced() {
+        HALL.in_region.store(false, Release);
+        return false;
+    }
     let rank = leader_known();
     context.carried.set(Some(rank));
     code::refresh(false);
@@ -176,6 +193,7 @@ pub(crate) fn lead(context: &Context) {
     soul()
         .current
         .store(std::ptr::from_ref(rank).cast_mut(), Relaxed);
+    true
 }
 
 /// The region is over.
@@ -187,6 +205,8 @@ pub(crate) fn leave(context: &Context) {
         rank.homeward.store(false, Relaxed);
         soul().current.store(std::ptr::null_mut(), Relaxed);
         soul().alarm.rank_has_left();
+        // Release: what the region did to mutexes.
+        HALL.in_region.store(false, Release);
     }
 }
 
