@@ -226,6 +226,7 @@ pub(crate) fn known() -> Option<&'static Context> {
 #[cold]
 fn make() -> &'static Context {
     crate::crew::watch_forks();
+    crate::ending::attend();
     let context = Box::into_raw(Box::new(Context::new()));
     slot::set(context);
     // A thread whose thread-locals are being destroyed keeps it.

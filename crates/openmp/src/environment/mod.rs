@@ -54,6 +54,7 @@ extern "C" fn on_load() {
     #[cfg(target_arch = "x86_64")]
     crate::abi::kmp::check();
     crate::carry::on_load();
+    crate::ending::attend();
     let settings = settings();
     match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
         None | Some("" | "false") => {}
