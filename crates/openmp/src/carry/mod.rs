@@ -53,6 +53,7 @@
 //! then shares the cores. So every rank goes on some time.
 
 mod alarm;
+mod allocators;
 mod balance;
 mod behind;
 mod calls;
@@ -63,6 +64,7 @@ mod code;
 mod division;
 mod frame;
 mod home;
+mod objects;
 mod order;
 mod priority;
 mod pulse;
