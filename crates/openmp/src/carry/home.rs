@@ -105,10 +105,11 @@ pub(super) extern "C" fn serve(home: &'static Home) {
     }
 }
 
-/// Starts a thread for the rank whose own thread is worker 0, which executes others.
-pub(super) fn lend(rank: &'static Rank) {
+/// Starts a thread for the rank whose own thread is worker 0, which executes others; it tells when it has begun.
+pub(super) fn lend(rank: &'static Rank, begins: impl FnOnce() + Send + 'static) {
     crate::crew::spawn("manycore-omp-l", Some(64 << 10), move || {
         let home = Home::of_this_thread(Some(rank));
+        begins();
         loop {
             home.order.wait();
             serve(home);

@@ -188,9 +188,9 @@ pub(crate) fn lead(context: &Context) -> bool {
         return false;
     }
     let rank = leader_known();
-    context.carried.set(Some(rank));
     code::refresh(false);
     start_workers();
+    context.carried.set(Some(rank));
     rank.begin(Native::now());
     soul()
         .current

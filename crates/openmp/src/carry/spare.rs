@@ -8,11 +8,11 @@ use super::pulse::Pulse;
 use super::rank::Rank;
 use super::worker::Worker;
 use super::{HALL, MOST, STALL, division, leader_known, ranks};
-use manycore_platform::{Native, Platform};
+use manycore_platform::{Futex, Native, Platform};
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
 
 /// The workers there are.
@@ -34,13 +34,31 @@ pub(super) fn watch(worker: &'static Worker) {
     WORKERS[at % MOST].store(ptr::from_ref(worker).cast_mut(), Release);
 }
 
-/// Begins to look for stalls.
+/// Begins to look for stalls. A thread allocates as it begins: so the caller, whose ranks do not run yet, waits until
+/// those that all depend on have begun.
 pub(super) fn start() {
     static ONCE: Once = Once::new();
+    static BEGUN: AtomicU32 = AtomicU32::new(0);
+    const THREADS: u32 = 2;
+    let begins = || {
+        // Release, and acquire below: a home is known when its thread has begun.
+        BEGUN.fetch_add(1, Release);
+        Futex::wake(&BEGUN, 1);
+    };
     ONCE.call_once(|| {
-        home::lend(leader_known());
-        crate::crew::spawn("manycore-omp-s", Some(64 << 10), look);
+        home::lend(leader_known(), begins);
+        crate::crew::spawn("manycore-omp-s", Some(64 << 10), move || {
+            begins();
+            look();
+        });
         crate::crew::spawn("manycore-omp-p", Some(64 << 10), Pulse::count);
+        loop {
+            let begun = BEGUN.load(Acquire);
+            if begun == THREADS {
+                break;
+            }
+            Futex::wait(&BEGUN, begun, None);
+        }
     });
 }
 
@@ -93,7 +111,7 @@ fn take() -> Option<(&'static Rank, &'static Home)> {
 }
 
 /// Looks for stalls.
-fn look() {
+fn look() -> ! {
     let changes = || {
         workers()
             .map(|worker| worker.switches.load(Relaxed))
