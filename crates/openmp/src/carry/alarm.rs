@@ -131,6 +131,16 @@ fn unblock(signal: c_int) {
     }
 }
 
+/// The calling thread's alternate stack.
+fn alternate() -> libc::stack_t {
+    let mut alternate = MaybeUninit::<libc::stack_t>::zeroed();
+    // SAFETY: a structure of the system's, all zeros are a valid one.
+    unsafe {
+        libc::sigaltstack(ptr::null(), alternate.as_mut_ptr());
+        alternate.assume_init()
+    }
+}
+
 /// What the calling thread has blocked.
 fn blocked() -> u64 {
     // SAFETY: a set of the system's; the kernel's part of one is its first word.
@@ -162,17 +172,13 @@ impl Alarm {
     /// Notes what the calling kernel thread, which is the worker's, has blocked, and its alternate stack.
     pub(super) fn observe(&self) {
         self.mask.set(blocked());
-        let mut alternate = MaybeUninit::<libc::stack_t>::zeroed();
-        // SAFETY: a structure of the system's, all zeros are a valid one.
-        unsafe {
-            libc::sigaltstack(ptr::null(), alternate.as_mut_ptr());
-            self.alternate.set(alternate.assume_init());
-        }
+        self.alternate.set(alternate());
     }
 
-    /// Whether the calling kernel thread, which is the worker's, has blocked what it had then.
-    pub(super) fn is_mask_as_it_was(&self) -> bool {
-        blocked() == self.mask.get()
+    /// Whether the calling kernel thread, which is the worker's, has blocked what it had then, and is not on its alternate
+    /// stack.
+    pub(super) fn may_leave(&self) -> bool {
+        blocked() == self.mask.get() && alternate().ss_flags & libc::SS_ONSTACK == 0
     }
 
     /// Makes it for the calling kernel thread, which is the worker's.

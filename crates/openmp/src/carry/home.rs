@@ -70,6 +70,8 @@ impl Home {
 
     /// Executes the rank, which was taken, until it leaves.
     fn run(&'static self, rank: &'static Rank) {
+        // Before a handler of the program's can ask.
+        rank.worker.set(&raw const self.worker);
         exchange_mask(&self.mask);
         self.worker.execute(rank, None);
         // Before others have the rank: no handler runs with its thread-locals here then.

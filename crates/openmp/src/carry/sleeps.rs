@@ -7,7 +7,7 @@
 //! as a handler of its own takes to come. A sleep of some milliseconds ends soon enough by itself.
 
 use super::behind::Behind;
-use super::yields::{give_way, rank_that_may_leave, worker};
+use super::yields::{self, give_way};
 use crate::abi::export;
 use libc::{clockid_t, timespec, useconds_t};
 use manycore_platform::{Native, Platform};
@@ -49,23 +49,22 @@ fn read(time: *const timespec) -> Option<Duration> {
 
 /// The caller sleeps for so long as a rank, if it is one, and if that is short. Returns what is left.
 fn doze(duration: Duration) -> Option<Duration> {
-    if duration >= SHORT {
-        return None;
-    }
-    let rank = rank_that_may_leave()?;
+    yields::rank().filter(|_| duration < SHORT)?;
     if duration.is_zero() {
         give_way();
-        return Some(Duration::ZERO);
+        return Some(duration);
     }
-    let since = clock(libc::CLOCK_MONOTONIC);
-    let end = Native::now() + Native::duration_to_ticks(duration);
-    rank.unrung.set_time(end);
-    worker(rank).let_others_first();
-    rank.leave_until(&|| Native::now() >= end);
-    rank.unrung.set(false);
-    // By the clock that the program looks at.
-    let slept = clock(libc::CLOCK_MONOTONIC).saturating_sub(since);
-    Some(duration.saturating_sub(slept))
+    yields::leave(|rank| {
+        let since = clock(libc::CLOCK_MONOTONIC);
+        let end = Native::now() + Native::duration_to_ticks(duration);
+        rank.unrung.set_time(end);
+        yields::worker(rank).let_others_first();
+        rank.leave_until(&|| Native::now() >= end);
+        rank.unrung.set(false);
+        // By the clock that the program looks at.
+        let slept = clock(libc::CLOCK_MONOTONIC).saturating_sub(since);
+        Some(duration.saturating_sub(slept))
+    })
 }
 
 /// The same to the end.

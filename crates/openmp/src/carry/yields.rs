@@ -7,8 +7,9 @@
 //!
 //! # When a rank does not leave
 //!
-//! * Its thread has blocked signals, or is in a signal's handler, which is told by what is blocked: the worker would
-//!   execute another rank like that.
+//! * Its thread has blocked signals, or is in a signal's handler, which is told by what is blocked, or on an alternate
+//!   stack: the worker would execute another rank like that. Another handler may leave, but not where it has
+//!   interrupted a rank that is about to leave.
 //! * It is at its [home](super::home), where it is a thread as any other.
 //! * It is in a child after `fork`, which has one thread.
 //!
@@ -23,7 +24,8 @@ use super::{HALL, division, home};
 use crate::abi::export;
 use manycore_platform::{Native, Platform};
 use std::ffi::c_int;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::compiler_fence;
 
 /// Looks at a spin lock before the rank lets another go on: its owner may be about to let it go.
 const LOOKS: u32 = 20;
@@ -42,9 +44,18 @@ pub(super) fn rank() -> Option<&'static Rank> {
     is_here.then_some(rank)
 }
 
-/// The same if it may leave its worker as it is.
-pub(super) fn rank_that_may_leave() -> Option<&'static Rank> {
-    rank().filter(|rank| worker(rank).alarm.is_mask_as_it_was())
+/// Calls `leave` with the calling rank, if that may leave its worker as it is; it may be another's after that. `None`: it
+/// was not called, or did nothing.
+pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
+    let rank = rank().filter(|rank| !rank.leaves.load(Relaxed))?;
+    rank.leaves.store(true, Relaxed);
+    // No handler leaves from here on: the worker stays the same.
+    compiler_fence(SeqCst);
+    let may = worker(rank).alarm.may_leave();
+    let result = may.then(|| leave(rank)).flatten();
+    compiler_fence(SeqCst);
+    rank.leaves.store(false, Relaxed);
+    result
 }
 
 /// What executes the calling rank.
@@ -55,22 +66,24 @@ pub(super) fn worker(rank: &Rank) -> &'static Worker {
 
 /// Lets others go on: ranks, and now and then other threads.
 pub(super) fn give_way() {
-    let passed = rank_that_may_leave().is_some_and(|rank| {
-        let passed = worker(rank).pass(rank);
-        // It may be another worker now.
-        passed && {
-            // A round of all ranks, as it were.
-            let is_round = worker(rank).count_yield(HALL.size.load(Relaxed));
-            if is_round {
-                division::of_hall().inspect(|it| it.found_waiting(false));
-            }
-            !is_round
-        }
-    });
-    if !passed {
+    if leave(pass).is_none() {
         // SAFETY: a call without arguments; it does not fail.
         unsafe { libc::syscall(libc::SYS_sched_yield) };
     }
+}
+
+/// Another rank goes on for this one. `None`: there is none, or each rank has gone on once, as it were, so that other
+/// threads have a turn.
+pub(super) fn pass(rank: &'static Rank) -> Option<()> {
+    if !worker(rank).pass(rank) {
+        return None;
+    }
+    // It may be another worker now.
+    let is_round = worker(rank).count_yield(HALL.size.load(Relaxed));
+    if is_round {
+        division::of_hall().inspect(|it| it.found_waiting(false));
+    }
+    (!is_round).then_some(())
 }
 
 unsafe extern "C" {
