@@ -53,23 +53,31 @@
 //! then shares the cores. So every rank goes on some time.
 
 mod alarm;
+mod allocators;
 mod balance;
+mod behind;
 mod calls;
+mod caution;
 #[cfg(test)]
 mod checked;
 mod code;
 mod division;
 mod frame;
+mod home;
 mod interposed;
 mod kernel;
 mod mask;
 mod next;
+mod objects;
+mod order;
 mod parked;
 mod policy;
+mod priority;
 mod pulse;
 mod rank;
 mod setxid;
 mod signals;
+mod sleeps;
 mod spare;
 mod state;
 mod switch;
@@ -78,6 +86,7 @@ mod typical;
 mod waits;
 mod words;
 mod worker;
+mod yields;
 
 pub(crate) use rank::Rank;
 pub(crate) use state::with_signals_blocked;
@@ -87,7 +96,7 @@ use crate::environment::cores;
 use division::Division;
 use manycore_platform::{Native, Platform};
 use mask::Changes;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
 use words::Rest;
@@ -122,6 +131,8 @@ struct Hall {
     size: AtomicUsize,
     division: AtomicPtr<Division>,
     owned: AtomicBool,
+    /// A region of that team runs.
+    in_region: AtomicBool,
     rest: Rest<Native>,
     changes: Changes<Native>,
 }
@@ -137,6 +148,7 @@ static HALL: Hall = Hall {
     size: AtomicUsize::new(0),
     division: AtomicPtr::new(std::ptr::null_mut()),
     owned: AtomicBool::new(false),
+    in_region: AtomicBool::new(false),
     rest: Rest {
         idle: AtomicU32::new(0),
         event: AtomicU32::new(0),
@@ -149,6 +161,9 @@ pub(crate) fn on_load() {
     next::find();
     signals::find();
     interposed::find();
+    priority::find();
+    sleeps::find();
+    yields::find();
 }
 
 /// Whether the program calls the functions of the C library that are defined here.
@@ -162,7 +177,12 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     let wanted = crate::environment::settings().carries && switch::is_possible();
     let fits = size as usize > cores() && (size as usize) < MOST && depth == 0;
     // In a child after `fork` the kernel threads that slept for ranks are not there, nor the workers.
-    if !wanted || !fits || context.is_carried() || crate::crew::forks() > 0 {
+    if !wanted
+        || !fits
+        || context.is_carried()
+        || crate::crew::forks() > 0
+        || priority::is_announced()
+    {
         return false;
     }
     if HALL.owned.swap(true, AcqRel) {
@@ -190,19 +210,27 @@ pub(crate) fn release() {
     HALL.owned.store(false, Release);
 }
 
-/// The owner of the hall begins a region as rank 0.
-pub(crate) fn lead(context: &Context) {
+/// The owner of the hall begins a region as rank 0. Returns `false`, and has done nothing, where threads are not to be
+/// carried any more.
+pub(crate) fn lead(context: &Context) -> bool {
+    // Sequentially consistent, before the question: see there.
+    HALL.in_region.store(true, SeqCst);
+    if priority::is_announced() {
+        HALL.in_region.store(false, Release);
+        return false;
+    }
     let rank = leader_known();
     rank.state.refresh(false);
     soul().mask.set(rank.state.mask());
     soul().mask.runs();
-    context.carried.set(Some(rank));
     code::refresh(false);
     start_workers();
+    context.carried.set(Some(rank));
     rank.begin(Native::now());
     soul()
         .current
         .store(std::ptr::from_ref(rank).cast_mut(), Relaxed);
+    true
 }
 
 /// The region is over.
@@ -214,6 +242,8 @@ pub(crate) fn leave(context: &Context) {
         rank.homeward.store(false, Relaxed);
         soul().current.store(std::ptr::null_mut(), Relaxed);
         soul().alarm.rank_has_left();
+        // Release: what the region did to mutexes.
+        HALL.in_region.store(false, Release);
     }
 }
 
@@ -292,7 +322,7 @@ fn make_soul() {
         crate::crew::spawn("manycore-omp-0", Some(STACK), || {
             let worker = Box::leak(Box::new(Worker::new(0)));
             HALL.soul.store(worker, Release);
-            parked::part(worker.stack.get(), &READY);
+            parked::part(worker.stack.get(), &READY, home::Home::of_this_thread(None));
             worker.work()
         });
     });
@@ -314,10 +344,11 @@ pub(crate) fn become_rank(context: &Context) {
     // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
     // taken the rank.
     rank.unrung.set(true);
+    let home = home::Home::of_this_thread(Some(rank));
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
     HALL.rest.pass_on();
-    parked::part(rank.stack.get(), rank.word.word());
+    parked::part(rank.stack.get(), rank.word.word(), home);
     rank.unrung.set(false);
 }
 

@@ -1,4 +1,5 @@
-//! Kernel threads that sleep for ever, since their POSIX thread is a rank.
+//! Kernel threads that sleep since their POSIX thread is a rank; the rank goes on there only where it has no worker
+//! ([`home`](super::home)).
 //!
 //! Such a thread has a stack of its own, for signal handlers: all signals are blocked, but the C library
 //! does not let two of its own be blocked. One is for `pthread_cancel`. The other is for `setuid` and its kind, which
@@ -9,24 +10,26 @@
 //! some allocators read it. A rank is elsewhere than the kernel thread that the area is of. So the area is taken
 //! back from the kernel, which then writes that the area has no CPU; and its readers ask the kernel.
 
+use super::home::Home;
 use super::words::WAITING;
 use super::{state, switch};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 
-/// Room for the handlers themselves, beside their frames.
-const HANDLERS: usize = 16 << 10;
+/// Room beside these frames, for the handlers themselves; and for a handler of the program's that runs here just before
+/// or just after the rank is executed at its home.
+const HANDLERS: usize = 128 << 10;
 
-/// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` when others may go on
+/// Leaves the calling thread's kernel thread asleep, as its `home`; `word` becomes `WAITING` when others may go on
 /// with the thread's stack.
-pub(super) fn part(save: *mut usize, word: &'static AtomicU32) {
+pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Home) {
     has_no_cpu();
     let end = stack();
     state::block_all();
     // SAFETY: the stack is this kernel thread's alone, for ever, and has room for the handlers of the signals that
     // cannot be blocked.
-    unsafe { switch::detach(save, end, word.as_ptr(), WAITING) };
+    unsafe { switch::detach(save, end, word.as_ptr(), WAITING, home.word()) };
 }
 
 /// A stack with a page below it that nobody may touch. Returns its end. It is never freed.

@@ -165,6 +165,12 @@ impl State {
         self.has_stack(stack);
     }
 
+    /// Whether the rank, which calls this, has the mask that was noted, and is not on an alternate stack: it is in no signal's
+    /// handler, as far as the kernel can tell.
+    pub(super) fn is_as_noted(&self) -> bool {
+        mask() == self.mask.get() && change_stack(None).ss_flags & libc::SS_ONSTACK == 0
+    }
+
     /// Whether the rank is on the alternate stack that it has, or that the frame of a signal has.
     pub(super) fn is_on_stack(&self, framed: &libc::stack_t, at: usize) -> bool {
         is_within(framed, at) || is_within(&self.stack.get(), at)

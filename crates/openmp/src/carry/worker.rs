@@ -6,7 +6,7 @@ use super::mask::Mask;
 use super::rank::Rank;
 use super::words::Found;
 use super::{
-    HALL, PATIENCE, POLITENESS, alarm, division, kernel, leader_known, ranks, spare, state, switch,
+    HALL, PATIENCE, POLITENESS, alarm, division, home, kernel, leader_known, ranks, state, switch,
 };
 use crate::environment::{await_core, cores};
 use manycore_platform::{Native, Platform};
@@ -39,6 +39,10 @@ pub(super) struct Worker {
     stalled: Cell<bool>,
     /// Where to begin with the ranks of others.
     cursor: Cell<usize>,
+    /// What it executes next: it has taken that for the rank that has left.
+    next: Cell<Option<&'static Rank>>,
+    /// How often ranks have left for others since other threads were let go on.
+    yields: Cell<usize>,
 }
 
 // SAFETY: the cells are its own; its stack pointer is also of the rank that it executes.
@@ -57,9 +61,17 @@ enum First {
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
 
-/// Whether a rank waits for what nobody rings for.
+/// From when on a rank may go on for which nobody rings.
+fn next_unrung() -> u64 {
+    ranks()
+        .map(|rank| rank.unrung.time())
+        .min()
+        .unwrap_or(u64::MAX)
+}
+
+/// Whether a rank for which nobody rings may go on.
 fn is_any_unrung() -> bool {
-    ranks().any(|rank| rank.unrung.get())
+    next_unrung() <= Native::now()
 }
 
 impl Worker {
@@ -78,6 +90,8 @@ impl Worker {
             first: Cell::new(First::Awaited),
             stalled: Cell::new(false),
             cursor: Cell::new(0),
+            next: Cell::new(None),
+            yields: Cell::new(0),
         }
     }
 
@@ -145,8 +159,41 @@ impl Worker {
         })
     }
 
+    /// The rank that this worker executes lets another go on, if one can. Returns whether one could. The rank itself
+    /// looks: what does not help another is no reason to leave.
+    pub(super) fn pass(&self, rank: &Rank) -> bool {
+        let Some(next) = self.take_any() else {
+            // Of those that it has looked at.
+            HALL.rest.pass_on();
+            return false;
+        };
+        self.next.set(Some(next));
+        rank.wait_once(None);
+        true
+    }
+
+    /// The rank that this worker executes is about to leave, and can go on soon: the next one comes first, in the order
+    /// of all. By its own share alone, the worker would execute the same few ranks again and again.
+    pub(super) fn let_others_first(&self) {
+        self.stalled.set(true);
+    }
+
+    /// Another rank has gone on for one of this worker's. Returns whether it was the last one of so many.
+    pub(super) fn count_yield(&self, round: usize) -> bool {
+        let yields = self.yields.get() + 1;
+        let is_last = yields >= round;
+        self.yields.set(if is_last { 0 } else { yields });
+        is_last
+    }
+
     /// Executes the rank until it waits, or is made to leave.
     pub(super) fn run(&self, rank: &'static Rank, budget: Option<u64>) {
+        self.execute(rank, budget);
+        self.has_left(rank);
+    }
+
+    /// Executes the rank until it goes back to this worker, which has it still.
+    pub(super) fn execute(&self, rank: &'static Rank, budget: Option<u64>) {
         self.switches.fetch_add(1, Relaxed);
         rank.worker.set(self);
         let now = Native::now();
@@ -167,13 +214,13 @@ impl Worker {
                 rank.thread_pointer.get(),
             )
         };
-        self.has_left(rank);
     }
 
     /// The rank waits.
-    fn has_left(&self, rank: &Rank) {
+    pub(super) fn has_left(&self, rank: &Rank) {
         self.current.store(ptr::null_mut(), Relaxed);
         let was_cut = self.alarm.rank_has_left();
+        rank.was_cut.set(was_cut);
         if was_cut {
             // The rank's, as its frame has it: the alarm's signal is open again.
             self.mask.set(rank.state.mask());
@@ -182,7 +229,8 @@ impl Worker {
         // While nobody else executes the rank.
         rank.state.take_off(&self.mask, was_cut);
         self.mask.looks();
-        if self.index >= spare::FIRST {
+        if self.index >= home::FIRST {
+            // No handler of the program's runs with the rank's thread-locals here while others have the rank.
             state::rest(&self.mask);
         }
         let now = Native::now();
@@ -214,7 +262,6 @@ impl Worker {
 
     /// The life of a worker.
     pub(super) fn work(&'static self) -> ! {
-        spare::watch(self);
         HALL.workers[self.index].store(ptr::from_ref(self).cast_mut(), Release);
         if self.index == 0 {
             // The leader comes here when it waits for the first time.
@@ -227,6 +274,11 @@ impl Worker {
         let patience = Native::duration_to_ticks(PATIENCE);
         let mut since = Native::now();
         loop {
+            if let Some(rank) = self.next.take() {
+                self.run(rank, self.part.get().quantum());
+                since = Native::now();
+                continue;
+            }
             if self.is_revoked() {
                 HALL.rest.pass_on();
                 state::rest(&self.mask);
@@ -276,7 +328,11 @@ impl Worker {
         }
         state::rest(&self.mask);
         let look = || self.take_any();
-        let timeout = Some(Duration::from_millis(10));
+        let timeout = || {
+            let until = next_unrung().saturating_sub(Native::now());
+            let until = Duration::from_nanos(Native::ticks_to_ns(until) as u64);
+            Some(until.min(Duration::from_millis(10)))
+        };
         if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, is_any_unrung, timeout) {
             self.run(rank, None);
         }

@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) cuts: bool,
     /// `MANYCORE_OMP_HEED`: whether cores that other processes keep busy are left to them.
     pub(crate) heeds: bool,
+    /// Whether `OMP_DISPLAY_ENV` asks for lines: what changes later is told as well.
+    pub(crate) displays: bool,
 }
 
 /// The settings; read at the first call, which is when the library is loaded.
@@ -52,6 +54,7 @@ extern "C" fn on_load() {
     #[cfg(target_arch = "x86_64")]
     crate::abi::kmp::check();
     crate::carry::on_load();
+    crate::ending::attend();
     let settings = settings();
     match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
         None | Some("" | "false") => {}
@@ -144,6 +147,10 @@ fn read() -> Settings {
         carries: Variable::new("MANYCORE_OMP_CARRY").truth().unwrap_or(true),
         cuts: Variable::new("MANYCORE_OMP_CUTS").truth().unwrap_or(true),
         heeds: Variable::new("MANYCORE_OMP_HEED").truth().unwrap_or(true),
+        displays: matches!(
+            Variable::new("OMP_DISPLAY_ENV").text().as_deref(),
+            Some("true" | "1" | "verbose")
+        ),
     }
 }
 

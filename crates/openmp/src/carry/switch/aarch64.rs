@@ -57,18 +57,24 @@ macro_rules! detach {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
             "mov sp, x1",
+            "mov x19, x4",
             // A release: what was saved is seen by whoever finds the value.
             "stlr w3, [x2]",
-            // ppoll(2) of nothing and without an end: nothing interrupts it.
+            // futex(2), a private one: while the word is 0.
             "2:",
-            "mov x0, xzr",
-            "mov x1, xzr",
+            "mov x0, x19",
+            "mov x1, #128",
             "mov x2, xzr",
             "mov x3, xzr",
-            "mov x4, xzr",
-            "mov x8, #73",
+            "mov x8, #98",
             "svc #0",
+            // An acquire: what the caller has taken.
+            "ldar w9, [x19]",
+            "cbz w9, 2b",
+            "mov x0, x19",
+            "bl {serve}",
             "b 2b",
+            serve = sym crate::carry::home::serve,
         )
     };
 }

@@ -48,19 +48,21 @@ pub(super) unsafe extern "C" fn switch(save: *mut usize, to: usize, thread_point
 }
 
 /// Leaves the calling thread's stack and thread-locals to others: saves where it is, as
-/// [`switch`] does, writes `value` to `word`, and sleeps for ever on a stack of its own. Returns
+/// [`switch`] does, writes `value` to `word`, and sleeps on a stack of its own, without the C library. Whenever
+/// the word at `home` is not 0, it calls [`serve`](super::home::serve) with that address. Returns
 /// when another kernel thread goes there.
 ///
 /// # Safety
 ///
 /// `stack` is the end of some bytes that nobody else uses, all signals are blocked, and what is gone
-/// to stays while anybody may go there.
+/// to stays while anybody may go there. `home` is the calling thread's.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn detach(
     save: *mut usize,
     stack: *mut u8,
     word: *const u32,
     value: u32,
+    home: *const u32,
 ) {
     processor::detach!()
 }

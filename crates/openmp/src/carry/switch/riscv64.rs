@@ -84,19 +84,26 @@ macro_rules! detach {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
             "mv sp, a1",
+            "mv s1, a4",
             // A release: what was saved is seen by whoever finds the value.
             "fence rw, w",
             "sw a3, 0(a2)",
-            // ppoll(2) of nothing and without an end: nothing interrupts it.
+            // futex(2), a private one: while the word is 0.
             "2:",
-            "li a0, 0",
-            "li a1, 0",
+            "mv a0, s1",
+            "li a1, 128",
             "li a2, 0",
             "li a3, 0",
-            "li a4, 0",
-            "li a7, 73",
+            "li a7, 98",
             "ecall",
+            "lw t0, 0(s1)",
+            "beqz t0, 2b",
+            // An acquire: what the caller has taken.
+            "fence r, rw",
+            "mv a0, s1",
+            "call {serve}",
             "j 2b",
+            serve = sym crate::carry::home::serve,
         )
     };
 }

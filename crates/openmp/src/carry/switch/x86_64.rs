@@ -82,12 +82,22 @@ macro_rules! detach {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
             "mov rsp, rsi",
+            "mov r12, r8",
             "mov [rdx], ecx",
-            // pause(2): nothing interrupts it.
+            // futex(2), a private one: while the word is 0.
             "2:",
-            "mov eax, 34",
+            "mov eax, 202",
+            "mov rdi, r12",
+            "mov esi, 128",
+            "xor edx, edx",
+            "xor r10d, r10d",
             "syscall",
+            "cmp dword ptr [r12], 0",
+            "je 2b",
+            "mov rdi, r12",
+            "call {serve}",
             "jmp 2b",
+            serve = sym crate::carry::home::serve,
         )
     };
 }
