@@ -1,0 +1,152 @@
+// What the kernel keeps for each of its threads, as ranks see it. The word is one of:
+//
+//   cpu         sched_getcpu says where the rank is
+//   segment     each rank's own GS base
+//   mutexes     those with priority inheritance, robust, recursive and error checking ones
+//   user        setuid and setgid, whose threads are told by a signal that cannot be blocked
+//   user-inside the same by a rank
+#define _GNU_SOURCE
+#include "work.h"
+#include <errno.h>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <asm/prctl.h>
+#endif
+static void cpu(void) {
+  int wrong = 0, looks = 0;
+  #pragma omp parallel reduction(+ : wrong, looks)
+  for (int i = 0; i < 300; i++) {
+    work(i % 2 ? 40 : 150);
+    #pragma omp barrier
+    for (int look = 0; look < 10; look++) {
+      unsigned before = 0, after = 0;
+      syscall(SYS_getcpu, &before, NULL, NULL);
+      int said = sched_getcpu();
+      syscall(SYS_getcpu, &after, NULL, NULL);
+      if (before == after) { looks++; wrong += said != (int)before; }
+    }
+  }
+  // A rank may move between the two looks, and there and back: seldom.
+  printf("%s\n", wrong * 50 > looks ? "another CPU" : "this CPU");
+}
+static void segment(void) {
+  int wrong = 0;
+#ifdef __x86_64__
+  #pragma omp parallel reduction(+ : wrong)
+  {
+    static __thread long mine[8];
+    for (int i = 0; i < 200; i++) {
+      unsigned long base = (unsigned long)&mine[i / 50], found = 0;
+      if (i % 50 == 0) syscall(SYS_arch_prctl, ARCH_SET_GS, base);
+      work(i % 2 ? 40 : 200);
+      #pragma omp barrier
+      syscall(SYS_arch_prctl, ARCH_GET_GS, &found);
+      wrong += found != base;
+    }
+  }
+#endif
+  printf("%d times another rank's\n", wrong);
+}
+static void mutexes(void) {
+  enum { KINDS = 5 };
+  static pthread_mutex_t mutexes[KINDS];
+  static long counts[KINDS];
+  static int inside[KINDS];
+  for (int kind = 0; kind < KINDS; kind++) {
+    pthread_mutexattr_t how;
+    pthread_mutexattr_init(&how);
+    if (kind == 1 || kind == 2) pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
+    if (kind == 2) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
+    if (kind == 3) pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
+    if (kind == 4) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&mutexes[kind], &how);
+  }
+  int errors = 0, both = 0, size = 0;
+  #pragma omp parallel reduction(+ : errors, both)
+  for (int i = 0; i < 100; i++) {
+    int kind = i / 5 % KINDS;
+    pthread_mutex_t *mutex = &mutexes[kind];
+    for (int turn = 0; turn < 3; turn++) {
+      errors += pthread_mutex_lock(mutex) != 0;
+      both += __atomic_add_fetch(&inside[kind], 1, __ATOMIC_SEQ_CST) != 1;
+      if (kind == 2) errors += pthread_mutex_lock(mutex) != 0;
+      if (kind == 4) errors += pthread_mutex_lock(mutex) != EDEADLK;
+      counts[kind]++;
+      work(60);
+      if (kind == 2) errors += pthread_mutex_unlock(mutex) != 0;
+      __atomic_sub_fetch(&inside[kind], 1, __ATOMIC_SEQ_CST);
+      errors += pthread_mutex_unlock(mutex) != 0;
+      if (kind == 4) { int is = pthread_mutex_unlock(mutex); errors += is != EPERM; }
+      work(30);
+    }
+    #pragma omp barrier
+    #pragma omp master
+    size = omp_get_num_threads();
+  }
+  for (int kind = 0; kind < KINDS; kind++) errors += counts[kind] != 60L * size;
+  printf("%d errors, %d times two ranks inside\n", errors, both);
+}
+static long sums(int regions) {
+  long sum = 0;
+  for (int i = 0; i < regions; i++) {
+    #pragma omp parallel reduction(+ : sum)
+    {
+      work(100);
+      #pragma omp barrier
+      sum += omp_get_thread_num() < 2;
+    }
+  }
+  return sum / regions;
+}
+// Identifiers that the process has already: nothing changes, but all threads are told.
+static int change(int which) {
+  switch (which % 4) {
+  case 0: return setuid(getuid());
+  case 1: return setgid(getgid());
+  case 2: return setresuid(-1, geteuid(), -1);
+  default: return setresgid(-1, getegid(), -1);
+  }
+}
+static void user(void) {
+  int failed = 0;
+  long sum = sums(30);
+  for (int i = 0; i < 12; i++) {
+    failed += change(i) != 0;
+    failed += sums(4) != sum;
+  }
+  printf("%d failed\n", failed);
+}
+static void user_inside(void) {
+  int failed = 0;
+  long sum = sums(30);
+  #pragma omp parallel reduction(+ : failed)
+  {
+    int me = omp_get_thread_num(), size = omp_get_num_threads();
+    for (int i = 0; i < 12; i++) {
+      work(100);
+      if (i % size == me) failed += change(i) != 0;
+      #pragma omp barrier
+      work(100);
+    }
+    // All at once.
+    for (int i = 0; i < 4; i++) failed += change(me + i) != 0;
+  }
+  failed += sums(20) != sum;
+  printf("%d failed\n", failed);
+}
+int main(int count, char **words) {
+  const char *word = count > 1 ? words[1] : "";
+  calibrate();
+  if (!strcmp(word, "cpu")) cpu();
+  else if (!strcmp(word, "segment")) segment();
+  else if (!strcmp(word, "mutexes")) mutexes();
+  else if (!strcmp(word, "user")) user();
+  else if (!strcmp(word, "user-inside")) user_inside();
+  else return 2;
+}
