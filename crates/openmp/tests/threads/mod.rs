@@ -4,6 +4,8 @@
 //! Each program has words, and what it writes for a word neither depends on how many members there are nor
 //! on luck. The expected output is that of GCC's library.
 
+mod attack;
+
 use super::{compile_with, has_compiler, number, run_with, source, tempfile, text};
 use std::path::Path;
 
