@@ -2,7 +2,8 @@
 //
 //   cpu         sched_getcpu says where the rank is
 //   segment     each rank's own GS base
-//   mutexes     those with priority inheritance, robust, recursive and error checking ones
+//   mutexes     normal, recursive, error checking and robust ones
+//   inheriting  the same with priority inheritance
 //   user        setuid and setgid, whose threads are told by a signal that cannot be blocked
 //   user-inside the same by a rank
 #define _GNU_SOURCE
@@ -67,36 +68,37 @@ static void segment(void) {
 #endif
   printf("%d times another rank's\n", wrong);
 }
-static void mutexes(void) {
-  enum { KINDS = 5 };
+// Each kind alone, since a library may treat programs with priority inheritance in another way.
+static void mutexes(int inherits) {
+  enum { NORMAL, RECURSIVE, ERRORCHECK, ROBUST, KINDS };
   static pthread_mutex_t mutexes[KINDS];
   static long counts[KINDS];
   static int inside[KINDS];
   for (int kind = 0; kind < KINDS; kind++) {
     pthread_mutexattr_t how;
     pthread_mutexattr_init(&how);
-    if (kind == 1 || kind == 2) pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
-    if (kind == 2) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
-    if (kind == 3) pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
-    if (kind == 4) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+    if (inherits) pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
+    if (kind == RECURSIVE) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
+    if (kind == ERRORCHECK) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+    if (kind == ROBUST) pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&mutexes[kind], &how);
   }
   int errors = 0, both = 0, size = 0;
   #pragma omp parallel reduction(+ : errors, both)
-  for (int i = 0; i < 100; i++) {
+  for (int i = 0; i < 80; i++) {
     int kind = i / 5 % KINDS;
     pthread_mutex_t *mutex = &mutexes[kind];
     for (int turn = 0; turn < 3; turn++) {
       errors += pthread_mutex_lock(mutex) != 0;
       both += __atomic_add_fetch(&inside[kind], 1, __ATOMIC_SEQ_CST) != 1;
-      if (kind == 2) errors += pthread_mutex_lock(mutex) != 0;
-      if (kind == 4) errors += pthread_mutex_lock(mutex) != EDEADLK;
+      if (kind == RECURSIVE) errors += pthread_mutex_lock(mutex) != 0;
+      if (kind == ERRORCHECK) errors += pthread_mutex_lock(mutex) != EDEADLK;
       counts[kind]++;
       work(60);
-      if (kind == 2) errors += pthread_mutex_unlock(mutex) != 0;
+      if (kind == RECURSIVE) errors += pthread_mutex_unlock(mutex) != 0;
       __atomic_sub_fetch(&inside[kind], 1, __ATOMIC_SEQ_CST);
       errors += pthread_mutex_unlock(mutex) != 0;
-      if (kind == 4) { int is = pthread_mutex_unlock(mutex); errors += is != EPERM; }
+      if (kind == ERRORCHECK) errors += pthread_mutex_unlock(mutex) != EPERM;
       work(30);
     }
     #pragma omp barrier
@@ -159,7 +161,8 @@ int main(int count, char **words) {
   calibrate();
   if (!strcmp(word, "cpu")) cpu();
   else if (!strcmp(word, "segment")) segment();
-  else if (!strcmp(word, "mutexes")) mutexes();
+  else if (!strcmp(word, "mutexes")) mutexes(0);
+  else if (!strcmp(word, "inheriting")) mutexes(1);
   else if (!strcmp(word, "user")) user();
   else if (!strcmp(word, "user-inside")) user_inside();
   else return 2;

@@ -53,7 +53,7 @@ fn random_threads() {
     }
     let (first, count) = match number("MANYCORE_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, 11 * number("MANYCORE_SCHEDULES").unwrap_or(1)),
+        None => (0, 12 * number("MANYCORE_SCHEDULES").unwrap_or(1)),
     };
     let folder = tempfile("attack");
     for seed in first..first + count {

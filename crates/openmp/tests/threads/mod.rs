@@ -85,10 +85,15 @@ fn segment_bases_are_each_ranks_own() {
     as_with_libgomp("kernel_thread", "segment");
 }
 
-/// Also those that the kernel hands from thread to thread.
 #[test]
 fn mutexes_of_all_kinds() {
     as_with_libgomp("kernel_thread", "mutexes");
+}
+
+/// The kernel hands such a mutex to the thread that its word names.
+#[test]
+fn mutexes_with_priority_inheritance() {
+    as_with_libgomp("kernel_thread", "inheriting");
 }
 
 #[test]

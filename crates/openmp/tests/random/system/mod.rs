@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Allocator,
     Yields,
     Mutexes,
+    /// Mutexes with priority inheritance, beside others.
+    Inheriting,
     /// GS bases, `sched_getcpu`.
     Kernel,
     /// The program waits for the highest signal.
@@ -39,7 +41,7 @@ pub(crate) enum Kind {
     Ending,
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
     Kind::Masks,
     Kind::Stacks,
     Kind::Values,
@@ -48,19 +50,21 @@ const KINDS: [Kind; 11] = [
     Kind::Allocator,
     Kind::Yields,
     Kind::Mutexes,
+    Kind::Inheriting,
     Kind::Kernel,
     Kind::Foreign,
     Kind::Ending,
 ];
 
-/// The program of a seed. Each kind is the first of every eleventh program.
+/// The program of a seed. Each kind is the first of every twelfth program.
 pub(crate) fn program(seed: u64) -> Program {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 2);
     random.below(2);
     let mut kinds = vec![KINDS[(seed % KINDS.len() as u64) as usize]];
     for _ in 0..random.below(3) {
         let next = KINDS[random.below(KINDS.len() as u64) as usize];
-        if !kinds.contains(&next) {
+        // A library may treat programs with priority inheritance in another way: it is not with all.
+        if !kinds.contains(&next) && next != Kind::Inheriting {
             kinds.push(next);
         }
     }
@@ -69,9 +73,14 @@ pub(crate) fn program(seed: u64) -> Program {
     let mut text = format!("#define ALLOCATOR {lock}\n{PRELUDE}int main(void) {{\n");
     let _ = writeln!(
         text,
-        "  int me = 0;\n  begin({}, {});",
+        "  int me = 0;\n  begin({}, {}, {});",
         has(Kind::Values),
-        has(Kind::Foreign)
+        has(Kind::Foreign),
+        if kinds.contains(&Kind::Inheriting) {
+            7
+        } else {
+            4
+        }
     );
     if kinds.contains(&Kind::Stacks) {
         let flags = random.one_of(&[
@@ -183,8 +192,13 @@ fn word(random: &mut Random, kind: Kind) -> Option<String> {
             _ => format!("spinlocked(me, {}, {us})", 1 + how),
         },
         Kind::Mutexes => match random.below(5) {
-            0 => format!("wait_for(me, {}, {number})", random.below(2)),
-            1 => format!("robust(me, {})", random.one_of(&["4", "6"])),
+            0 => format!("wait_for(me, 0, {number})"),
+            1 => "robust(me, 3)".into(),
+            _ => format!("mutex(me, {}, {how}, {}, {us})", number % 4, 1 + how),
+        },
+        Kind::Inheriting => match random.below(5) {
+            0 => format!("wait_for(me, 1, {number})"),
+            1 => "robust(me, 6)".into(),
             _ => format!("mutex(me, {}, {how}, {}, {us})", number % 7, 1 + how),
         },
         Kind::Kernel => match random.below(2) {

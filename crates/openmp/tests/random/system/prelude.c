@@ -414,7 +414,8 @@ INLINE void gate(int me, int by) {
   P(omp barrier)
 }
 
-// Mutexes: normal, recursive, error checking, with priority inheritance, robust, and both.
+// Mutexes: normal, recursive, error checking and robust ones; with priority inheritance normal, recursive
+// and robust ones.
 enum { KINDS = 7 };
 static pthread_mutex_t mutexes[KINDS];
 static pthread_cond_t condition[2];
@@ -423,8 +424,8 @@ static void make_mutex(int kind) {
   pthread_mutexattr_init(&how);
   if (kind == 1 || kind == 5) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
   if (kind == 2) pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
-  if (kind == 3 || kind == 5 || kind == 6) pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
-  if (kind == 4 || kind == 6) pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
+  if (kind >= 4) pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
+  if (kind == 3 || kind == 6) pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&mutexes[kind], &how);
 }
 static int acquire(pthread_mutex_t *mutex, int how) {
@@ -454,7 +455,7 @@ INLINE void mutex(int me, int kind, int how, int times, int us) {
   found[me] = counted - times * omp_get_num_threads();
 }
 INLINE void wait_for(int me, int inherits, int by) {
-  pthread_mutex_t *it = &mutexes[inherits ? 3 : 0];
+  pthread_mutex_t *it = &mutexes[inherits ? 4 : 0];
   P(omp barrier)
   P(omp single) counted = 0;
   pthread_mutex_lock(it);
@@ -526,11 +527,11 @@ static void show(void) {
 }
 static void *last(void *unused) { show(); return unused; }
 // What each program begins with.
-static void begin(int takes, int waits_for_highest) {
+static void begin(int takes, int waits_for_highest, int kinds_of_mutexes) {
   spins = getenv("SPINS") != NULL;
   omp_init_lock(&lock);
   pthread_spin_init(&spinlock, 0);
-  for (int kind = 0; kind < KINDS; kind++) make_mutex(kind);
+  for (int kind = 0; kind < kinds_of_mutexes; kind++) make_mutex(kind);
   for (int i = 0; i < 2; i++) pthread_cond_init(&condition[i], NULL);
   struct sigaction action = {.sa_sigaction = timed, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigaction(TIMED, &action, NULL);
