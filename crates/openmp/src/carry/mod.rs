@@ -340,7 +340,6 @@ fn make_soul() {
 /// Makes the calling thread a rank. Returns on a worker.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    context.carried.set(Some(rank));
     // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
     // taken the rank.
     rank.unrung.set(true);
@@ -349,6 +348,9 @@ pub(crate) fn become_rank(context: &Context) {
     register(rank);
     HALL.rest.pass_on();
     parked::part(rank.stack.get(), rank.word.word(), home);
+    // Not before: until here it has no worker, and is a thread as any other for the functions that
+    // ask, which an allocator of the program's may call.
+    context.carried.set(Some(rank));
     rank.unrung.set(false);
 }
 
