@@ -4,14 +4,15 @@
 //! policy of the rank that goes on, from then on. A rank that has set none has the policy that there was before.
 
 use super::{next, state};
+use crate::lock::Guarded;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
 /// Nodes that a kernel may have.
 const NODES: usize = 1024;
 
-/// What the kernel has for a thread.
-#[derive(Clone, Copy)]
+/// A policy, as the kernel has it for a thread.
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Policy {
     mode: c_int,
     nodes: [u64; NODES / 64],
@@ -26,15 +27,24 @@ pub(super) fn will_change() {
     state::be_careful();
 }
 
-/// The calling thread's, if any thread has set one.
-pub(super) fn ask() -> Option<Policy> {
-    FIRST.get().map(|_| Policy::of_thread())
+/// The calling thread's, if any thread has set one. Each policy is kept once, for ever.
+pub(super) fn ask() -> Option<&'static Policy> {
+    static KNOWN: Guarded<Vec<&'static Policy>> = Guarded::new(vec![]);
+    FIRST.get()?;
+    let policy = Policy::of_thread();
+    Some(KNOWN.with(|known| {
+        let found = known.iter().copied().find(|&known| *known == policy);
+        found.unwrap_or_else(|| {
+            known.push(Box::leak(Box::new(policy)));
+            known[known.len() - 1]
+        })
+    }))
 }
 
 /// The calling kernel thread gets this policy, or the first one.
-pub(super) fn put_on(policy: Option<Policy>) {
+pub(super) fn put_on(policy: Option<&'static Policy>) {
     if let Some(first) = FIRST.get() {
-        policy.unwrap_or(*first).set();
+        policy.unwrap_or(first).set();
     }
 }
 

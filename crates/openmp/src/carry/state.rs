@@ -3,7 +3,7 @@
 //! | what | whose | how |
 //! |---|---|---|
 //! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut the signal's frame has them |
-//! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`switch`](super::switch) exchanges them |
+//! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`enter`](super::switch::enter) exchanges them |
 //! | thread pointer, GS base | the rank's | the same |
 //! | signal mask | the rank's | noted where the rank changes it; the worker sets it where it has another |
 //! | alternate signal stack | the rank's | the worker takes it off when the rank leaves, and sets it when the rank goes on |
@@ -73,7 +73,7 @@ pub(super) struct State {
     keys: Cell<u32>,
     stack: Cell<libc::stack_t>,
     /// `None`: the rank has set none.
-    policy: Cell<Option<Policy>>,
+    policy: Cell<Option<&'static Policy>>,
     /// [`CHANGES`] when it was asked for last.
     seen: Cell<u32>,
 }
