@@ -1,4 +1,4 @@
-//! On which memory nodes a rank's memory lies (`set_mempolicy`).
+//! A rank's memory policy: the memory nodes for its memory (`set_mempolicy`).
 //!
 //! The kernel keeps the policy for each kernel thread. Few programs set one. When the first thread does, each switch sets the
 //! policy of the rank that goes on, from then on. A rank that has set none has the policy that there was before.
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 /// Nodes that a kernel may have.
 const NODES: usize = 1024;
 
-/// A policy, as the kernel has it for a thread.
+/// A policy, in the kernel's form.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Policy {
     mode: c_int,
@@ -41,7 +41,7 @@ pub(super) fn ask() -> Option<&'static Policy> {
     }))
 }
 
-/// The calling kernel thread gets this policy, or the first one.
+/// The calling kernel thread gets this policy, or [`FIRST`].
 pub(super) fn put_on(policy: Option<&'static Policy>) {
     if let Some(first) = FIRST.get() {
         policy.unwrap_or(first).set();
@@ -54,7 +54,7 @@ impl Policy {
             mode: 0,
             nodes: [0; NODES / 64],
         };
-        // SAFETY: the kernel writes the mode and so many bits. One that has no policies leaves the default.
+        // SAFETY: the kernel writes the mode and [`NODES`] bits. A kernel without policies leaves the default.
         unsafe {
             let (mode, nodes) = (&raw mut policy.mode, policy.nodes.as_mut_ptr());
             let arguments = [mode as usize, nodes as usize, NODES + 1, 0, 0, 0];
@@ -71,7 +71,7 @@ impl Policy {
         } else {
             (0, 0)
         };
-        // SAFETY: the kernel reads so many bits.
+        // SAFETY: the kernel reads [`NODES`] bits.
         unsafe {
             let arguments = [self.mode as usize, nodes, count, 0, 0, 0];
             next::syscall(libc::SYS_set_mempolicy, arguments);

@@ -184,7 +184,7 @@ impl Worker {
             self.mask.set(rank.state.mask());
             state::set_mask(self.mask.get());
         }
-        // While nobody else executes the rank.
+        // Before another worker may take the rank.
         rank.state.take_off(&self.mask, was_cut);
         self.mask.looks();
         if self.index >= spare::FIRST {

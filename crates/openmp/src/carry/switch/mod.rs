@@ -16,7 +16,7 @@ mod processor;
 /// thread's, that nothing remembers the address of a thread-local across the call, and that no two kernel threads
 /// use the thread at once.
 ///
-/// `flags` are those that floating-point exceptions have left in a unit that [`enter`] writes only where it must.
+/// `flags` are the x87 unit's, which floating-point exceptions leave behind. [`enter`] writes them only where they differ.
 ///
 /// `has_keys` says whether `keys` and `set_keys`, which read and write the register of memory protection keys, may be
 /// called. The caller of `set_keys` promises that the keys allow what this thread touches next.
@@ -24,7 +24,7 @@ pub(super) use processor::{
     flags, has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer,
 };
 
-/// Processors whose programs have no such registers.
+/// For processors without these registers.
 #[cfg(not(target_arch = "x86_64"))]
 mod others {
     pub(in super::super) fn flags() -> u32 {
@@ -47,8 +47,8 @@ mod others {
 ///
 /// # Safety
 ///
-/// `to` was saved by [`leave`] or [`detach`], with the thread whose thread pointer this is, and is not gone to twice; `save`
-/// is written before anybody may go back. `flags` are there now.
+/// `to` was saved by [`leave`] or [`detach`], and this is that thread's pointer. `to` is not gone to twice; `save`
+/// is written before another worker may go back. `flags` are there now.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter(
     save: *mut usize,
@@ -63,8 +63,7 @@ pub(super) unsafe extern "C" fn enter(
 ///
 /// # Safety
 ///
-/// `to` was saved by [`enter`] or [`detach`], with the worker's thread pointer, and is not gone to twice; `save` is written
-/// before anybody may go back.
+/// `to` was saved by [`enter`] or [`detach`], with the worker's thread pointer, and is not gone to twice; `save` is written before another worker may go back.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointer: usize) {
     processor::leave!()

@@ -2,8 +2,7 @@
 //! address. `wrfsbase` writes it where the kernel allows that, from Linux 5.9 on. GS's base is the program's.
 
 /// What a call preserves, on the stack: six registers, the modes of both floating-point units, and GS's base. The
-/// flags that floating-point exceptions leave are a thread's own as well: `mxcsr` holds those of one unit beside
-/// its modes, the status word those of the other.
+/// flags that floating-point exceptions leave are a thread's own as well: `mxcsr` has the vector unit's flags beside its modes, the status word has the x87 unit's.
 macro_rules! save {
     () => {
         "push rbp
@@ -25,7 +24,7 @@ pub(super) use save;
 
 /// The body of [`leave`](super::leave).
 ///
-/// The worker has no use for GS nor for the x87 unit, whose flags stay as they are: they are the result. `fldcw` raises an
+/// The worker does not use GS, nor the x87 unit. So that unit's flags stay; they are the result. `fldcw` raises an
 /// exception that the rank has left pending, which is not the worker's: `fnstenv` masks it first.
 macro_rules! leave {
     () => {
