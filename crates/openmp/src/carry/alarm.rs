@@ -189,7 +189,7 @@ impl Alarm {
         self.set_timer(Native::ticks_to_ns(ticks) as i64);
     }
 
-    /// The timer ends after so many ns; 0: never.
+    /// The timer ends after `ns`; 0: never.
     fn set_timer(&self, ns: i64) {
         let Some(timer) = self.timer.get() else {
             return;
@@ -217,7 +217,7 @@ impl Alarm {
         if self.blocked.load(Relaxed) || self.deaf.load(Relaxed) || thread == 0 {
             return;
         }
-        // What is not answered waits in the kernel. More of the same would fill it; and yet one may be lost.
+        // A signal without an answer waits in the kernel. More signals would fill its queue, but a signal may be lost. So fewer and fewer are sent.
         if !(self.rung.fetch_add(1, Relaxed) + 1).is_power_of_two() {
             return;
         }

@@ -100,9 +100,8 @@ impl Registers {
     }
 }
 
-/// Whether the rank has used the matrix registers (AMX), in this thread or another. The kernel gives room for them to a
-/// kernel thread that uses them, and restores nothing but the oldest registers from a frame for which a kernel
-/// thread has no room.
+/// Whether the rank has used the matrix registers (AMX), in this thread or another. A kernel thread that uses them gets room for them. The kernel restores
+/// only the oldest registers where a frame has them and the kernel thread has no room.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
     // SAFETY: the kernel's floating-point state, if there is one, of 512 bytes at least.

@@ -229,7 +229,7 @@ fn wait(
 ) -> c_int {
     signals::avoid(signals_in(set));
     let next = next!(SIGTIMEDWAIT as Wait);
-    // SAFETY: a structure of the system's, of which all zeros are valid.
+    // SAFETY: all zeros are a valid structure of the system's.
     let mut got: libc::siginfo_t = unsafe { mem::zeroed() };
     loop {
         let result = next(set, &raw mut got, timeout);
@@ -281,7 +281,7 @@ define! {
 
 /// As `signal` and its kind do, with these flags.
 fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
-    // SAFETY: structures of the system's, of which all zeros are valid.
+    // SAFETY: all zeros are valid structures of the system's.
     let (mut new, mut old): (libc::sigaction, libc::sigaction) =
         unsafe { (mem::zeroed(), mem::zeroed()) };
     new.sa_sigaction = handler;
@@ -297,7 +297,7 @@ fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
 /// As the system call does, where the signal is ours. The kernel's structure has a handler, flags, on most processors the way
 /// back, and the set of what is blocked in the handler.
 fn raw_action(signal: c_int, new: *const usize, old: *mut usize) -> Option<c_int> {
-    // SAFETY: structures of the system's, of which all zeros are valid. The caller's are the kernel's, or null.
+    // SAFETY: all zeros are valid structures of the system's. The caller's are the kernel's, or null.
     unsafe {
         let (mut action, mut before): (libc::sigaction, libc::sigaction) =
             (mem::zeroed(), mem::zeroed());

@@ -13,7 +13,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
-/// Workers, spare ones and those that have ended included, that there may be at once.
+/// The most workers at once, with spare workers.
 const MOST: usize = 1024;
 
 struct Entry {

@@ -4,8 +4,8 @@
 //! another worker may run that rank, and the rank may block a signal. If all threads of the program have it blocked then, a signal
 //! that is sent to the process must not reach the first worker's kernel thread, where it is open still.
 //!
-//! So a rank that blocks a signal counts that ([`Changes`]) and waits until each worker either runs a rank, whose
-//! mask its kernel thread has, or has all signals blocked. A worker that looks for ranks looks at the count as well. When
+//! So a rank that blocks a signal counts that ([`Changes`]). It waits until each worker runs a rank, and so has this rank's mask, or has all
+//! signals blocked. A worker that looks for ranks looks at the count as well. When
 //! it has changed, the worker blocks all signals.
 //!
 //! * *Nothing is missed.* A worker says that it looks for ranks before it lets a rank go. It lets go by a release, and
@@ -14,8 +14,8 @@
 //! * *The wait ends.* A worker that looks for ranks looks at the count again and again, and has all signals blocked
 //!   before it sleeps. It waits for no rank.
 //!
-//! In programs that block no signals in regions a switch costs two stores to the worker's own line, and each look for ranks a look
-//! at a count that nobody writes. `checked` runs the protocol under loom.
+//! In programs that block no signals in regions a switch costs two stores to the worker's own line. Each look for ranks costs a load of the
+//! count, which does not change then. The tests below run the protocol under loom.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::cell::Cell;
@@ -45,7 +45,7 @@ impl<P: Platform> Changes<P> {
 
 /// See the module. A worker's.
 pub(super) struct Mask<P: Platform> {
-    /// What its kernel thread has blocked.
+    /// The signals that its kernel thread has blocked.
     has: Cell<u64>,
     /// The count when it blocked all signals last.
     seen: Cell<u32>,

@@ -3,7 +3,7 @@
 //! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
-//! `malloc` and `pthread_self` are those of the rank, whichever worker it is on. [`state`] lists what else goes with a rank.
+//! `malloc` and `pthread_self` are the rank's on every worker. [`state`] lists what else goes with a rank.
 //!
 //! # Who runs what
 //!
@@ -102,7 +102,7 @@ use std::time::Duration;
 use words::Rest;
 use worker::Worker;
 
-/// The stacks of workers, on which a handler of the program's may run between two ranks.
+/// The size of workers' stacks. A handler of the program's may run there between two ranks.
 const STACK: usize = 1 << 20;
 /// How long a worker leaves others' ranks alone when it has none itself.
 const POLITENESS: Duration = Duration::from_micros(1);
@@ -122,7 +122,7 @@ struct Hall {
     members: [AtomicPtr<Rank>; MOST],
     /// Workers with threads of their own.
     started: AtomicUsize,
-    /// Workers by number, but for spare ones; never removed.
+    /// Workers by number, without spare workers; never removed.
     workers: [AtomicPtr<Worker>; MOST],
     /// The leader's rank and worker.
     leader: AtomicPtr<Rank>,

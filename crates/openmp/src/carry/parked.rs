@@ -6,8 +6,7 @@
 //! change every kernel thread of the process. The handler's frame is as large as the processor's
 //! registers: `AT_MINSIGSTKSZ` says how large.
 //!
-//! The kernel writes the CPU on which a kernel thread is into an area of its POSIX thread, where `sched_getcpu` and
-//! some allocators read it. A rank is elsewhere than the kernel thread that the area is of. So the area is taken
+//! The kernel writes a kernel thread's CPU into an area of its POSIX thread. `sched_getcpu` and some allocators read it there. A rank is elsewhere than the kernel thread that the area is of. So the area is taken
 //! back from the kernel, which then writes that the area has no CPU; and its readers ask the kernel.
 
 use super::home::Home;
@@ -32,7 +31,7 @@ pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Ho
     unsafe { switch::detach(save, end, word.as_ptr(), WAITING, home.word()) };
 }
 
-/// A stack with a page below it that nobody may touch. Returns its end. It is never freed.
+/// A stack with a guard page below it. Returns its end. It is never freed.
 fn stack() -> *mut u8 {
     // SAFETY: numbers that the system has.
     let (page, least) = unsafe {

@@ -1,17 +1,18 @@
-//! On which memory nodes a rank's memory lies (`set_mempolicy`).
+//! A rank's memory policy: the memory nodes for its memory (`set_mempolicy`).
 //!
 //! The kernel keeps the policy for each kernel thread. Few programs set one. When the first thread does, each switch sets the
 //! policy of the rank that goes on, from then on. A rank that has set none has the policy that there was before.
 
 use super::{next, state};
+use crate::lock::Guarded;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
 /// Nodes that a kernel may have.
 const NODES: usize = 1024;
 
-/// What the kernel has for a thread.
-#[derive(Clone, Copy)]
+/// A policy, in the kernel's form.
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Policy {
     mode: c_int,
     nodes: [u64; NODES / 64],
@@ -26,15 +27,24 @@ pub(super) fn will_change() {
     state::be_careful();
 }
 
-/// The calling thread's, if any thread has set one.
-pub(super) fn ask() -> Option<Policy> {
-    FIRST.get().map(|_| Policy::of_thread())
+/// The calling thread's, if any thread has set one. Each policy is kept once, for ever.
+pub(super) fn ask() -> Option<&'static Policy> {
+    static KNOWN: Guarded<Vec<&'static Policy>> = Guarded::new(vec![]);
+    FIRST.get()?;
+    let policy = Policy::of_thread();
+    Some(KNOWN.with(|known| {
+        let found = known.iter().copied().find(|&known| *known == policy);
+        found.unwrap_or_else(|| {
+            known.push(Box::leak(Box::new(policy)));
+            known[known.len() - 1]
+        })
+    }))
 }
 
-/// The calling kernel thread gets this policy, or the first one.
-pub(super) fn put_on(policy: Option<Policy>) {
+/// The calling kernel thread gets this policy, or [`FIRST`].
+pub(super) fn put_on(policy: Option<&'static Policy>) {
     if let Some(first) = FIRST.get() {
-        policy.unwrap_or(*first).set();
+        policy.unwrap_or(first).set();
     }
 }
 
@@ -44,7 +54,7 @@ impl Policy {
             mode: 0,
             nodes: [0; NODES / 64],
         };
-        // SAFETY: the kernel writes the mode and so many bits. One that has no policies leaves the default.
+        // SAFETY: the kernel writes the mode and [`NODES`] bits. A kernel without policies leaves the default.
         unsafe {
             let (mode, nodes) = (&raw mut policy.mode, policy.nodes.as_mut_ptr());
             let arguments = [mode as usize, nodes as usize, NODES + 1, 0, 0, 0];
@@ -61,7 +71,7 @@ impl Policy {
         } else {
             (0, 0)
         };
-        // SAFETY: the kernel reads so many bits.
+        // SAFETY: the kernel reads [`NODES`] bits.
         unsafe {
             let arguments = [self.mode as usize, nodes, count, 0, 0, 0];
             next::syscall(libc::SYS_set_mempolicy, arguments);

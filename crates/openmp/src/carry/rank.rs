@@ -119,7 +119,7 @@ impl Rank {
         // SAFETY: the worker executes this rank, and waits where it went here.
         unsafe {
             let worker = &*self.worker.get();
-            switch::switch(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
+            switch::leave(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
         }
         compiler_fence(SeqCst);
         self.leaves.store(leaves, Relaxed);

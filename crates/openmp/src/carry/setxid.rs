@@ -1,19 +1,16 @@
 //! `setuid` and its kind, which change every kernel thread of the process.
 //!
-//! The kernel changes one kernel thread; POSIX wants all. So the C library sends each other thread a signal,
-//! whose handler makes the system call on its own kernel thread. Then the handler marks the POSIX thread that it
+//! The kernel changes one kernel thread; POSIX wants all. So the C library sends each other thread a signal. The handler makes the system call on its kernel thread. Then the handler marks the POSIX thread that it
 //! runs as, by the thread pointer, as done. The caller repeats all until every thread is marked. On a kernel
 //! thread that executes a rank the thread pointer is the rank's: the handler would mark the rank twice and
 //! the worker's own POSIX thread never, and the caller would not end.
 //!
-//! * *The others*: the C library's handler is called by one of ours, which puts the kernel thread's own thread pointer
-//!   back meanwhile. The signal may come at any instruction, also while a worker exchanges stacks: the pointer that is
+//! * *The others*: our handler puts the kernel thread's own thread pointer back, and calls the C library's handler. The signal may come at any instruction, also while a worker exchanges stacks: the pointer that is
 //!   found is restored afterwards.
-//! * *The caller*: the C library leaves out the thread that the caller runs as. In a rank that is one whose kernel thread
-//!   is parked, and the kernel thread that calls would get a signal from itself. So these functions are defined here
+//! * *The caller*: the C library leaves out the thread that the caller runs as. If that is a rank, its kernel thread is parked, and would keep its rights. So these functions are defined here
 //!   as well, and call the C library's with the worker's thread pointer. No signal handler of the
-//!   program's may run meanwhile, since it would find another thread's thread-locals. Where the definitions have no effect
-//!   (the library was not preloaded), only that one parked thread, which executes nothing, keeps its old rights.
+//!   program's may run meanwhile, since it would find another thread's thread-locals. If the library was not preloaded, the definitions have no effect. Then that parked thread keeps its old rights. A later
+//!   call that these rights allow and the others' do not ends the program, by the C library.
 
 use super::next::Next;
 use super::{kernel, next, state, switch};
@@ -24,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The C library's signal for this; it gives programs the numbers from 34 on.
 const SIGNAL: usize = 33;
-/// Where the kernel's structure for an action has the signals that are blocked in the handler, in words.
+/// The place of the handler's mask in the kernel's structure for an action, in words.
 pub(super) const BLOCKED: usize = if cfg!(target_arch = "riscv64") { 2 } else { 3 };
 /// Signals in the kernel's sets, in bytes.
 const SET: usize = 8;
@@ -82,7 +79,7 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context:
     }
 }
 
-/// Calls a function of the C library's that changes all kernel threads, and whose result is not 0 if it has failed.
+/// Calls a function of the C library's that changes all kernel threads and returns 0 when it has.
 fn for_all(call: impl Fn() -> c_int) -> c_int {
     let Some(rank) = state::rank() else {
         return call();

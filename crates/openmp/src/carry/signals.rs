@@ -1,18 +1,15 @@
 //! The signal that makes a rank leave, and programs that use its number.
 //!
-//! Real-time signals have no meaning of their own. The number is one that the program handles in no way and that
-//! none of its threads has blocked when it is chosen. A program may use the number later:
+//! Real-time signals have no meaning of their own. When the number is chosen, the program has no handler for it, and no thread has it blocked. A program may use the number later:
 //!
 //! * It blocks the number, or waits for it, by a set that leaves other numbers out. Then another number is
 //!   chosen, and that one is never used again. A set of all numbers says nothing: the number stays, and a rank
 //!   that has it blocked is not cut.
 //! * It sets an action. Then another number is chosen as well. Our handler stays and calls the program's
 //!   function for what is not ours: a signal of ours may still be on its way.
-//! * It sends the number. Our handler does with it what the program's action says, which is to end
-//!   the program by this signal if there is none.
+//! * It sends the number. Our handler does what the program's action says. Without an action the program ends by this signal.
 //!
-//! A signal is ours if it carries the address of the worker whose kernel thread it has reached
-//! ([`kernel`]). Nothing is read from the address before.
+//! A signal is ours if it has reached a worker's kernel thread and carries this worker's address ([`kernel`]). Nothing is read from the address before.
 
 use super::next::{self, Next};
 use super::state::{self, bit};
@@ -27,12 +24,12 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize};
 
 /// The signal; 0: none. Relaxed: a timer of the number before is ours as well.
 static CURRENT: AtomicI32 = AtomicI32::new(0);
-/// Signals whose handler in the kernel is ours.
+/// Signals for which the kernel calls our handler.
 static OURS: AtomicU64 = AtomicU64::new(0);
 /// Signals that the program has use for.
 static AVOIDED: AtomicU64 = AtomicU64::new(0);
 
-/// What the program has set for those that are ours; zeros: the default.
+/// The program's actions for the signals in [`OURS`]; zeros: the default.
 static ACTIONS: Guarded<[libc::sigaction; 65]> = Guarded::new(
     // SAFETY: numbers and addresses that may be null.
     unsafe { mem::MaybeUninit::zeroed().assume_init() },
@@ -101,7 +98,7 @@ fn move_on(from: c_int, others: u64) {
     _ = CURRENT.compare_exchange(from, found.unwrap_or(0), Relaxed, Relaxed);
 }
 
-/// Takes a signal that nobody handles.
+/// Takes a signal that has no handler.
 fn install(signal: c_int) -> bool {
     if OURS.load(Relaxed) & bit(signal) != 0 {
         return false;
@@ -124,7 +121,7 @@ fn install(signal: c_int) -> bool {
 /// Whether the signal's handler in the kernel is still ours. If it is not, the program has set another past
 /// the functions that are defined here.
 pub(super) fn check(signal: c_int) -> bool {
-    // SAFETY: a structure of the system's, of which all zeros are valid.
+    // SAFETY: all zeros are a valid structure of the system's.
     let mut now: libc::sigaction = unsafe { mem::zeroed() };
     action(signal, ptr::null(), &raw mut now);
     let is_ours = now.sa_sigaction == alarm::handler as *const () as usize;
@@ -165,7 +162,7 @@ fn blocked_anywhere() -> u64 {
         .fold(state::mask(), |all, mask| all | mask)
 }
 
-/// The program's action for a signal whose handler is ours, if it is one.
+/// Reads and sets the program's action for a signal in [`OURS`]; `None` for other signals.
 pub(super) fn programs_action(
     signal: c_int,
     new: *const libc::sigaction,
@@ -202,7 +199,7 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
     FLAGS[signal as usize].store(new.sa_flags.cast_unsigned(), Relaxed);
     let mut kernels = new;
     match new.sa_sigaction {
-        // What is ours of this number is late, and may be ignored as well.
+        // An alarm of this number is late, and may be ignored as well.
         libc::SIG_IGN => {}
         _ => {
             kernels.sa_sigaction = alarm::handler as *const () as usize;
@@ -223,7 +220,7 @@ pub(super) fn worker_of(info: &libc::siginfo_t) -> Option<&'static Worker> {
     is_either.then(|| kernel::worker(value().cast()))?
 }
 
-/// Whether a signal is ours, but for another kernel thread than it has reached: the leader of the regions was another.
+/// Whether a signal was meant for the kernel thread of an earlier leader.
 fn is_stray(info: &libc::siginfo_t) -> bool {
     let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
     // SAFETY: such signals have a value.

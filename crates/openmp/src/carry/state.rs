@@ -1,9 +1,9 @@
-//! What the kernel keeps for a thread beside its registers, and a rank takes along.
+//! A rank takes along what the kernel keeps for a thread beside its registers.
 //!
 //! | what | whose | how |
 //! |---|---|---|
 //! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut the signal's frame has them |
-//! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`switch`](super::switch) exchanges them |
+//! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`enter`](super::switch::enter) exchanges them |
 //! | thread pointer, GS base | the rank's | the same |
 //! | signal mask | the rank's | noted where the rank changes it; the worker sets it where it has another |
 //! | alternate signal stack | the rank's | the worker takes it off when the rank leaves, and sets it when the rank goes on |
@@ -28,8 +28,8 @@
 //! by each worker before it sleeps. From then on all is asked at each switch: [`CAREFUL`]. The same holds from the
 //! beginning where a program does not call the functions here: the library was loaded late, or linked against.
 //!
-//! A worker that sleeps, and one that has executed no rank yet, has all signals blocked. One that looks for a rank has the mask
-//! of the rank that it has run last, which that rank may change meanwhile, elsewhere: [`mask`](super::mask) has the protocol.
+//! A worker has all signals blocked while it sleeps, and before its first rank. A worker that looks for a rank has the mask of its last rank.
+//! That rank may change its mask meanwhile, elsewhere: [`mask`](super::mask) has the protocol.
 //! So no signal that the program has blocked in all its threads finds a kernel thread of this library's where it is open.
 
 use super::mask::Mask;
@@ -53,7 +53,7 @@ static CHANGES: AtomicU32 = AtomicU32::new(0);
 
 /// A function was called that may have changed the mask or the stack.
 const CHANGED: u8 = 1;
-/// A signal's frame has shown another mask. It may be that of a handler.
+/// A signal's frame has shown another mask. That may be a handler's mask.
 const DOUBTED: u8 = 2;
 /// The rank has an alternate stack.
 const STACK: u8 = 4;
@@ -73,7 +73,7 @@ pub(super) struct State {
     keys: Cell<u32>,
     stack: Cell<libc::stack_t>,
     /// `None`: the rank has set none.
-    policy: Cell<Option<Policy>>,
+    policy: Cell<Option<&'static Policy>>,
     /// [`CHANGES`] when it was asked for last.
     seen: Cell<u32>,
 }
@@ -176,7 +176,7 @@ impl State {
         is_within(framed, at) || is_within(&self.stack.get(), at)
     }
 
-    /// The leader begins a region: what it has changed since the last one is known.
+    /// The leader begins a region: the changes since its last region are known.
     pub(super) fn refresh(&self, is_another_thread: bool) {
         let changes = CHANGES.load(Relaxed);
         if self.seen.replace(changes) != changes || is_another_thread || CAREFUL.load(Relaxed) {
@@ -216,7 +216,7 @@ impl State {
         }
     }
 
-    /// The rank has left the calling kernel thread, by a cut or because it waits. Nobody executes it yet.
+    /// The rank has left the calling kernel thread, by a cut or because it waits. No other worker executes it yet.
     #[inline]
     pub(super) fn take_off(&self, has: &Mask<Native>, was_cut: bool) {
         if self.odd.get() != 0 || CAREFUL.load(Relaxed) {
@@ -336,7 +336,7 @@ fn change_mask(new: Option<u64>) -> u64 {
 fn change_stack(new: Option<&libc::stack_t>) -> libc::stack_t {
     let mut old = MaybeUninit::<libc::stack_t>::zeroed();
     let new = new.map_or(0, |new| std::ptr::from_ref(new) as usize);
-    // SAFETY: the kernel reads and writes a structure; one of zeros is valid. A stack that is set is the rank's own.
+    // SAFETY: the kernel reads and writes a structure. All zeros are a valid structure. A stack that is set is the rank's own.
     unsafe {
         next::syscall(
             libc::SYS_sigaltstack,

@@ -26,6 +26,8 @@ pub(super) struct Worker {
     /// The rank that it executes. It and its signal handler write it.
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
+    /// What the last rank has left behind ([`switch::flags`]).
+    flags: Cell<u32>,
     /// The signals that its kernel thread has blocked.
     pub(super) mask: Mask<Native>,
     /// The episode that it is in, and what it is to run in it.
@@ -83,6 +85,7 @@ impl Worker {
             switches: AtomicU64::new(0),
             current: AtomicPtr::new(ptr::null_mut()),
             alarm: Alarm::new(),
+            flags: Cell::new(switch::flags()),
             mask: Mask::new(state::ALL),
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
@@ -207,13 +210,15 @@ impl Worker {
             rank.lost.set(rank.lost.get() + took);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
-        unsafe {
-            switch::switch(
+        let flags = unsafe {
+            switch::enter(
                 self.stack.get(),
                 *rank.stack.get(),
                 rank.thread_pointer.get(),
+                self.flags.get(),
             )
         };
+        self.flags.set(flags);
     }
 
     /// The rank waits.
@@ -226,7 +231,7 @@ impl Worker {
             self.mask.set(rank.state.mask());
             state::set_mask(self.mask.get());
         }
-        // While nobody else executes the rank.
+        // Before another worker may take the rank.
         rank.state.take_off(&self.mask, was_cut);
         self.mask.looks();
         if self.index >= home::FIRST {
@@ -265,6 +270,7 @@ impl Worker {
         HALL.workers[self.index].store(ptr::from_ref(self).cast_mut(), Release);
         if self.index == 0 {
             // The leader comes here when it waits for the first time.
+            self.flags.set(switch::flags());
             self.has_left(leader_known());
         } else {
             kernel::enter(self, self.thread_pointer);

@@ -24,7 +24,7 @@ macro_rules! save {
 }
 pub(super) use save;
 
-/// The body of [`switch`](super::switch).
+/// The body of [`enter`](super::enter) and [`leave`](super::leave).
 macro_rules! switch {
     () => {
         std::arch::naked_asm!(
@@ -49,7 +49,8 @@ macro_rules! switch {
         )
     };
 }
-pub(super) use switch;
+pub(super) use switch as enter;
+pub(super) use switch as leave;
 
 /// The body of [`detach`](super::detach).
 macro_rules! detach {
@@ -98,7 +99,7 @@ pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
     };
 }
 
-pub(in super::super) use super::no_keys::{has_keys, keys, set_keys};
+pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {

@@ -37,7 +37,7 @@ macro_rules! save {
 }
 pub(super) use save;
 
-/// The body of [`switch`](super::switch).
+/// The body of [`enter`](super::enter) and [`leave`](super::leave).
 macro_rules! switch {
     () => {
         std::arch::naked_asm!(
@@ -76,7 +76,8 @@ macro_rules! switch {
         )
     };
 }
-pub(super) use switch;
+pub(super) use switch as enter;
+pub(super) use switch as leave;
 
 /// The body of [`detach`](super::detach).
 macro_rules! detach {
@@ -125,7 +126,7 @@ pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
     unsafe { std::arch::asm!("mv tp, {}", in(reg) pointer, options(nostack, preserves_flags)) };
 }
 
-pub(in super::super) use super::no_keys::{has_keys, keys, set_keys};
+pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {

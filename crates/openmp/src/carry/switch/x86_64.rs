@@ -2,8 +2,7 @@
 //! address. `wrfsbase` writes it where the kernel allows that, from Linux 5.9 on. GS's base is the program's.
 
 /// What a call preserves, on the stack: six registers, the modes of both floating-point units, and GS's base. The
-/// flags that floating-point exceptions leave are a thread's own as well: `mxcsr` holds those of one unit beside
-/// its modes, the status word those of the other.
+/// flags that floating-point exceptions leave are a thread's own as well: `mxcsr` has the vector unit's flags beside its modes, the status word has the x87 unit's.
 macro_rules! save {
     () => {
         "push rbp
@@ -23,30 +22,70 @@ macro_rules! save {
 }
 pub(super) use save;
 
-/// The body of [`switch`](super::switch).
+/// The body of [`leave`](super::leave).
 ///
-/// Most ranks have the same base of GS, and the same flags of the x87 unit: then neither is written. Only `fldenv` writes
-/// the flags, which is slow. `fldcw` and `fldenv` raise an exception that the thread before has left pending,
-/// which is not the next thread's: `fnstenv` masks it first.
-macro_rules! switch {
+/// The worker does not use GS, nor the x87 unit. So that unit's flags stay; they are the result. `fldcw` raises an
+/// exception that the rank has left pending, which is not the worker's: `fnstenv` masks it first.
+macro_rules! leave {
     () => {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
-            "movzx ecx, word ptr [rsp + 6]",
+            "movzx eax, word ptr [rsp + 6]",
             "mov rsp, rsi",
             "wrfsbase rdx",
+            "ldmxcsr [rsp]",
+            "test al, al",
+            "js 3f",
+            "2:",
+            "fldcw [rsp + 4]",
+            "add rsp, 16",
+            "pop r15",
+            "pop r14",
+            "pop r13",
+            "pop r12",
+            "pop rbx",
+            "pop rbp",
+            "ret",
+            "3:",
+            "sub rsp, 32",
+            "fnstenv [rsp]",
+            "add rsp, 32",
+            "jmp 2b",
+        )
+    };
+}
+pub(super) use leave;
+
+/// The body of [`enter`](super::enter).
+///
+/// Most ranks have the same base of GS, and the same flags of the x87 unit: then neither is written. Only `fldenv` writes
+/// the flags, which is slow.
+macro_rules! enter {
+    () => {
+        std::arch::naked_asm!(
+            "push rbp
+             push rbx
+             push r12
+             push r13
+             push r14
+             push r15
+             sub rsp, 16
+             stmxcsr [rsp]
+             fnstcw [rsp + 4]
+             mov [rdi], rsp",
+            "mov rsp, rsi",
+            "wrfsbase rdx",
+            "rdgsbase rax",
             "cmp rax, [rsp + 8]",
             "je 2f",
             "mov rax, [rsp + 8]",
             "wrgsbase rax",
             "2:",
             "ldmxcsr [rsp]",
-            // Other flags than the thread before, or one pending there?
+            // Other flags than the rank before?
             "movzx eax, word ptr [rsp + 6]",
-            "xor eax, ecx",
-            "and eax, 0x7f",
-            "and ecx, 0x80",
-            "or eax, ecx",
+            "xor ecx, eax",
+            "test cl, 0x7f",
             "jnz 4f",
             "fldcw [rsp + 4]",
             "3:",
@@ -58,9 +97,8 @@ macro_rules! switch {
             "pop rbx",
             "pop rbp",
             "ret",
-            // The present environment, with the next thread's modes and flags.
+            // The present environment, with the rank's modes and flags.
             "4:",
-            "movzx eax, word ptr [rsp + 6]",
             "movzx ecx, word ptr [rsp + 4]",
             "sub rsp, 32",
             "fnstenv [rsp]",
@@ -74,7 +112,7 @@ macro_rules! switch {
         )
     };
 }
-pub(super) use switch;
+pub(super) use enter;
 
 /// The body of [`detach`](super::detach).
 macro_rules! detach {
@@ -111,6 +149,16 @@ pub(in super::super) fn thread_pointer() -> usize {
         std::arch::asm!("mov {}, fs:[0]", out(reg) base, options(nostack, preserves_flags, readonly));
     }
     base
+}
+
+/// See [`flags`](super::flags).
+pub(in super::super) fn flags() -> u32 {
+    let flags: u32;
+    // SAFETY: reads the status word.
+    unsafe {
+        std::arch::asm!("fnstsw ax", "movzx eax, ax", out("eax") flags, options(nomem, nostack, preserves_flags));
+    }
+    flags
 }
 
 /// See [`set_thread_pointer`](super::set_thread_pointer).
