@@ -1,13 +1,14 @@
 //! Random programs about signals and what else the system keeps for each thread: the same output as with
 //! GCC's library.
 //!
-//! `MANYCORE_SEED=7 cargo test -p manycore-openmp --test programs random_threads` runs one of them.
+//! `MANYCORE_SEED=7 cargo test -p manycore-openmp --test programs random_threads` runs the program of seed 7. Its
+//! source is left in `target/tmp/openmp-attack`, and a failure names the variables to run it with.
 
 use super::super::{compile_by, has_compiler, number, random::system, run, tempfile, text};
 use super::sizes;
 use std::path::Path;
 
-/// Where two outputs differ first.
+/// The first line that differs.
 fn difference(ours: &str, theirs: &str) -> String {
     let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
     let (ours, theirs) = (lines(ours), lines(theirs));

@@ -1,8 +1,8 @@
 //! What POSIX threads have, the members of a region have too: signal masks, alternate stacks, what the kernel
 //! keeps for a thread, the program's own allocator, an end by `pthread_exit`.
 //!
-//! Each program has words, and what it writes for a word neither depends on how many members there are nor
-//! on luck. The expected output is that of GCC's library.
+//! Each program has words. Its output for a word depends neither on how many members there are nor
+//! on luck: with GCC's library it is the expected one.
 
 mod attack;
 

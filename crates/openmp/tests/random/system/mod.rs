@@ -1,7 +1,6 @@
 //! Random programs about what the system keeps for each thread.
 //!
-//! A program has a few kinds of words, picked by its seed, so that one that fails is small and has few
-//! causes. Between the words its ranks work and wait for each other in all ways. After each step each
+//! The seed picks a few kinds of words, so that a program that fails is small and has few causes. Between the words its ranks work and wait for each other in all ways. After each step each
 //! rank notes what it sees of its signals; `prelude.c` says how. The notes do not depend on luck, so that the
 //! whole output is as with GCC's library.
 
@@ -10,7 +9,7 @@ use std::fmt::Write;
 
 const PRELUDE: &str = include_str!("prelude.c");
 
-/// A program, and what it is about.
+/// A program, and the kinds of its words.
 pub(crate) struct Program {
     pub(crate) text: String,
     pub(crate) kinds: Vec<Kind>,
@@ -118,7 +117,7 @@ pub(crate) fn program(seed: u64) -> Program {
         text.push_str("    }\n");
     }
     text.push_str("  }\n");
-    text.push_str(end(&mut random, &kinds));
+    text.push_str(end(seed / KINDS.len() as u64, &kinds));
     text.push_str("}\n");
     Program { text, kinds }
 }
@@ -210,7 +209,7 @@ fn word(random: &mut Random, kind: Kind) -> Option<String> {
     Some(word)
 }
 
-/// What the first thread does between regions.
+/// A word for the first thread between regions.
 fn alone(random: &mut Random, kinds: &[Kind]) -> Option<String> {
     let number = random.below(12);
     match kinds[random.below(kinds.len() as u64) as usize] {
@@ -226,13 +225,14 @@ fn alone(random: &mut Random, kinds: &[Kind]) -> Option<String> {
     }
 }
 
-/// How the program ends.
-fn end(random: &mut Random, kinds: &[Kind]) -> &'static str {
+/// How the program ends: by `pthread_exit` of its first thread and by `exit` in a region, in turn.
+fn end(turn: u64, kinds: &[Kind]) -> &'static str {
     if !kinds.contains(&Kind::Ending) {
         return "  show();\n";
     }
-    random.one_of(&[
-        "  P(omp parallel) {\n    P(omp barrier)\n    if (omp_get_thread_num() == omp_get_num_threads() - 1) { show(); exit(0); }\n    for (;;) usleep(1000);\n  }\n",
-        "  pthread_t thread;\n  pthread_create(&thread, NULL, last, NULL);\n  pthread_detach(thread);\n  pthread_exit(NULL);\n",
-    ])
+    if turn.is_multiple_of(2) {
+        "  pthread_t thread;\n  pthread_create(&thread, NULL, last, NULL);\n  pthread_detach(thread);\n  pthread_exit(NULL);\n"
+    } else {
+        "  P(omp parallel) {\n    P(omp barrier)\n    if (omp_get_thread_num() == omp_get_num_threads() - 1) { show(); exit(0); }\n    for (;;) usleep(1000);\n  }\n"
+    }
 }
