@@ -141,7 +141,7 @@ fn alternate() -> libc::stack_t {
     }
 }
 
-/// What the calling thread has blocked.
+/// The signals that the calling thread has blocked.
 fn blocked() -> u64 {
     // SAFETY: a set of the system's; the kernel's part of one is its first word.
     unsafe {
@@ -169,14 +169,14 @@ impl Alarm {
         }
     }
 
-    /// Notes what the calling kernel thread, which is the worker's, has blocked, and its alternate stack.
+    /// Notes the signals that the calling kernel thread, the worker's, has blocked, and its alternate stack.
     pub(super) fn observe(&self) {
         self.mask.set(blocked());
         self.alternate.set(alternate());
     }
 
-    /// Whether the calling kernel thread, which is the worker's, has blocked what it had then, and is not on its alternate
-    /// stack.
+    /// Whether the calling kernel thread, the worker's, has the same signals blocked as then, and is not on its
+    /// alternate stack.
     pub(super) fn may_leave(&self) -> bool {
         blocked() == self.mask.get() && alternate().ss_flags & libc::SS_ONSTACK == 0
     }

@@ -1,6 +1,6 @@
 //! Ranks that are carried: members of a team of more members than cores.
 //!
-//! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
+//! Such a member is a POSIX thread whose kernel thread sleeps, but for what [`home`] says. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
 //! `malloc` and `pthread_self` are those of the rank, whichever worker it is on.
@@ -49,8 +49,10 @@
 //! turns from then on, as long as loses least. A rank that is known to wait for memory ([`waits`]) is
 //! taken again when that has changed. A worker whose core is taken away leaves its rank at the next look.
 //! A rank may also block in the kernel,
-//! or spin where it cannot be cut. If that changes nothing, a *spare* worker runs another rank; the system
-//! then shares the cores. So every rank goes on some time.
+//! or spin where it cannot be cut. If that changes nothing, another rank goes on at its own kernel thread, its
+//! [`home`]; the system then shares the cores. So every rank goes on some time.
+//!
+//! A rank that waits in the system's ways, by yielding or sleeping, leaves by itself ([`yields`], [`sleeps`]).
 
 mod alarm;
 mod allocators;
@@ -311,7 +313,7 @@ fn part(save: *mut usize, word: &'static AtomicU32, home: &'static home::Home) {
     // there.
     let sleeping: &'static mut [u128] = Box::leak(vec![0_u128; 4096].into_boxed_slice());
     let end = sleeping.as_mut_ptr_range().end.cast::<u8>();
-    // SAFETY: the home's thread has blocked its signals. It sleeps where nobody else writes.
+    // SAFETY: the home's thread has blocked its signals. It sleeps on bytes that no other thread has.
     unsafe { switch::detach(save, end, word.as_ptr(), WAITING, home.word()) };
 }
 
