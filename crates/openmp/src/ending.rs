@@ -1,4 +1,4 @@
-//! The end of a program whose first thread has ended by itself (`pthread_exit` in `main`).
+//! The end of a program after `pthread_exit` in `main`.
 //!
 //! Such a program ends with the last of its threads. The C library counts them, and this library's threads, which
 //! never end, are among them. So once the first thread ends, a thread of this library looks whether any thread is left
@@ -6,11 +6,11 @@
 //!
 //! With GCC's library the threads of a team end with the thread that has led it, and the C library then does the same.
 //!
-//! # Whose threads
+//! # The library's threads
 //!
 //! The kernel lists the threads there are. A thread of this library puts its number on a list as it begins, and takes it away as it
-//! ends. So a thread of this library may be taken for one of the program's for a moment: then it is looked at
-//! again. One of the program's is never taken for this library's. The kernel may leave a thread out of its list where another
+//! ends. So for a moment a thread of this library may count as the program's: then this thread looks
+//! again. A thread of the program's is never taken for this library's. The kernel may leave a thread out of its list where another
 //! one ends meanwhile: so as many must be listed as there are, and two times in a row. The thread that watches the cores is another
 //! crate's, and is known by its name, which no thread inherits from it, since it starts none.
 
@@ -24,7 +24,7 @@ use std::{fs, io};
 /// How often the threads are counted, at first and later.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
-/// What the thread that watches the cores is called.
+/// The name of the thread that watches the cores.
 const WATCH: &str = "manycore-watch";
 
 /// A thread of this library: its number, or 0 where none is any more. Never freed.
@@ -72,7 +72,7 @@ fn add(thread: libc::pid_t) -> &'static Entry {
         next: THREADS.load(Relaxed),
     }));
     loop {
-        // SAFETY: nobody else has it yet.
+        // SAFETY: no other thread has it yet.
         let next = unsafe { (*entry).next };
         // Release: what is in it. Acquire: the entries behind it, which it leads to.
         match THREADS.compare_exchange(next.cast_mut(), entry, AcqRel, Relaxed) {
@@ -111,7 +111,7 @@ pub(crate) fn attend() {
 extern "C" fn thread_ends(_: *mut std::ffi::c_void) {
     // SAFETY: calls without arguments.
     let is_first = unsafe { libc::gettid() == libc::getpid() };
-    // Another thread may be the last one, of a program whose first thread has led no region.
+    // A program may begin regions in other threads only.
     if !is_first && !has_first_ended() {
         return;
     }
@@ -121,7 +121,7 @@ extern "C" fn thread_ends(_: *mut std::ffi::c_void) {
     if STARTED.swap(generation, Relaxed) != generation {
         crate::crew::spawn("manycore-omp-e", Some(64 << 10), await_end);
     }
-    // What it has led is for others.
+    // Its teams' threads are for others.
     if let Some(context) = crate::context::known() {
         context.hot.borrow_mut().clear();
     }
@@ -167,7 +167,7 @@ fn is_over() -> bool {
             || entries().any(|entry| entry.thread.load(Relaxed) == thread)
             || is_watch(thread)
     };
-    // What cannot be read is the program's.
+    // A thread whose number cannot be read is the program's.
     let number = |thread: io::Result<fs::DirEntry>| thread.ok()?.file_name().to_str()?.parse().ok();
     let mut listed = 0;
     let is_over = threads

@@ -1,14 +1,14 @@
 //! Which libraries are allocators: ranks are not cut there.
 //!
-//! An allocator is known by what it defines, whatever its name: `malloc`, `operator new` or one of their kin, by the
-//! names of the C and C++ standards, or by those that allocators add where they leave these to others. A library that an allocator asks
-//! for is one as well: some that define `malloc` are thin, and pass all on. The program itself is none: where it
-//! defines `malloc`, its code is cut as the rest is.
+//! An allocator is known by its functions, whatever its name: `malloc`, `operator new` and their kin, or the functions
+//! of its own that an allocator has where another defines `malloc`. A library that an allocator asks
+//! for is one as well: some that define `malloc` are thin, and pass all on. The program itself never counts as an allocator:
+//! where it defines `malloc`, its code is cut as the rest is.
 
 use super::objects::Object;
 use std::ffi::CStr;
 
-/// Functions by which memory is asked for, of C.
+/// C's functions for memory.
 const C: [&CStr; 8] = [
     c"malloc",
     c"free",
@@ -62,7 +62,7 @@ pub(super) fn among(objects: &[Object]) -> Vec<bool> {
         .collect()
 }
 
-/// Whether a library defines one of the names.
+/// Whether a library defines any of the names.
 fn defines(object: &Object, names: &[&CStr]) -> bool {
     if object.path.is_empty() {
         return false;

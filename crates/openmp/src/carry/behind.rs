@@ -1,11 +1,11 @@
-//! Functions of the C library's that are behind those of the same name here.
+//! Functions of the C library's, behind functions of the same name here.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// One of them, once found.
+/// The function of a name, once found.
 pub(crate) struct Behind {
     name: &'static CStr,
     /// Relaxed: an address of code, which every thread finds alike.

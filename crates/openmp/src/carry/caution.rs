@@ -1,14 +1,14 @@
-//! Where ranks are not cut, since others block when they are.
+//! Intervals without cuts, since a cut has blocked others there.
 //!
 //! A rank may have a lock of the program's, or of its allocator, when it is cut. Then the others wait for it in the
 //! kernel, each with a worker, until the watch finds that nothing changes: that costs milliseconds, where a cut gains
-//! microseconds. An interval in which that has happened is run without cuts for some episodes, and for more each time that
-//! it happens again.
+//! microseconds. After that, ranks are not cut in this interval for some episodes, and for more each time that it happens
+//! again.
 
 /// Episodes without cuts at first, and at most.
 const PAUSE: [u32; 2] = [16, 1 << 16];
 
-/// What is known of one interval.
+/// The history of an interval.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Caution {
     site: usize,
@@ -35,7 +35,7 @@ impl Caution {
         may_cut
     }
 
-    /// The episode is over, in which ranks may have been cut; whether others have blocked for that.
+    /// The episode is over; whether others have blocked for a rank that was cut.
     pub(super) fn learn(&mut self, blocked: bool) {
         let [least, most] = PAUSE;
         if blocked {
@@ -57,7 +57,7 @@ impl Caution {
 mod tests {
     use super::*;
 
-    /// How many of so many episodes are cut, if others block in each that is.
+    /// How many episodes are cut, if others block as `blocks` says of each number of cut ones.
     fn cut(episodes: u32, blocks: impl Fn(u32) -> bool) -> u32 {
         let mut caution = Caution::default();
         let mut cut = 0;

@@ -217,7 +217,7 @@ fn without_a_bell<P: Platform>(is_blind: bool) {
     assert!(unrung.time() == 0 && word.is_waiting());
 }
 
-/// One worker leaves a rank that sleeps until a time; the other one finds nothing meanwhile. It must know the time
+/// One worker leaves a rank that sleeps until a time; the second worker finds nothing meanwhile. It must know the time
 /// when it falls asleep, or be woken.
 fn until_a_time<P: Platform>(is_early: bool) {
     let rest = Rest::<P> {

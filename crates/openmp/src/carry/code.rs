@@ -10,8 +10,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-/// Libraries that lock, or that other threads would wait for; by how their names begin. Allocators among them are those that
-/// need not show by what they define.
+/// Libraries that lock, or that other threads would wait for; by how their names begin. The allocators here are known by their
+/// functions as well, unless a thin library in front of them has these.
 const LOCKING: [&str; 29] = [
     "ld-",
     "ld.",

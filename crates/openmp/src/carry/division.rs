@@ -174,8 +174,7 @@ impl Division {
     /// Plans the episode that begins at an address of the program. All ranks of the team have
     /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this.
     ///
-    /// What is known of an interval takes memory when it is met first. None of the ranks is within the program's
-    /// allocator then, since all have arrived.
+    /// An interval that is met first takes memory. No rank is within the program's allocator then, since all have arrived.
     pub(super) fn next(&self, site: usize, begins: bool) {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };

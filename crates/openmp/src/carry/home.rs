@@ -1,8 +1,8 @@
 //! The kernel thread that a rank was made with, where the rank can go on while all workers are blocked.
 //!
-//! Ranks may wait for each other in the kernel: for a lock of the program's, or of its allocator, which a rank had when
-//! it was cut. Then each worker is blocked, and the rank that would let them go on has none. To start a thread for
-//! it takes memory, which may be what all wait for. A rank's own kernel thread is there already: it sleeps
+//! Ranks may wait for each other in the kernel: a rank was cut while it had a lock of the program's, or of its allocator's.
+//! Then each worker is blocked, and the rank with the lock has no worker. To start a thread for
+//! it takes memory, and the lock may be the allocator's. A rank's own kernel thread is there already: it sleeps
 //! while workers execute the rank. Here it is woken to execute the rank itself, until the rank leaves. So a team goes on as
 //! its threads would, whatever its ranks wait for, and nothing is locked or allocated for it.
 //!
@@ -33,7 +33,7 @@ pub(super) struct Home {
     /// First, where [`detach`](super::switch::detach) finds it.
     order: Order<Native>,
     worker: Worker,
-    /// `None`: the thread that lends worker 0 a stack. Nobody calls it.
+    /// `None` at the thread that lends worker 0 a stack: it gets no order.
     rank: Option<&'static Rank>,
 }
 
@@ -52,7 +52,7 @@ impl Home {
         home
     }
 
-    /// Where the thread looks for an order.
+    /// The word that the thread looks at for an order.
     pub(super) const fn word(&self) -> *const u32 {
         self.order.word()
     }
@@ -70,7 +70,7 @@ impl Home {
     }
 }
 
-/// The calling thread has an order, for which its rank was taken.
+/// The calling thread has an order: the watch has taken its rank for it.
 pub(super) extern "C" fn serve(home: &'static Home) {
     home.order.accept();
     if let Some(rank) = home.rank {
@@ -78,7 +78,8 @@ pub(super) extern "C" fn serve(home: &'static Home) {
     }
 }
 
-/// Starts a thread for the rank whose own thread is worker 0, which executes others; it tells when it has begun.
+/// Starts a home for the leader's rank, since the leader's own thread is worker 0. The thread calls `begins` when it can be
+/// called.
 pub(super) fn lend(rank: &'static Rank, begins: impl FnOnce() + Send + 'static) {
     crate::crew::spawn("manycore-omp-l", Some(super::STACK), move || {
         let home = Home::of_this_thread(Some(rank));

@@ -1,6 +1,6 @@
 //! Ranks that are carried: members of a team of more members than cores.
 //!
-//! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
+//! Such a member is a POSIX thread whose kernel thread sleeps, but for what [`home`] says. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
 //! `malloc` and `pthread_self` are the rank's on every worker. [`state`] lists what else goes with a rank.
@@ -49,8 +49,10 @@
 //! turns from then on, as long as loses least. A rank that is known to wait for memory ([`waits`]) is
 //! taken again when that has changed. A worker whose core is taken away leaves its rank at the next look.
 //! A rank may also block in the kernel,
-//! or spin where it cannot be cut. If that changes nothing, a *spare* worker runs another rank; the system
-//! then shares the cores. So every rank goes on some time.
+//! or spin where it cannot be cut. If that changes nothing, another rank goes on at its own kernel thread, its
+//! [`home`]; the system then shares the cores. So every rank goes on some time.
+//!
+//! A rank that waits in the system's ways, by yielding or sleeping, leaves by itself ([`yields`], [`sleeps`]).
 
 mod alarm;
 mod allocators;

@@ -108,7 +108,7 @@ unsafe fn needed(base: usize, section: usize) -> Vec<String> {
     let Some(strings) = entries().find(|entry| entry.tag == STRINGS) else {
         return vec![];
     };
-    // The loader has made it an address, but for sections that are read only.
+    // The loader has made it an address, unless the section is read only.
     let strings = if strings.value < base {
         base + strings.value
     } else {

@@ -5,8 +5,8 @@
 //! | the caller | writes 1, and wakes the thread |
 //! | the thread | sleeps while it reads 0; then writes 0, and does what it is called for |
 //!
-//! The caller may give the next order when the thread has begun with the last one, which the two know by other means: here
-//! the caller has taken a rank that the thread had, and has left.
+//! The caller may give the next order when the thread has begun with the last. Both know that by a rank: the thread has left
+//! it, and the caller has taken it.
 //!
 //! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes it before it
 //! wakes. The thread sees what the caller did before: it reads the word by an acquire, or sees what the caller released.

@@ -1,12 +1,12 @@
 //! Mutexes that raise priorities (`pthread_mutexattr_setprotocol`).
 //!
-//! The kernel knows the owner of such a mutex by its kernel thread, and wants the same one to unlock it. A carried rank has no
+//! The kernel wants the kernel thread that owns such a mutex to unlock it. A carried rank has no
 //! kernel thread of its own. So a program that makes one has threads that are not carried, from the next
 //! region on: [`is_announced`].
 //!
-//! One that inherits priorities, and is made while a carried region runs, may be used in this region. It is made as a
-//! mutex without priorities: what it guards is guarded, by whichever threads use it, for as long as it lives. One with
-//! a ceiling stays what it is: the kernel has no part in waiting for it.
+//! If the mutex inherits priorities, and a carried region runs when it is made, ranks may use it in this region. So it is made as a
+//! mutex without priorities: it keeps threads apart as before, all its life. A mutex with a ceiling is made as asked for:
+//! the kernel has no part in waiting for it.
 //!
 //! Robust mutexes need nothing: the kernel looks at their owner when a thread ends, and a rank's thread is there until the
 //! process ends.
@@ -31,8 +31,8 @@ pub(super) fn find() {
 /// Whether threads are not to be carried any more.
 ///
 /// Sequentially consistent, as all that is said here: a thread that begins a carried region says so and then
-/// asks this; a thread that makes a mutex announces it and then asks whether a region is carried. One of the two sees
-/// the other.
+/// asks this; a thread that makes a mutex announces it and then asks whether a region is carried. At least one of the
+/// two threads sees the other's word.
 pub(super) fn is_announced() -> bool {
     ANNOUNCED.load(SeqCst)
 }

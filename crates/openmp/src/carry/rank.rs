@@ -28,8 +28,8 @@ pub(crate) struct Rank {
     /// It has left in the handler of an alarm; its owner's.
     pub(super) was_cut: Cell<bool>,
     /// It is about to leave, or has just come back: a signal's handler that would leave then does not, so that
-    /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's; relaxed, since only its own handlers
-    /// read it, for whom the compiler alone must keep the order.
+    /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's. Relaxed: only its own handlers
+    /// read it, so that the compiler alone must keep the order.
     pub(super) leaves: AtomicBool,
     /// Its number in its team.
     pub(super) id: AtomicU32,

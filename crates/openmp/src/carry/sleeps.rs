@@ -77,7 +77,7 @@ fn sleeps(duration: Duration) -> bool {
                 tv_sec: 0,
                 tv_nsec: rest.subsec_nanos() as c_long,
             };
-            // A rest of some microseconds, by which the clocks differ.
+            // Some microseconds: the two clocks differ.
             sleep_in_kernel(libc::CLOCK_MONOTONIC, 0, &raw const rest, ptr::null_mut());
             true
         }

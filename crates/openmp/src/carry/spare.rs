@@ -20,8 +20,8 @@ const STARVED: u32 = 40;
 /// How often it is looked whether there is anything to look at.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// Begins to look for stalls. A thread allocates as it begins: so the caller, whose ranks do not run yet, waits until
-/// those that all depend on have begun.
+/// Begins to look for stalls. A thread allocates as it begins: so the caller waits until the watch and the leader's home have
+/// begun. No rank runs yet.
 pub(super) fn start() {
     static ONCE: Once = Once::new();
     static BEGUN: AtomicU32 = AtomicU32::new(0);
@@ -75,8 +75,8 @@ fn ring(now: u64) {
     }
 }
 
-/// A rank that can go on, with its home: the caller has taken it. One that was cut comes first, since it may have what the
-/// others wait for.
+/// Takes a rank that can go on, and finds its home. A rank that was cut comes first, since it may have the lock for which
+/// the others wait.
 fn take() -> Option<(&'static Rank, &'static Home)> {
     let take = |only_cut: bool| {
         ranks().find_map(|rank| {

@@ -82,9 +82,9 @@ impl<P: Platform> RankWord<P> {
     }
 }
 
-/// From when on a rank may go on for which nobody rings: at any moment, since it waits for memory that others write, or at
-/// a time, until which it sleeps. While there is one of the former, a worker that has nothing else stays awake; and it
-/// sleeps no longer than until the first of these times.
+/// When a rank may go on without a bell: at any moment, if it waits for memory that others write, or at a time, if it
+/// sleeps. While a rank waits for memory, a worker that has nothing else stays awake. A worker sleeps no longer than
+/// until the first of the times.
 ///
 /// Relaxed is enough. A rank that begins to wait is left after that, and who leaves it makes a full fence before it
 /// reads [`Rest::idle`]; who falls asleep adds itself there, and makes a full fence before it reads this,
@@ -109,7 +109,7 @@ impl<P: Platform> Unrung<P> {
         self.0.store(tick, Ordering::Relaxed);
     }
 
-    /// The tick from which on it may go on; the last one there is: nobody knows, but a bell rings.
+    /// The tick at which it may go on. The last tick of all stands for a bell.
     pub(super) fn time(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -152,7 +152,7 @@ impl<P: Platform> Rest<P> {
     }
 
     /// Sleeps until something may have changed; or does not, and returns what `look` finds among ranks that
-    /// can go on, or among those that wait without a bell. How long it sleeps at most is asked last.
+    /// can go on, or that a rank may go on without a bell. `timeout` is asked last.
     pub(super) fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,

@@ -63,7 +63,7 @@ enum First {
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
 
-/// From when on a rank may go on for which nobody rings.
+/// The first tick from which on a rank may go on without a bell.
 fn next_unrung() -> u64 {
     ranks()
         .map(|rank| rank.unrung.time())
@@ -71,7 +71,7 @@ fn next_unrung() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Whether a rank for which nobody rings may go on.
+/// Whether a rank may go on now without a bell.
 fn is_any_unrung() -> bool {
     next_unrung() <= Native::now()
 }
@@ -166,7 +166,7 @@ impl Worker {
     /// looks: what does not help another is no reason to leave.
     pub(super) fn pass(&self, rank: &Rank) -> bool {
         let Some(next) = self.take_any() else {
-            // Of those that it has looked at.
+            // This look may have kept another worker from such a rank.
             HALL.rest.pass_on();
             return false;
         };
@@ -181,7 +181,7 @@ impl Worker {
         self.stalled.set(true);
     }
 
-    /// Another rank has gone on for one of this worker's. Returns whether it was the last one of so many.
+    /// A rank of this worker's has let another go on. Returns whether a round of these is full.
     pub(super) fn count_yield(&self, round: usize) -> bool {
         let yields = self.yields.get() + 1;
         let is_last = yields >= round;

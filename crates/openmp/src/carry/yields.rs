@@ -2,13 +2,13 @@
 //!
 //! Such a rank waits for another, which may have no worker. It cannot be cut: nearly always its next instruction is the C
 //! library's. So these functions are defined here, in front of the C library's, for programs that find this library
-//! first. A rank that calls one looks for another rank that can go on, and leaves its worker to that one. If there is
-//! none, and for every other thread, the call is what it is without this library.
+//! first. A rank that calls such a function looks for another rank that can go on, and leaves its worker to that rank. If no
+//! rank can, and in every other thread, the call is the system's.
 //!
 //! # When a rank does not leave
 //!
-//! * Its thread has blocked signals, or is in a signal's handler, which is told by what is blocked, or on an alternate
-//!   stack: the worker would execute another rank like that. Another handler may leave, but not where it has
+//! * Its thread has blocked signals, as it has in most signals' handlers, or is on an alternate stack: the worker would execute
+//!   another rank like that. Another handler may leave, but not where it has
 //!   interrupted a rank that is about to leave.
 //! * It is at its [home](super::home), where it is a thread as any other.
 //! * It is in a child after `fork`, which has one thread.
@@ -58,7 +58,7 @@ pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option
     result
 }
 
-/// What executes the calling rank.
+/// The worker that executes the calling rank.
 pub(super) fn worker(rank: &Rank) -> &'static Worker {
     // SAFETY: workers live for ever; this one executes the caller.
     unsafe { &*rank.worker.get() }
@@ -72,8 +72,8 @@ pub(super) fn give_way() {
     }
 }
 
-/// Another rank goes on for this one. `None`: there is none, or each rank has gone on once, as it were, so that other
-/// threads have a turn.
+/// Another rank goes on in place of the caller. `None` if no rank can, or if each rank has had its turn, so that other threads
+/// have theirs.
 pub(super) fn pass(rank: &'static Rank) -> Option<()> {
     if !worker(rank).pass(rank) {
         return None;

@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     pub(crate) cuts: bool,
     /// `MANYCORE_OMP_HEED`: whether cores that other processes keep busy are left to them.
     pub(crate) heeds: bool,
-    /// Whether `OMP_DISPLAY_ENV` asks for lines: what changes later is told as well.
+    /// Whether `OMP_DISPLAY_ENV` asks for lines; later changes have lines as well.
     pub(crate) displays: bool,
 }
 
