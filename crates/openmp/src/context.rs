@@ -216,9 +216,18 @@ pub(crate) fn context() -> &'static Context {
     unsafe { &*pointer }
 }
 
+/// This thread's context, if it was made. Signal handlers may call this.
+#[allow(dead_code, reason = "where ranks cannot be carried nobody asks")]
+#[inline]
+pub(crate) fn known() -> Option<&'static Context> {
+    // SAFETY: as above.
+    unsafe { slot::get().as_ref() }
+}
+
 #[cold]
 fn make() -> &'static Context {
     crate::crew::watch_forks();
+    crate::ending::attend();
     let context = Box::into_raw(Box::new(Context::new()));
     slot::set(context);
     // A thread whose thread-locals are being destroyed keeps it.

@@ -5,6 +5,7 @@
 
 use crate::bell::Bell;
 use crate::context::{Context, context};
+use crate::ending::Ours;
 use crate::lock::Guarded;
 use crate::region;
 use crate::report::fatal;
@@ -77,6 +78,10 @@ pub(crate) fn spawn(name: &str, stack: Option<usize>, body: impl FnOnce() + Send
     if let Some(bytes) = stack {
         thread = thread.stack_size(bytes);
     }
+    let body = || {
+        let _ours = Ours::new();
+        body();
+    };
     if let Err(error) = thread.spawn(body) {
         fatal(format_args!("no thread for a team: {error}"));
     }
@@ -148,6 +153,7 @@ pub(crate) fn watch_forks() {
     static ONCE: Once = Once::new();
     extern "C" fn child() {
         FORKS.fetch_add(1, SeqCst);
+        crate::ending::forget();
         // SAFETY: the child has one thread yet, and whoever had the lock is not there.
         unsafe { POOLS.iter().for_each(|pool| pool.break_open()) };
     }

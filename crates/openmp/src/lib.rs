@@ -23,6 +23,7 @@ mod carry;
 mod context;
 mod crew;
 mod depend;
+mod ending;
 mod environment;
 mod icv;
 mod line;

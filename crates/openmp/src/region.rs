@@ -120,8 +120,8 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
         let is_carried = crate::carry::claim(context, depth, size);
         hot[depth] = Hot::new(size, is_carried);
     }
-    if hot[depth].team.is_carried {
-        crate::carry::lead(context);
+    if hot[depth].team.is_carried && !crate::carry::lead(context) {
+        hot[depth] = Hot::new(size, false);
     }
     // SAFETY: it stays there until this thread begins another region at this depth, or ends.
     unsafe { &*Arc::as_ptr(&hot[depth].team) }

@@ -5,6 +5,7 @@
 
 mod random;
 mod symbols;
+mod threads;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

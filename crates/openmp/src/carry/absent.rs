@@ -27,9 +27,13 @@ pub(crate) fn claim(_context: &Context, _depth: usize, _size: u32) -> bool {
     false
 }
 
+pub(crate) fn on_load() {}
+
 pub(crate) fn release() {}
 
-pub(crate) fn lead(_context: &Context) {}
+pub(crate) fn lead(_context: &Context) -> bool {
+    false
+}
 
 pub(crate) fn leave(_context: &Context) {}
 
@@ -44,3 +48,15 @@ pub(crate) fn make_room(_context: &Context) {}
 pub(crate) fn become_rank(_context: &Context) {}
 
 pub(crate) fn notify() {}
+
+pub(crate) fn on_load() {}
+
+/// None is defined here.
+pub(crate) fn is_heard() -> bool {
+    false
+}
+
+/// Signals are what they are.
+pub(crate) fn with_signals_blocked<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}

@@ -2,9 +2,8 @@
 //!
 //! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers.
 //! It goes to the worker as any rank does that waits; whichever worker takes the rank
-//! again returns from the handler there, and the kernel restores the registers. What such a frame
-//! restores of the kernel thread as well, its signal mask and its alternate stack, is exchanged for what
-//! the new thread has.
+//! again returns from the handler there, and the kernel restores the registers. The frame restores the signal mask
+//! and the alternate stack as well, which are the rank's ([`state`](super::state)).
 //!
 //! # When a rank leaves
 //!
@@ -12,8 +11,10 @@
 //!   has locks, nor here. So the worker is not on its own stack either.
 //! * It is not at a system call that goes on in the handler ([`calls`]).
 //! * It has no lock of OpenMP's.
-//! * The signals are blocked that the thread had blocked before. In a handler of the program's
-//!   they are not.
+//! * The signals are blocked that the rank is known to have blocked. In a handler of the program's
+//!   others are.
+//! * It is not on an alternate stack. A handler of the program's may run there with no more signals blocked.
+//! * It has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
 //!
 //! Otherwise the alarm is set again, later each time, and after some times no more.
 //!
@@ -31,20 +32,19 @@
 //! the lateness is chance, so the timer is set early by what it was late before. Neither the handler nor the
 //! rank waits: leaving a little too soon costs as much as waiting.
 
-use super::frame::Registers;
-use super::rank::Rank;
+use super::frame::{Registers, has_matrices};
+use super::state::{errno, set_errno};
 use super::typical::Typical;
 use super::waits::Machine;
 use super::worker::Worker;
-use super::{calls, code, division};
+use super::{calls, code, division, interposed, kernel, next, signals};
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::mem::{self, MaybeUninit};
+use std::mem;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 /// How late signals are: so much earlier the timer is set.
@@ -73,98 +73,55 @@ pub(super) fn lateness() -> u64 {
 /// See the module. Its worker's, and its handler's.
 pub(super) struct Alarm {
     timer: Cell<Option<libc::timer_t>>,
-    /// The kernel thread that it is made for.
-    thread: Cell<libc::pid_t>,
+    /// The kernel thread that it is made for, and the timer's signal.
+    thread: AtomicI32,
+    signal: Cell<c_int>,
     /// When the rank is to leave; 0: not at all.
     due: AtomicU64,
     /// When the timer ends: a signal that comes before was for another rank.
     end: Cell<u64>,
     tries: Cell<u32>,
-    /// Somebody has rung, and the handler has not run since: the kernel thread waits for a core.
-    rung: AtomicBool,
+    /// How often the handler was called by a ring and has not run since: the kernel thread waits for a core.
+    rung: AtomicU32,
+    /// The rank has the signal blocked.
+    deaf: AtomicBool,
     /// The handler goes on with a system call: the rank is blocked, and no ring would change that.
     blocked: AtomicBool,
     /// The rank's registers when somebody rang, and the kernel thread's time, in ns.
     noted: Cell<Option<(Registers, i64)>>,
     /// The rank has left in the handler, so that the signal is blocked.
     in_handler: Cell<bool>,
-    /// What the kernel thread has blocked, and its alternate stack.
-    mask: Cell<u64>,
-    alternate: Cell<libc::stack_t>,
-}
-
-/// The signal; `None` if all that could be are in use, or cuts are switched off.
-fn signal() -> Option<c_int> {
-    static SIGNAL: OnceLock<Option<c_int>> = OnceLock::new();
-    *SIGNAL.get_or_init(|| {
-        let wanted = crate::environment::settings().cuts;
-        let all = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev();
-        all.filter(|_| wanted).find(|&signal| install(signal))
-    })
-}
-
-/// Takes a signal that nobody has.
-fn install(signal: c_int) -> bool {
-    // SAFETY: structures of the system's, all zeros are valid ones; the handler is a function for
-    // three arguments.
-    unsafe {
-        let mut old: libc::sigaction = mem::zeroed();
-        if libc::sigaction(signal, ptr::null(), &raw mut old) != 0
-            || old.sa_sigaction != libc::SIG_DFL
-        {
-            return false;
-        }
-        let mut new: libc::sigaction = mem::zeroed();
-        new.sa_sigaction = handler as *const () as usize;
-        new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        libc::sigaction(signal, &raw const new, ptr::null_mut()) == 0
-    }
-}
-
-/// Lets the signal come, and returns what else is blocked.
-fn unblock(signal: c_int) -> u64 {
-    // SAFETY: sets of the system's; the kernel's part of one is its first word.
-    unsafe {
-        let mut set: libc::sigset_t = mem::zeroed();
-        let mut old: libc::sigset_t = mem::zeroed();
-        libc::sigaddset(&raw mut set, signal);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut old);
-        libc::sigdelset(&raw mut old, signal);
-        ptr::from_ref(&old).cast::<u64>().read()
-    }
 }
 
 impl Alarm {
     pub(super) fn new() -> Self {
         Self {
             timer: Cell::new(None),
-            thread: Cell::new(0),
+            thread: AtomicI32::new(0),
+            signal: Cell::new(0),
             due: AtomicU64::new(0),
             end: Cell::new(0),
             tries: Cell::new(0),
-            rung: AtomicBool::new(false),
+            rung: AtomicU32::new(0),
+            deaf: AtomicBool::new(false),
             blocked: AtomicBool::new(false),
             noted: Cell::new(None),
             in_handler: Cell::new(false),
-            mask: Cell::new(0),
-            // SAFETY: numbers and a pointer.
-            alternate: Cell::new(unsafe { mem::zeroed() }),
         }
     }
 
     /// Makes it for the calling kernel thread, which is the worker's.
-    pub(super) fn make(&self, worker: &'static Worker) {
-        let Some(signal) = signal() else { return };
-        self.mask.set(unblock(signal));
+    pub(super) fn make(&self, worker: *const Worker) {
+        let Some(signal) = signals::current() else {
+            return;
+        };
+        let thread = kernel::number();
+        let is_same = self.thread.load(Relaxed) == thread && self.signal.get() == signal;
+        if is_same && self.timer.get().is_some() {
+            return;
+        }
         // SAFETY: structures of the system's, all zeros are valid ones.
         unsafe {
-            let mut alternate = MaybeUninit::<libc::stack_t>::zeroed();
-            libc::sigaltstack(ptr::null(), alternate.as_mut_ptr());
-            self.alternate.set(alternate.assume_init());
-            let thread = libc::gettid();
-            if self.thread.replace(thread) == thread {
-                return;
-            }
             if let Some(timer) = self.timer.take() {
                 libc::timer_delete(timer);
             }
@@ -172,16 +129,51 @@ impl Alarm {
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = signal;
             event.sigev_notify_thread_id = thread;
-            event.sigev_value.sival_ptr = ptr::from_ref(worker).cast_mut().cast();
+            event.sigev_value.sival_ptr = worker.cast_mut().cast();
             let mut timer: libc::timer_t = mem::zeroed();
             let made = libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer);
             // Without one, ranks run to the barrier.
             self.timer.set((made == 0).then_some(timer));
         }
+        self.signal.set(signal);
+        // Relaxed: a ring that reads the thread before reaches a handler that finds the signal is not its own.
+        self.thread.store(thread, Relaxed);
+    }
+
+    /// The rank that begins now, with this mask, may have the alarm's signal blocked.
+    #[inline]
+    pub(super) fn begin(&self, mask: u64) {
+        let is_deaf = signals::is_blocked_in(mask);
+        if is_deaf || self.deaf.load(Relaxed) {
+            self.hush(is_deaf);
+        }
+    }
+
+    /// Whether the rank has the signal blocked. If it has, none is to come, which the rank might wait for.
+    #[cold]
+    pub(super) fn hush(&self, is_deaf: bool) {
+        // Relaxed: a ring that does not see it sends a signal that is taken later, or never heard.
+        self.deaf.store(is_deaf, Relaxed);
+        if is_deaf {
+            self.set_timer(0);
+            signals::drain();
+            self.rung.store(0, Relaxed);
+        }
     }
 
     /// The rank that begins now is to leave after so many ticks. Returns how long it took to say so.
-    pub(super) fn set(&self, now: u64, budget: u64) -> u64 {
+    pub(super) fn set(&self, worker: *const Worker, now: u64, budget: u64) -> u64 {
+        let signal = self.signal.get();
+        // The program may have taken the signal's number for itself.
+        if !interposed::are_effective() && signal != 0 {
+            signals::check(signal);
+        }
+        if signals::current() != Some(signal) {
+            self.make(worker);
+        }
+        if self.deaf.load(Relaxed) || signals::current() != Some(self.signal.get()) {
+            return 0;
+        }
         self.tries.set(0);
         self.due.store(now + budget, Relaxed);
         self.start(budget.saturating_sub(LATE.ticks()));
@@ -192,12 +184,16 @@ impl Alarm {
 
     /// Sets the timer.
     fn start(&self, ticks: u64) {
+        let ticks = ticks.max(Native::duration_to_ticks(Duration::from_micros(1)));
+        self.end.set(Native::now() + ticks);
+        self.set_timer(Native::ticks_to_ns(ticks) as i64);
+    }
+
+    /// The timer ends after `ns`; 0: never.
+    fn set_timer(&self, ns: i64) {
         let Some(timer) = self.timer.get() else {
             return;
         };
-        let ticks = ticks.max(Native::duration_to_ticks(Duration::from_micros(1)));
-        self.end.set(Native::now() + ticks);
-        let ns = Native::ticks_to_ns(ticks) as i64;
         let time = libc::itimerspec {
             it_interval: libc::timespec {
                 tv_sec: 0,
@@ -214,11 +210,15 @@ impl Alarm {
 
     /// The rank is to leave now. Called by another thread, and late if it must be.
     pub(super) fn ring(&self, worker: &'static Worker) {
-        let (Some(signal), thread) = (signal(), self.thread.get()) else {
+        let (Some(signal), thread) = (signals::current(), self.thread.load(Relaxed)) else {
             return;
         };
         // Relaxed, as `rung` is: a ring too many is one that the handler finds later.
-        if self.blocked.load(Relaxed) {
+        if self.blocked.load(Relaxed) || self.deaf.load(Relaxed) || thread == 0 {
+            return;
+        }
+        // A signal without an answer waits in the kernel. More signals would fill its queue, but a signal may be lost. So fewer and fewer are sent.
+        if !(self.rung.fetch_add(1, Relaxed) + 1).is_power_of_two() {
             return;
         }
         // As the kernel has it: number, error, code, sender, value.
@@ -228,7 +228,6 @@ impl Alarm {
             value: *const Worker,
             rest: [u64; 12],
         }
-        self.rung.store(true, Relaxed);
         // SAFETY: the system reads the structure.
         unsafe {
             let process = libc::getpid();
@@ -238,31 +237,36 @@ impl Alarm {
                 value: worker,
                 rest: [0; 12],
             };
-            libc::syscall(
-                libc::SYS_rt_tgsigqueueinfo,
-                process,
-                thread,
-                signal,
-                &raw const info,
-            );
+            let arguments = [
+                process as usize,
+                thread as usize,
+                signal as usize,
+                &raw const info as usize,
+                0,
+                0,
+            ];
+            next::syscall(libc::SYS_rt_tgsigqueueinfo, arguments);
         }
     }
 
     /// Whether the kernel thread has had no core since somebody rang. One that is blocked answers.
     pub(super) fn is_unanswered(&self) -> bool {
-        self.rung.load(Relaxed)
+        self.rung.load(Relaxed) != 0
+    }
+
+    /// No handler goes on with a call, whatever was said before: the rank has left, or has jumped out of a handler of its
+    /// own that interrupted ours.
+    pub(super) fn is_not_blocked(&self) {
+        self.blocked.store(false, Relaxed);
     }
 
     /// The rank has left, by itself or not: what is due is so no more. Returns whether the handler made
-    /// it leave.
+    /// it leave: its signal is blocked then.
     pub(super) fn rank_has_left(&self) -> bool {
         self.due.store(0, Relaxed);
         self.noted.set(None);
-        let cut = self.in_handler.replace(false);
-        if cut {
-            signal().map(unblock);
-        }
-        cut
+        self.is_not_blocked();
+        self.in_handler.replace(false)
     }
 
     /// Tries again later.
@@ -293,15 +297,13 @@ fn thread_time() -> i64 {
 }
 
 /// Nothing here may lock, allocate or wait, but for what the rank itself was waiting for.
-extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) {
+pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's description of the signal, and the frame that it restores.
-    let (info, frame) = unsafe { (&*info, &mut *frame.cast::<libc::ucontext_t>()) };
+    let (info, frame) = unsafe { (&mut *info, &mut *context.cast::<libc::ucontext_t>()) };
+    let Some(worker) = signals::worker_of(info) else {
+        return signals::pass_on(signal, info, context);
+    };
     let by_timer = info.si_code == libc::SI_TIMER;
-    if !by_timer && info.si_code != libc::SI_QUEUE {
-        return;
-    }
-    // SAFETY: the value that both senders give; workers live for ever.
-    let worker = unsafe { &*info.si_value().sival_ptr.cast::<Worker>() };
     let broken_off = calls::is_broken_off(frame);
     look(worker, by_timer, broken_off, frame);
     if broken_off {
@@ -315,7 +317,7 @@ extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, frame: *mut c_void) 
 /// The worker's rank leaves, if it is to and can.
 fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut libc::ucontext_t) {
     let alarm = &worker.alarm;
-    alarm.rung.store(false, Relaxed);
+    alarm.rung.store(0, Relaxed);
     // SAFETY: ranks live for ever.
     let Some(rank) = (unsafe { worker.current.load(Relaxed).as_ref() }) else {
         return;
@@ -331,11 +333,16 @@ fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut l
         }
     }
     let (registers, machine) = (Registers::of(frame), Machine::of(frame));
-    let mask = (&raw mut frame.uc_sigmask).cast::<u64>();
     // SAFETY: the frame has the kernel's part of the mask, a word.
-    let blocked = unsafe { mask.read() };
-    let is_elsewhere = broken_off || !code::is_programs(registers.at);
-    if is_elsewhere || rank.held.get() > 0 || blocked != alarm.mask.get() {
+    let mask = unsafe { (&raw const frame.uc_sigmask).cast::<u64>().read() };
+    let has_other_mask = mask != rank.state.mask();
+    if has_other_mask {
+        rank.state.doubt();
+    }
+    let is_elsewhere = broken_off
+        || !code::is_programs(registers.at)
+        || rank.state.is_on_stack(&frame.uc_stack, registers.stack());
+    if is_elsewhere || rank.held.get() > 0 || has_other_mask || has_matrices(frame) {
         alarm.put_off(now);
         return;
     }
@@ -359,7 +366,7 @@ fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut l
     if !revoked {
         division::of_hall().inspect(|it| it.end_turn());
     }
-    alarm.alternate.set(frame.uc_stack);
+    rank.state.leaves_by_cut(frame.uc_stack);
     let error = errno();
     alarm.in_handler.set(true);
     if waits {
@@ -370,26 +377,4 @@ fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut l
         rank.wait_once(None);
     }
     set_errno(error);
-    let alarm = &current_worker(rank).alarm;
-    frame.uc_stack = alarm.alternate.get();
-    // SAFETY: as above.
-    unsafe { mask.write(alarm.mask.get()) };
-}
-
-fn current_worker(rank: &Rank) -> &'static Worker {
-    // SAFETY: workers live for ever; the rank is executed by this one.
-    unsafe { &*rank.worker.get() }
-}
-
-/// The rank's: by the thread pointer, which is the rank's wherever it runs.
-#[inline(never)]
-fn errno() -> c_int {
-    // SAFETY: the C library's word of this thread.
-    unsafe { *libc::__errno_location() }
-}
-
-#[inline(never)]
-fn set_errno(error: c_int) {
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = error };
 }

@@ -9,7 +9,9 @@
 //! which the kernel keeps nothing.
 
 use super::frame::Registers;
-use std::ffi::{c_int, c_long};
+use super::next;
+use super::state::{errno, set_errno};
+use std::ffi::c_long;
 
 /// Whether the frame's signal has broken off a call that the kernel does not begin again.
 pub(super) fn is_broken_off(frame: &libc::ucontext_t) -> bool {
@@ -22,19 +24,13 @@ pub(super) fn is_broken_off(frame: &libc::ucontext_t) -> bool {
 pub(super) fn go_on(frame: &mut libc::ucontext_t) {
     let error = errno();
     // SAFETY: goes on with this thread's last call; its arguments are the program's.
-    let result = match unsafe { libc::syscall(libc::SYS_restart_syscall) } {
+    let result = match unsafe { next::syscall(libc::SYS_restart_syscall, [0; 6]) } {
         -1 => -c_long::from(errno()),
         result => result,
     };
-    // SAFETY: the C library's word of this thread.
-    unsafe { *libc::__errno_location() = error };
+    set_errno(error);
     // A simulated kernel may not have the call.
     if result != -c_long::from(libc::ENOSYS) {
         Registers::set_result(frame, result);
     }
-}
-
-fn errno() -> c_int {
-    // SAFETY: the C library's word of this thread.
-    unsafe { *libc::__errno_location() }
 }

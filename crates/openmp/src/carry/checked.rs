@@ -11,6 +11,7 @@ use manycore_check::{
 };
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
+use std::time::Duration;
 
 #[derive(Clone, Copy)]
 enum Step {
@@ -172,7 +173,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
             let found = self
                 .take()
                 .map(Some)
-                .or_else(|| self.rest.sleep(look, || false, None).and_then(rank_of));
+                .or_else(|| self.rest.sleep(look, || false, || None).and_then(rank_of));
             if let Some(Some(rank)) = found {
                 self.run(rank);
             }
@@ -209,11 +210,34 @@ fn without_a_bell<P: Platform>(is_blind: bool) {
             unrung.set(true);
             word.leave(&rest);
         } else {
-            let look = || !is_blind && unrung.get();
-            rest.sleep(|| None::<()>, look, None);
+            let look = || !is_blind && unrung.time() == 0;
+            rest.sleep(|| None::<()>, look, || None);
         }
     });
-    assert!(unrung.get() && word.is_waiting());
+    assert!(unrung.time() == 0 && word.is_waiting());
+}
+
+/// One worker leaves a rank that sleeps until a time; the second worker finds nothing meanwhile. It must know the time
+/// when it falls asleep, or be woken.
+fn until_a_time<P: Platform>(is_early: bool) {
+    let rest = Rest::<P> {
+        idle: P::AtomicU32::new(0),
+        event: P::Futex::new(0),
+    };
+    let (word, unrung) = (RankWord::<P>::running(), Unrung::<P>::new());
+    let timeout = || (unrung.time() == 7).then_some(Duration::from_millis(7));
+    team::<P>(2, |index| {
+        if index == 0 {
+            unrung.set_time(7);
+            word.leave(&rest);
+        } else if is_early {
+            let early = timeout();
+            rest.sleep(|| None::<()>, || false, || early);
+        } else {
+            rest.sleep(|| None::<()>, || false, timeout);
+        }
+    });
+    assert!(unrung.time() == 7 && word.is_waiting());
 }
 
 /// A rank that only one worker may run is left; that worker looks for it, and another worker looks at it meanwhile,
@@ -233,7 +257,7 @@ fn homeward<P: Platform>(is_silent: bool) {
         1 => {
             let look = || word.take(&rest, || true, || true).then_some(());
             while look()
-                .or_else(|| rest.sleep(look, || false, None).and_then(rank_of))
+                .or_else(|| rest.sleep(look, || false, || None).and_then(rank_of))
                 .is_none()
             {}
         }
@@ -302,6 +326,22 @@ fn a_spare_worker_helps() {
 #[test]
 fn a_rank_that_waits_without_a_bell() {
     loom_model(None, || without_a_bell::<Loom>(false));
+}
+
+#[test]
+fn a_rank_that_sleeps() {
+    loom_model(None, || until_a_time::<Loom>(false));
+}
+
+/// A worker that has asked for the time before it was among the idle ones sleeps past it.
+#[test]
+fn an_early_question_is_caught() {
+    caught(|| {
+        loom_model(None, || until_a_time::<Loom>(true));
+    });
+    caught(|| {
+        loom_model(None, || until_a_time::<Faulty<Loom, NoFence>>(false));
+    });
 }
 
 /// A worker that falls asleep without a look at such ranks sleeps until another bell.

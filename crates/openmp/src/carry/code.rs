@@ -1,17 +1,18 @@
 //! Where the program's own code lies: a rank is cut only there.
 //!
-//! Elsewhere it may hold a lock that others wait for in the kernel: the C library's allocator and
-//! streams, the loader's, and those of this library.
+//! Elsewhere it may hold a lock that others wait for in the kernel: the C library's streams, the loader's, those of
+//! allocators and of this library.
 
-use crate::lock::Guarded;
-use std::ffi::{CStr, c_int, c_void};
+use super::allocators;
+use super::objects::{self, Object};
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-/// Libraries that lock, or that other threads would wait for; by how their names begin.
-const LOCKING: [&str; 24] = [
+/// Libraries that lock, or that other threads would wait for; by how their names begin. The allocators here are known by their
+/// functions as well, unless a thin library in front of them has these.
+const LOCKING: [&str; 29] = [
     "ld-",
     "ld.",
     "ld64",
@@ -33,7 +34,12 @@ const LOCKING: [&str; 24] = [
     "libjemalloc",
     "libtcmalloc",
     "libmimalloc",
+    "libtbbmalloc",
+    "libhoard",
+    "libscudo",
+    "libclang_rt",
     "libasan",
+    "libhwasan",
     "libtsan",
     "liblsan",
 ];
@@ -59,46 +65,26 @@ pub(super) fn refresh(is_new_team: bool) {
     if !STRANGE.load(Relaxed) && !is_new_team {
         return;
     }
-    static LAST: Guarded<Vec<Range<usize>>> = Guarded::new(vec![]);
+    static LAST: AtomicU64 = AtomicU64::new(0);
     STRANGE.store(false, Relaxed);
-    let mut found: Vec<Range<usize>> = vec![];
-    // SAFETY: the function is called with a pointer to `found` while this call lasts.
-    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut found).cast()) };
-    LAST.with(|last| {
-        if *last != found {
-            last.clone_from(&found);
-            TABLE.store(Box::into_raw(Box::new(found)), Release);
-        }
-    });
+    // Relaxed: two threads that look at once make the same table.
+    let changes = objects::changes();
+    if LAST.swap(changes, Relaxed) == changes {
+        return;
+    }
+    let objects = objects::loaded();
+    let code: Vec<Range<usize>> = objects
+        .iter()
+        .zip(allocators::among(&objects))
+        .filter(|(object, is_allocator)| !is_allocator && may_be_cut(object))
+        .flat_map(|(object, _)| object.code.clone())
+        .collect();
+    TABLE.store(Box::into_raw(Box::new(code)), Release);
 }
 
-/// Adds what is executable of one library, or of the program, which has no name.
-unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-    // SAFETY: the loader's description, and the vector given above.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Range<usize>>>()) };
-    let path = if info.dlpi_name.is_null() {
-        c""
-    } else {
-        // SAFETY: the loader's string.
-        unsafe { CStr::from_ptr(info.dlpi_name) }
-    };
-    let path = path.to_string_lossy();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    if LOCKING.iter().any(|locking| name.starts_with(locking)) {
-        return 0;
-    }
-    // SAFETY: as many headers as it says.
-    let headers =
-        unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let code = headers
-        .iter()
-        .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
-        .map(|header| {
-            let begin = (info.dlpi_addr + header.p_vaddr) as usize;
-            begin..begin + header.p_memsz as usize
-        });
-    // This library, whatever its name.
-    let here = refresh as *const () as usize;
-    found.extend(code.filter(|range| !range.contains(&here)));
-    0
+/// Whether neither the object's name nor this library, whatever its name, is in the way.
+fn may_be_cut(object: &Object) -> bool {
+    let name = object.name();
+    let locks = LOCKING.iter().any(|locking| name.starts_with(locking));
+    !locks && !object.contains(refresh as *const () as usize)
 }

@@ -14,6 +14,7 @@
 //! an old episode's advice, or that of two, runs ranks in another order.
 
 use super::balance::Balance;
+use super::caution::Caution;
 use super::rank::Rank;
 use super::turns::{SPINS, TURN, Turns};
 use super::{HALL, STALL, alarm};
@@ -35,6 +36,9 @@ pub(super) struct Division {
     turns: UnsafeCell<Vec<Turns>>,
     /// What is known of each interval, in order and reversed: the other worker cuts then.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
+    cautions: UnsafeCell<Vec<Caution>>,
+    /// What each rank is to take in the episode that is planned.
+    work: UnsafeCell<Vec<u64>>,
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
@@ -53,6 +57,8 @@ pub(super) struct Division {
     /// waiting. Relaxed throughout: estimates, read by who plans, after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
+    /// How often a rank that was cut had to go on at its home, since all workers had blocked.
+    blocks: AtomicU32,
     episode: AtomicU64,
     /// How often ranks were found waiting for each other in the program's own way.
     waits: AtomicU64,
@@ -135,6 +141,8 @@ impl Division {
             planner: UnsafeCell::new(planner),
             turns: UnsafeCell::new(vec![]),
             balances: UnsafeCell::new(vec![]),
+            cautions: UnsafeCell::new(vec![]),
+            work: UnsafeCell::new(Vec::with_capacity(size)),
             missed: Cell::new(true),
             schedule: Schedule::new(cores().min(size)),
             plans: Plans::new(size, size),
@@ -146,6 +154,7 @@ impl Division {
             stall: AtomicU64::new(Native::duration_to_ticks(STALL)),
             cuts: AtomicU32::new(0),
             spins: AtomicU32::new(0),
+            blocks: AtomicU32::new(0),
             episode: AtomicU64::new(0),
             waits: AtomicU64::new(0),
         }
@@ -164,13 +173,25 @@ impl Division {
 
     /// Plans the episode that begins at an address of the program. All ranks of the team have
     /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this.
+    ///
+    /// An interval that is met first takes memory. No rank is within the program's allocator then, since all have arrived.
     pub(super) fn next(&self, site: usize, begins: bool) {
         // SAFETY: the caller is the only one until it opens the episode.
         let (planner, turns) = unsafe { (&mut *self.planner.get(), &mut *self.turns.get()) };
         // SAFETY: as above.
-        let balances = unsafe { &mut *self.balances.get() };
+        let (balances, cautions) =
+            unsafe { (&mut *self.balances.get(), &mut *self.cautions.get()) };
+        // SAFETY: as above.
+        let work = unsafe { &mut *self.work.get() };
         if let Some(turns) = turns.get_mut(planner.interval()) {
             turns.learn(self.spins.load(Relaxed), self.cuts.load(Relaxed));
+        }
+        let blocked = self.blocks.load(Relaxed) > 0;
+        if blocked {
+            self.blocks.store(0, Relaxed);
+        }
+        if let Some(caution) = cautions.get_mut(planner.interval()) {
+            caution.learn(blocked);
         }
         if !self.missed.replace(false) {
             planner.close::<Native>((0..self.size).map(Self::took));
@@ -189,8 +210,7 @@ impl Division {
         planner.charge(overhead);
         planner.open(Site::at(site), cores, &self.schedule, &self.plans);
         let interval = planner.interval();
-        let mut work = vec![];
-        planner.work(&mut work);
+        planner.work(work);
         if balances.len() <= interval {
             balances.resize(interval + 1, Default::default());
         }
@@ -198,12 +218,16 @@ impl Division {
         self.reversed.store(reversed, Relaxed);
         let balance = &mut balances[interval][usize::from(reversed)];
         balance.begin(site, cores);
+        if cautions.len() <= interval {
+            cautions.resize(interval + 1, Caution::default());
+        }
+        let may_cut = cautions[interval].begin(site);
         if let division::Division::Planned(interval) = self.schedule.get().0 {
             for core in 1..cores {
                 let cut = self.plans.get(interval, core);
                 let rank = self.plans.rank(interval, cut.rank.min(self.size - 1));
                 let (mut head, mut tail) = (0, 0);
-                if let (Some(&work), true) = (work.get(rank), cut.budget > 0) {
+                if let (Some(&work), true) = (work.get(rank), cut.budget > 0 && may_cut) {
                     head = balance.head(core, cut.budget, work + overhead);
                     tail = (work + overhead).saturating_sub(head).max(1);
                 }
@@ -295,6 +319,11 @@ impl Division {
     /// After so many ticks a worker that has not changed ranks has stalled.
     pub(super) fn stall(&self) -> u64 {
         self.stall.load(Relaxed)
+    }
+
+    /// A rank that was cut goes on at its home, since all workers have blocked.
+    pub(super) fn found_blocking(&self) {
+        self.blocks.fetch_add(1, Relaxed);
     }
 
     /// A rank's turn is over.

@@ -47,6 +47,18 @@ impl Registers {
         Self { general, at }
     }
 
+    /// The stack pointer.
+    pub(super) fn stack(&self) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        const STACK: usize = libc::REG_RSP as usize;
+        #[cfg(target_arch = "aarch64")]
+        const STACK: usize = 31;
+        // The second register's number, less one.
+        #[cfg(target_arch = "riscv64")]
+        const STACK: usize = 1;
+        self.general[STACK] as usize
+    }
+
     /// Whether a system call was left just now because of a signal, and is not to be begun again.
     ///
     /// # Safety
@@ -88,9 +100,50 @@ impl Registers {
     }
 }
 
+/// Whether the rank has used the matrix registers (AMX), in this thread or another. A kernel thread that uses them gets room for them. The kernel restores
+/// only the oldest registers where a frame has them and the kernel thread has no room.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
+    // SAFETY: the kernel's floating-point state, if there is one, of 512 bytes at least.
+    let state = unsafe { frame.uc_mcontext.fpregs.cast::<[u8; 512]>().as_ref() };
+    state.is_some_and(are_matrices_in)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn are_matrices_in(state: &[u8; 512]) -> bool {
+    // Bytes that the processor leaves to the kernel: a number that says they are used, a size, and what is saved.
+    const USED: usize = 464;
+    const NUMBER: u32 = 0x4650_5853;
+    const TILES: u64 = 3 << 17;
+    let number = u32::from_le_bytes(std::array::from_fn(|at| state[USED + at]));
+    let saved = u64::from_le_bytes(std::array::from_fn(|at| state[USED + 8 + at]));
+    number == NUMBER && saved & TILES != 0
+}
+
+/// Only x86-64 has them in frames of varying size.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn has_matrices(_frame: &libc::ucontext_t) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn matrices_are_found_in_frames_that_have_them() {
+        let mut state = [0; 512];
+        assert!(!are_matrices_in(&state));
+        state[464..468].copy_from_slice(&0x4650_5853_u32.to_le_bytes());
+        state[472..480].copy_from_slice(&0xe7_u64.to_le_bytes());
+        assert!(!are_matrices_in(&state));
+        state[472..480].copy_from_slice(&0x600e7_u64.to_le_bytes());
+        assert!(are_matrices_in(&state));
+        // A kernel that says nothing of it.
+        state[464] = 0;
+        assert!(!are_matrices_in(&state));
+    }
 
     #[test]
     fn a_loop_that_counts_does_not_spin() {

@@ -1,9 +1,9 @@
 //! Ranks that are carried: members of a team of more members than cores.
 //!
-//! Such a member is a POSIX thread whose kernel thread sleeps for ever. *Workers*, a kernel thread
+//! Such a member is a POSIX thread whose kernel thread sleeps, but for what [`home`] says. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
-//! `malloc` and `pthread_self` are those of the rank, whichever worker it is on.
+//! `malloc` and `pthread_self` are the rank's on every worker. [`state`] lists what else goes with a rank.
 //!
 //! # Who runs what
 //!
@@ -49,39 +49,63 @@
 //! turns from then on, as long as loses least. A rank that is known to wait for memory ([`waits`]) is
 //! taken again when that has changed. A worker whose core is taken away leaves its rank at the next look.
 //! A rank may also block in the kernel,
-//! or spin where it cannot be cut. If that changes nothing, a *spare* worker runs another rank; the system
-//! then shares the cores. So every rank goes on some time.
+//! or spin where it cannot be cut. If that changes nothing, another rank goes on at its own kernel thread, its
+//! [`home`]; the system then shares the cores. So every rank goes on some time.
+//!
+//! A rank that waits in the system's ways, by yielding or sleeping, leaves by itself ([`yields`], [`sleeps`]).
 
 mod alarm;
+mod allocators;
 mod balance;
+mod behind;
 mod calls;
+mod caution;
 #[cfg(test)]
 mod checked;
 mod code;
 mod division;
 mod frame;
+mod home;
+mod interposed;
+mod kernel;
+mod mask;
+mod next;
+mod objects;
+mod order;
+mod parked;
+mod policy;
+mod priority;
 mod pulse;
 mod rank;
+mod setxid;
+mod signals;
+mod sleeps;
 mod spare;
+mod state;
 mod switch;
 mod turns;
 mod typical;
 mod waits;
 mod words;
 mod worker;
+mod yields;
 
 pub(crate) use rank::Rank;
+pub(crate) use state::with_signals_blocked;
 
 use crate::context::Context;
 use crate::environment::cores;
 use division::Division;
 use manycore_platform::{Native, Platform};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use mask::Changes;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Duration;
-use words::{Rest, WAITING};
+use words::Rest;
 use worker::Worker;
 
+/// The size of workers' stacks. A handler of the program's may run there between two ranks.
+const STACK: usize = 1 << 20;
 /// How long a worker leaves others' ranks alone when it has none itself.
 const POLITENESS: Duration = Duration::from_micros(1);
 /// How long a worker that has nothing to do stays awake.
@@ -100,6 +124,8 @@ struct Hall {
     members: [AtomicPtr<Rank>; MOST],
     /// Workers with threads of their own.
     started: AtomicUsize,
+    /// Workers by number, without spare workers; never removed.
+    workers: [AtomicPtr<Worker>; MOST],
     /// The leader's rank and worker.
     leader: AtomicPtr<Rank>,
     soul: AtomicPtr<Worker>,
@@ -107,7 +133,10 @@ struct Hall {
     size: AtomicUsize,
     division: AtomicPtr<Division>,
     owned: AtomicBool,
+    /// A region of that team runs.
+    in_region: AtomicBool,
     rest: Rest<Native>,
+    changes: Changes<Native>,
 }
 
 static HALL: Hall = Hall {
@@ -115,16 +144,34 @@ static HALL: Hall = Hall {
     count: AtomicUsize::new(0),
     members: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST],
     started: AtomicUsize::new(1),
+    workers: [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST],
     leader: AtomicPtr::new(std::ptr::null_mut()),
     soul: AtomicPtr::new(std::ptr::null_mut()),
     size: AtomicUsize::new(0),
     division: AtomicPtr::new(std::ptr::null_mut()),
     owned: AtomicBool::new(false),
+    in_region: AtomicBool::new(false),
     rest: Rest {
         idle: AtomicU32::new(0),
         event: AtomicU32::new(0),
     },
+    changes: Changes(AtomicU32::new(0)),
 };
+
+/// Called by the loader.
+pub(crate) fn on_load() {
+    next::find();
+    signals::find();
+    interposed::find();
+    priority::find();
+    sleeps::find();
+    yields::find();
+}
+
+/// Whether the program calls the functions of the C library that are defined here.
+pub(crate) fn is_heard() -> bool {
+    interposed::are_effective()
+}
 
 /// Takes the hall for a team of `size`, if its ranks are to be carried: they are more than the
 /// cores, the processor can do it, and no other thread's team is.
@@ -132,7 +179,12 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     let wanted = crate::environment::settings().carries && switch::is_possible();
     let fits = size as usize > cores() && (size as usize) < MOST && depth == 0;
     // In a child after `fork` the kernel threads that slept for ranks are not there, nor the workers.
-    if !wanted || !fits || context.is_carried() || crate::crew::forks() > 0 {
+    if !wanted
+        || !fits
+        || context.is_carried()
+        || crate::crew::forks() > 0
+        || priority::is_announced()
+    {
         return false;
     }
     if HALL.owned.swap(true, AcqRel) {
@@ -144,26 +196,43 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> bool {
     HALL.division
         .store(std::ptr::from_ref(division).cast_mut(), Release);
     leader().is_member(0);
+    leader_known().state.refresh(true);
+    kernel::enter(soul(), switch::thread_pointer());
+    // The leader is on other kernel threads than its own in regions.
+    parked::has_no_cpu();
+    signals::choose();
     soul().alarm.make(soul());
     code::refresh(true);
     true
 }
 
-/// The team is no more.
+/// The team is no more. Its leader calls this.
 pub(crate) fn release() {
+    kernel::leave();
     HALL.owned.store(false, Release);
 }
 
-/// The owner of the hall begins a region as rank 0.
-pub(crate) fn lead(context: &Context) {
+/// The owner of the hall begins a region as rank 0. Returns `false`, and has done nothing, where threads are not to be
+/// carried any more.
+pub(crate) fn lead(context: &Context) -> bool {
+    // Sequentially consistent, before the question: see there.
+    HALL.in_region.store(true, SeqCst);
+    if priority::is_announced() {
+        HALL.in_region.store(false, Release);
+        return false;
+    }
     let rank = leader_known();
-    context.carried.set(Some(rank));
+    rank.state.refresh(false);
+    soul().mask.set(rank.state.mask());
+    soul().mask.runs();
     code::refresh(false);
     start_workers();
+    context.carried.set(Some(rank));
     rank.begin(Native::now());
     soul()
         .current
         .store(std::ptr::from_ref(rank).cast_mut(), Relaxed);
+    true
 }
 
 /// The region is over.
@@ -175,6 +244,8 @@ pub(crate) fn leave(context: &Context) {
         rank.homeward.store(false, Relaxed);
         soul().current.store(std::ptr::null_mut(), Relaxed);
         soul().alarm.rank_has_left();
+        // Release: what the region did to mutexes.
+        HALL.in_region.store(false, Release);
     }
 }
 
@@ -234,6 +305,12 @@ fn leader_known() -> &'static Rank {
     unsafe { &*HALL.leader.load(Acquire) }
 }
 
+/// Whether this is worker 0's address.
+fn is_soul(address: *const Worker) -> bool {
+    let soul = HALL.soul.load(Acquire).cast_const();
+    !soul.is_null() && std::ptr::eq(soul, address)
+}
+
 /// Worker 0.
 fn soul() -> &'static Worker {
     // SAFETY: made with the leader's rank, and it lives for ever.
@@ -243,45 +320,40 @@ fn soul() -> &'static Worker {
 /// Makes worker 0: a thread whose stack and thread-locals the leader's kernel thread has between ranks.
 fn make_soul() {
     static READY: AtomicU32 = AtomicU32::new(0);
-    crate::crew::spawn("manycore-omp-0", Some(64 << 10), || {
-        let worker = Box::leak(Box::new(Worker::new(0)));
-        HALL.soul.store(worker, Release);
-        part(worker.stack.get(), &READY);
-        worker.work()
+    with_signals_blocked(|| {
+        crate::crew::spawn("manycore-omp-0", Some(STACK), || {
+            let worker = Box::leak(Box::new(Worker::new(0)));
+            HALL.soul.store(worker, Release);
+            parked::part(worker.stack.get(), &READY, home::Home::of_this_thread(None));
+            worker.work()
+        });
     });
     // It is not long: the thread only has to begin.
     while READY.load(Acquire) == 0 {
         std::thread::yield_now();
+    }
+    // The C library has installed its own with the thread above, if not before.
+    setxid::install();
+    if !interposed::are_effective() {
+        state::be_careful();
     }
 }
 
 /// Makes the calling thread a rank. Returns on a worker.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    context.carried.set(Some(rank));
     // Nobody rings when this stack is left, which it is without a thread: workers stay awake until one has
     // taken the rank.
     rank.unrung.set(true);
+    let home = home::Home::of_this_thread(Some(rank));
     // Before anybody finds it: it is `RUNNING` until this stack is left.
     register(rank);
     HALL.rest.pass_on();
-    part(rank.stack.get(), rank.word.word());
+    parked::part(rank.stack.get(), rank.word.word(), home);
+    // Not before: until here it has no worker, and is a thread as any other for the functions that
+    // ask, which an allocator of the program's may call.
+    context.carried.set(Some(rank));
     rank.unrung.set(false);
-}
-
-/// Leaves the calling thread's kernel thread asleep; `word` becomes `WAITING` when others may go on
-/// with the thread's stack.
-fn part(save: *mut usize, word: &'static AtomicU32) {
-    // The kernel thread's own, for ever; a page would do.
-    let sleeping: &'static mut [u128] = Box::leak(vec![0_u128; 64].into_boxed_slice());
-    // SAFETY: the kernel thread gets no signal any more. It sleeps where nobody else writes.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
-        let end = sleeping.as_mut_ptr_range().end.cast::<u8>();
-        switch::detach(save, end, word.as_ptr(), WAITING);
-    }
 }
 
 fn register(rank: &'static Rank) {
@@ -297,8 +369,10 @@ fn start_workers() {
     let wanted = cores().min(HALL.size.load(Relaxed));
     while HALL.started.load(Relaxed) < wanted {
         let index = HALL.started.fetch_add(1, Relaxed);
-        crate::crew::spawn("manycore-omp-w", Some(64 << 10), move || {
-            Box::leak(Box::new(Worker::new(index))).work()
+        with_signals_blocked(|| {
+            crate::crew::spawn("manycore-omp-w", Some(STACK), move || {
+                Box::leak(Box::new(Worker::new(index))).work()
+            });
         });
     }
     spare::start();
@@ -309,6 +383,14 @@ fn ranks() -> impl Iterator<Item = &'static Rank> {
     // SAFETY: ranks live for ever.
     let rank = |slot: &'static AtomicPtr<Rank>| unsafe { slot.load(Acquire).as_ref() };
     HALL.ranks[..count].iter().filter_map(rank)
+}
+
+/// The workers that have begun, without spare ones.
+fn workers() -> impl Iterator<Item = &'static Worker> {
+    let count = HALL.started.load(Relaxed).min(MOST);
+    // SAFETY: these workers live for ever. Acquire: made before it is found.
+    let worker = |slot: &'static AtomicPtr<Worker>| unsafe { slot.load(Acquire).as_ref() };
+    HALL.workers[..count].iter().filter_map(worker)
 }
 
 /// Somebody's condition may hold now. The caller has made it so before a full fence.

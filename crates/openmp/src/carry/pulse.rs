@@ -30,7 +30,16 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    pub(super) fn new() -> Self {
+    /// The life of a thread that counts, and may wait for the watch of the cores.
+    pub(super) fn count() {
+        let mut pulse = Self::new();
+        loop {
+            std::thread::sleep(WINDOW);
+            pulse.look();
+        }
+    }
+
+    fn new() -> Self {
         Self {
             since: Instant::now(),
             division: ptr::null(),
@@ -41,7 +50,7 @@ impl Pulse {
     }
 
     /// Counts, if the window is over, and says whether neighbours are to be heeded.
-    pub(super) fn look(&mut self) {
+    fn look(&mut self) {
         let (Some(division), Some(used)) = (division::of_hall(), cpu_time()) else {
             return;
         };

@@ -1,12 +1,14 @@
 //! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
 
+use super::home::Home;
+use super::state::State;
 use super::words::{RankWord, Unrung};
 use super::worker::Worker;
 use super::{division, switch};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
 
 /// See the module; it lives for ever.
 #[repr(align(128))]
@@ -15,10 +17,20 @@ pub(crate) struct Rank {
     /// Where its stack was left; its owner's.
     pub(super) stack: UnsafeCell<usize>,
     pub(super) thread_pointer: Cell<usize>,
+    /// What the kernel has for it, its owner's.
+    pub(super) state: State,
     /// What it waits for; its owner's. On its stack.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
     /// The worker that executes it.
     pub(super) worker: Cell<*const Worker>,
+    /// Its own kernel thread, where no worker is left; null: not there yet.
+    pub(super) home: AtomicPtr<Home>,
+    /// It has left in the handler of an alarm; its owner's.
+    pub(super) was_cut: Cell<bool>,
+    /// It is about to leave, or has just come back: a signal's handler that would leave then does not, so that
+    /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's. Relaxed: only its own handlers
+    /// read it, so that the compiler alone must keep the order.
+    pub(super) leaves: AtomicBool,
     /// Its number in its team.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run it: it is the leader, at the end of a region.
@@ -47,8 +59,12 @@ impl Rank {
             word: RankWord::running(),
             stack: UnsafeCell::new(0),
             thread_pointer: Cell::new(switch::thread_pointer()),
+            state: State::of_thread(),
             condition: Cell::new(None),
             worker: Cell::new(std::ptr::null()),
+            home: AtomicPtr::new(std::ptr::null_mut()),
+            was_cut: Cell::new(false),
+            leaves: AtomicBool::new(false),
             id: AtomicU32::new(0),
             homeward: AtomicBool::new(false),
             unrung: Unrung::new(),
@@ -97,11 +113,16 @@ impl Rank {
     /// Goes back to its worker, until a worker finds that the condition holds.
     pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
         self.condition.set(condition);
+        let leaves = self.leaves.load(Relaxed);
+        self.leaves.store(true, Relaxed);
+        compiler_fence(SeqCst);
         // SAFETY: the worker executes this rank, and waits where it went here.
         unsafe {
             let worker = &*self.worker.get();
-            switch::switch(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
+            switch::leave(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
         }
+        compiler_fence(SeqCst);
+        self.leaves.store(leaves, Relaxed);
         self.condition.set(None);
     }
 

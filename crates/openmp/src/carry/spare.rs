@@ -1,39 +1,58 @@
-//! Spare workers, for ranks that wait while no worker changes ranks.
+//! The watch: ranks go on at their [homes](super::home) while no worker changes ranks.
+//!
+//! The watch takes no lock and allocates nothing: a rank that was cut may have a lock that all others wait for, the
+//! program's allocator's too. For the same reason it starts no thread.
 
+use super::home::{self, Home};
 use super::pulse::Pulse;
-use super::worker::Worker;
-use super::{HALL, STALL, division, ranks};
-use crate::lock::Guarded;
-use manycore_platform::{Native, Platform};
+use super::rank::Rank;
+use super::{HALL, STALL, division, leader_known, ranks, with_signals_blocked, workers};
+use manycore_platform::{Futex, Native, Platform};
 use std::sync::Once;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// The workers there are.
-static WORKERS: Guarded<Vec<&'static Worker>> = Guarded::new(vec![]);
-/// Indices of spare workers begin here: they own no share.
-const FIRST: usize = usize::MAX / 2;
-
-/// Looks after which a spare helps although a worker may only be waiting for a core: its rank may be
+/// Looks after which a home helps although a worker may only be waiting for a core: its rank may be
 /// where no signal reaches it.
 const STARVED: u32 = 40;
 
 /// How often it is looked whether there is anything to look at.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// The worker's changes are looked at from now on.
-pub(super) fn watch(worker: &'static Worker) {
-    WORKERS.with(|workers| workers.push(worker));
-}
-
-/// Begins to look for stalls.
+/// Begins to look for stalls. A thread allocates as it begins: so the caller waits until the watch and the leader's home have
+/// begun. No rank runs yet.
 pub(super) fn start() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| crate::crew::spawn("manycore-omp-s", Some(64 << 10), look));
+    static BEGUN: AtomicU32 = AtomicU32::new(0);
+    const THREADS: u32 = 2;
+    let begins = || {
+        // Release, and acquire below: a home is known when its thread has begun.
+        BEGUN.fetch_add(1, Release);
+        Futex::wake(&BEGUN, 1);
+    };
+    let begin = || {
+        home::lend(leader_known(), begins);
+        crate::crew::spawn("manycore-omp-s", Some(64 << 10), move || {
+            begins();
+            look();
+        });
+        crate::crew::spawn("manycore-omp-p", Some(64 << 10), Pulse::count);
+    };
+    ONCE.call_once(|| {
+        with_signals_blocked(begin);
+        loop {
+            let begun = BEGUN.load(Acquire);
+            if begun == THREADS {
+                break;
+            }
+            Futex::wait(&BEGUN, begun, None);
+        }
+    });
 }
 
 /// Whether ranks run, and others could.
-fn is_contended() -> bool {
+pub(super) fn is_contended() -> bool {
     let is_any = |waits: bool| ranks().any(|rank| rank.word.is_waiting() == waits);
     HALL.owned.load(Relaxed) && is_any(false) && is_any(true)
 }
@@ -43,7 +62,7 @@ fn ring(now: u64) {
     let Some(division) = division::of_hall() else {
         return;
     };
-    let ring = |worker: &'static Worker| {
+    for worker in workers() {
         // SAFETY: ranks live for ever. What is read of this one may be of another time.
         let rank = unsafe { worker.current.load(Relaxed).as_ref() };
         let stalled = rank.is_some_and(|rank| {
@@ -53,40 +72,60 @@ fn ring(now: u64) {
         if stalled {
             worker.alarm.ring(worker);
         }
-    };
-    WORKERS.with(|workers| workers.iter().copied().for_each(ring));
+    }
 }
 
-/// Looks for stalls. One thread does at a time: when it runs a rank, another begins to look.
-fn look() {
-    let changes = || WORKERS.with(|all| all.iter().map(|w| w.switches.load(Relaxed)).sum::<u64>());
-    let spare = Worker::new(FIRST);
+/// Takes a rank that can go on, and finds its home. A rank that was cut comes first, since it may have the lock for which
+/// the others wait.
+fn take() -> Option<(&'static Rank, &'static Home)> {
+    let take = |only_cut: bool| {
+        ranks().find_map(|rank| {
+            // SAFETY: homes live for ever. Acquire: what is in it.
+            let home = unsafe { rank.home.load(Acquire).as_ref() }?;
+            let may = || !rank.homeward.load(Relaxed);
+            let goes_on = || (rank.was_cut.get() || !only_cut) && rank.goes_on();
+            rank.word
+                .take(&HALL.rest, may, goes_on)
+                .then_some((rank, home))
+        })
+    };
+    take(true).or_else(|| take(false))
+}
+
+/// Looks for stalls.
+fn look() -> ! {
+    let changes = || {
+        workers()
+            .map(|worker| worker.switches.load(Relaxed))
+            .sum::<u64>()
+    };
     let mut last = changes();
     let mut looks = 0;
-    let mut pulse = Pulse::new();
     loop {
         let contended = is_contended();
         std::thread::sleep(if contended { STALL } else { IDLE });
         let now = changes();
         let stalled = contended && now == last && is_contended();
         last = now;
-        pulse.look();
         if contended {
             ring(Native::now());
         }
         looks = if stalled { looks + 1 } else { 0 };
-        // The first look has made workers change, if they can. One that waits for a core of another
-        // process would not gain by a spare, which would wait as well.
-        let unanswered = WORKERS.with(|all| all.iter().any(|it| it.alarm.is_unanswered()));
+        // The first look has made workers change, if they can. A worker that waits for a core of another
+        // process would not gain by a home, which would wait as well.
+        let unanswered = workers().any(|worker| worker.alarm.is_unanswered());
         if looks < 2 || (unanswered && looks < STARVED) {
             continue;
         }
-        if let Some(rank) = spare.take_any() {
-            crate::crew::spawn("manycore-omp-s", Some(64 << 10), look);
-            // Until it waits again. Meanwhile this thread may be blocked for long.
-            spare.run(rank, None);
-            return;
+        looks = 0;
+        match take() {
+            Some((rank, home)) => {
+                if rank.was_cut.get() {
+                    division::of_hall().inspect(|it| it.found_blocking());
+                }
+                home.call();
+            }
+            None => HALL.rest.pass_on(),
         }
-        HALL.rest.pass_on();
     }
 }

@@ -3,7 +3,7 @@
 //! | word | written by | what it says |
 //! |---|---|---|
 //! | [`RankWord`] | who takes a rank, who has left it | who has the rank |
-//! | [`Unrung`] | who has the rank, before it leaves and after it goes on | whether nobody rings when it can go on |
+//! | [`Unrung`] | who has the rank, before it leaves and after it goes on | from when on it may go on without a bell |
 //! | [`Rest::idle`] | a worker that goes to sleep, and wakes | whether somebody must be woken |
 //! | [`Rest::event`] | who has made a condition true | that something has changed |
 
@@ -82,26 +82,36 @@ impl<P: Platform> RankWord<P> {
     }
 }
 
-/// Whether a rank waits for memory that others write, who ring no bell: while one does, a worker that has
-/// nothing else stays awake.
+/// When a rank may go on without a bell: at any moment, if it waits for memory that others write, or at a time, if it
+/// sleeps. While a rank waits for memory, a worker that has nothing else stays awake. A worker sleeps no longer than
+/// until the first of the times.
 ///
 /// Relaxed is enough. A rank that begins to wait is left after that, and who leaves it makes a full fence before it
 /// reads [`Rest::idle`]; who falls asleep adds itself there, and makes a full fence before it reads this,
 /// in [`Rest::sleep`]. So one of the two sees the other. That a rank waits no more may be seen late: then a worker
 /// is awake for longer.
-pub(super) struct Unrung<P: Platform>(P::AtomicU32);
+pub(super) struct Unrung<P: Platform>(P::AtomicU64);
+
+/// It is rung for.
+const NEVER: u64 = u64::MAX;
 
 impl<P: Platform> Unrung<P> {
     pub(super) fn new() -> Self {
-        Self(P::AtomicU32::new(0))
+        Self(P::AtomicU64::new(NEVER))
     }
 
     pub(super) fn set(&self, waits: bool) {
-        self.0.store(waits.into(), Ordering::Relaxed);
+        self.set_time(if waits { 0 } else { NEVER });
     }
 
-    pub(super) fn get(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
+    /// It may go on from this tick on.
+    pub(super) fn set_time(&self, tick: u64) {
+        self.0.store(tick, Ordering::Relaxed);
+    }
+
+    /// The tick at which it may go on. The last tick of all stands for a bell.
+    pub(super) fn time(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -142,12 +152,12 @@ impl<P: Platform> Rest<P> {
     }
 
     /// Sleeps until something may have changed; or does not, and returns what `look` finds among ranks that
-    /// can go on, or among those that wait without a bell.
+    /// can go on, or that a rank may go on without a bell. `timeout` is asked last.
     pub(super) fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,
         unrung: impl FnOnce() -> bool,
-        timeout: Option<Duration>,
+        timeout: impl FnOnce() -> Option<Duration>,
     ) -> Option<Found<R>> {
         self.idle.fetch_add(1, Ordering::SeqCst);
         let event = self.event.load(Ordering::SeqCst);
@@ -157,7 +167,7 @@ impl<P: Platform> Rest<P> {
             None => unrung().then_some(Found::Unrung),
         };
         if found.is_none() {
-            self.event.wait(event, timeout);
+            self.event.wait(event, timeout());
         }
         self.idle.fetch_sub(1, Ordering::SeqCst);
         found

@@ -2,14 +2,17 @@
 
 use super::alarm::Alarm;
 use super::division::Part;
+use super::mask::Mask;
 use super::rank::Rank;
 use super::words::Found;
-use super::{HALL, PATIENCE, POLITENESS, alarm, division, leader_known, ranks, spare, switch};
+use super::{
+    HALL, PATIENCE, POLITENESS, alarm, division, home, kernel, leader_known, ranks, state, switch,
+};
 use crate::environment::{await_core, cores};
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::time::Duration;
 
@@ -23,6 +26,10 @@ pub(super) struct Worker {
     /// The rank that it executes. It and its signal handler write it.
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
+    /// What the last rank has left behind ([`switch::flags`]).
+    flags: Cell<u32>,
+    /// The signals that its kernel thread has blocked.
+    pub(super) mask: Mask<Native>,
     /// The episode that it is in, and what it is to run in it.
     episode: Cell<u64>,
     part: Cell<Part>,
@@ -34,6 +41,10 @@ pub(super) struct Worker {
     stalled: Cell<bool>,
     /// Where to begin with the ranks of others.
     cursor: Cell<usize>,
+    /// What it executes next: it has taken that for the rank that has left.
+    next: Cell<Option<&'static Rank>>,
+    /// How often ranks have left for others since other threads were let go on.
+    yields: Cell<usize>,
 }
 
 // SAFETY: the cells are its own; its stack pointer is also of the rank that it executes.
@@ -52,9 +63,17 @@ enum First {
 /// A rank that was taken, and how much of its time it is to have now, if that is less than all.
 struct Taken(&'static Rank, Option<u64>);
 
-/// Whether a rank waits for what nobody rings for.
+/// The first tick from which on a rank may go on without a bell.
+fn next_unrung() -> u64 {
+    ranks()
+        .map(|rank| rank.unrung.time())
+        .min()
+        .unwrap_or(u64::MAX)
+}
+
+/// Whether a rank may go on now without a bell.
 fn is_any_unrung() -> bool {
-    ranks().any(|rank| rank.unrung.get())
+    next_unrung() <= Native::now()
 }
 
 impl Worker {
@@ -66,12 +85,16 @@ impl Worker {
             switches: AtomicU64::new(0),
             current: AtomicPtr::new(ptr::null_mut()),
             alarm: Alarm::new(),
+            flags: Cell::new(switch::flags()),
+            mask: Mask::new(state::ALL),
             episode: Cell::new(0),
             part: Cell::new(Part::default()),
             left: Cell::new(None),
             first: Cell::new(First::Awaited),
             stalled: Cell::new(false),
             cursor: Cell::new(0),
+            next: Cell::new(None),
+            yields: Cell::new(0),
         }
     }
 
@@ -139,32 +162,82 @@ impl Worker {
         })
     }
 
+    /// The rank that this worker executes lets another go on, if one can. Returns whether one could. The rank itself
+    /// looks: what does not help another is no reason to leave.
+    pub(super) fn pass(&self, rank: &Rank) -> bool {
+        let Some(next) = self.take_any() else {
+            // This look may have kept another worker from such a rank.
+            HALL.rest.pass_on();
+            return false;
+        };
+        self.next.set(Some(next));
+        rank.wait_once(None);
+        true
+    }
+
+    /// The rank that this worker executes is about to leave, and can go on soon: the next one comes first, in the order
+    /// of all. By its own share alone, the worker would execute the same few ranks again and again.
+    pub(super) fn let_others_first(&self) {
+        self.stalled.set(true);
+    }
+
+    /// A rank of this worker's has let another go on. Returns whether a round of these is full.
+    pub(super) fn count_yield(&self, round: usize) -> bool {
+        let yields = self.yields.get() + 1;
+        let is_last = yields >= round;
+        self.yields.set(if is_last { 0 } else { yields });
+        is_last
+    }
+
     /// Executes the rank until it waits, or is made to leave.
     pub(super) fn run(&self, rank: &'static Rank, budget: Option<u64>) {
+        self.execute(rank, budget);
+        self.has_left(rank);
+    }
+
+    /// Executes the rank until it goes back to this worker, which has it still.
+    pub(super) fn execute(&self, rank: &'static Rank, budget: Option<u64>) {
         self.switches.fetch_add(1, Relaxed);
         rank.worker.set(self);
         let now = Native::now();
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
+        rank.state.put_on(&self.mask);
+        self.mask.runs();
+        self.alarm.begin(self.mask.get());
         if let Some(budget) = budget {
-            let took = self.alarm.set(now, budget);
+            let took = self.alarm.set(self, now, budget);
             rank.lost.set(rank.lost.get() + took);
         }
         // SAFETY: this worker has the rank alone, whose stack was saved.
-        unsafe {
-            switch::switch(
+        let flags = unsafe {
+            switch::enter(
                 self.stack.get(),
                 *rank.stack.get(),
                 rank.thread_pointer.get(),
+                self.flags.get(),
             )
         };
-        self.has_left(rank);
+        self.flags.set(flags);
     }
 
     /// The rank waits.
-    fn has_left(&self, rank: &Rank) {
+    pub(super) fn has_left(&self, rank: &Rank) {
         self.current.store(ptr::null_mut(), Relaxed);
         let was_cut = self.alarm.rank_has_left();
+        rank.was_cut.set(was_cut);
+        if was_cut {
+            // The rank's, as its frame has it: the alarm's signal is open again.
+            self.mask.set(rank.state.mask());
+            state::set_mask(self.mask.get());
+        }
+        // Before another worker may take the rank.
+        rank.state.take_off(&self.mask, was_cut);
+        self.mask.looks();
+        if self.index >= home::FIRST {
+            // No handler of the program's runs with the rank's thread-locals here while others have the rank.
+            state::rest(&self.mask);
+        }
         let now = Native::now();
         rank.used
             .set(rank.used.get() + (now - rank.since.load(Relaxed)));
@@ -194,19 +267,27 @@ impl Worker {
 
     /// The life of a worker.
     pub(super) fn work(&'static self) -> ! {
-        spare::watch(self);
+        HALL.workers[self.index].store(ptr::from_ref(self).cast_mut(), Release);
         if self.index == 0 {
             // The leader comes here when it waits for the first time.
+            self.flags.set(switch::flags());
             self.has_left(leader_known());
         } else {
+            kernel::enter(self, self.thread_pointer);
             self.alarm.make(self);
         }
         let politeness = Native::duration_to_ticks(POLITENESS);
         let patience = Native::duration_to_ticks(PATIENCE);
         let mut since = Native::now();
         loop {
+            if let Some(rank) = self.next.take() {
+                self.run(rank, self.part.get().quantum());
+                since = Native::now();
+                continue;
+            }
             if self.is_revoked() {
                 HALL.rest.pass_on();
+                state::rest(&self.mask);
                 // Not among the idle ones: nothing that rings for them concerns it. It holds no rank, and
                 // the first worker always has a core. The allotment wakes it when it has one: that no such
                 // wake-up is lost is `Allotment::await_turn`'s, and checked there.
@@ -229,6 +310,9 @@ impl Worker {
                 }
                 continue;
             }
+            if self.mask.is_stale(&HALL.changes) {
+                state::rest(&self.mask);
+            }
             if waited <= patience {
                 Native::relax();
             } else if is_any_unrung() {
@@ -248,8 +332,13 @@ impl Worker {
         if self.is_revoked() {
             return;
         }
+        state::rest(&self.mask);
         let look = || self.take_any();
-        let timeout = Some(Duration::from_millis(10));
+        let timeout = || {
+            let until = next_unrung().saturating_sub(Native::now());
+            let until = Duration::from_nanos(Native::ticks_to_ns(until) as u64);
+            Some(until.min(Duration::from_millis(10)))
+        };
         if let Some(Found::Rank(rank)) = HALL.rest.sleep(look, is_any_unrung, timeout) {
             self.run(rank, None);
         }

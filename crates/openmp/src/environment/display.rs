@@ -93,6 +93,8 @@ pub(crate) fn show(settings: &Settings, verbose: bool) {
             },
         );
         put("MANYCORE_VERSION", env!("CARGO_PKG_VERSION"));
+        // Whether changes of masks and signals are heard, or the kernel is asked at each switch.
+        put("MANYCORE_PRELOADED", truth(crate::carry::is_heard()));
     }
     text.push_str("OPENMP DISPLAY ENVIRONMENT END\n");
     raw(text.as_bytes());

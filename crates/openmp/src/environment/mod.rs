@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) cuts: bool,
     /// `MANYCORE_OMP_HEED`: whether cores that other processes keep busy are left to them.
     pub(crate) heeds: bool,
+    /// Whether `OMP_DISPLAY_ENV` asks for lines; later changes have lines as well.
+    pub(crate) displays: bool,
 }
 
 /// The settings; read at the first call, which is when the library is loaded.
@@ -51,6 +53,8 @@ pub(crate) fn settings() -> &'static Settings {
 extern "C" fn on_load() {
     #[cfg(target_arch = "x86_64")]
     crate::abi::kmp::check();
+    crate::carry::on_load();
+    crate::ending::attend();
     let settings = settings();
     match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
         None | Some("" | "false") => {}
@@ -143,6 +147,10 @@ fn read() -> Settings {
         carries: Variable::new("MANYCORE_OMP_CARRY").truth().unwrap_or(true),
         cuts: Variable::new("MANYCORE_OMP_CUTS").truth().unwrap_or(true),
         heeds: Variable::new("MANYCORE_OMP_HEED").truth().unwrap_or(true),
+        displays: matches!(
+            Variable::new("OMP_DISPLAY_ENV").text().as_deref(),
+            Some("true" | "1" | "verbose")
+        ),
     }
 }
 
@@ -152,7 +160,8 @@ static FOLLOWED: OnceLock<(u32, Option<Watch>, Allotment)> = OnceLock::new();
 /// bound anywhere.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
-        let watch = Watch::start().ok();
+        // A signal that the program has blocked in all its threads is not to find the watch's open.
+        let watch = crate::carry::with_signals_blocked(|| Watch::start().ok());
         heed(watch.as_ref(), true);
         let allotment = watch.as_ref().map_or_else(
             || Allotment::new(cores()),

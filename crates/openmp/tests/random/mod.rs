@@ -7,6 +7,7 @@
 
 mod loops;
 mod reductions;
+pub(crate) mod system;
 mod tasks;
 
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! 64-bit Arm: the thread pointer is `tpidr_el0`, which every program may write.
 
 /// What a call preserves, on the stack: the frame pointer and the return address, ten more registers,
-/// the lower halves of eight vector registers, and the rounding mode.
+/// the lower halves of eight vector registers, the rounding mode, and the flags that floating-point exceptions leave.
 macro_rules! save {
     () => {
         "stp x29, x30, [sp, #-176]!
@@ -16,13 +16,15 @@ macro_rules! save {
          stp d14, d15, [sp, #144]
          mrs x9, fpcr
          str x9, [sp, #160]
+         mrs x9, fpsr
+         str x9, [sp, #168]
          mov x9, sp
          str x9, [x0]"
     };
 }
 pub(super) use save;
 
-/// The body of [`switch`](super::switch).
+/// The body of [`enter`](super::enter) and [`leave`](super::leave).
 macro_rules! switch {
     () => {
         std::arch::naked_asm!(
@@ -31,6 +33,8 @@ macro_rules! switch {
             "msr tpidr_el0, x2",
             "ldr x9, [sp, #160]",
             "msr fpcr, x9",
+            "ldr x9, [sp, #168]",
+            "msr fpsr, x9",
             "ldp d14, d15, [sp, #144]",
             "ldp d12, d13, [sp, #128]",
             "ldp d10, d11, [sp, #112]",
@@ -45,7 +49,8 @@ macro_rules! switch {
         )
     };
 }
-pub(super) use switch;
+pub(super) use switch as enter;
+pub(super) use switch as leave;
 
 /// The body of [`detach`](super::detach).
 macro_rules! detach {
@@ -53,18 +58,24 @@ macro_rules! detach {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
             "mov sp, x1",
+            "mov x19, x4",
             // A release: what was saved is seen by whoever finds the value.
             "stlr w3, [x2]",
-            // ppoll(2) of nothing and without an end: nothing interrupts it.
+            // futex(2), a private one: while the word is 0.
             "2:",
-            "mov x0, xzr",
-            "mov x1, xzr",
+            "mov x0, x19",
+            "mov x1, #128",
             "mov x2, xzr",
             "mov x3, xzr",
-            "mov x4, xzr",
-            "mov x8, #73",
+            "mov x8, #98",
             "svc #0",
+            // An acquire: what the caller has taken.
+            "ldar w9, [x19]",
+            "cbz w9, 2b",
+            "mov x0, x19",
+            "bl {serve}",
             "b 2b",
+            serve = sym crate::carry::home::serve,
         )
     };
 }
@@ -79,6 +90,16 @@ pub(in super::super) fn thread_pointer() -> usize {
     }
     pointer
 }
+
+/// See [`set_thread_pointer`](super::set_thread_pointer).
+pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        std::arch::asm!("msr tpidr_el0, {}", in(reg) pointer, options(nostack, preserves_flags))
+    };
+}
+
+pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {

@@ -1,7 +1,7 @@
 //! 64-bit RISC-V: the thread pointer is the register `tp`.
 
 /// What a call preserves, on the stack: the return address, twelve registers, twelve floating-point
-/// registers, and the rounding mode.
+/// registers, and the rounding mode with the flags that floating-point exceptions leave.
 macro_rules! save {
     () => {
         "addi sp, sp, -208
@@ -37,7 +37,7 @@ macro_rules! save {
 }
 pub(super) use save;
 
-/// The body of [`switch`](super::switch).
+/// The body of [`enter`](super::enter) and [`leave`](super::leave).
 macro_rules! switch {
     () => {
         std::arch::naked_asm!(
@@ -76,7 +76,8 @@ macro_rules! switch {
         )
     };
 }
-pub(super) use switch;
+pub(super) use switch as enter;
+pub(super) use switch as leave;
 
 /// The body of [`detach`](super::detach).
 macro_rules! detach {
@@ -84,19 +85,26 @@ macro_rules! detach {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
             "mv sp, a1",
+            "mv s1, a4",
             // A release: what was saved is seen by whoever finds the value.
             "fence rw, w",
             "sw a3, 0(a2)",
-            // ppoll(2) of nothing and without an end: nothing interrupts it.
+            // futex(2), a private one: while the word is 0.
             "2:",
-            "li a0, 0",
-            "li a1, 0",
+            "mv a0, s1",
+            "li a1, 128",
             "li a2, 0",
             "li a3, 0",
-            "li a4, 0",
-            "li a7, 73",
+            "li a7, 98",
             "ecall",
+            "lw t0, 0(s1)",
+            "beqz t0, 2b",
+            // An acquire: what the caller has taken.
+            "fence r, rw",
+            "mv a0, s1",
+            "call {serve}",
             "j 2b",
+            serve = sym crate::carry::home::serve,
         )
     };
 }
@@ -111,6 +119,14 @@ pub(in super::super) fn thread_pointer() -> usize {
     }
     pointer
 }
+
+/// See [`set_thread_pointer`](super::set_thread_pointer).
+pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
+    // SAFETY: by the caller's word.
+    unsafe { std::arch::asm!("mv tp, {}", in(reg) pointer, options(nostack, preserves_flags)) };
+}
+
+pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {

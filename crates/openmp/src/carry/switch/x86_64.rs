@@ -1,7 +1,8 @@
 //! x86-64: the thread pointer is FS's base, the address of the thread block, whose first word is that
-//! address. `wrfsbase` writes it where the kernel allows that, from Linux 5.9 on.
+//! address. `wrfsbase` writes it where the kernel allows that, from Linux 5.9 on. GS's base is the program's.
 
-/// What a call preserves, on the stack: six registers, and the modes of both floating-point units.
+/// What a call preserves, on the stack: six registers, the modes of both floating-point units, and GS's base. The
+/// flags that floating-point exceptions leave are a thread's own as well: `mxcsr` has the vector unit's flags beside its modes, the status word has the x87 unit's.
 macro_rules! save {
     () => {
         "push rbp
@@ -10,24 +11,34 @@ macro_rules! save {
          push r13
          push r14
          push r15
-         sub rsp, 8
+         sub rsp, 16
          stmxcsr [rsp]
          fnstcw [rsp + 4]
+         fnstsw [rsp + 6]
+         rdgsbase rax
+         mov [rsp + 8], rax
          mov [rdi], rsp"
     };
 }
 pub(super) use save;
 
-/// The body of [`switch`](super::switch).
-macro_rules! switch {
+/// The body of [`leave`](super::leave).
+///
+/// The worker does not use GS, nor the x87 unit. So that unit's flags stay; they are the result. `fldcw` raises an
+/// exception that the rank has left pending, which is not the worker's: `fnstenv` masks it first.
+macro_rules! leave {
     () => {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
+            "movzx eax, word ptr [rsp + 6]",
             "mov rsp, rsi",
             "wrfsbase rdx",
             "ldmxcsr [rsp]",
+            "test al, al",
+            "js 3f",
+            "2:",
             "fldcw [rsp + 4]",
-            "add rsp, 8",
+            "add rsp, 16",
             "pop r15",
             "pop r14",
             "pop r13",
@@ -35,10 +46,73 @@ macro_rules! switch {
             "pop rbx",
             "pop rbp",
             "ret",
+            "3:",
+            "sub rsp, 32",
+            "fnstenv [rsp]",
+            "add rsp, 32",
+            "jmp 2b",
         )
     };
 }
-pub(super) use switch;
+pub(super) use leave;
+
+/// The body of [`enter`](super::enter).
+///
+/// Most ranks have the same base of GS, and the same flags of the x87 unit: then neither is written. Only `fldenv` writes
+/// the flags, which is slow.
+macro_rules! enter {
+    () => {
+        std::arch::naked_asm!(
+            "push rbp
+             push rbx
+             push r12
+             push r13
+             push r14
+             push r15
+             sub rsp, 16
+             stmxcsr [rsp]
+             fnstcw [rsp + 4]
+             mov [rdi], rsp",
+            "mov rsp, rsi",
+            "wrfsbase rdx",
+            "rdgsbase rax",
+            "cmp rax, [rsp + 8]",
+            "je 2f",
+            "mov rax, [rsp + 8]",
+            "wrgsbase rax",
+            "2:",
+            "ldmxcsr [rsp]",
+            // Other flags than the rank before?
+            "movzx eax, word ptr [rsp + 6]",
+            "xor ecx, eax",
+            "test cl, 0x7f",
+            "jnz 4f",
+            "fldcw [rsp + 4]",
+            "3:",
+            "add rsp, 16",
+            "pop r15",
+            "pop r14",
+            "pop r13",
+            "pop r12",
+            "pop rbx",
+            "pop rbp",
+            "ret",
+            // The present environment, with the rank's modes and flags.
+            "4:",
+            "movzx ecx, word ptr [rsp + 4]",
+            "sub rsp, 32",
+            "fnstenv [rsp]",
+            "mov [rsp], cx",
+            "and eax, 0x7f",
+            "and word ptr [rsp + 4], 0x7f00",
+            "or [rsp + 4], ax",
+            "fldenv [rsp]",
+            "add rsp, 32",
+            "jmp 3b",
+        )
+    };
+}
+pub(super) use enter;
 
 /// The body of [`detach`](super::detach).
 macro_rules! detach {
@@ -46,12 +120,22 @@ macro_rules! detach {
         std::arch::naked_asm!(
             crate::carry::switch::processor::save!(),
             "mov rsp, rsi",
+            "mov r12, r8",
             "mov [rdx], ecx",
-            // pause(2): nothing interrupts it.
+            // futex(2), a private one: while the word is 0.
             "2:",
-            "mov eax, 34",
+            "mov eax, 202",
+            "mov rdi, r12",
+            "mov esi, 128",
+            "xor edx, edx",
+            "xor r10d, r10d",
             "syscall",
+            "cmp dword ptr [r12], 0",
+            "je 2b",
+            "mov rdi, r12",
+            "call {serve}",
             "jmp 2b",
+            serve = sym crate::carry::home::serve,
         )
     };
 }
@@ -65,6 +149,46 @@ pub(in super::super) fn thread_pointer() -> usize {
         std::arch::asm!("mov {}, fs:[0]", out(reg) base, options(nostack, preserves_flags, readonly));
     }
     base
+}
+
+/// See [`flags`](super::flags).
+pub(in super::super) fn flags() -> u32 {
+    let flags: u32;
+    // SAFETY: reads the status word.
+    unsafe {
+        std::arch::asm!("fnstsw ax", "movzx eax, ax", out("eax") flags, options(nomem, nostack, preserves_flags));
+    }
+    flags
+}
+
+/// See [`set_thread_pointer`](super::set_thread_pointer).
+pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
+    // SAFETY: by the caller's word.
+    unsafe { std::arch::asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
+}
+
+/// See [`has_keys`](super::has_keys): the kernel has switched protection keys on.
+pub(in super::super) fn has_keys() -> bool {
+    let has_leaf = std::arch::x86_64::__cpuid(0).eax >= 7;
+    has_leaf && std::arch::x86_64::__cpuid_count(7, 0).ecx & 1 << 4 != 0
+}
+
+/// See [`keys`](super::keys).
+pub(in super::super) unsafe fn keys() -> u32 {
+    let keys;
+    // SAFETY: by the caller's word; it reads a register.
+    unsafe {
+        std::arch::asm!("rdpkru", in("ecx") 0, out("eax") keys, out("edx") _, options(nostack, preserves_flags));
+    }
+    keys
+}
+
+/// See [`set_keys`](super::set_keys).
+pub(in super::super) unsafe fn set_keys(keys: u32) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        std::arch::asm!("wrpkru", in("ecx") 0, in("edx") 0, in("eax") keys, options(nostack, preserves_flags));
+    }
 }
 
 /// Whether FS can be written without the kernel: the second bit of the second word of what the

@@ -1,0 +1,104 @@
+//! Which libraries are allocators: ranks are not cut there.
+//!
+//! An allocator is known by its functions, whatever its name: `malloc`, `operator new` and their kin, or the functions
+//! of its own that an allocator has where another defines `malloc`. A library that an allocator asks
+//! for is one as well: some that define `malloc` are thin, and pass all on. The program itself never counts as an allocator:
+//! where it defines `malloc`, its code is cut as the rest is.
+
+use super::objects::Object;
+use std::ffi::CStr;
+
+/// C's functions for memory.
+const C: [&CStr; 8] = [
+    c"malloc",
+    c"free",
+    c"calloc",
+    c"realloc",
+    c"memalign",
+    c"posix_memalign",
+    c"aligned_alloc",
+    c"reallocarray",
+];
+
+/// Of C++, as compilers write them: `operator new` and `delete`, for one and for many, with an alignment and without.
+const CPP: [&CStr; 8] = [
+    c"_Znwm",
+    c"_Znam",
+    c"_ZdlPv",
+    c"_ZdaPv",
+    c"_ZdlPvm",
+    c"_ZdaPvm",
+    c"_ZnwmSt11align_val_t",
+    c"_ZdlPvSt11align_val_t",
+];
+
+/// Of allocators that can be beside another: jemalloc, mimalloc, tcmalloc, Intel's, rpmalloc, Hoard, snmalloc, sanitizers.
+const PREFIXED: [&CStr; 8] = [
+    c"je_malloc",
+    c"mi_malloc",
+    c"tc_malloc",
+    c"scalable_malloc",
+    c"rpmalloc",
+    c"xxmalloc",
+    c"sn_malloc",
+    c"__interceptor_malloc",
+];
+
+/// Whether each of the objects is an allocator.
+pub(super) fn among(objects: &[Object]) -> Vec<bool> {
+    let defines = |object: &Object, names: &[&CStr]| defines(object, names);
+    let in_c: Vec<bool> = objects
+        .iter()
+        .map(|object| defines(object, &C) || defines(object, &PREFIXED))
+        .collect();
+    let is_asked_for = |name: &str| {
+        let askers = objects.iter().zip(&in_c).filter(|(_, is)| **is);
+        { askers }.any(|(asker, _)| asker.needed.iter().any(|needed| needed == name))
+    };
+    objects
+        .iter()
+        .zip(&in_c)
+        .map(|(object, &is)| is || is_asked_for(&object.name()) || defines(object, &CPP))
+        .collect()
+}
+
+/// Whether a library defines any of the names.
+fn defines(object: &Object, names: &[&CStr]) -> bool {
+    if object.path.is_empty() {
+        return false;
+    }
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+    // SAFETY: strings that end with a zero; nothing is loaded.
+    let handle = unsafe { libc::dlopen(object.path.as_ptr(), flags) };
+    if handle.is_null() {
+        return false;
+    }
+    // The library is looked through first, and then what it asks for.
+    let is_here = |name: &&CStr| {
+        // SAFETY: a handle, which is still open, and a string.
+        object.contains(unsafe { libc::dlsym(handle, name.as_ptr()) } as usize)
+    };
+    let found = names.iter().any(is_here);
+    // SAFETY: opened above; not used any more.
+    unsafe { libc::dlclose(handle) };
+    found
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocators_are_known_by_what_they_define() {
+        let objects = super::super::objects::loaded();
+        for (object, is_allocator) in objects.iter().zip(among(&objects)) {
+            let name = object.name();
+            if name.starts_with("libc.") {
+                assert!(is_allocator);
+            }
+            if name.starts_with("libm.") || name.is_empty() {
+                assert!(!is_allocator, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Functions of the C library that change what a rank takes along ([`state`](super::state)), or use a
+//! signal's number ([`signals`](super::signals)). A program that was started with this library preloaded calls these;
+//! each calls the C library's function, and notes what has changed.
+
+use super::next::{self, Next};
+use super::state::{self, rank};
+use super::{policy, setxid, signals};
+use std::ffi::{c_int, c_long, c_uint, c_void};
+use std::mem;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// Whether programs call these: the loader finds them before the C library's.
+pub(super) fn are_effective() -> bool {
+    static ARE: OnceLock<bool> = OnceLock::new();
+    *ARE.get_or_init(|| {
+        // SAFETY: a name that ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pthread_sigmask".as_ptr()) };
+        ptr::eq(found, pthread_sigmask as *const c_void)
+    })
+}
+
+/// The signals in a program's set, as the kernel has them.
+fn signals_in(set: *const libc::sigset_t) -> u64 {
+    // SAFETY: the caller's set, or null; the kernel's part of one is its first word.
+    unsafe { set.cast::<u64>().as_ref() }.map_or(0, |&set| set)
+}
+
+/// The next functions, by their names.
+macro_rules! nexts {
+    ($($function:ident = $name:literal;)*) => {
+        $(static $function: Next = Next::new($name);)*
+
+        /// Finds all of them. Some are called in signal handlers, where the loader is not to be asked.
+        pub(super) fn find() {
+            $($function.find_early();)*
+        }
+    };
+}
+
+nexts! {
+    LONGJMP_CHK = c"__longjmp_chk";
+    OLD_SYSV_SIGNAL = c"__sysv_signal";
+    SHORT_LONGJMP = c"_longjmp";
+    BSD_SIGNAL = c"bsd_signal";
+    LONGJMP = c"longjmp";
+    PKEY_ALLOC = c"pkey_alloc";
+    PTHREAD_SIGMASK = c"pthread_sigmask";
+    SETCONTEXT = c"setcontext";
+    SIGALTSTACK = c"sigaltstack";
+    SIGBLOCK = c"sigblock";
+    SIGHOLD = c"sighold";
+    SIGLONGJMP = c"siglongjmp";
+    SIGNAL = c"signal";
+    SIGNALFD = c"signalfd";
+    SIGPROCMASK = c"sigprocmask";
+    SIGRELSE = c"sigrelse";
+    SIGSETMASK = c"sigsetmask";
+    SIGTIMEDWAIT = c"sigtimedwait";
+    SWAPCONTEXT = c"swapcontext";
+    SYSV_SIGNAL = c"sysv_signal";
+}
+
+/// The next function, by the type that it has.
+macro_rules! next {
+    ($function:ident as $type:ty) => {{
+        // SAFETY: the C library's function of this name has this type.
+        unsafe { mem::transmute::<*mut c_void, $type>($function.get()) }
+    }};
+}
+
+/// Defines functions for programs.
+macro_rules! define {
+    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
+        $(
+            $(#[$attribute])*
+            // A test's own calls are the C library's.
+            #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
+            #[cfg_attr(any(test, miri), allow(dead_code))]
+            extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
+        )*
+    };
+}
+
+type Change = extern "C" fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int;
+
+fn change_mask(
+    next: Change,
+    how: c_int,
+    new: *const libc::sigset_t,
+    old: *mut libc::sigset_t,
+) -> c_int {
+    if !new.is_null() && how != libc::SIG_UNBLOCK {
+        signals::avoid(signals_in(new));
+    }
+    let result = next(how, new, old);
+    if !new.is_null() {
+        state::note();
+    }
+    result
+}
+
+// Masks and stacks.
+define! {
+    fn pthread_sigmask(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+        change_mask(next!(PTHREAD_SIGMASK as Change), how, new, old)
+    }
+
+    fn sigprocmask(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+        change_mask(next!(SIGPROCMASK as Change), how, new, old)
+    }
+
+    fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
+        let next = next!(SIGALTSTACK as extern "C" fn(*const libc::stack_t, *mut libc::stack_t) -> c_int);
+        let result = next(new, old);
+        if !new.is_null() {
+            state::note();
+        }
+        result
+    }
+
+    fn sighold(signal: c_int) -> c_int {
+        let result = next!(SIGHOLD as extern "C" fn(c_int) -> c_int)(signal);
+        state::note();
+        result
+    }
+
+    fn sigrelse(signal: c_int) -> c_int {
+        let result = next!(SIGRELSE as extern "C" fn(c_int) -> c_int)(signal);
+        state::note();
+        result
+    }
+
+    fn sigblock(mask: c_int) -> c_int {
+        let old = next!(SIGBLOCK as extern "C" fn(c_int) -> c_int)(mask);
+        state::note();
+        old
+    }
+
+    fn sigsetmask(mask: c_int) -> c_int {
+        let old = next!(SIGSETMASK as extern "C" fn(c_int) -> c_int)(mask);
+        state::note();
+        old
+    }
+
+    /// A call past the functions above.
+    fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+        match number {
+            libc::SYS_set_mempolicy => policy::will_change(),
+            libc::SYS_rt_sigaction => {
+                if let Some(result) = raw_action(a as c_int, b as *const usize, c as *mut usize) {
+                    return result.into();
+                }
+            }
+            _ => {}
+        }
+        // SAFETY: as the caller has it.
+        let result = unsafe { next::syscall(number, [a, b, c, d, e, f]) };
+        match number {
+            libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
+                state::note();
+            }
+            libc::SYS_pkey_alloc => state::be_careful(),
+            _ => {}
+        }
+        result
+    }
+
+    /// Registers of keys are not noted: they are asked for from now on.
+    fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
+        state::be_careful();
+        next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
+    }
+}
+
+/// The caller jumps to where another mask may be saved, and out of a handler perhaps.
+fn will_jump() {
+    if let Some(rank) = rank() {
+        rank.state.will_change();
+        // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
+        unsafe { &*rank.worker.get() }.alarm.is_not_blocked();
+    }
+}
+
+type Jump = extern "C" fn(*mut c_void, c_int) -> !;
+
+// Jumps.
+define! {
+    fn longjmp(to: *mut c_void, value: c_int) -> ! {
+        will_jump();
+        next!(LONGJMP as Jump)(to, value)
+    }
+
+    fn _longjmp(to: *mut c_void, value: c_int) -> ! {
+        will_jump();
+        next!(SHORT_LONGJMP as Jump)(to, value)
+    }
+
+    fn siglongjmp(to: *mut c_void, value: c_int) -> ! {
+        will_jump();
+        next!(SIGLONGJMP as Jump)(to, value)
+    }
+
+    fn __longjmp_chk(to: *mut c_void, value: c_int) -> ! {
+        will_jump();
+        next!(LONGJMP_CHK as Jump)(to, value)
+    }
+
+    fn setcontext(to: *const libc::ucontext_t) -> c_int {
+        will_jump();
+        next!(SETCONTEXT as extern "C" fn(*const libc::ucontext_t) -> c_int)(to)
+    }
+
+    fn swapcontext(from: *mut libc::ucontext_t, to: *const libc::ucontext_t) -> c_int {
+        will_jump();
+        let next = next!(SWAPCONTEXT as extern "C" fn(*mut libc::ucontext_t, *const libc::ucontext_t) -> c_int);
+        next(from, to)
+    }
+}
+
+type Wait =
+    extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
+
+/// Waits for signals that are the program's.
+fn wait(
+    set: *const libc::sigset_t,
+    info: *mut libc::siginfo_t,
+    timeout: *const libc::timespec,
+) -> c_int {
+    signals::avoid(signals_in(set));
+    let next = next!(SIGTIMEDWAIT as Wait);
+    // SAFETY: all zeros are a valid structure of the system's.
+    let mut got: libc::siginfo_t = unsafe { mem::zeroed() };
+    loop {
+        let result = next(set, &raw mut got, timeout);
+        // An alarm of this kernel thread that came while the caller had it blocked.
+        if result > 0 && signals::worker_of(&got).is_some() {
+            continue;
+        }
+        if !info.is_null() {
+            // SAFETY: the caller's.
+            unsafe { info.write(got) };
+        }
+        return result;
+    }
+}
+
+type Set = extern "C" fn(c_int, *const libc::sigset_t, c_int) -> c_int;
+
+// Waiting for signals.
+define! {
+    fn sigtimedwait(set: *const libc::sigset_t, info: *mut libc::siginfo_t, timeout: *const libc::timespec) -> c_int {
+        wait(set, info, timeout)
+    }
+
+    fn sigwaitinfo(set: *const libc::sigset_t, info: *mut libc::siginfo_t) -> c_int {
+        wait(set, info, ptr::null())
+    }
+
+    fn sigwait(set: *const libc::sigset_t, signal: *mut c_int) -> c_int {
+        loop {
+            let result = wait(set, ptr::null_mut(), ptr::null());
+            if result > 0 {
+                // SAFETY: the caller's.
+                unsafe { signal.write(result) };
+                return 0;
+            }
+            match state::errno() {
+                // The function is not to fail by a handler.
+                libc::EINTR => {}
+                error => return error,
+            }
+        }
+    }
+
+    fn signalfd(file: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
+        signals::avoid(signals_in(set));
+        next!(SIGNALFD as Set)(file, set, flags)
+    }
+}
+
+/// As `signal` and its kind do, with these flags.
+fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
+    // SAFETY: all zeros are valid structures of the system's.
+    let (mut new, mut old): (libc::sigaction, libc::sigaction) =
+        unsafe { (mem::zeroed(), mem::zeroed()) };
+    new.sa_sigaction = handler;
+    new.sa_flags = flags;
+    let result = signals::programs_action(signal, &raw const new, &raw mut old)?;
+    Some(if result == 0 {
+        old.sa_sigaction
+    } else {
+        libc::SIG_ERR
+    })
+}
+
+/// As the system call does, where the signal is ours. The kernel's structure has a handler, flags, on most processors the way
+/// back, and the set of what is blocked in the handler.
+fn raw_action(signal: c_int, new: *const usize, old: *mut usize) -> Option<c_int> {
+    // SAFETY: all zeros are valid structures of the system's. The caller's are the kernel's, or null.
+    unsafe {
+        let (mut action, mut before): (libc::sigaction, libc::sigaction) =
+            (mem::zeroed(), mem::zeroed());
+        let given = if new.is_null() {
+            ptr::null()
+        } else {
+            &raw const action
+        };
+        if !new.is_null() {
+            action.sa_sigaction = new.read();
+            action.sa_flags = new.add(1).read() as c_int;
+            let set = (&raw mut action.sa_mask).cast::<usize>();
+            set.write(new.add(setxid::BLOCKED).read());
+        }
+        let result = signals::programs_action(signal, given, &raw mut before)?;
+        if !old.is_null() {
+            old.write(before.sa_sigaction);
+            old.add(1).write(before.sa_flags as usize);
+            let set = (&raw const before.sa_mask).cast::<usize>();
+            old.add(setxid::BLOCKED).write(set.read());
+        }
+        Some(result)
+    }
+}
+
+type Signal = extern "C" fn(c_int, usize) -> usize;
+const SYSTEM_V: c_int = libc::SA_RESETHAND | libc::SA_NODEFER;
+
+// Actions.
+define! {
+    fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+        signals::programs_action(signal, new, old).unwrap_or_else(|| signals::action(signal, new, old))
+    }
+
+    fn signal(signal: c_int, handler: usize) -> usize {
+        set_handler(signal, handler, libc::SA_RESTART)
+            .unwrap_or_else(|| next!(SIGNAL as Signal)(signal, handler))
+    }
+
+    fn bsd_signal(signal: c_int, handler: usize) -> usize {
+        set_handler(signal, handler, libc::SA_RESTART)
+            .unwrap_or_else(|| next!(BSD_SIGNAL as Signal)(signal, handler))
+    }
+
+    fn sysv_signal(signal: c_int, handler: usize) -> usize {
+        set_handler(signal, handler, SYSTEM_V)
+            .unwrap_or_else(|| next!(SYSV_SIGNAL as Signal)(signal, handler))
+    }
+
+    fn __sysv_signal(signal: c_int, handler: usize) -> usize {
+        set_handler(signal, handler, SYSTEM_V)
+            .unwrap_or_else(|| next!(OLD_SYSV_SIGNAL as Signal)(signal, handler))
+    }
+}

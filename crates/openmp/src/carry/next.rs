@@ -1,0 +1,74 @@
+//! The functions of the C library that this library has defined anew.
+//!
+//! A program that was started with this library preloaded calls the definitions here. They call the next
+//! ones in the loader's order, which are the C library's.
+
+use std::ffi::{CStr, c_long, c_void};
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A function, by its name.
+pub(super) struct Next {
+    name: &'static CStr,
+    /// Relaxed: the address of code, which was there before this library.
+    found: AtomicPtr<c_void>,
+}
+
+impl Next {
+    pub(super) const fn new(name: &'static CStr) -> Self {
+        Self {
+            name,
+            found: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// The function's address.
+    pub(super) fn get(&self) -> *mut c_void {
+        let found = self.found.load(Relaxed);
+        if found.is_null() { self.find() } else { found }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        let found = self.find_early();
+        if found.is_null() {
+            let name = self.name.to_string_lossy();
+            crate::report::fatal(format_args!(
+                "{name}: not in the C library; expected it there"
+            ));
+        }
+        found
+    }
+
+    /// Asks the loader. A function that is nowhere may never be called.
+    pub(super) fn find_early(&self) -> *mut c_void {
+        // SAFETY: a name that ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.found.store(found, Relaxed);
+        found
+    }
+}
+
+/// Called by the loader, before the program's first function.
+pub(super) fn find() {
+    SYSCALL.find_early();
+}
+
+type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
+
+static SYSCALL: Next = Next::new(c"syscall");
+
+/// A system call by its number, past this library's own definition of `syscall`.
+///
+/// # Safety
+///
+/// As the system call has it.
+pub(super) unsafe fn syscall(number: c_long, arguments: [usize; 6]) -> c_long {
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: the C library's function; the arguments are as the caller promises.
+    unsafe {
+        let next = std::mem::transmute::<*mut c_void, Syscall>(SYSCALL.get());
+        next(number, a, b, c, d, e, f)
+    }
+}

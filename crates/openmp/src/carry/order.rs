@@ -1,0 +1,100 @@
+//! An order to a thread that sleeps: to do one thing.
+//!
+//! | who | what |
+//! |---|---|
+//! | the caller | writes 1, and wakes the thread |
+//! | the thread | sleeps while it reads 0; then writes 0, and does what it is called for |
+//!
+//! The caller may give the next order when the thread has begun with the last. Both know that by a rank: the thread has left
+//! it, and the caller has taken it.
+//!
+//! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes it before it
+//! wakes. The thread sees what the caller did before: it reads the word by an acquire, or sees what the caller released.
+
+use manycore_platform::{Atomic, Futex, Ordering, Platform};
+
+#[repr(transparent)]
+pub(super) struct Order<P: Platform>(P::Futex);
+
+impl<P: Platform> Order<P> {
+    pub(super) fn new() -> Self {
+        Self(P::Futex::new(0))
+    }
+
+    /// Calls the thread.
+    pub(super) fn give(&self) {
+        // Release: what the caller has taken for the thread.
+        self.0.store(1, Ordering::Release);
+        self.0.wake(1);
+    }
+
+    /// Sleeps until there is an order.
+    pub(super) fn wait(&self) {
+        // Acquire: see `give`.
+        while self.0.load(Ordering::Acquire) == 0 {
+            self.0.wait(0, None);
+        }
+    }
+
+    /// The thread begins with what it was called for.
+    pub(super) fn accept(&self) {
+        // Relaxed: the next order comes after the caller has seen what this thread releases later.
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Order<manycore_platform::Native> {
+    /// The word itself, for a thread that has no thread-locals of its own.
+    pub(super) const fn word(&self) -> *const u32 {
+        std::ptr::from_ref(self).cast()
+    }
+}
+
+#[cfg(test)]
+mod checked {
+    use super::Order;
+    use crate::carry::words::{RankWord, Rest};
+    use manycore_check::{Deaf, Fault, Faulty, Loom, Plain, Relaxed, caught, loom_model, team};
+    use manycore_platform::{Atomic, Platform};
+
+    /// A watch hands the rank's thread the rank two times; the thread adds to what the rank's stack is.
+    fn twice<P: Platform>() {
+        let rest = Rest::<P> {
+            idle: P::AtomicU32::new(0),
+            event: P::Futex::new(0),
+        };
+        let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));
+        word.leave(&rest);
+        team::<P>(2, |index| {
+            for time in 0..2 {
+                if index == 0 {
+                    while !word.claim() {
+                        P::relax();
+                    }
+                    assert_eq!(stack.read(), time);
+                    stack.write(2 * time + 1);
+                    order.give();
+                } else {
+                    order.wait();
+                    order.accept();
+                    stack.write(stack.read() - time);
+                    word.leave(&rest);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn each_order_is_heard_once() {
+        loom_model(Some(3), twice::<Loom>);
+    }
+
+    #[test]
+    fn faults_are_caught() {
+        fn fails<F: Fault>() {
+            caught(|| loom_model(Some(3), twice::<Faulty<Loom, F>>));
+        }
+        fails::<Deaf>();
+        fails::<Relaxed>();
+    }
+}

@@ -1,0 +1,140 @@
+//! `setuid` and its kind, which change every kernel thread of the process.
+//!
+//! The kernel changes one kernel thread; POSIX wants all. So the C library sends each other thread a signal. The handler makes the system call on its kernel thread. Then the handler marks the POSIX thread that it
+//! runs as, by the thread pointer, as done. The caller repeats all until every thread is marked. On a kernel
+//! thread that executes a rank the thread pointer is the rank's: the handler would mark the rank twice and
+//! the worker's own POSIX thread never, and the caller would not end.
+//!
+//! * *The others*: our handler puts the kernel thread's own thread pointer back, and calls the C library's handler. The signal may come at any instruction, also while a worker exchanges stacks: the pointer that is
+//!   found is restored afterwards.
+//! * *The caller*: the C library leaves out the thread that the caller runs as. If that is a rank, its kernel thread is parked, and would keep its rights. So these functions are defined here
+//!   as well, and call the C library's with the worker's thread pointer. No signal handler of the
+//!   program's may run meanwhile, since it would find another thread's thread-locals. If the library was not preloaded, the definitions have no effect. Then that parked thread keeps its old rights. A later
+//!   call that these rights allow and the others' do not ends the program, by the C library.
+
+use super::next::Next;
+use super::{kernel, next, state, switch};
+use std::ffi::{c_char, c_int, c_void};
+use std::mem;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The C library's signal for this; it gives programs the numbers from 34 on.
+const SIGNAL: usize = 33;
+/// The place of the handler's mask in the kernel's structure for an action, in words.
+pub(super) const BLOCKED: usize = if cfg!(target_arch = "riscv64") { 2 } else { 3 };
+/// Signals in the kernel's sets, in bytes.
+const SET: usize = 8;
+
+type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// The C library's handler.
+static LIBRARYS: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls the C library's handler by ours from now on. The library has installed it with the process's first thread,
+/// before a worker executes a rank; and installs it once.
+pub(super) fn install() {
+    // As the kernel has it: the handler, the flags, on most processors the way back, and the set of signals that are
+    // blocked in the handler.
+    let mut action = [0_usize; 8];
+    // SAFETY: the kernel writes and reads its structure, which has fewer than eight words. The C library's own function
+    // refuses this signal.
+    unsafe {
+        let size = SET;
+        next::syscall(
+            libc::SYS_rt_sigaction,
+            [SIGNAL, 0, action.as_mut_ptr() as usize, size, 0, 0],
+        );
+        let library = action[0];
+        if library == libc::SIG_DFL || library == libc::SIG_IGN || library == ours() {
+            return;
+        }
+        // Relaxed: the kernel calls our handler after the call below.
+        LIBRARYS.store(library, Relaxed);
+        action[0] = ours();
+        // No handler of the program's may interrupt it, since it would find another thread's thread-locals.
+        action[BLOCKED] = usize::MAX;
+        next::syscall(
+            libc::SYS_rt_sigaction,
+            [SIGNAL, action.as_ptr() as usize, 0, size, 0, 0],
+        );
+    }
+}
+
+fn ours() -> usize {
+    handler as *const () as usize
+}
+
+/// Nothing here may touch a thread-local.
+unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let here = switch::thread_pointer();
+    let home = kernel::home().unwrap_or(here);
+    // SAFETY: this kernel thread's own, where only it runs; and what was there before. The function is a handler, since
+    // it was installed as one.
+    unsafe {
+        let library = mem::transmute::<usize, Handler>(LIBRARYS.load(Relaxed));
+        switch::set_thread_pointer(home);
+        library(signal, info, context);
+        switch::set_thread_pointer(here);
+    }
+}
+
+/// Calls a function of the C library's that changes all kernel threads and returns 0 when it has.
+fn for_all(call: impl Fn() -> c_int) -> c_int {
+    let Some(rank) = state::rank() else {
+        return call();
+    };
+    let here = switch::thread_pointer();
+    let mask = state::block_all();
+    // SAFETY: the worker executes the caller, and only its kernel thread has this thread pointer. No signal handler runs
+    // meanwhile but the one above, so that no rank leaves here.
+    let (result, error, index) = unsafe {
+        let worker = &*rank.worker.get();
+        switch::set_thread_pointer(worker.thread_pointer);
+        let result = call();
+        let error = state::errno();
+        switch::set_thread_pointer(here);
+        (result, error, worker.index)
+    };
+    if result != 0 {
+        state::set_errno(error);
+    } else if index == 0 {
+        // Worker 0 is on the leader's kernel thread, and its own thread, which was left out, is parked. It has its turn now. What
+        // is changed already may be changed to the same again.
+        call();
+    }
+    state::set_mask(mask);
+    result
+}
+
+/// Defines functions that change all kernel threads.
+macro_rules! for_all {
+    ($($name:ident = $text:literal ($($argument:ident: $type:ty),*);)*) => {
+        $(
+            // A test's own calls are the C library's.
+            #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
+            #[cfg_attr(any(test, miri), allow(dead_code))]
+            extern "C" fn $name($($argument: $type),*) -> c_int {
+                static NEXT: Next = Next::new($text);
+                // SAFETY: the C library's function of this name has this type.
+                let next = unsafe {
+                    mem::transmute::<*mut c_void, extern "C" fn($($type),*) -> c_int>(NEXT.get())
+                };
+                for_all(|| next($($argument),*))
+            }
+        )*
+    };
+}
+
+for_all! {
+    setuid = c"setuid" (user: libc::uid_t);
+    setgid = c"setgid" (group: libc::gid_t);
+    seteuid = c"seteuid" (user: libc::uid_t);
+    setegid = c"setegid" (group: libc::gid_t);
+    setreuid = c"setreuid" (real: libc::uid_t, effective: libc::uid_t);
+    setregid = c"setregid" (real: libc::gid_t, effective: libc::gid_t);
+    setresuid = c"setresuid" (real: libc::uid_t, effective: libc::uid_t, saved: libc::uid_t);
+    setresgid = c"setresgid" (real: libc::gid_t, effective: libc::gid_t, saved: libc::gid_t);
+    setgroups = c"setgroups" (count: usize, groups: *const libc::gid_t);
+    initgroups = c"initgroups" (user: *const c_char, group: libc::gid_t);
+}

@@ -1,0 +1,309 @@
+//! The signal that makes a rank leave, and programs that use its number.
+//!
+//! Real-time signals have no meaning of their own. When the number is chosen, the program has no handler for it, and no thread has it blocked. A program may use the number later:
+//!
+//! * It blocks the number, or waits for it, by a set that leaves other numbers out. Then another number is
+//!   chosen, and that one is never used again. A set of all numbers says nothing: the number stays, and a rank
+//!   that has it blocked is not cut.
+//! * It sets an action. Then another number is chosen as well. Our handler stays and calls the program's
+//!   function for what is not ours: a signal of ours may still be on its way.
+//! * It sends the number. Our handler does what the program's action says. Without an action the program ends by this signal.
+//!
+//! A signal is ours if it has reached a worker's kernel thread and carries this worker's address ([`kernel`]). Nothing is read from the address before.
+
+use super::next::{self, Next};
+use super::state::{self, bit};
+use super::worker::Worker;
+use super::{alarm, kernel};
+use crate::lock::Guarded;
+use std::ffi::{c_int, c_void};
+use std::mem;
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize};
+
+/// The signal; 0: none. Relaxed: a timer of the number before is ours as well.
+static CURRENT: AtomicI32 = AtomicI32::new(0);
+/// Signals for which the kernel calls our handler.
+static OURS: AtomicU64 = AtomicU64::new(0);
+/// Signals that the program has use for.
+static AVOIDED: AtomicU64 = AtomicU64::new(0);
+
+/// The program's actions for the signals in [`OURS`]; zeros: the default.
+static ACTIONS: Guarded<[libc::sigaction; 65]> = Guarded::new(
+    // SAFETY: numbers and addresses that may be null.
+    unsafe { mem::MaybeUninit::zeroed().assume_init() },
+);
+/// The functions and flags of these, for our handler.
+static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(libc::SIG_DFL) }; 65];
+static FLAGS: [AtomicU32; 65] = [const { AtomicU32::new(0) }; 65];
+
+type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// The C library's function.
+pub(super) fn action(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    // SAFETY: the C library's function has this type; the pointers are the caller's, or null.
+    unsafe { mem::transmute::<*mut c_void, Sigaction>(SIGACTION.get())(signal, new, old) }
+}
+
+static SIGACTION: Next = Next::new(c"sigaction");
+
+/// Called by the loader, before the program's first function.
+pub(super) fn find() {
+    SIGACTION.find_early();
+}
+
+/// The signal that makes a rank leave, if there is one.
+pub(super) fn current() -> Option<c_int> {
+    let signal = CURRENT.load(Relaxed);
+    (signal != 0).then_some(signal)
+}
+
+/// Whether a rank with this mask would not hear it.
+#[inline]
+pub(super) fn is_blocked_in(mask: u64) -> bool {
+    current().is_some_and(|signal| mask & bit(signal) != 0)
+}
+
+fn real_time() -> u64 {
+    (libc::SIGRTMIN()..=libc::SIGRTMAX()).fold(0, |set, signal| set | bit(signal))
+}
+
+/// Chooses a signal, if none is chosen yet and ranks are to be cut.
+pub(super) fn choose() {
+    if !crate::environment::settings().cuts {
+        return;
+    }
+    if let Some(signal) = current() {
+        check(signal);
+    }
+    if current().is_none() {
+        AVOIDED.fetch_or(blocked_anywhere() & real_time(), Relaxed);
+        move_on(0, 0);
+    }
+}
+
+/// Takes another signal than this, and than those in `others`; none, if there is no other.
+fn move_on(from: c_int, others: u64) {
+    let not = others | AVOIDED.load(Relaxed);
+    let all = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev();
+    let found = all
+        .filter(|&signal| not & bit(signal) == 0 && signal != from)
+        .find(|&signal| install(signal));
+    _ = CURRENT.compare_exchange(from, found.unwrap_or(0), Relaxed, Relaxed);
+}
+
+/// Takes a signal that has no handler.
+fn install(signal: c_int) -> bool {
+    if OURS.load(Relaxed) & bit(signal) != 0 {
+        return false;
+    }
+    // SAFETY: structures of the system's, all zeros are valid ones; the handler is a function for
+    // three arguments.
+    unsafe {
+        let mut old: libc::sigaction = mem::zeroed();
+        if action(signal, ptr::null(), &raw mut old) != 0 || old.sa_sigaction != libc::SIG_DFL {
+            return false;
+        }
+        OURS.fetch_or(bit(signal), Relaxed);
+        let mut new: libc::sigaction = mem::zeroed();
+        new.sa_sigaction = alarm::handler as *const () as usize;
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        action(signal, &raw const new, ptr::null_mut()) == 0
+    }
+}
+
+/// Whether the signal's handler in the kernel is still ours. If it is not, the program has set another past
+/// the functions that are defined here.
+pub(super) fn check(signal: c_int) -> bool {
+    // SAFETY: all zeros are a valid structure of the system's.
+    let mut now: libc::sigaction = unsafe { mem::zeroed() };
+    action(signal, ptr::null(), &raw mut now);
+    let is_ours = now.sa_sigaction == alarm::handler as *const () as usize;
+    if !is_ours {
+        OURS.fetch_and(!bit(signal), Relaxed);
+        AVOIDED.fetch_or(bit(signal), Relaxed);
+        move_on(signal, 0);
+    }
+    is_ours
+}
+
+/// The program blocks these signals or waits for them.
+pub(super) fn avoid(set: u64) {
+    let Some(now) = current().filter(|&now| set & bit(now) != 0) else {
+        return;
+    };
+    if real_time() & !set != 0 {
+        AVOIDED.fetch_or(set & real_time(), Relaxed);
+        move_on(now, set);
+    }
+}
+
+/// Signals that some thread of the process has blocked now.
+fn blocked_anywhere() -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    let of_task = |path: std::path::PathBuf| {
+        let status = std::fs::read_to_string(path.join("status")).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigBlk:"))?;
+        let mask = u64::from_str_radix(line.trim(), 16).ok()?;
+        // This library's own threads block all.
+        (mask & state::ALL != state::ALL).then_some(mask)
+    };
+    tasks
+        .flatten()
+        .filter_map(|task| of_task(task.path()))
+        .fold(state::mask(), |all, mask| all | mask)
+}
+
+/// Reads and sets the program's action for a signal in [`OURS`]; `None` for other signals.
+pub(super) fn programs_action(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> Option<c_int> {
+    let is_ours = (1..65).contains(&signal) && OURS.load(Relaxed) & bit(signal) != 0;
+    is_ours.then(|| {
+        // The function may be called in signal handlers.
+        state::with_signals_blocked(|| {
+            ACTIONS.with(|actions| {
+                let known = &mut actions[signal as usize];
+                // SAFETY: the caller's structures, or null.
+                let (new, old) = unsafe { (new.as_ref().copied(), old.as_mut()) };
+                if let Some(old) = old {
+                    *old = *known;
+                }
+                new.map_or(0, |new| {
+                    *known = new;
+                    set(signal, new)
+                })
+            })
+        })
+    })
+}
+
+fn set(signal: c_int, new: libc::sigaction) -> c_int {
+    if new.sa_sigaction != libc::SIG_DFL {
+        AVOIDED.fetch_or(bit(signal), Relaxed);
+        if current() == Some(signal) {
+            move_on(signal, 0);
+        }
+    }
+    HANDLERS[signal as usize].store(new.sa_sigaction, Relaxed);
+    FLAGS[signal as usize].store(new.sa_flags.cast_unsigned(), Relaxed);
+    let mut kernels = new;
+    match new.sa_sigaction {
+        // An alarm of this number is late, and may be ignored as well.
+        libc::SIG_IGN => {}
+        _ => {
+            kernels.sa_sigaction = alarm::handler as *const () as usize;
+            kernels.sa_flags = (new.sa_flags & !libc::SA_RESETHAND) | libc::SA_SIGINFO;
+        }
+    }
+    if new.sa_sigaction == libc::SIG_DFL {
+        kernels.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    }
+    action(signal, &raw const kernels, ptr::null_mut())
+}
+
+/// The worker that a signal is for, if it is ours.
+pub(super) fn worker_of(info: &libc::siginfo_t) -> Option<&'static Worker> {
+    let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
+    // SAFETY: such signals have a value.
+    let value = || unsafe { info.si_value().sival_ptr };
+    is_either.then(|| kernel::worker(value().cast()))?
+}
+
+/// Whether a signal was meant for the kernel thread of an earlier leader.
+fn is_stray(info: &libc::siginfo_t) -> bool {
+    let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
+    // SAFETY: such signals have a value.
+    is_either && super::is_soul(unsafe { info.si_value().sival_ptr }.cast())
+}
+
+/// Does with a signal that is not ours what the program's action says.
+pub(super) fn pass_on(signal: c_int, info: &mut libc::siginfo_t, context: *mut c_void) {
+    if is_stray(info) {
+        return;
+    }
+    let handler = HANDLERS[signal as usize].load(Relaxed);
+    let flags = FLAGS[signal as usize].load(Relaxed).cast_signed();
+    match handler {
+        libc::SIG_DFL => end_by(signal, info),
+        libc::SIG_IGN => {}
+        _ => {
+            if flags & libc::SA_RESETHAND != 0 {
+                HANDLERS[signal as usize].store(libc::SIG_DFL, Relaxed);
+            }
+            // SAFETY: the program's handler; one for a signal's number alone does not look at the rest.
+            unsafe { mem::transmute::<usize, Handler>(handler)(signal, info, context) }
+        }
+    }
+}
+
+/// Ends the process by the signal, when the handler returns.
+fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
+    // SAFETY: structures of the system's. A process may send itself any signal that it has got.
+    unsafe {
+        let new: libc::sigaction = mem::zeroed();
+        action(signal, &raw const new, ptr::null_mut());
+        next::syscall(
+            libc::SYS_rt_tgsigqueueinfo,
+            [
+                libc::getpid() as usize,
+                kernel::number() as usize,
+                signal as usize,
+                ptr::from_mut(info) as usize,
+                0,
+                0,
+            ],
+        );
+    }
+}
+
+/// Takes what is ours of the signals that the calling kernel thread has not got yet, having them blocked.
+pub(super) fn drain() {
+    let Some(signal) = current() else { return };
+    let (set, at_once, error) = (bit(signal), [0_i64; 2], state::errno());
+    // SAFETY: the kernel reads the set and the time, and writes the signal.
+    unsafe {
+        let mut foreign = None;
+        loop {
+            let mut info: libc::siginfo_t = mem::zeroed();
+            let arguments = [
+                &raw const set as usize,
+                &raw mut info as usize,
+                at_once.as_ptr() as usize,
+                size_of::<u64>(),
+                0,
+                0,
+            ];
+            if next::syscall(libc::SYS_rt_sigtimedwait, arguments) <= 0 {
+                break;
+            }
+            if worker_of(&info).is_none() && !is_stray(&info) {
+                foreign = Some(info);
+                break;
+            }
+        }
+        // It goes back. Whether it was for the process or for the thread is not known.
+        if let Some(info) = foreign {
+            let arguments = [
+                libc::getpid() as usize,
+                signal as usize,
+                &raw const info as usize,
+                0,
+                0,
+                0,
+            ];
+            next::syscall(libc::SYS_rt_sigqueueinfo, arguments);
+        }
+    }
+    state::set_errno(error);
+}

@@ -1,0 +1,127 @@
+//! `sched_yield` and spin locks of the C library's: a rank that waits by them lets another rank go on.
+//!
+//! Such a rank waits for another, which may have no worker. It cannot be cut: nearly always its next instruction is the C
+//! library's. So these functions are defined here, in front of the C library's, for programs that find this library
+//! first. A rank that calls such a function looks for another rank that can go on, and leaves its worker to that rank. If no
+//! rank can, and in every other thread, the call is the system's.
+//!
+//! # When a rank does not leave
+//!
+//! * Its thread has blocked signals, as it has in most signals' handlers, or is on an alternate stack: the worker would execute
+//!   another rank like that. Another handler may leave, but not where it has
+//!   interrupted a rank that is about to leave.
+//! * It is at its [home](super::home), where it is a thread as any other.
+//! * It is in a child after `fork`, which has one thread.
+//!
+//! A rank that leaves may have any lock, also of this library's: an allocator of the program's that yields may be called from
+//! here. It can go on at any time, by any worker or at its home, so that others wait for it as for a thread that has no
+//! core.
+
+use super::behind::Behind;
+use super::rank::Rank;
+use super::worker::Worker;
+use super::{HALL, division, home, next};
+use crate::abi::export;
+use manycore_platform::{Native, Platform};
+use std::ffi::c_int;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::compiler_fence;
+
+/// Looks at a spin lock before the rank lets another go on: its owner may be about to let it go.
+const LOOKS: u32 = 20;
+
+static SPIN_LOCK: Behind = Behind::new(c"pthread_spin_lock");
+
+/// The functions behind these are looked for.
+pub(super) fn find() {
+    SPIN_LOCK.find();
+}
+
+/// The rank that the caller is, if a worker executes it.
+pub(super) fn rank() -> Option<&'static Rank> {
+    let rank = crate::context::known()?.carried.get()?;
+    let is_here = worker(rank).index < home::FIRST && crate::crew::forks() == 0;
+    is_here.then_some(rank)
+}
+
+/// Calls `leave` with the calling rank, if that may leave its worker as it is; it may be another's after that. `None`: it
+/// was not called, or did nothing.
+pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
+    let rank = rank().filter(|rank| !rank.leaves.load(Relaxed))?;
+    rank.leaves.store(true, Relaxed);
+    // No handler leaves from here on: the worker stays the same.
+    compiler_fence(SeqCst);
+    let may = rank.state.is_as_noted();
+    let result = may.then(|| leave(rank)).flatten();
+    compiler_fence(SeqCst);
+    rank.leaves.store(false, Relaxed);
+    result
+}
+
+/// The worker that executes the calling rank.
+pub(super) fn worker(rank: &Rank) -> &'static Worker {
+    // SAFETY: workers live for ever; this one executes the caller.
+    unsafe { &*rank.worker.get() }
+}
+
+/// Lets others go on: ranks, and now and then other threads.
+pub(super) fn give_way() {
+    if leave(pass).is_none() {
+        // SAFETY: a call without arguments; it does not fail.
+        unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
+    }
+}
+
+/// Another rank goes on in place of the caller. `None` if no rank can, or if each rank has had its turn, so that other threads
+/// have theirs.
+pub(super) fn pass(rank: &'static Rank) -> Option<()> {
+    if !worker(rank).pass(rank) {
+        return None;
+    }
+    // It may be another worker now.
+    let is_round = worker(rank).count_yield(HALL.size.load(Relaxed));
+    if is_round {
+        division::of_hall().inspect(|it| it.found_waiting(false));
+    }
+    (!is_round).then_some(())
+}
+
+unsafe extern "C" {
+    fn pthread_spin_trylock(lock: *mut c_int) -> c_int;
+}
+
+export! {
+    fn sched_yield() -> c_int {
+        give_way();
+        0
+    }
+
+    fn pthread_yield() -> c_int {
+        give_way();
+        0
+    }
+
+    fn thrd_yield() {
+        give_way();
+    }
+
+    fn pthread_spin_lock(lock: *mut c_int) -> c_int {
+        // SAFETY: a lock of the program's.
+        let is_taken = || unsafe { pthread_spin_trylock(lock) } == 0;
+        if rank().is_none() && let Some(function) = SPIN_LOCK.find() {
+            // SAFETY: it is the function of this name.
+            let function: extern "C" fn(*mut c_int) -> c_int =
+                unsafe { std::mem::transmute(function) };
+            return function(lock);
+        }
+        loop {
+            for _ in 0..LOOKS {
+                if is_taken() {
+                    return 0;
+                }
+                Native::relax();
+            }
+            give_way();
+        }
+    }
+}
