@@ -281,7 +281,7 @@ pub(super) fn note() {
     // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
     unsafe { &*rank.worker.get() }
         .alarm
-        .begin(rank.state.mask());
+        .has_mask(rank.state.mask());
     set_errno(error);
 }
 
