@@ -33,7 +33,7 @@
 //! rank waits: leaving a little too soon costs as much as waiting.
 
 use super::frame::{Registers, has_matrices};
-use super::state::{errno, set_errno};
+use super::state::{bit, errno, set_errno};
 use super::typical::Typical;
 use super::waits::Machine;
 use super::worker::Worker;
@@ -140,23 +140,38 @@ impl Alarm {
         self.thread.store(thread, Relaxed);
     }
 
-    /// The rank that begins now, with this mask, may have the alarm's signal blocked.
+    /// A rank with this mask begins. The alarm may have another signal by now, or the rank may have it blocked.
     #[inline]
-    pub(super) fn begin(&self, mask: u64) {
+    pub(super) fn begin(&self, worker: *const Worker, mask: u64) {
+        let (current, mine) = (signals::current(), self.signal.get());
+        if mine != 0 && current.is_some_and(|current| current != mine) {
+            self.set_timer(0);
+            self.make(worker);
+        }
         let is_deaf = signals::is_blocked_in(mask);
         if is_deaf || self.deaf.load(Relaxed) {
             self.hush(is_deaf);
         }
     }
 
+    /// The rank has this mask now. No alarm is to wait where the rank may find it, also of a signal of before.
+    pub(super) fn has_mask(&self, mask: u64) {
+        let mine = self.signal.get();
+        if mine != 0 && mask & bit(mine) != 0 {
+            self.set_timer(0);
+            signals::drain(mine);
+        }
+        self.hush(signals::is_blocked_in(mask));
+    }
+
     /// Whether the rank has the signal blocked. If it has, none is to come, which the rank might wait for.
     #[cold]
-    pub(super) fn hush(&self, is_deaf: bool) {
+    fn hush(&self, is_deaf: bool) {
         // Relaxed: a ring that does not see it sends a signal that is taken later, or never heard.
         self.deaf.store(is_deaf, Relaxed);
         if is_deaf {
             self.set_timer(0);
-            signals::drain();
+            signals::current().inspect(|&signal| signals::drain(signal));
             self.rung.store(0, Relaxed);
         }
     }
@@ -184,6 +199,10 @@ impl Alarm {
 
     /// Sets the timer.
     fn start(&self, ticks: u64) {
+        // The program has use for the timer's signal; the next rank gets another timer.
+        if signals::current() != Some(self.signal.get()) {
+            return;
+        }
         let ticks = ticks.max(Native::duration_to_ticks(Duration::from_micros(1)));
         self.end.set(Native::now() + ticks);
         self.set_timer(Native::ticks_to_ns(ticks) as i64);

@@ -268,8 +268,7 @@ fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
 }
 
 /// Takes what is ours of the signals that the calling kernel thread has not got yet, having them blocked.
-pub(super) fn drain() {
-    let Some(signal) = current() else { return };
+pub(super) fn drain(signal: c_int) {
     let (set, at_once, error) = (bit(signal), [0_i64; 2], state::errno());
     // SAFETY: the kernel reads the set and the time, and writes the signal.
     unsafe {

@@ -260,9 +260,14 @@ pub(super) fn rest(has: &Mask<Native>) {
     });
 }
 
-/// The rank that the calling thread is, in a region.
+/// The rank that the calling thread is, in a region. In a child after `fork` it is a thread of its own: there are no workers.
 pub(super) fn rank() -> Option<&'static Rank> {
-    crate::context::known()?.carried.get()
+    let carried = || crate::context::known()?.carried.get();
+    if crate::crew::forks() > 0 {
+        None
+    } else {
+        carried()
+    }
 }
 
 /// The calling thread may have changed its mask or its alternate stack.
@@ -273,19 +278,16 @@ pub(super) fn note() {
     };
     let (before, error) = (rank.state.mask(), errno());
     rank.state.note();
-    // In a child after `fork` there are no workers.
-    if crate::crew::forks() == 0 {
-        if rank.state.mask() & !before != 0 {
-            // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
-            let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
-            let masks = super::workers().map(|worker| &worker.mask);
-            HALL.changes.await_all(masks, wait);
-        }
-        // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
-        unsafe { &*rank.worker.get() }
-            .alarm
-            .begin(rank.state.mask());
+    if rank.state.mask() & !before != 0 {
+        // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
+        let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
+        let masks = super::workers().map(|worker| &worker.mask);
+        HALL.changes.await_all(masks, wait);
     }
+    // SAFETY: workers live for ever, or for as long as they execute a rank; this one executes the caller.
+    unsafe { &*rank.worker.get() }
+        .alarm
+        .has_mask(rank.state.mask());
     set_errno(error);
 }
 

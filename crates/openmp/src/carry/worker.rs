@@ -204,7 +204,7 @@ impl Worker {
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
         rank.state.put_on(&self.mask);
         self.mask.runs();
-        self.alarm.begin(self.mask.get());
+        self.alarm.begin(self, self.mask.get());
         if let Some(budget) = budget {
             let took = self.alarm.set(self, now, budget);
             rank.lost.set(rank.lost.get() + took);
