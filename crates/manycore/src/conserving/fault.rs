@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     UnreadMail,
     /// A caller that leaves from another place does not tell the holder of place 0.
     UntoldHolder,
+    /// Nobody tells workers that sleep in a wait of an allotment that grows.
+    UnheardGrowth,
     /// The pool gets the handle of a thread that it starts late. No defect by itself.
     SlowStart,
     /// As `SlowStart`, and the end of the threads does not wait for threads that are being started.
@@ -49,11 +51,12 @@ pub(super) const ALL: [Fault; 5] = [
 
 /// Those in which a thread goes on with a place that it has no more, or what came to light with
 /// them.
-pub(super) const MOVED: [Fault; 4] = [
+pub(super) const MOVED: [Fault; 5] = [
     Fault::StaleRank,
     Fault::StaleAside,
     Fault::UnreadMail,
     Fault::UntoldHolder,
+    Fault::UnheardGrowth,
 ];
 
 thread_local! {

@@ -34,6 +34,9 @@ pub(super) enum Step {
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
+    /// A detached job, for whose begin the body waits outside of the pool, in its place. Only the
+    /// first such step of a program does that: several might take all places.
+    Meet,
     /// A call in each place, and the caller waits for all of them.
     Broadcast(Steps),
     /// A call in each place. No thread waits for it.
@@ -103,7 +106,7 @@ impl Step {
     /// The steps inside of this one.
     pub(super) fn inner(&self) -> Vec<&Steps> {
         match self {
-            Self::Compute(_) | Self::End => vec![],
+            Self::Compute(_) | Self::Meet | Self::End => vec![],
             Self::Join(first, second) => vec![first, second],
             Self::Loop(Loop { steps, .. })
             | Self::Scope(_, steps)
@@ -118,7 +121,7 @@ impl Step {
     pub(super) fn with_inner(&self, which: usize, steps: Steps) -> Self {
         let mut changed = self.clone();
         match &mut changed {
-            Self::Compute(_) | Self::End => {}
+            Self::Compute(_) | Self::Meet | Self::End => {}
             Self::Join(first, second) => *[first, second][which] = steps,
             Self::Loop(Loop { steps: inner, .. })
             | Self::Scope(_, inner)

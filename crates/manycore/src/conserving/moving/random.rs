@@ -22,6 +22,9 @@ enum Mixture {
     Aside,
     /// Callers from outside that wait in their calls, and end the threads in between.
     Callers,
+    /// A worker waits beyond the allotment, which grows when a job lies there that only the
+    /// worker's place can run.
+    Grown,
 }
 
 /// The program of a seed.
@@ -32,7 +35,10 @@ pub(super) fn program(seed: u64) -> Program {
         Mixture::Aside,
         Mixture::Callers,
     ];
-    let mixture = mixtures[seed as usize % mixtures.len()];
+    let mixture = match seed % 8 {
+        4 => Mixture::Grown,
+        _ => mixtures[seed as usize % mixtures.len()],
+    };
     let mut rng = Rng::with_seed(seed);
     let mut some = |more: Range<usize>| rng.usize(more);
     // Few places: all of them are to be taken when a body waits.
@@ -50,12 +56,20 @@ pub(super) fn program(seed: u64) -> Program {
                 (some(2..30) as u64 * 100_000, cores)
             })
             .collect(),
+        // It grows at last: the body that waits for a job's begin has one of the places.
+        (Mixture::Grown, _) => (0..2 * some(1..4))
+            .map(|change| {
+                let cores = if change % 2 == 0 { 1 } else { most };
+                (some(1..30) as u64 * 200_000, cores)
+            })
+            .collect(),
         _ => (0..some(2..12))
             .map(|_| (some(1..30) as u64 * 100_000, some(1..most + 1)))
             .collect(),
     };
     let callers = match mixture {
         Mixture::Aside => 2,
+        Mixture::Grown => 1,
         _ => [1, 1, 2, 3][some(0..4)],
     };
     let mut made = Random { rng, threads };
@@ -87,6 +101,7 @@ impl Random {
                 Mixture::Aside if number == 0 => Step::Mail(self.wait(0)),
                 Mixture::Aside => self.long_loop(),
                 Mixture::Callers => self.call(),
+                Mixture::Grown => self.meeting(),
             };
             let then = match mixture {
                 Mixture::Callers if self.rng.bool() => Step::End,
@@ -164,6 +179,16 @@ impl Random {
             1 => Step::Scope(1, wait),
             _ => self.busy_loop(0),
         }
+    }
+
+    /// Another worker takes the second half, and the caller takes the second half of that. There it
+    /// waits for a job to begin, while the other worker waits for it.
+    fn meeting(&mut self) -> Step {
+        let compute = |me: &mut Self, powers| vec![Step::Compute(me.length(powers))];
+        let long = Arc::new(compute(self, 6..7));
+        let meet = Arc::new([compute(self, 2..6), vec![Step::Meet]].concat());
+        let second = [compute(self, 2..6), vec![Step::Join(long, meet)]].concat();
+        Step::Join(Arc::new(compute(self, 5..7)), Arc::new(second))
     }
 
     /// A job that is nothing to those that wait beside it.

@@ -9,7 +9,7 @@ use crate::{Builder, Pool};
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// Cycles after which a program that has not ended is said to hang: some times what the longest
 /// takes.
@@ -25,6 +25,8 @@ struct World {
     witness: Arc<Witness>,
     /// Detached jobs that have not ended.
     detached: Word,
+    /// Whether a body has come to [`Step::Meet`].
+    has_met: AtomicBool,
 }
 
 /// A thread in the midst of its program, in a body of this pool.
@@ -68,6 +70,7 @@ impl World {
             pools: [pool(0), pool(1)],
             witness: Arc::clone(witness),
             detached: Word::new(0),
+            has_met: AtomicBool::new(false),
         });
         sleep(START);
         let caller = |steps: &Steps| {
@@ -175,6 +178,22 @@ impl Thread<'_> {
             Step::Spawn(steps) => {
                 let job = self.detached(1, steps);
                 self.call(pool, || self.pool().spawn(job));
+            }
+            // Relaxed: the machine's threads take turns on one thread of the host.
+            Step::Meet if world.has_met.swap(true, Ordering::Relaxed) => {}
+            Step::Meet => {
+                let begun = Arc::new(Word::new(0));
+                let begins = Arc::clone(&begun);
+                let job = self.detached(1, &Arc::new(vec![]));
+                let job = move || {
+                    begins.store(1, Ordering::Release);
+                    begins.wake(1);
+                    job();
+                };
+                self.call(pool, || self.pool().spawn(job));
+                while begun.load(Ordering::Acquire) == 0 {
+                    begun.wait(0, None);
+                }
             }
             Step::Mail(steps) => {
                 let job = self.detached(self.pool().threads() as u32, steps);

@@ -184,7 +184,10 @@ fn a_thread_is_started_while_threads_end<P: Platform>() {
     let (begun, ended) = (Arc::clone(&alive), Arc::clone(&alive));
     let builder = Builder::<P>::on_platform().open_joins(64).lazy(true);
     let builder = builder.on_thread_start(move |_| _ = begun.fetch_add(1, Relaxed));
-    let builder = builder.on_thread_exit(move |_| _ = ended.fetch_sub(1, Relaxed));
+    let builder = builder.on_thread_exit(move |_| {
+        dawdle::<P>();
+        ended.fetch_sub(1, Relaxed);
+    });
     let pool = builder.build_on(2, 1, vec![vec![]; 2]);
     let pool = pool.expect("a model makes its threads");
     let met = Arc::new(Meeting::<P>::of(2));

@@ -3,6 +3,7 @@
 
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, RunCounts, check, partitioners, until_asleep};
+use crate::conserving::fault::{self, Fault};
 use crate::elastic::Allotment;
 use crate::pool::{Builder, Context, Pool};
 use crate::{Block, Partitioner};
@@ -141,12 +142,9 @@ fn who_is_allowed_again_helps_at_once() {
 
 /// A worker that may not run waits, asleep, for the stolen half of a join. That half waits for a
 /// job which only the worker's place can run once it may: growth must reach the worker.
-fn growth_reaches_a_wait<P: Platform>(told: bool) {
+fn growth_reaches_a_wait<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     let pool = following(3, &allotment);
-    if !told {
-        allotment.tell_nobody();
-    }
     let meeting = |threads| Arc::new(Meeting::<P>::of(threads));
     let (stolen, begun, over) = (meeting(3), meeting(2), meeting(3));
     let (both, registry, ended) = (
@@ -182,9 +180,10 @@ fn growth_reaches_a_wait<P: Platform>(told: bool) {
 
 #[test]
 fn a_worker_that_waits_hears_of_growth() {
-    shuttle_random(500, || growth_reaches_a_wait::<Shuttle>(true));
-    shuttle_random(100, || growth_reaches_a_wait::<FencedShuttle>(true));
-    let unheard = caught_at_random(|| growth_reaches_a_wait::<Shuttle>(false));
+    let model = growth_reaches_a_wait::<Shuttle>;
+    shuttle_random(500, model);
+    shuttle_random(100, growth_reaches_a_wait::<FencedShuttle>);
+    let unheard = caught_at_random(move || fault::with(Fault::UnheardGrowth, model));
     assert!(unheard.contains("deadlock"), "{unheard}");
 }
 
