@@ -84,7 +84,7 @@ for src, order in folders.items():
         for here, _, files in os.walk(f"{src}/{folder}"):
             for file in files:
                 path = os.path.join(here, file)
-                if not path.endswith(".rs") or "checked" in path or "tests" in path:
+                if not path.endswith(".rs") or re.search("checked|tests|conserving", path):
                     continue
                 text = open(path, encoding="utf-8").read().split("#[cfg(test)]\nmod tests")[0]
                 code = re.sub(r"//.*", "", text)
