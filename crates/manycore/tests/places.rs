@@ -35,7 +35,7 @@ const THREADS: [usize; 2] = [3, 2];
 /// Calls in calls, at the most.
 const DEPTH: usize = 3;
 
-/// What stretches do in one place.
+/// The stretches in one place.
 #[derive(Default)]
 struct Place {
     /// The thread in it, or 0. Relaxed everywhere: it must bring about no order by itself.
@@ -63,7 +63,7 @@ fn this_thread() -> u64 {
     THIS.with(|this| *this)
 }
 
-/// Keeps the core for so many microseconds.
+/// Keeps the core busy for `us` microseconds.
 fn work(us: u64) {
     let end = Instant::now() + Duration::from_micros(us);
     while Instant::now() < end {
@@ -106,7 +106,7 @@ impl World {
     }
 }
 
-/// A body of one of the pools, in the midst of it.
+/// A body of a pool, which runs now.
 #[derive(Clone, Copy)]
 struct Body<'a> {
     world: &'a Arc<World>,

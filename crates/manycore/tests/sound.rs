@@ -42,7 +42,7 @@ fn shared(pool: Pool) -> Arc<Pool> {
     Arc::new(pool)
 }
 
-/// Keeps the core for so many microseconds.
+/// Keeps the core busy for `us` microseconds.
 fn work(us: u64) {
     let end = Instant::now() + Duration::from_micros(us);
     while Instant::now() < end {

@@ -32,7 +32,7 @@ pub(crate) enum Fault {
     UnreadMail,
     /// A caller that leaves from another place does not tell the holder of place 0.
     UntoldHolder,
-    /// Nobody tells workers that sleep in a wait of an allotment that grows.
+    /// The growth of an allotment does not reach workers that sleep in a wait.
     UnheardGrowth,
     /// The pool gets the handle of a thread that it starts late. No defect by itself.
     SlowStart,

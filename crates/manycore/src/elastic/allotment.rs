@@ -44,7 +44,7 @@ struct Words<P: Platform> {
     /// Each counts the wake-ups sent to it. On other lines than the word: only who
     /// parks or wakes looks here.
     places: CachePadded<[P::Futex; PLACES]>,
-    /// Who is told of growth.
+    /// The followers that hear of growth.
     followers: Lock<P, Vec<Weak<dyn Follower>>>,
 }
 
@@ -149,8 +149,8 @@ impl<P: Platform> Allotment<P> {
         }
     }
 
-    /// Tells `follower` of growth from now on, for as long as it lives.
-    pub(crate) fn tell(&self, follower: Weak<dyn Follower>) {
+    /// From now on growth reaches `follower`, while it lives.
+    pub(crate) fn add_follower(&self, follower: Weak<dyn Follower>) {
         self.shared.followers.with(|followers| {
             followers.retain(|follower| follower.strong_count() > 0);
             followers.push(follower);

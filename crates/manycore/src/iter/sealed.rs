@@ -1,4 +1,4 @@
-//! Which types are parallel iterators: those of this crate.
+//! The types that are parallel iterators: only types of this crate.
 //!
 //! `unsafe` code relies on the answers of [`ParallelIterator`](super::ParallelIterator) and
 //! [`IndexedParallelIterator`](super::IndexedParallelIterator): that `indices` gives the same number

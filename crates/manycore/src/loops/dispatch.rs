@@ -101,7 +101,7 @@ fn run<'p, W: World, S: Partition>(
     if shared {
         return;
     }
-    // More loops are open than anybody could share: this one runs alone.
+    // All slots are taken by open loops: this loop runs alone.
     let block = block.map_or(n, NonZeroUsize::get);
     let mut done = 0;
     while done < n {

@@ -264,7 +264,7 @@ impl<W: World> Registry<W> {
                 break;
             }
             frame.take_up();
-            // As at first, but for those that are inside still: it is the same loop.
+            // As at first. Helpers may be inside still: it is the same loop.
             door.gate().open();
             self.shared().idle().events.post();
             if self.sleepers() > 0 {

@@ -45,7 +45,7 @@ pub(crate) struct Context<P: Platform> {
 pub(crate) struct Participant {
     /// Its number in the loop, and nobody else's while it takes part.
     pub(crate) rank: usize,
-    /// The slot of the loop in whose body it was before.
+    /// The slot of the loop around this one, if the thread is in a body.
     pub(crate) parent: Option<usize>,
 }
 

@@ -128,7 +128,7 @@ impl<P: Platform> Gate<P> {
     #[inline]
     pub(crate) fn close(&self) {
         // Ordered before the look at `count` by the fence, against the fence in `join`. SeqCst
-        // only because nobody uses the result: see `Platform::fence_after_rmw`.
+        // only because the result is unused: see `Platform::fence_after_rmw`.
         self.open.swap(false, Ordering::SeqCst);
         P::fence_after_rmw();
     }

@@ -73,7 +73,7 @@ impl<P: Platform> Mailbox<P> {
     /// there is mail, and it must stay.
     pub(super) fn leave(&self) -> bool {
         // L1 before L2. Nothing is read on the strength of it but what the queue's lock guards.
-        // SeqCst only because nobody uses the result: see `Platform::fence_after_rmw`.
+        // SeqCst only because the result is unused: see `Platform::fence_after_rmw`.
         self.absent.swap(true, Ordering::SeqCst);
         P::fence_after_rmw();
         self.is_empty()

@@ -96,7 +96,7 @@ pub(super) struct Lists {
     closed: bool,
     /// Which threads there are.
     crew: State,
-    /// Reasons for which the threads must not end yet ([`Stay`](super::crew::Stay)): threads in
+    /// Reasons to keep the threads ([`Stay`](super::crew::Stay)): threads in
     /// scopes that are not workers, and threads that are being started.
     pub(super) visits: usize,
 }
@@ -324,7 +324,7 @@ impl<W: World> Registry<W> {
         }
     }
 
-    /// R1: a worker is listed among those who return.
+    /// R1: a worker is on the list of returning workers.
     pub(super) fn call_for_place(&self) {
         // With a fence.
         self.call_for(0, true);

@@ -126,7 +126,7 @@ impl<W: World> Registry<W> {
             .set(Context::of_worker(registry.worker(0)));
         if let Some(allotment) = registry.shared.allotment() {
             let registry: Weak<Self> = Arc::downgrade(&registry);
-            allotment.tell(registry);
+            allotment.add_follower(registry);
         }
         Ok(registry)
     }

@@ -217,7 +217,7 @@ impl<W: World> Worker<W> {
 impl<W: World> Guest<W::Platform> for Worker<W> {
     fn leave_place(&self) {
         // Also where the allotment does not allow it to run: the next holder reads the mail, and
-        // hears of growth. Nobody is to run in a pool that is over.
+        // hears of growth. A pool that is over needs no holder.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_roots();
         if self.has_place() && !over {

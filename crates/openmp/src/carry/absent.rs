@@ -27,8 +27,6 @@ pub(crate) fn claim(_context: &Context, _depth: usize, _size: u32) -> bool {
     false
 }
 
-pub(crate) fn on_load() {}
-
 pub(crate) fn release() {}
 
 pub(crate) fn lead(_context: &Context) -> bool {

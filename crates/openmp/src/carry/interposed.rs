@@ -33,7 +33,7 @@ macro_rules! nexts {
 
         /// Finds all of them. Some are called in signal handlers, where the loader is not to be asked.
         pub(super) fn find() {
-            $($function.find_early();)*
+            $($function.find();)*
         }
     };
 }

@@ -57,7 +57,6 @@
 mod alarm;
 mod allocators;
 mod balance;
-mod behind;
 mod calls;
 mod caution;
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! ones in the loader's order, which are the C library's.
 
 use std::ffi::{CStr, c_long, c_void};
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -23,36 +23,39 @@ impl Next {
         }
     }
 
-    /// The function's address.
-    pub(super) fn get(&self) -> *mut c_void {
-        let found = self.found.load(Relaxed);
-        if found.is_null() { self.find() } else { found }
+    /// The function, if there is one. The first call asks the loader, which takes locks: it is made when this library
+    /// is loaded.
+    #[inline]
+    pub(super) fn find(&self) -> Option<NonNull<c_void>> {
+        NonNull::new(self.found.load(Relaxed)).or_else(|| self.ask())
     }
 
     #[cold]
-    fn find(&self) -> *mut c_void {
-        let found = self.find_early();
-        if found.is_null() {
-            let name = self.name.to_string_lossy();
-            crate::report::fatal(format_args!(
-                "{name}: not in the C library; expected it there"
-            ));
-        }
-        found
-    }
-
-    /// Asks the loader. A function that is nowhere may never be called.
-    pub(super) fn find_early(&self) -> *mut c_void {
+    fn ask(&self) -> Option<NonNull<c_void>> {
         // SAFETY: a name that ends with a zero.
         let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.found.store(found, Relaxed);
-        found
+        NonNull::new(found)
+    }
+
+    /// The function's address. A function that is nowhere must not be called.
+    #[inline]
+    pub(super) fn get(&self) -> *mut c_void {
+        self.find().unwrap_or_else(|| self.is_missing()).as_ptr()
+    }
+
+    #[cold]
+    fn is_missing(&self) -> ! {
+        let name = self.name.to_string_lossy();
+        crate::report::fatal(format_args!(
+            "{name}: not in the C library; expected it there"
+        ))
     }
 }
 
 /// Called by the loader, before the program's first function.
 pub(super) fn find() {
-    SYSCALL.find_early();
+    SYSCALL.find();
 }
 
 type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;

@@ -11,7 +11,7 @@
 //! Robust mutexes need nothing: the kernel looks at their owner when a thread ends, and a rank's thread is there until the
 //! process ends.
 
-use super::behind::Behind;
+use super::next::Next;
 use crate::abi::export;
 use libc::{pthread_mutex_t, pthread_mutexattr_t};
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// Whether there is such a mutex.
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
-static MUTEX_INIT: Behind = Behind::new(c"pthread_mutex_init");
+static MUTEX_INIT: Next = Next::new(c"pthread_mutex_init");
 
 /// The function behind this one is looked for.
 pub(super) fn find() {

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize};
 
 /// The signal; 0: none. Relaxed: a timer of the number before is ours as well.
 static CURRENT: AtomicI32 = AtomicI32::new(0);
-/// Signals for which the kernel calls our handler.
+/// The signals that the kernel hands to our handler.
 static OURS: AtomicU64 = AtomicU64::new(0);
 /// Signals that the program has use for.
 static AVOIDED: AtomicU64 = AtomicU64::new(0);
@@ -55,7 +55,7 @@ static SIGACTION: Next = Next::new(c"sigaction");
 
 /// Called by the loader, before the program's first function.
 pub(super) fn find() {
-    SIGACTION.find_early();
+    SIGACTION.find();
 }
 
 /// The signal that makes a rank leave, if there is one.

@@ -6,7 +6,7 @@
 //! Long sleeps are left to the kernel, which ends them early where a signal's handler has run: a program may sleep for as long
 //! as a handler of its own takes to come. A sleep of some milliseconds ends soon enough by itself.
 
-use super::behind::Behind;
+use super::next::Next;
 use super::yields::{self, give_way};
 use crate::abi::export;
 use libc::{clockid_t, timespec, useconds_t};
@@ -18,9 +18,9 @@ use std::time::Duration;
 /// Shorter sleeps are short: the watch does nothing about those before they end.
 const SHORT: Duration = super::STALL;
 
-static USLEEP: Behind = Behind::new(c"usleep");
-static NANOSLEEP: Behind = Behind::new(c"nanosleep");
-static CLOCK_NANOSLEEP: Behind = Behind::new(c"clock_nanosleep");
+static USLEEP: Next = Next::new(c"usleep");
+static NANOSLEEP: Next = Next::new(c"nanosleep");
+static CLOCK_NANOSLEEP: Next = Next::new(c"clock_nanosleep");
 
 /// The functions behind these are looked for.
 pub(super) fn find() {

@@ -17,7 +17,7 @@
 //! here. It can go on at any time, by any worker or at its home, so that others wait for it as for a thread that has no
 //! core.
 
-use super::behind::Behind;
+use super::next::Next;
 use super::rank::Rank;
 use super::worker::Worker;
 use super::{HALL, division, home, next};
@@ -30,7 +30,7 @@ use std::sync::atomic::compiler_fence;
 /// Looks at a spin lock before the rank lets another go on: its owner may be about to let it go.
 const LOOKS: u32 = 20;
 
-static SPIN_LOCK: Behind = Behind::new(c"pthread_spin_lock");
+static SPIN_LOCK: Next = Next::new(c"pthread_spin_lock");
 
 /// The functions behind these are looked for.
 pub(super) fn find() {

@@ -88,7 +88,7 @@ impl<P: Platform> RankCell<P> {
     pub(super) fn put_back(&self, episode: Episode) {
         // Publishes what the rank did to the next claimer: release. A read-modify-write with
         // its fence, because a look at the opening word comes after it, see `README.md`. SeqCst
-        // only because nobody uses the result: see `Platform::fence_after_rmw`.
+        // only because the result is unused: see `Platform::fence_after_rmw`.
         self.word.swap(episode.ready(), Ordering::SeqCst);
         P::fence_after_rmw();
     }

@@ -48,7 +48,7 @@ use super::{fault, number};
 /// Seeds of one run of the test.
 const SEEDS: u64 = 400;
 
-/// The first seed whose program fails, and why.
+/// The first seed with a program that fails, and the reason.
 fn first_failure(mut seeds: std::ops::Range<u64>) -> Option<(u64, String)> {
     seeds.find_map(|seed| {
         let why = world::run(&random::program(seed)).err()?;

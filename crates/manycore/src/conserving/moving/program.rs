@@ -30,7 +30,7 @@ pub(super) enum Step {
     Loop(Loop),
     /// A join of two halves.
     Join(Steps, Steps),
-    /// A scope with so many jobs, each of which does the steps.
+    /// A scope with this number of jobs. Each job does the steps.
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
@@ -48,13 +48,13 @@ pub(super) enum Step {
     End,
 }
 
-/// A loop of `n` iterations, each of which computes.
+/// A loop of `n` iterations. Each iteration computes.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
     pub(super) kind: Kind,
     pub(super) partitioner: Partitioner,
     pub(super) n: usize,
-    /// What each iteration computes.
+    /// The instructions that each iteration computes.
     pub(super) each: u64,
     /// The iterations that do more than compute.
     pub(super) at: Vec<usize>,

@@ -11,7 +11,7 @@ const RUNS: usize = 60;
 /// Steps within steps, at the most.
 const DEPTH: usize = 4;
 
-/// What a program is mixed of.
+/// The mixture of a program.
 #[derive(Clone, Copy)]
 enum Mixture {
     /// Anything.
@@ -139,7 +139,7 @@ impl Random {
         Step::Join(Arc::new(steps), Arc::new(vec![]))
     }
 
-    /// A loop of many iterations, of which one or two wait.
+    /// A loop of many iterations. One or two of them wait.
     fn busy_loop(&mut self, pool: usize) -> Step {
         let n = self.rng.usize(20..300);
         let at: Vec<_> = match self.rng.bool() {
@@ -156,7 +156,7 @@ impl Random {
         })
     }
 
-    /// A loop in which nothing waits, with room for more threads.
+    /// A loop without waits, with room for more threads.
     fn long_loop(&mut self) -> Step {
         let n = self.rng.usize(200..1_500);
         Step::Loop(Loop {
@@ -169,7 +169,7 @@ impl Random {
         })
     }
 
-    /// A call from outside in which the caller waits.
+    /// A call from outside. The caller waits in it.
     fn call(&mut self) -> Step {
         let after = Step::Compute(self.length(5..7));
         let wait = [&**self.wait(0), &[after]].concat();
@@ -213,7 +213,7 @@ impl Random {
                 let first = [long(self), strangers].concat();
                 steps.push(Step::Join(Arc::new(first), Arc::new(long(self))));
             }
-            // They come of that half.
+            // That half spawns them.
             2 => {
                 let other = [strangers, long(self)].concat();
                 steps.push(Step::Join(Arc::new(long(self)), Arc::new(other)));
@@ -233,7 +233,7 @@ impl Random {
         self.rng.u64(1..10) * 10_u64.pow(power)
     }
 
-    /// What a body does in `pool`, each step of which may be run `runs` times.
+    /// The steps of a body in `pool`. Each may be run `runs` times.
     fn steps(&mut self, pool: usize, depth: usize, runs: usize) -> Steps {
         let steps = self.rng.usize(1..4);
         let steps = (0..steps).flat_map(|_| {

@@ -44,7 +44,7 @@ fn simpler(program: &Program) -> Vec<Program> {
     all
 }
 
-/// `steps` without one of them, or with one that does less.
+/// `steps` with a step left out, or with a step that does less.
 fn fewer(steps: &Steps) -> Vec<Steps> {
     let mut all = Vec::new();
     for at in 0..steps.len() {

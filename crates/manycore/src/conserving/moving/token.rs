@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The item of one iteration. It counts itself as long as it is there.
+/// The item of one iteration. It counts itself while it lives.
 pub(super) struct Token<'a> {
     number: usize,
     live: &'a AtomicUsize,

@@ -105,7 +105,7 @@ impl Witness {
         }
     }
 
-    /// A loop of so many iterations begins.
+    /// A loop of `n` iterations begins.
     pub(super) fn call_loop(&self, iterations: usize) -> usize {
         let loops = &mut self.seen().loops;
         loops.push((vec![0; iterations], BTreeMap::new()));

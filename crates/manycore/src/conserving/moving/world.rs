@@ -19,7 +19,7 @@ const START: u64 = 2_000_000;
 
 type Word = <Simulated as Platform>::Futex;
 
-/// What all threads of a program share.
+/// The state that all threads of a program share.
 struct World {
     pools: [Pool<Simulated>; 2],
     witness: Arc<Witness>,

@@ -8,7 +8,7 @@ use crate::pool::registry::Registry;
 use crate::pool::worker::Worker;
 use crate::sleep::Woken;
 
-/// What came of a look at the board.
+/// The outcome of a look at the board.
 pub(in crate::pool) enum Help {
     /// The worker helped with the loop in this slot.
     Given(usize),
@@ -22,7 +22,7 @@ impl<W: World> Worker<W> {
     /// Joins the first open loop found and works in it until nothing is left
     /// to claim.
     pub(in crate::pool) fn help_any(&self, last: usize, woken: Option<Woken>) -> Help {
-        // A spinner was told of a post, most likely where the last one was.
+        // A spinner heard a post, most likely where the last loop was.
         // Joining without looking first makes one transfer of the gate's line
         // out of two.
         if woken == Some(Woken::Spinning) && self.help(last, woken, |_| true) {
@@ -80,7 +80,7 @@ impl<W: World> Worker<W> {
             // one holder, and a thread that gave it away in the midst of this loop has barred it.
             let ended = unsafe { (job.run)(job.frame, part.rank) };
             registry.tell(match ended {
-                // Nothing is left to claim, so nobody else need come.
+                // Nothing is left to claim: no other helper need come.
                 Part::Done => gate.leave_closed(),
                 Part::Left => gate.leave(),
                 Part::Abandoned => gate.leave_behind(),

@@ -34,7 +34,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 pub(super) struct Holding<P: Platform> {
     /// Its place, or NOWHERE.
     place: P::AtomicU32,
-    /// Where it sleeps without one.
+    /// Where the worker sleeps without a place.
     alone: Parker<P>,
 }
 
@@ -73,7 +73,7 @@ impl<W: World> Worker<W> {
     /// The place that this worker has now. Private: see the head of this module.
     #[inline(always)]
     fn place(&self) -> usize {
-        // Relaxed: its own; who gave it has been acquired since.
+        // Relaxed: the worker's own; since then it has acquired what the giver did.
         self.holding().place.load(Ordering::Relaxed) as usize
     }
 
@@ -101,7 +101,7 @@ impl<W: World> Worker<W> {
     }
 }
 
-/// What a worker sees in its place.
+/// Questions of a worker about its place.
 impl<W: World> Worker<W> {
     /// Whether the allotment allows it to run.
     #[inline]
@@ -147,7 +147,7 @@ impl<W: World> Worker<W> {
     }
 }
 
-/// What a worker says in its place.
+/// Announcements of a worker in its place.
 impl<W: World> Worker<W> {
     /// It begins to look for work.
     pub(super) fn start_looking(&self) -> <W::Sleep as Sleep<W::Platform>>::Idle {
@@ -180,7 +180,7 @@ impl<W: World> Worker<W> {
         }
     }
 
-    /// Calls somebody for a job in reach of all.
+    /// Calls a sleeper for a job that any worker can reach.
     pub(super) fn call_another(&self, was_empty: bool) {
         self.registry().call_for(self.place(), was_empty);
     }
