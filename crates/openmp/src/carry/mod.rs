@@ -72,6 +72,7 @@ mod next;
 mod objects;
 mod order;
 mod parked;
+mod pending;
 mod policy;
 mod priority;
 mod pulse;

@@ -6,7 +6,8 @@ use super::mask::Mask;
 use super::rank::Rank;
 use super::words::Found;
 use super::{
-    HALL, PATIENCE, POLITENESS, alarm, division, home, kernel, leader_known, ranks, state, switch,
+    HALL, PATIENCE, POLITENESS, alarm, division, home, kernel, leader_known, pending, ranks, state,
+    switch,
 };
 use crate::environment::{await_core, cores};
 use manycore_platform::{Native, Platform};
@@ -43,6 +44,8 @@ pub(super) struct Worker {
     cursor: Cell<usize>,
     /// What it executes next: it has taken that for the rank that has left.
     next: Cell<Option<&'static Rank>>,
+    /// The signals that the rank it has run last had blocked.
+    last: Cell<u64>,
     /// How often ranks have left for others since other threads were let go on.
     yields: Cell<usize>,
 }
@@ -94,6 +97,7 @@ impl Worker {
             stalled: Cell::new(false),
             cursor: Cell::new(0),
             next: Cell::new(None),
+            last: Cell::new(state::ALL),
             yields: Cell::new(0),
         }
     }
@@ -231,6 +235,7 @@ impl Worker {
             self.mask.set(rank.state.mask());
             state::set_mask(self.mask.get());
         }
+        self.last.set(rank.state.mask());
         // Before another worker may take the rank.
         rank.state.take_off(&self.mask, was_cut);
         self.mask.looks();
@@ -333,6 +338,7 @@ impl Worker {
             return;
         }
         state::rest(&self.mask);
+        pending::take(self.last.get());
         let look = || self.take_any();
         let timeout = || {
             let until = next_unrung().saturating_sub(Native::now());

@@ -1,0 +1,97 @@
+//! Signals that were sent to a worker's kernel thread while the worker rests.
+//!
+//! A worker that rests has all signals blocked. The program may have sent one to this very kernel thread: by a timer that
+//! signals one thread (`SIGEV_THREAD_ID`), or by its number (`tgkill`). The number was that of the kernel thread
+//! when a rank ran there and asked for it. No other thread can take such a signal, and a rank may wait for what its handler
+//! does. So a worker looks for such signals before it sleeps, which it does for 10 ms at most, and lets those come that the
+//! rank it has run last had open. The handler runs on the worker's stack then, with the worker's thread-locals.
+//!
+//! Signals that were sent to the process stay where they are: `/proc` tells the two apart. It is asked only where something
+//! waits, and it is read without the C library's memory.
+
+use super::next;
+use super::state::{ALL, set_mask};
+
+/// Lets the signals come that wait for the calling kernel thread alone and are not in `mask`. All are blocked, before and
+/// after.
+pub(super) fn take(mask: u64) {
+    if waiting() & !mask == 0 {
+        return;
+    }
+    let own = own() & !mask;
+    if own != 0 {
+        set_mask(ALL & !own);
+        set_mask(ALL);
+    }
+}
+
+/// The signals that wait for the calling kernel thread, or for the process.
+fn waiting() -> u64 {
+    let mut set = 0_u64;
+    // SAFETY: the kernel writes a word.
+    unsafe {
+        let arguments = [&raw mut set as usize, size_of::<u64>(), 0, 0, 0, 0];
+        next::syscall(libc::SYS_rt_sigpending, arguments);
+    }
+    set
+}
+
+/// The signals that wait for the calling kernel thread; none if the system does not say.
+fn own() -> u64 {
+    let mut text = [0_u8; 4096];
+    let path = c"/proc/thread-self/status";
+    // SAFETY: a name that ends with a zero, and memory of this size, which the kernel writes.
+    let read = unsafe {
+        let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+        let at = libc::AT_FDCWD as usize;
+        let file = next::syscall(
+            libc::SYS_openat,
+            [at, path.as_ptr() as usize, flags, 0, 0, 0],
+        );
+        if file < 0 {
+            return 0;
+        }
+        let arguments = [
+            file as usize,
+            text.as_mut_ptr() as usize,
+            text.len(),
+            0,
+            0,
+            0,
+        ];
+        let read = next::syscall(libc::SYS_read, arguments);
+        next::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+        read
+    };
+    parse(&text[..usize::try_from(read).unwrap_or(0)])
+}
+
+/// The line `SigPnd`, a number in hexadecimal digits.
+fn parse(status: &[u8]) -> u64 {
+    const NAME: &[u8] = b"\nSigPnd:\t";
+    let Some(at) = status.windows(NAME.len()).position(|part| part == NAME) else {
+        return 0;
+    };
+    let digits = status[at + NAME.len()..].iter();
+    let digits = digits.map_while(|&digit| char::from(digit).to_digit(16));
+    digits.fold(0, |number, digit| number << 4 | u64::from(digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_is_found() {
+        let status =
+            b"Threads:\t9\nSigQ:\t0/95\nSigPnd:\t0000200000000000\nShdPnd:\t00000000000000ff\n";
+        assert_eq!(parse(status), 1 << 45);
+        assert_eq!(parse(b"Name:\tx\n"), 0);
+        assert_eq!(parse(b""), 0);
+    }
+
+    #[test]
+    fn the_kernel_has_the_line() {
+        assert_eq!(own() & !waiting(), 0);
+    }
+}
