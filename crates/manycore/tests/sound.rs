@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Something that happens once, for which others wait.
+/// An event that happens once. Threads wait for it.
 #[derive(Clone, Default)]
 struct Event(Arc<AtomicBool>);
 
@@ -68,7 +68,7 @@ fn wait_for_a_stranger(pool: &Arc<Pool>, back: &Event) {
     );
 }
 
-/// Whether a `filter` over so many items, whose body is `each`, finds each of them once.
+/// Whether a `filter` over `n` items, with the body `each`, finds each item once.
 fn is_whole(n: usize, each: impl Fn(usize) + Sync) -> bool {
     let all: Vec<usize> = (0..n)
         .into_par_iter()

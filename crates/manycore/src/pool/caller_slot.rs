@@ -342,7 +342,8 @@ impl<W: World> Registry<W> {
                 // The holder of place 0 may have gone to bed while this caller was there, and must
                 // give the slot back now. The fence stands between the change of the word and the
                 // look at the bed; the holder's stands between lying down and its look at the
-                // word (`overstays`). So one of the two sees the other.
+                // word (`overstays`). So the caller finds the holder in
+                // bed, or the holder sees the new word.
                 W::Platform::fence(Ordering::SeqCst);
                 self.sleep().notify(0);
             }

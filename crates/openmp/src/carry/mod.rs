@@ -1,6 +1,6 @@
 //! Ranks that are carried: members of a team of more members than cores.
 //!
-//! Such a member is a POSIX thread whose kernel thread sleeps, but for what [`home`] says. *Workers*, a kernel thread
+//! Such a member is a POSIX thread. Its kernel thread sleeps; [`home`] has the exception. *Workers*, a kernel thread
 //! for each core, run on its stack and with its thread-locals: to go from one rank to another
 //! is to exchange the stack pointer and the thread pointer, some 15 ns. `threadprivate` variables, `errno`,
 //! `malloc` and `pthread_self` are the rank's on every worker. [`state`] lists what else goes with a rank.

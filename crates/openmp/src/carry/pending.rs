@@ -6,8 +6,9 @@
 //! does. So a worker looks for such signals before it sleeps, which it does for 10 ms at most, and lets those come that the
 //! rank it has run last had open. The handler runs on the worker's stack then, with the worker's thread-locals.
 //!
-//! Signals that were sent to the process stay where they are: `/proc` tells the two apart. It is asked only where something
-//! waits, and it is read without the C library's memory.
+//! Signals that were sent to the process keep waiting, unless the thread has one of the same number: the kernel would give
+//! it both. The worker reads in `/proc` which signals are the thread's. It reads that only if a signal waits, and without
+//! the C library's memory. A worker without a core does not look.
 
 use super::next;
 use super::state::{ALL, set_mask};

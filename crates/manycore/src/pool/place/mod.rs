@@ -34,7 +34,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 pub(super) struct Holding<P: Platform> {
     /// Its place, or NOWHERE.
     place: P::AtomicU32,
-    /// Where the worker sleeps without a place.
+    /// The worker sleeps here while it has no place.
     alone: Parker<P>,
 }
 
