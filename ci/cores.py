@@ -147,7 +147,7 @@ def spread(values):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("libraries", help="built from crates/openmp; several builds are compared, separated by commas")
+    arguments.add_argument("libraries", help="built from openmp; several builds are compared, separated by commas")
     arguments.add_argument("program", type=os.path.abspath)
     arguments.add_argument("--ranks", type=int, default=3)
     arguments.add_argument("--rounds", type=int, default=5)
@@ -166,7 +166,7 @@ def main():
     contestants = {}
     for library in map(os.path.abspath, given.libraries.split(",")):
         if not os.path.exists(library):
-            arguments.error(f"{library}: no such file; expected a library that crates/openmp was built to")
+            arguments.error(f"{library}: no such file; expected a library that openmp was built to")
         name = os.path.basename(library).removesuffix(".so").removeprefix("libmanycore_")
         contestants[name] = {**ranks, "LD_PRELOAD": library}
         contestants[f"{name}, unheeding"] = {**contestants[name], "MANYCORE_OMP_HEED": "false"}

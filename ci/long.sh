@@ -11,13 +11,13 @@
 #   fuzz       a million damaged inputs
 #   doubled    whether the simulated studies' numbers are those of runs twice as long
 #   platforms  other processors and systems
-#   rayon      rayon's own tests on crates/rayon-core
+#   rayon      rayon's own tests on runtime/rayon-core
 #   peers      every peer runs every index once
 #   programs   programs over rayon's interface, on both cores: that their results are right
-#   openmp     Debian's packages and the costs of constructs on crates/openmp; with NPB and OMPVV, the
+#   openmp     Debian's packages and the costs of constructs on openmp; with NPB and OMPVV, the
 #              folders of these suites, those too
-#   dependents tests and times of packages that use rayon, on crates/rayon-core
-#   riscv      C, C++ and Fortran programs on crates/riscv beside qemu; with RISCV_TESTS, the folder of
+#   dependents tests and times of packages that use rayon, on runtime/rayon-core
+#   riscv      C, C++ and Fortran programs on simulator/riscv beside qemu; with RISCV_TESTS, the folder of
 #              riscv-tests, and with GUESTS, that of NPB, PARSEC and Splash-3, those too
 #              (apt-get install g{cc,++,fortran}-riscv64-linux-gnu qemu-user m4)
 #   cuts       ranks of OpenMP programs that are cut at any instruction, for ten minutes
@@ -96,7 +96,7 @@ run() {
     semver) cargo semver-checks --workspace --baseline-rev "$(last_release)" ;;
     page) ci/page.sh ;;
     deny)
-        cargo deny check && cargo deny --manifest-path peers/Cargo.toml --config "$PWD/deny.toml" check
+        cargo deny check && cargo deny --manifest-path laboratory/peers/Cargo.toml --config "$PWD/deny.toml" check
         ;;
     esac
 }

@@ -11,7 +11,7 @@ cargo metadata --no-deps --offline --format-version 1 | python3 -c '
 import json, os, re, sys
 
 MAP = sys.argv[1]
-ORDERED = {"crates/manycore/src"}
+ORDERED = {"runtime/manycore/src"}
 HEADER = ["crate", "what it is", "depends on", "in tests also on"]
 wrong = []
 
@@ -67,13 +67,13 @@ for package in packages:
 
 for number, line in enumerate(lines, 1):
     for path in quoted(line):
-        if re.fullmatch(r"(\.ci|ci|crates|docs|peers)/[\w./-]*", path) and not os.path.exists(path):
+        if re.fullmatch(r"(\.ci|ci|docs|runtime|openmp|simulator|laboratory)/[\w./-]*", path) and not os.path.exists(path):
             wrong.append(f"line {number}: there is no {path}")
 
 # Folders of one crate, in the order of their rows: each uses those below only, but for tests.
 folders = {}
 for line in lines:
-    row = re.match(r"\| `(crates/\w+/src)/(\w+)/` \|", line)
+    row = re.match(r"\| `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(\w+)/` \|", line)
     if row:
         folders.setdefault(row[1], []).append(row[2])
 uses = 0

@@ -25,7 +25,7 @@
 # * `payload::` counts leaks as failures elsewhere, but here what a destructor throws is forgotten on
 #   purpose: it runs apart, without that count.
 # * `no_job_is_forgotten_for_good`: a thousand jobs for each of ten policies.
-# * Tests of crates/platform that make system calls which Miri lacks: `refused` (filters of system
+# * Tests of runtime/platform that make system calls which Miri lacks: `refused` (filters of system
 #   calls), forks, and the processors that were used (`process`).
 # * All integration tests but `small`, which has one of everything: the others do the same
 #   hundreds of times, and the threads of `contract` wait for each other by spinning, for which an
@@ -58,11 +58,11 @@ one() { MIRIFLAGS="${flags[*]}" cargo +nightly miri test --quiet "$@"; }
 each() { MIRIFLAGS="${flags[*]} $many" cargo +nightly miri test --quiet "$@"; }
 
 one -p manycore-platform --lib
-one -p manycore -p manycore-team -p manycore-research --lib -- --skip checked --skip conserving:: --skip cost:: --skip pace:: \
+one -p manycore-cores -p manycore -p manycore-team -p manycore-research --lib -- --skip checked --skip conserving:: --skip cost:: --skip pace:: \
     --skip chance:: --skip ramp:: --skip it_keeps_the_order --skip watch::tests \
     --skip no_job_is_forgotten_for_good --skip payload:: \
     --skip the_bound_is_reached
-MIRIFLAGS="${flags[*]} -Zmiri-ignore-leaks" cargo +nightly miri test --quiet -p manycore --lib -- payload::
+MIRIFLAGS="${flags[*]} -Zmiri-ignore-leaks" cargo +nightly miri test --quiet -p manycore-cores -p manycore --lib -- payload::
 each -p manycore --test small
 # What does not exchange stacks: the words of ranks with threads, and what tasks and shares are made of.
 each -p manycore-openmp --lib -- natively task:: share:: places:: division:: pulse:: frame::

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How much of the runtime a user's crate compiles again: the bytes of manycore's functions in the object
 # files of the examples, built as a crate of their own. What depends on the world alone is compiled in
-# `manycore`, once (crates/manycore/src/pool/compiled_here.rs); what is left are the functions of the
+# `manycore`, once (runtime/manycore/src/pool/compiled_here.rs); what is left are the functions of the
 # user's own closures. That is 0.5 to 7 kB an example; where a function is missing in that table, all that
 # it calls comes along, 20 to 200 kB.
 set -euo pipefail
@@ -10,7 +10,7 @@ most=12000
 work=$(realpath -m "${CARGO_TARGET_DIR:-target}")/once
 mkdir -p "$work/src/bin"
 rm -f "$work"/src/bin/*
-cp crates/manycore/examples/*.rs "$work/src/bin"
+cp runtime/manycore/examples/*.rs "$work/src/bin"
 rm "$work/src/bin/wasm.rs"
 cat >"$work/Cargo.toml" <<EOF
 [package]
@@ -19,7 +19,7 @@ version = "0.0.0"
 edition = "2024"
 [workspace]
 [dependencies]
-manycore = { path = "$PWD/crates/manycore" }
+manycore = { path = "$PWD/runtime/manycore" }
 EOF
 export CARGO_TARGET_DIR=$work/target
 failed=0

@@ -173,7 +173,7 @@ package() {
 
 # Builds or prepares the package's program in the current folder; fails if it is not installed.
 prepare() {
-    local sources=$here/crates/openmp/tests/packages
+    local sources=$here/openmp/tests/packages
     case $1 in
     openblas)
         gcc -O2 -o openblas "$sources/openblas.c" -I/usr/include/x86_64-linux-gnu/openblas-openmp \
@@ -191,7 +191,7 @@ prepare() {
 
 packages() {
     local ranks=${1:-2 4} name number expected how variable failed=0
-    crates/openmp/link.sh "${LIBRARY%.so}.a" "$work/lib"
+    openmp/link.sh "${LIBRARY%.so}.a" "$work/lib"
     printf '%-12s %5s %-16s %s\n' package ranks by result
     for name in openblas fftw imagemagick gromacs; do
         mkdir -p "$work/$name"
@@ -224,7 +224,7 @@ packages() {
 
 costs() {
     local ranks=${1:-2} rounds=${2:-5} round
-    gcc -O2 -fopenmp -o "$work/constructs" crates/openmp/costs/constructs.c
+    gcc -O2 -fopenmp -o "$work/constructs" openmp/costs/constructs.c
     shift $(($# < 2 ? $# : 2))
     for ((round = 0; round < rounds; round++)); do
         OMP_NUM_THREADS=$ranks "$work/constructs" "$@" | sed 's/^/gcc /'
@@ -253,9 +253,9 @@ costs() {
 
 intervals() {
     local lengths=${1:-50 100 300 1000} ranks=${2:-3 5 9} rounds=${3:-5} length number round how
-    gcc -O2 -fopenmp -o "$work/intervals" crates/openmp/costs/intervals.c
+    gcc -O2 -fopenmp -o "$work/intervals" openmp/costs/intervals.c
     local all="ours ours-uncut gcc gcc-passive"
-    clang -O2 -fopenmp -o "$work/intervals-llvm" crates/openmp/costs/intervals.c 2>/dev/null &&
+    clang -O2 -fopenmp -o "$work/intervals-llvm" openmp/costs/intervals.c 2>/dev/null &&
         all+=" llvm"
     printf '%6s %5s %-14s %s\n' us ranks by "medians: mean, 10th and 50th percentile over the ideal"
     for length in $lengths; do
@@ -340,7 +340,7 @@ cores() {
 
 stress() {
     local seconds=${1:-600} ranks=${2:-5} number
-    g++ -O2 -fopenmp -o "$work/stress" crates/openmp/tests/programs/stress.cpp
+    g++ -O2 -fopenmp -o "$work/stress" openmp/tests/programs/stress.cpp
     for number in $ranks; do
         echo "stress: $number ranks, $seconds s"
         # On a busy machine all ranks would be on one core, and none would move.
@@ -365,7 +365,7 @@ emulated() {
         local library=${CARGO_TARGET_DIR:-$here/target}/$target/release/libmanycore_gomp.so
         for name in loops constructs tasks cancel; do
             $cross-gcc -O1 -w -fopenmp -o "$work/$name.$machine" \
-                "crates/openmp/tests/programs/$name.c" -lm
+                "openmp/tests/programs/$name.c" -lm
             emulate() { # ranks, variables
                 timeout "$limit" qemu-$machine -L /usr/$cross -E OMP_CANCELLATION=true \
                     -E OMP_MAX_TASK_PRIORITY=5 -E OMP_NUM_THREADS="$1" "${@:2}" \

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 page=${1:-}
 if [ -z "$page" ]; then
     out=$(mktemp -d)
-    cargo run --release --quiet -- report --quick --out "$out" >/dev/null
+    cargo run --release --quiet --package manycore-lab -- report --quick --out "$out" >/dev/null
     page=$out/report.html
 fi
 python3 ci/page.py "$page" ${2:+"$2"}

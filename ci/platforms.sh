@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The platforms that this machine is not, for the packages that promise them
-# (manycore-platform, manycore):
+# (manycore-platform, manycore-cores, manycore):
 #
 #   1. compiling, for each target and with the least Rust version that Cargo.toml names;
 #   2. tests on 64-bit Arm, which orders memory weakly, emulated by qemu-user;
@@ -16,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never RUST_BACKTRACE=0
-packages=(-p manycore-platform -p manycore -p manycore-team)
+packages=(-p manycore-platform -p manycore-cores -p manycore -p manycore-team)
 quick=false
 case ${1:-} in
 --quick) quick=true ;;
@@ -76,8 +76,8 @@ check_least() {
     say "compiles with Rust $least: ${*:2}"
 }
 least_of() { sed -n 's/^rust-version = "\(.*\)"/\1/p' "$1"; }
-check_least "$(least_of crates/platform/Cargo.toml)" -p manycore-platform
-check_least "$(least_of crates/manycore/Cargo.toml)" -p manycore -p manycore-team
+check_least "$(least_of runtime/platform/Cargo.toml)" -p manycore-platform
+check_least "$(least_of runtime/manycore/Cargo.toml)" -p manycore-cores -p manycore -p manycore-team
 if ! $quick; then
     check_least "$(least_of Cargo.toml)" --workspace
 fi
@@ -92,7 +92,7 @@ test_runtime() { cargo test --quiet --target "$1" -p manycore "${@:2}"; }
 # The tests of manycore that are about more than Linux: without `elastic` and `membarrier`, which
 # confine processes of their own.
 anywhere=(--lib)
-for test in $(ls crates/manycore/tests | sed 's/\.rs$//' | grep -vxE 'elastic|membarrier|support'); do
+for test in $(ls runtime/manycore/tests | sed 's/\.rs$//' | grep -vxE 'elastic|membarrier|support'); do
     anywhere+=(--test "$test")
 done
 
@@ -114,7 +114,7 @@ if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc 
         for test in small slices; do
             rustc --test --edition 2024 --target $arm -C linker=aarch64-linux-gnu-gcc \
                 --extern manycore="$built/libmanycore.rlib" -L dependency="$built/deps" \
-                -o "$built/$test" "crates/manycore/tests/$test.rs"
+                -o "$built/$test" "runtime/manycore/tests/$test.rs"
             $CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER "$built/$test" --quiet
         done
         say "$arm, emulated: manycore-platform, and of manycore one of everything, and slices"
@@ -126,7 +126,7 @@ if has_target $arm && need qemu-aarch64 qemu-user && need aarch64-linux-gnu-gcc 
         done
         # `cannot_start`: the emulator looks for 2^46 bytes of address space page by page.
         test_runtime $arm "${emulated[@]}" -- "${same[@]}" --skip cannot_start
-        cargo test --quiet --target $arm -p manycore-team --lib --tests -- "${same[@]}"
+        cargo test --quiet --target $arm -p manycore-cores -p manycore-team --lib --tests -- "${same[@]}"
         say "$arm, emulated: all tests but the model checks, and those of sandboxes and quotas"
         # Another processor, and other floating point than this machine's: the same simulations.
         cargo test --quiet --target $arm -p manycore-riscv --lib -- same_on_every_host
@@ -148,7 +148,7 @@ if $quick; then
 else
     # Threads cannot be bound without them.
     portable -p manycore "${anywhere[@]}" -- "${same[@]}" --skip bound_workers_are_bound
-    portable -p manycore-team --lib --tests -- "${same[@]}"
+    portable -p manycore-cores -p manycore-team --lib --tests -- "${same[@]}"
     say "without Linux's own calls: all tests but the model checks, sandboxes, quotas and binding"
 fi
 

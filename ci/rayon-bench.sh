@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The programs of peers/drop-in on rayon-core and on crates/rayon-core, in turn: for each program
+# The programs of laboratory/peers/drop-in on rayon-core and on runtime/rayon-core, in turn: for each program
 # and number of threads the ratio of the medians, ours over the original's, with the 10th and the
 # 90th percentile of the rounds' ratios; geometric means; and all times as CSV.
 #
@@ -11,7 +11,7 @@
 #   --threads     1,2,4,8 unless told
 #   --only        programs whose name matches this regular expression
 #   --out         the CSV, out/rayon-bench.csv unless told
-#   --dependents  the programs of peers/drop-in/dependents instead; --without-polars leaves out
+#   --dependents  the programs of laboratory/peers/drop-in/dependents instead; --without-polars leaves out
 #                 those over polars-core, which takes 10 minutes to build for each core
 #
 # Each core has a copy of the workspace, since the patch changes the lock file. Both are built in
@@ -34,14 +34,14 @@ while [ $# -gt 0 ]; do
     shift
 done
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")/rayon-bench
-patch=(--config "patch.crates-io.rayon-core.path=\"$PWD/crates/rayon-core\"")
+patch=(--config "patch.crates-io.rayon-core.path=\"$PWD/runtime/rayon-core\"")
 mkdir -p "$target" "$(dirname "$out")"
 out=$(realpath "$out")
 
 for core in original ours; do
     copy=$target/$core
     mkdir -p "$copy"
-    cp -r peers/drop-in/. "$copy"
+    cp -r laboratory/peers/drop-in/. "$copy"
     rm -rf "$copy/target"
     sed -i "s#\.\./\.\./crates#$PWD/crates#" "$copy/Cargo.toml"
     flags=()
@@ -53,7 +53,7 @@ for core in original ours; do
         # Without this line the original could be measured twice: cargo only warns.
         linked=$(cargo "${flags[@]}" tree -p $package "${features[@]}" --quiet -i rayon-core --depth 0)
         case $core:$linked in
-        ours:*crates/rayon-core* | original:*v1.13.0) ;;
+        ours:*runtime/rayon-core* | original:*v1.13.0) ;;
         *) echo "rayon-bench: $core links $linked" >&2; exit 1 ;;
         esac
         cp "$target/built/release/$binary" "$target/$binary-$core"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packages from crates.io that use rayon, unmodified, on crates/rayon-core: their own tests, and
-# then work of theirs side by side with the original (peers/drop-in/dependents).
+# Packages from crates.io that use rayon, unmodified, on runtime/rayon-core: their own tests, and
+# then work of theirs side by side with the original (laboratory/peers/drop-in/dependents).
 #
 #   ci/rayon-dependents.sh                    all
 #   ci/rayon-dependents.sh blake3 ndarray     the tests of these
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 all=(blake3 ndarray exr polars-core)
 asked=("$@")
 [ $# -gt 0 ] || asked=("${all[@]}")
-ours=$PWD/crates/rayon-core
+ours=$PWD/runtime/rayon-core
 root=$PWD
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 work=$target/rayon-dependents
@@ -74,7 +74,7 @@ EOF
 }
 
 # The packages and their versions are those that the programs of ours are built with.
-metadata=$(cargo metadata --quiet --locked --format-version 1 --manifest-path peers/drop-in/Cargo.toml)
+metadata=$(cargo metadata --quiet --locked --format-version 1 --manifest-path laboratory/peers/drop-in/Cargo.toml)
 for package in "${asked[@]}"; do
     arguments=$(tests_of "$package")
     source=$(python3 -c 'import json, os, sys

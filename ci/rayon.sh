@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # rayon's own tests on manycore's pool: the package rayon from crates.io, unmodified, with its
-# rayon-core patched by crates/rayon-core; and rayon-core's own tests, against that crate.
+# rayon-core patched by runtime/rayon-core; and rayon-core's own tests, against that crate.
 #
 #   ci/rayon.sh             all, with the default number of threads, 1 and 8; and that each test of
 #                           what rayon's users asked for fails on the original; and rayon and
@@ -22,7 +22,7 @@ case ${1-} in
 esac
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR=$target/rayon
-root=$PWD ours=$PWD/crates/rayon-core
+root=$PWD ours=$PWD/runtime/rayon-core
 work=$target/rayon/packages
 mkdir -p "$work"
 
@@ -147,7 +147,7 @@ done
 # rayon and manycore, which call each other; the copy's lock file is changed by the patch.
 together=$work/together
 rm -rf "$together"
-cp -r "$root/peers/drop-in" "$together"
+cp -r "$root/laboratory/peers/drop-in" "$together"
 sed -i "s#\.\./\.\./crates#$root/crates#" "$together/Cargo.toml"
 cd "$together"
 cargo test --quiet --test together

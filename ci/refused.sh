@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The compiler refuses code that holds the number of a place across a call of the user's.
 #
-# Such code was a double free, twice (`crates/manycore/src/pool/place/mod.rs` says how). Each case
+# Such code was a double free, twice (`runtime/manycore/src/pool/place/mod.rs` says how). Each case
 # here puts one of the old patterns back into a copy of the crate, and expects the compiler's error
 # that names the private function. A case whose line is not found any more is an error as well.
 set -euo pipefail
@@ -9,9 +9,9 @@ cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/crates"
-cp -r crates/platform crates/manycore "$work/crates"
-# The two crates alone, without their tests, which need others.
+mkdir "$work/runtime"
+cp -r runtime/platform runtime/cores runtime/manycore "$work/runtime"
+# The three crates alone, without their tests, which need others.
 python3 - "$work" <<'PY'
 import re, sys
 from pathlib import Path
@@ -26,17 +26,18 @@ def cut(text, unwanted):
 
 
 root = cut(Path("Cargo.toml").read_text(), r"\[profile")
-root = re.sub(r'members = \["crates/\*"\]', 'members = ["crates/platform", "crates/manycore"]', root)
+root = re.sub(r'members = \[.*\]', 'members = ["runtime/platform", "runtime/cores", "runtime/manycore"]', root)
 root = re.sub(r"default-members = .*", "", root)
 (work / "Cargo.toml").write_text(root)
-manifest = work / "crates/manycore/Cargo.toml"
-manifest.write_text(cut(manifest.read_text(), r"\[\[|\[target.*dev-dependencies|\[dev-dependencies"))
+for crate in "cores", "manycore":
+    manifest = work / f"runtime/{crate}/Cargo.toml"
+    manifest.write_text(cut(manifest.read_text(), r"\[\[|\[target.*dev-dependencies|\[dev-dependencies"))
 PY
 cp Cargo.lock "$work/"
 
 # refuse NAME FILE LINE-BEFORE-WHICH CODE ERROR
 refuse() {
-    local name=$1 file=$work/crates/manycore/src/$2 before=$3 code=$4 error=$5 said
+    local name=$1 file=$work/runtime/manycore/src/$2 before=$3 code=$4 error=$5 said
     cp "$file" "$work/kept"
     python3 - "$file" "$before" "$code" <<'PY'
 import sys

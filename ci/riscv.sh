@@ -158,7 +158,7 @@ errors() {
 # Each loop in turn, not all rounds of one at once: what else the host does then hits all of them.
 speed() {
     local rounds=${1:-5} loop timed functional
-    $cross-gcc -O2 -static -pthread crates/riscv/examples/speed/speed.c -o "$work/program"
+    $cross-gcc -O2 -static -pthread simulator/riscv/examples/speed/speed.c -o "$work/program"
     for _ in $(seq "$rounds"); do
         while read -r loop timed functional; do
             rate "$loop timed" "$timed" --on atac-64

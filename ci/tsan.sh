@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ThreadSanitizer: tests of crates/manycore, team and research with every access to memory instrumented, the
+# ThreadSanitizer: tests of runtime/manycore, team and research with every access to memory instrumented, the
 # standard library's as well (-Zbuild-std), natively and in parallel. It sees plain accesses that
 # nothing orders, in runs far longer than Miri's: above all `tests/mixture.rs`, where several
 # callers mix everything that two pools have, and `tests/places.rs`, where bodies wait and threads move

@@ -6,9 +6,9 @@
 
 guests="cg ft bt mg streamcluster canneal barnes"
 barrier_kinds="pthread sense channel counting"
-include=$here/crates/riscv/include
+include=$here/simulator/riscv/include
 parts=$here/ci/riscv/guests
-examples=$here/crates/riscv/examples/barriers
+examples=$here/simulator/riscv/examples/barriers
 parsec="-pthread -DENABLE_THREADS -DENABLE_PARSEC_HOOKS -I$include -I$parts"
 
 # Makes $work/GUEST/program. Status 2, and says so, if the folder has no sources of it.

@@ -1,6 +1,6 @@
 /* Virtual channels: a barrier by a counting port, a broadcast, and a region of interest. */
 #define _GNU_SOURCE
-#include "../../../crates/riscv/include/manycore.h"
+#include "../../../simulator/riscv/include/manycore.h"
 #include <pthread.h>
 #include <stdio.h>
 enum { N = 4, ROUNDS = 50 };

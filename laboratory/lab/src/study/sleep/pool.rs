@@ -1,0 +1,146 @@
+//! Pools of any policy behind one type.
+//!
+//! Every kernel is compiled once for a platform, not once for each of two dozen
+//! policies: it joins through [`Joiner`], at the price of an indirect call, the
+//! same for all policies. What a `join` itself costs is measured elsewhere
+//! (`laboratory/peers/`).
+
+use super::cell::Policy;
+use crate::study::chip::Chip;
+use manycore::sleep::Tally;
+use manycore::{BuildError, Builder, Make, Native, Pool, World};
+use manycore_chip::Simulated;
+use manycore_kernels::fork::Fork;
+use manycore_platform::Platform;
+use manycore_research::sleep::{PolicyVisitor, with_policy};
+use std::marker::PhantomData;
+
+/// A closure to be called once.
+type Call<'a, 'b> = &'a mut (dyn FnMut(bool) + Send + 'b);
+
+/// A pool whose policy is forgotten.
+pub(super) trait Joiner: Send + Sync {
+    fn threads(&self) -> usize;
+    fn join(&self, a: Call<'_, '_>, b: Call<'_, '_>);
+    /// Runs `body` in the pool.
+    fn install(&self, body: &mut (dyn FnMut() + Send));
+    fn tally(&self) -> Tally;
+}
+
+impl<W: World> Joiner for Pool<W> {
+    fn threads(&self) -> usize {
+        self.threads()
+    }
+
+    fn join(&self, a: Call<'_, '_>, b: Call<'_, '_>) {
+        self.join_context(
+            |context| a(context.migrated()),
+            |context| b(context.migrated()),
+        );
+    }
+
+    fn install(&self, body: &mut (dyn FnMut() + Send)) {
+        self.install(body);
+    }
+
+    fn tally(&self) -> Tally {
+        self.sleep_tally()
+    }
+}
+
+/// The scheduler of kernels on a [`Joiner`].
+pub(super) struct Erased<'a, P> {
+    pool: &'a dyn Joiner,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<'a, P> Erased<'a, P> {
+    pub(super) fn new(pool: &'a dyn Joiner) -> Self {
+        Self {
+            pool,
+            platform: PhantomData,
+        }
+    }
+}
+
+impl<P: Platform> Fork for Erased<'_, P> {
+    type Platform = P;
+
+    fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(bool) -> RA + Send,
+        B: FnOnce(bool) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let (mut a, mut b) = (Some(a), Some(b));
+        let (mut of_a, mut of_b) = (None, None);
+        self.pool.join(
+            &mut |migrated| of_a = a.take().map(|a| a(migrated)),
+            &mut |migrated| of_b = b.take().map(|b| b(migrated)),
+        );
+        match (of_a, of_b) {
+            (Some(a), Some(b)) => (a, b),
+            _ => unreachable!("a join that returns has called both closures"),
+        }
+    }
+}
+
+/// A pool of this host's threads.
+pub(super) fn native(policy: &Policy, threads: usize) -> anyhow::Result<Box<dyn Joiner>> {
+    Ok(with_policy(&policy.name, policy.mode, OnHost { threads })??)
+}
+
+struct OnHost {
+    threads: usize,
+}
+
+impl PolicyVisitor<Native> for OnHost {
+    type Output = Result<Box<dyn Joiner>, BuildError>;
+
+    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Self::Output {
+        let builder = Pool::builder().threads(self.threads).in_world::<W>(make);
+        Ok(Box::new(builder.build()?))
+    }
+}
+
+/// A pool of a simulated machine's threads, each bound to a hardware thread:
+/// they fill one core group after the other, one thread a core, and then the
+/// second hardware threads.
+pub(super) fn simulated(
+    policy: &Policy,
+    chip: &Chip,
+    threads: usize,
+) -> anyhow::Result<Box<dyn Joiner>> {
+    Ok(with_policy(
+        &policy.name,
+        policy.mode,
+        OnChip { chip, threads },
+    )??)
+}
+
+struct OnChip<'a> {
+    chip: &'a Chip,
+    threads: usize,
+}
+
+impl PolicyVisitor<Simulated> for OnChip<'_> {
+    type Output = Result<Box<dyn Joiner>, BuildError>;
+
+    fn visit<W: World<Platform = Simulated>>(self, make: Make<W>) -> Self::Output {
+        let chip = self.chip;
+        let cpus = (0..self.threads)
+            .map(|thread| vec![chip.of_thread(thread)])
+            .collect();
+        let builder = Builder::<Simulated>::on_platform().in_world::<W>(make);
+        Ok(Box::new(builder.build_on(
+            chip.hardware_threads(),
+            chip.groups(),
+            cpus,
+        )?))
+    }
+}

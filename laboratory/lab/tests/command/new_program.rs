@@ -1,0 +1,93 @@
+//! `manycore new-program`.
+
+use crate::Bench;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn the_program_builds_and_runs_natively_and_simulated() {
+    let bench = Bench::new();
+    bench.run(&["new-program", "my-lock"]).ok();
+    // Where the tests are built, with what they were built from: no network.
+    let target = env!("CARGO_TARGET_TMPDIR");
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+    fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO"))
+            .args(["run", "--quiet", "--offline", "--"])
+            .args(args)
+            .env("CARGO_TARGET_DIR", target)
+            .current_dir(bench.path("my-lock"))
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let native = run(&[]);
+    assert!(native.starts_with("natively, "), "{native}");
+    let simulated = run(&["atac-64", "cores=16"]);
+    assert!(simulated.contains("16 threads: 2048 rounds"), "{simulated}");
+    assert!(simulated.contains("cycle stack of 16 cores"), "{simulated}");
+    assert!(simulated.contains("cycles waited  lock"), "{simulated}");
+    // The same again.
+    assert_eq!(run(&["atac-64", "cores=16"]), simulated);
+    assert!(bench.path("my-lock/timeline.json").exists());
+}
+
+#[test]
+fn clippy_tells_an_atomic_that_the_machine_does_not_see() {
+    let bench = Bench::new();
+    bench.run(&["new-program", "my-lock"]).ok();
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+    fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();
+    let clippy = |args: &[&str]| {
+        Command::new(env!("CARGO"))
+            .arg("clippy")
+            .args(args)
+            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+            .current_dir(bench.path("my-lock"))
+            .output()
+            .unwrap()
+    };
+    if !clippy(&["--version"]).status.success() {
+        eprintln!("skipped: no clippy here");
+        return;
+    }
+    let told = || String::from_utf8(clippy(&["--offline"]).stderr).unwrap();
+    let before = told();
+    assert!(!before.contains("warning"), "{before}");
+    let main = bench.path("my-lock/src/main.rs");
+    let text = fs::read_to_string(&main).unwrap();
+    fs::write(
+        &main,
+        text + "\npub static COUNT: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(0);\n",
+    )
+    .unwrap();
+    let after = told();
+    assert!(
+        after.contains("disallowed type") && after.contains("P::AtomicU32"),
+        "{after}"
+    );
+}
+
+#[test]
+fn what_is_there_stays_as_it_is() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("mine")).unwrap();
+    fs::write(bench.path("mine/notes"), "keep").unwrap();
+    fs::write(bench.path("file"), "keep").unwrap();
+    for name in ["mine", "file"] {
+        bench
+            .run(&["new-program", name])
+            .refused(&[name, "it is there already"]);
+    }
+    assert_eq!(bench.names("mine"), ["notes"]);
+    bench
+        .run(&["new-program", "new", "--manycore", "mine"])
+        .refused(&["--manycore mine", "simulator/chip"]);
+    bench
+        .run(&["new-program", "../up"])
+        .refused(&["../up", "expected the name of a crate"]);
+    assert_eq!(bench.names("."), ["file", "mine"]);
+}

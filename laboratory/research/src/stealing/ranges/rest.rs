@@ -1,0 +1,61 @@
+//! Where workers sleep that have found nothing.
+
+use manycore_cores::sync::{AfterRmw, Sleepers};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+
+/// Sleepers, and what they are woken by: [`Sleepers`] has the argument that no wake-up is lost. What a
+/// publisher changes, if somebody sleeps, is `news`; a sleeper reads that once it is counted,
+/// and looks for tasks after that.
+///
+/// One that is woken and finds nothing has been forestalled by one that was awake.
+pub(super) struct Rest<P: Platform> {
+    sleepers: Sleepers<P, AfterRmw>,
+    news: CachePadded<P::Futex>,
+}
+
+impl<P: Platform> Rest<P> {
+    pub(super) fn new() -> Self {
+        let rest = Self {
+            sleepers: Sleepers::new(),
+            news: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
+        };
+        rest.sleepers.name("pile: sleepers");
+        P::name(&rest.news, "pile: news");
+        rest
+    }
+
+    /// Something was published, by an atomic read-modify-write just before.
+    ///
+    /// Cost while nobody sleeps: a load of a line that nobody writes.
+    #[inline]
+    pub(super) fn published(&self) {
+        if self.sleepers.after_publishing() > 0 {
+            self.wake(1);
+        }
+    }
+
+    #[cold]
+    fn wake(&self, count: u32) {
+        // Release: who reads it finds what was published.
+        self.news.fetch_add(1, Ordering::Release);
+        self.news.wake(count);
+    }
+
+    /// Something was published that concerns all.
+    pub(super) fn wake_all(&self) {
+        self.wake(u32::MAX);
+    }
+
+    /// Sleeps unless `look` finds something, or something is published. May return for
+    /// no reason.
+    pub(super) fn sleep<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
+        self.sleepers.sleep(|| {
+            let news = self.news.load(Ordering::Acquire);
+            let found = look();
+            if found.is_none() {
+                self.news.wait(news, None);
+            }
+            found
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! What the user says by environment variables, and how many cores there are.
+
+mod display;
+mod parse;
+
+pub(crate) use display::show;
+
+use crate::icv::{Bind, Icv, Kind, MOST_LEVELS, Schedule};
+use crate::places::Places;
+use manycore_cores::elastic::{Allotment, Watch};
+use parse::Variable;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Everything that is fixed when the library is loaded.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// What the first task has.
+    pub(crate) icv: Icv,
+    /// `OMP_NUM_THREADS` by nesting; empty if it is not set.
+    pub(crate) threads: Vec<u32>,
+    /// `OMP_PROC_BIND` by nesting.
+    pub(crate) binds: Vec<Bind>,
+    pub(crate) places: Places,
+    pub(crate) cancellation: bool,
+    pub(crate) max_task_priority: i32,
+    /// How long threads that wait stay awake; `None`: as there are cores.
+    pub(crate) patience: Option<Duration>,
+    pub(crate) active_wait: Option<bool>,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) num_teams: u32,
+    pub(crate) teams_thread_limit: u32,
+    pub(crate) display_affinity: bool,
+    pub(crate) affinity_format: String,
+    pub(crate) target_mandatory: bool,
+    /// `MANYCORE_OMP_CARRY`: whether ranks beyond the cores are carried.
+    pub(crate) carries: bool,
+    /// `MANYCORE_OMP_CUTS`: whether these are cut between two barriers.
+    pub(crate) cuts: bool,
+    /// `MANYCORE_OMP_HEED`: whether cores that other processes keep busy are left to them.
+    pub(crate) heeds: bool,
+    /// Whether `OMP_DISPLAY_ENV` asks for lines; later changes have lines as well.
+    pub(crate) displays: bool,
+}
+
+/// The settings; read at the first call, which is when the library is loaded.
+pub(crate) fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(read)
+}
+
+/// Called by the loader.
+extern "C" fn on_load() {
+    #[cfg(target_arch = "x86_64")]
+    crate::abi::kmp::check();
+    crate::carry::on_load();
+    crate::ending::attend();
+    let settings = settings();
+    match Variable::new("OMP_DISPLAY_ENV").text().as_deref() {
+        None | Some("" | "false") => {}
+        Some("true" | "1") => show(settings, false),
+        Some("verbose") => show(settings, true),
+        Some(_) => Variable::new("OMP_DISPLAY_ENV").complain("true, false or verbose"),
+    }
+}
+
+#[used]
+// SAFETY: functions in this section are called by the loader, without arguments that are needed.
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = on_load;
+
+fn read() -> Settings {
+    let threads = Variable::new("OMP_NUM_THREADS")
+        .positives()
+        .unwrap_or_default();
+    let (binds, bound) = parse::binds();
+    let places = parse::places();
+    let nested = Variable::new("OMP_NESTED").truth();
+    let lists = threads.len() > 1 || binds.len() > 1;
+    let max_active = Variable::new("OMP_MAX_ACTIVE_LEVELS")
+        .number(0, i64::from(i32::MAX))
+        .map_or_else(
+            || match nested {
+                Some(true) => MOST_LEVELS,
+                Some(false) => 1,
+                None if lists => MOST_LEVELS,
+                None => 1,
+            },
+            |levels| (levels as u32).min(MOST_LEVELS),
+        );
+    let active_wait = parse::wait_policy();
+    let spins = parse::spin_count();
+    let thread_limit = Variable::new("OMP_THREAD_LIMIT").number(1, i64::from(i32::MAX));
+    let teams_limit = Variable::new("OMP_TEAMS_THREAD_LIMIT").number(1, i64::from(i32::MAX));
+    // Places without a word about binding mean that threads are bound.
+    let bind = binds
+        .first()
+        .copied()
+        .unwrap_or(if places.is_some() && !bound {
+            Bind::True
+        } else {
+            Bind::False
+        });
+    let icv = Icv {
+        threads: threads.first().copied().unwrap_or_else(|| cores() as u32),
+        dynamic: Variable::new("OMP_DYNAMIC").truth().unwrap_or(false),
+        max_active,
+        schedule: parse::schedule().unwrap_or(Schedule {
+            kind: Kind::Dynamic,
+            monotonic: false,
+            chunk: 1,
+        }),
+        thread_limit: thread_limit.map_or(u32::MAX, |limit| limit as u32),
+        default_device: Variable::new("OMP_DEFAULT_DEVICE")
+            .number(0, i64::from(i32::MAX))
+            .unwrap_or(0) as i32,
+        bind,
+        allocator: parse::allocator().unwrap_or(1),
+    };
+    Settings {
+        icv,
+        threads,
+        binds,
+        places: places.unwrap_or_default(),
+        cancellation: Variable::new("OMP_CANCELLATION").truth().unwrap_or(false),
+        max_task_priority: Variable::new("OMP_MAX_TASK_PRIORITY")
+            .number(0, i64::from(i32::MAX))
+            .unwrap_or(0) as i32,
+        patience: spins.or(match active_wait {
+            Some(true) => Some(Duration::from_secs(10)),
+            Some(false) => Some(Duration::ZERO),
+            None => None,
+        }),
+        active_wait,
+        stack_size: parse::stack_size(),
+        num_teams: Variable::new("OMP_NUM_TEAMS")
+            .number(1, i64::from(i32::MAX))
+            .unwrap_or(0) as u32,
+        teams_thread_limit: teams_limit.unwrap_or(0) as u32,
+        display_affinity: Variable::new("OMP_DISPLAY_AFFINITY")
+            .truth()
+            .unwrap_or(false),
+        affinity_format: Variable::new("OMP_AFFINITY_FORMAT")
+            .raw()
+            .unwrap_or_else(|| "level %L thread %i affinity %A".into()),
+        target_mandatory: parse::target_mandatory(),
+        carries: Variable::new("MANYCORE_OMP_CARRY").truth().unwrap_or(true),
+        cuts: Variable::new("MANYCORE_OMP_CUTS").truth().unwrap_or(true),
+        heeds: Variable::new("MANYCORE_OMP_HEED").truth().unwrap_or(true),
+        displays: matches!(
+            Variable::new("OMP_DISPLAY_ENV").text().as_deref(),
+            Some("true" | "1" | "verbose")
+        ),
+    }
+}
+
+static FOLLOWED: OnceLock<(u32, Option<Watch>, Allotment)> = OnceLock::new();
+
+/// Begins to follow the cores that the system leaves this process, before the first thread is
+/// bound anywhere.
+pub(crate) fn watch_cores() {
+    FOLLOWED.get_or_init(|| {
+        // A signal that the program has blocked in all its threads is not to find the watch's open.
+        let watch = crate::carry::with_signals_blocked(|| Watch::start().ok());
+        heed(watch.as_ref(), true);
+        let allotment = watch.as_ref().map_or_else(
+            || Allotment::new(cores()),
+            |watch| watch.allotment().clone(),
+        );
+        (crate::crew::forks(), watch, allotment)
+    });
+}
+
+/// Whether cores that other processes keep busy count as gone from now on. They do at first.
+#[allow(dead_code, reason = "where ranks cannot be carried nobody says so")]
+pub(crate) fn heed_neighbours(heeds: bool) {
+    if let Some((_, watch, _)) = FOLLOWED.get() {
+        heed(watch.as_ref(), heeds);
+    }
+}
+
+fn heed(watch: Option<&Watch>, heeds: bool) {
+    if let Some(watch) = watch.filter(|_| settings().heeds) {
+        watch.heed_neighbours(heeds);
+    }
+}
+
+/// Cores that this process may use now: by mask, cpuset, quota and neighbours.
+#[inline]
+pub(crate) fn cores() -> usize {
+    static AT_FIRST: OnceLock<usize> = OnceLock::new();
+    match FOLLOWED.get() {
+        Some((_, _, allotment)) => allotment.cores(),
+        None => {
+            *AT_FIRST.get_or_init(|| manycore_cores::topology::Topology::detect().default_threads())
+        }
+    }
+}
+
+/// Sleeps until the worker of this number, from 0, has one of the [`cores`].
+#[allow(
+    dead_code,
+    reason = "where ranks cannot be carried nobody waits for a core"
+)]
+pub(crate) fn await_core(worker: usize) {
+    if let Some((_, _, allotment)) = FOLLOWED.get() {
+        allotment.await_turn(worker, || false);
+    }
+}
+
+/// CPUs that the calling thread's mask allows, which the interface calls processors.
+pub(crate) fn processors() -> usize {
+    crate::places::mask().len().max(1)
+}

@@ -1,0 +1,279 @@
+//! How many cores a runtime may use now: one word, read at every safe point.
+
+use crate::sync::Lock;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// The low bits of the word: cores. Above them a count of changes.
+const CORES_BITS: u32 = 16;
+const CORES: u32 = (1 << CORES_BITS) - 1;
+
+/// Places where workers await their turn; further ones share them, by remainder.
+/// More than one, so that a change from one core to two does not wake a crowd.
+const PLACES: usize = 32;
+
+/// How many cores there are to use, from now until it is changed; shared by who sets it
+/// and who follows it.
+///
+/// Worker `w` of a runtime may run while `w` is less than [`cores`](Self::cores). A clone
+/// is the same allotment.
+///
+/// # Cost
+///
+/// A look is one load of a line that is written only when the allotment changes.
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+///
+/// let allotment: Allotment = Allotment::new(3);
+/// assert!(allotment.allows(2));
+/// allotment.clone().set(2);
+/// assert!(!allotment.allows(2));
+/// ```
+pub struct Allotment<P: Platform = Native> {
+    shared: Arc<Words<P>>,
+}
+
+struct Words<P: Platform> {
+    /// Read at every safe point, written when the allotment changes.
+    word: CachePadded<P::Futex>,
+    /// Each counts the wake-ups sent to it. On other lines than the word: only who
+    /// parks or wakes looks here.
+    places: CachePadded<[P::Futex; PLACES]>,
+    /// The followers that hear of growth.
+    followers: Lock<P, Vec<Weak<dyn Follower>>>,
+}
+
+/// A runtime whose workers may sleep elsewhere than in [`Allotment::await_turn`]: a pool's worker
+/// that waits inside of a job sleeps where the end of its wait finds it.
+pub trait Follower: Send + Sync {
+    /// The workers of these numbers may run from now on. The allotment has its new value, but this
+    /// thread has not fenced since: a follower fences before it looks which of its workers sleep.
+    fn may_run(&self, workers: Range<usize>);
+}
+
+/// The allotment as somebody saw it; see [`Allotment::wait_while`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen(u32);
+
+impl Seen {
+    /// The cores there were.
+    #[must_use]
+    pub fn cores(self) -> usize {
+        (self.0 & CORES) as usize
+    }
+}
+
+impl<P: Platform> Allotment<P> {
+    /// So many cores, until [`set`](Self::set) is called.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or more than 65,535.
+    ///
+    /// ```should_panic
+    /// manycore_cores::elastic::Allotment::<manycore_platform::Native>::new(0);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn new(cores: usize) -> Self {
+        let shared = Arc::new(Words {
+            word: CachePadded::new(Atomic::new(checked(cores))),
+            places: CachePadded::new(std::array::from_fn(|_| Atomic::new(0))),
+            followers: Lock::new(Vec::new()),
+        });
+        P::name(&*shared.word, "allotment");
+        P::name(&*shared.places, "allotment: who awaits a turn");
+        Self { shared }
+    }
+
+    fn word(&self) -> &P::Futex {
+        &self.shared.word
+    }
+
+    /// How many cores there are now.
+    ///
+    /// Relaxed: a number, no other memory is read on its strength.
+    #[inline]
+    #[must_use]
+    pub fn cores(&self) -> usize {
+        Seen(Atomic::load(self.word(), Ordering::Relaxed)).cores()
+    }
+
+    /// Whether the worker of this number, from 0, may run now.
+    #[inline]
+    #[must_use]
+    pub fn allows(&self, worker: usize) -> bool {
+        worker < self.cores()
+    }
+
+    /// The allotment now, to be compared later.
+    ///
+    /// Acquire pairs with the release of a change: who sees a [`nudge`](Self::nudge)
+    /// sees what it was for.
+    #[inline]
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        Seen(Atomic::load(self.word(), Ordering::Acquire))
+    }
+
+    /// So many cores from now on. Wakes all who [wait](Self::wait_while), and whose
+    /// [turn](Self::await_turn) it is, and the workers of pools that may run now and sleep.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    #[track_caller]
+    pub fn set(&self, cores: usize) {
+        let cores = checked(cores);
+        let before = self.change(|_| cores).cores();
+        let gained = before..cores as usize;
+        if gained.is_empty() {
+            return;
+        }
+        self.wake_places(gained.clone());
+        // Cloned, since a follower that ends with its last reference here must not do so under the
+        // lock.
+        let followers: Vec<_> = (self.shared.followers)
+            .with(|followers| followers.iter().filter_map(Weak::upgrade).collect());
+        for follower in followers {
+            follower.may_run(gained.clone());
+        }
+    }
+
+    /// From now on growth reaches `follower`, while it lives.
+    ///
+    /// ```
+    /// use manycore_cores::elastic::{Allotment, Follower};
+    /// use std::ops::Range;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use std::sync::{Arc, Weak};
+    ///
+    /// struct Gained(AtomicUsize);
+    /// impl Follower for Gained {
+    ///     fn may_run(&self, workers: Range<usize>) {
+    ///         self.0.fetch_add(workers.len(), Ordering::Relaxed);
+    ///     }
+    /// }
+    /// let gained = Arc::new(Gained(AtomicUsize::new(0)));
+    /// let weak: Weak<Gained> = Arc::downgrade(&gained);
+    /// let allotment = Allotment::new(1);
+    /// allotment.add_follower(weak);
+    /// allotment.set(3);
+    /// assert_eq!(gained.0.load(Ordering::Relaxed), 2);
+    /// ```
+    pub fn add_follower(&self, follower: Weak<dyn Follower>) {
+        self.shared.followers.with(|followers| {
+            followers.retain(|follower| follower.strong_count() > 0);
+            followers.push(follower);
+        });
+    }
+
+    /// Wakes all who [wait](Self::wait_while) or [await their turn](Self::await_turn),
+    /// as if there had been a change: something else that they look at has.
+    pub fn nudge(&self) {
+        self.change(|cores| cores);
+        self.wake_places(0..PLACES);
+    }
+
+    /// Changes the word; returns what it was.
+    fn change(&self, cores: impl Fn(u32) -> u32) -> Seen {
+        let word = self.word();
+        let mut before = Atomic::load(word, Ordering::Relaxed);
+        loop {
+            let count = (before >> CORES_BITS).wrapping_add(1);
+            let after = count << CORES_BITS | cores(before & CORES);
+            // Release: who acquires the new word in `seen` sees what was written
+            // before the nudge.
+            match word.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => before = now,
+            }
+        }
+        word.wake(u32::MAX);
+        Seen(before)
+    }
+
+    fn wake_places(&self, workers: Range<usize>) {
+        let (first, count) = (workers.start, workers.len().min(PLACES));
+        for worker in first..first + count {
+            let place = &self.shared.places[worker % PLACES];
+            // Release: who reads this count sees the word that came before it, and
+            // what the nudge was for.
+            place.fetch_add(1, Ordering::Release);
+            place.wake(u32::MAX);
+        }
+    }
+
+    /// Sleeps until the allotment is no longer as it was seen; may return early.
+    ///
+    /// No wake-up is lost if the caller looks in this order: [`seen`](Self::seen), then
+    /// at whatever else it waits for, then this. A change before the first look is in
+    /// what it saw; one after it changes the word, which the futex compares; and the
+    /// word differs from `seen` until 65,536 further changes have been made between the
+    /// look and the sleep.
+    pub fn wait_while(&self, seen: Seen) {
+        // The futex compares; what a change was for the caller's next `seen` acquires.
+        self.word().wait(seen.0, None);
+    }
+
+    /// Sleeps until `worker` may run, or is `wanted` nevertheless. A change that does
+    /// not concern it does not wake it (workers whose numbers differ by a multiple of
+    /// 32 are woken together).
+    ///
+    /// # Why it is always woken
+    ///
+    /// It reads the count of its place, then looks at the word and at `wanted`, then
+    /// sleeps while the count is as it was. A thread that makes room for it changes the
+    /// word and then the count; one that [nudges](Self::nudge) has done whatever makes it
+    /// `wanted`, and then changes the count. If the count it read was the new one, its looks come
+    /// after the change (acquire); if it was the old one, the futex compares and does
+    /// not sleep, or is woken. Checked by `elastic::checked`.
+    ///
+    /// ```
+    /// use manycore_cores::elastic::Allotment;
+    ///
+    /// let allotment: Allotment = Allotment::new(1);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| allotment.await_turn(1, || false));
+    ///     allotment.set(2);
+    /// });
+    /// ```
+    pub fn await_turn(&self, worker: usize, mut wanted: impl FnMut() -> bool) {
+        let place = &self.shared.places[worker % PLACES];
+        loop {
+            let count = Atomic::load(place, Ordering::Acquire);
+            if self.allows(worker) || wanted() {
+                return;
+            }
+            place.wait(count, None);
+        }
+    }
+}
+
+#[track_caller]
+fn checked(cores: usize) -> u32 {
+    assert!(
+        (1..=CORES as usize).contains(&cores),
+        "an allotment of {cores} cores; expected 1 to {CORES}"
+    );
+    cores as u32
+}
+
+impl<P: Platform> Clone for Allotment<P> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<P: Platform> fmt::Debug for Allotment<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allotment")
+            .field("cores", &self.cores())
+            .finish_non_exhaustive()
+    }
+}

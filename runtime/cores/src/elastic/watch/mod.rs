@@ -1,0 +1,402 @@
+//! A thread that keeps an allotment at what the system leaves this process.
+
+mod neighbours;
+mod pace;
+mod phase;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use super::Allotment;
+use crate::topology::Quota;
+use manycore_platform::{Native, Platform};
+use neighbours::Neighbours;
+use pace::{Pace, QuotaPace};
+use sources::Sources;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+/// How often the affinity mask is read: some 50 us of processor time each.
+const MASK: Duration = Duration::from_millis(10);
+/// How often the files of the control groups are read, and how often the groups themselves are looked up.
+const FILES: Duration = Duration::from_millis(100);
+const GROUPS: Duration = Duration::from_millis(500);
+/// Files and groups are read so much more often while a quota is paced.
+const PACED: u32 = 5;
+/// How long a smaller quota must last before it is obeyed. A larger one is at once, and
+/// so is what takes CPUs away.
+const HOLD: Duration = Duration::from_millis(50);
+
+/// Follows what this process may use, and keeps an [`Allotment`] there, until dropped.
+///
+/// | what | read | when it grows | when it shrinks |
+/// |---|---|---|---|
+/// | affinity mask of the watch's own thread | each 10 ms | at once | at once |
+/// | cpuset of the control group, v1 and v2 | each 100 ms; the mask shows it sooner | at once | at once |
+/// | CPU quota, v1 and v2, of any level | each 100 ms | at once | if it lasts 50 ms |
+/// | [`cap`](Self::cap) | when called | at once | at once |
+/// | other processes, if [heeded](Self::heed_neighbours) | each 300 ms | at once | at once |
+///
+/// The process may also be moved to another group, which is noticed within 500 ms. While
+/// a quota is paced, files are read five times as often.
+///
+/// # The mask
+///
+/// What is watched is the mask of the watch's thread, which it inherits from the thread
+/// that starts it and never changes itself. So threads of this process that are bound,
+/// or bind themselves, do not confuse it; but start it from one that is bound to
+/// nothing. A program that confines a process from outside must do so for all threads
+/// (`taskset -a -p`), since that is what the system offers.
+///
+/// # Quotas
+///
+/// A quota that is no whole number of CPUs is paced. Each of the kernel's periods begins with the larger of
+/// the numbers next to it. When what is left just pays for the smaller one to the period's end, that
+/// one follows. So the CPU time used stays 2.5% below the quota, and the kernel never stops the group. What
+/// counts is the time that the group (v2, or v1 with `cpuacct` beside `cpu`), or else
+/// this process, really used. If the kernel throttles nevertheless, the margin grows, to
+/// at most 25%. With a quota of less than one CPU one worker remains, stopped now and
+/// then. A quota of at least the CPUs that are left is none.
+///
+/// # In a child after `fork`
+///
+/// A child has none of its parent's threads but the one that forked. So the allotment
+/// of a parent's watch changes no more, and dropping the watch does nothing. Start
+/// another.
+///
+/// # Cost
+///
+/// A thread, `manycore-watch`, that runs for some 50 us each 10 ms, or 5 ms while a quota
+/// is paced: 0.5% or 1% of a CPU.
+///
+/// ```
+/// use manycore::Pool;
+/// use manycore_cores::elastic::Watch;
+///
+/// let watch = Watch::start()?;
+/// let pool = Pool::builder().follow(watch.allotment()).build()?;
+/// pool.parallel_for(0..1_000, |_| ());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Watch {
+    shared: Arc<Watched>,
+    thread: Option<JoinHandle<()>>,
+    /// [`Platform::forks`] when it was started.
+    generation: u32,
+}
+
+/// What a [`Watch`] has seen last.
+///
+/// ```
+/// let watch = manycore_cores::elastic::Watch::start()?;
+/// assert!(watch.limits().cpus >= 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// CPUs that the affinity mask and the cpuset leave.
+    pub cpus: usize,
+    /// CPU time in CPUs that the control groups grant; `None`: any.
+    pub quota: Option<f64>,
+    /// What [`Watch::cap`] was called with.
+    pub cap: Option<NonZeroUsize>,
+    /// CPUs that other processes use of those that this one may use; `None`: they are not heeded.
+    pub neighbours: Option<f64>,
+}
+
+struct Watched {
+    allotment: Allotment,
+    state: Mutex<WatchState>,
+    /// Told when the watch is to stop.
+    stops: Condvar,
+}
+
+struct WatchState {
+    sources: Sources,
+    cap: Option<NonZeroUsize>,
+    /// What others use, while they are heeded.
+    neighbours: Option<Neighbours>,
+    /// The quota that is obeyed.
+    quota: Option<Quota>,
+    /// Since when there has been a smaller one.
+    smaller_since: Option<Instant>,
+    pace: QuotaPace,
+    /// What the pace has said last; `None`: no quota counts.
+    paced: Option<Pace>,
+    /// When files and groups are to be read, on the clock of the sources.
+    files_at: Duration,
+    groups_at: Duration,
+    stop: bool,
+}
+
+impl Watch {
+    /// Starts to watch this process.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses a thread, or has none.
+    ///
+    /// ```
+    /// let watch = manycore_cores::elastic::Watch::start()?;
+    /// assert!(watch.allotment().cores() >= 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn start() -> io::Result<Self> {
+        if cfg!(target_family = "wasm") {
+            // Nor a clock, which the sources would ask for.
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        Native::watch_forks()?;
+        let mut state = WatchState::new(Sources::of_this_process());
+        let cores = state.cores();
+        let shared = Arc::new(Watched {
+            allotment: Allotment::new(cores),
+            state: Mutex::new(state),
+            stops: Condvar::new(),
+        });
+        let thread = std::thread::Builder::new().name("manycore-watch".into());
+        let watched = Arc::clone(&shared);
+        let thread = thread.spawn(move || watched.watch())?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+            generation: Native::forks(),
+        })
+    }
+
+    /// What follows the system: for `manycore::Builder::follow`. It stays
+    /// as it is when the watch is dropped.
+    ///
+    /// ```
+    /// let watch = manycore_cores::elastic::Watch::start()?;
+    /// let allotment = watch.allotment().clone();
+    /// drop(watch);
+    /// assert!(allotment.allows(0));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn allotment(&self) -> &Allotment {
+        &self.shared.allotment
+    }
+
+    /// No more than so many cores from now on; `None`: as many as there are.
+    ///
+    /// # Panics
+    ///
+    /// In a child after `fork`.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    ///
+    /// let watch = manycore_cores::elastic::Watch::start()?;
+    /// watch.cap(NonZeroUsize::new(1));
+    /// assert_eq!(watch.allotment().cores(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cap(&self, cores: Option<NonZeroUsize>) {
+        self.expect_here();
+        let mut state = self.shared.lock();
+        state.cap = cores;
+        self.shared.publish(&state);
+    }
+
+    /// Whether CPUs count as gone that other processes keep busy. They do not at first.
+    ///
+    /// This is for teams that meet at barriers more often than each 10 ms: beside a busy process, two
+    /// workers on one CPU and a half make less progress than one worker on a whole CPU. Independent jobs
+    /// gain by the half. What others use is counted for 300 ms, in whole CPUs; less than 0.3 of
+    /// one does not count, and one CPU always remains. Does nothing where the kernel has no `/proc/stat`.
+    ///
+    /// Processes that heed each other share the CPUs as they come to: nothing makes the shares even.
+    ///
+    /// # Panics
+    ///
+    /// In a child after `fork`.
+    ///
+    /// ```
+    /// let watch = manycore_cores::elastic::Watch::start()?;
+    /// watch.heed_neighbours(true);
+    /// assert!(watch.allotment().cores() >= 1);
+    /// assert!(watch.limits().neighbours.is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn heed_neighbours(&self, heed: bool) {
+        self.expect_here();
+        let mut state = self.shared.lock();
+        if heed != state.neighbours.is_some() {
+            state.neighbours = heed.then(Neighbours::default);
+            self.shared.publish(&state);
+        }
+    }
+
+    /// What it has seen last.
+    ///
+    /// # Panics
+    ///
+    /// In a child after `fork`.
+    #[must_use]
+    #[track_caller]
+    pub fn limits(&self) -> Limits {
+        self.expect_here();
+        let state = self.shared.lock();
+        Limits {
+            cpus: state.sources.cpus(),
+            quota: state.quota.map(|quota| quota.cpus),
+            cap: state.cap,
+            neighbours: state.neighbours.as_ref().map(Neighbours::used),
+        }
+    }
+
+    /// Whether the watch's thread is a thread of this process.
+    fn is_here(&self) -> bool {
+        Native::forks() == self.generation
+    }
+
+    /// In a child, the lock might be held by a thread that is not there.
+    #[track_caller]
+    fn expect_here(&self) {
+        assert!(
+            self.is_here(),
+            "this Watch is the parent's, whose thread a child of fork does not have: start one here"
+        );
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.is_here() {
+            // Neither is the lock ever given back, perhaps, nor does the thread end.
+            std::mem::forget(self.thread.take());
+            return;
+        }
+        self.shared.lock().stop = true;
+        self.shared.stops.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // An error is a panic there, which was reported.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch")
+            .field("allotment", self.allotment())
+            .field("limits", &self.is_here().then(|| self.limits()))
+            .finish_non_exhaustive()
+    }
+}
+
+impl Watched {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
+        // What a panic has left is as good as before.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of the watch's thread.
+    fn watch(&self) {
+        let mut state = self.lock();
+        while !state.stop {
+            let now = state.sources.now();
+            let next = state.look(now);
+            self.publish(&state);
+            let pause = next.saturating_sub(state.sources.now());
+            let waited = self.stops.wait_timeout(state, pause);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Under the lock, so that of two the later one is published last.
+    fn publish(&self, state: &WatchState) {
+        let cores = state.capped();
+        if self.allotment.cores() != cores {
+            self.allotment.set(cores);
+        }
+    }
+}
+
+impl WatchState {
+    fn new(sources: Sources) -> Self {
+        let quota = sources.quota();
+        Self {
+            sources,
+            cap: None,
+            neighbours: None,
+            quota,
+            smaller_since: None,
+            pace: QuotaPace::new(),
+            paced: None,
+            files_at: FILES,
+            groups_at: GROUPS,
+            stop: false,
+        }
+    }
+
+    /// Reads what is due, and sets the pace. Returns when to look again.
+    fn look(&mut self, now: Duration) -> Duration {
+        self.sources.read_mask();
+        let often = if self.paced.is_some() { PACED } else { 1 };
+        if now >= self.groups_at {
+            self.sources.find();
+            self.groups_at = now + GROUPS / often;
+        }
+        if now >= self.files_at {
+            self.sources.read_files();
+            self.follow_quota(Instant::now());
+            self.files_at = now + FILES / often;
+        }
+        self.keep_pace(now);
+        self.count_neighbours(now);
+        self.paced.map_or(now + MASK, |pace| pace.next)
+    }
+
+    fn count_neighbours(&mut self, now: Duration) {
+        let due = self.neighbours.as_mut().filter(|it| it.is_due(now));
+        if let Some((neighbours, load)) = due.zip(self.sources.load(now)) {
+            neighbours.learn(load);
+        }
+    }
+
+    /// Obeys a larger quota at once, and a smaller one when it has lasted.
+    fn follow_quota(&mut self, now: Instant) {
+        let (old, new) = (self.quota, self.sources.quota());
+        let cpus = |quota: Option<Quota>| quota.map_or(f64::INFINITY, |quota| quota.cpus);
+        let mut lasted = || now.duration_since(*self.smaller_since.get_or_insert(now));
+        if cpus(new) >= cpus(old) || lasted() >= HOLD {
+            (self.quota, self.smaller_since) = (new, None);
+        }
+    }
+
+    fn keep_pace(&mut self, now: Duration) {
+        match self.quota {
+            Some(quota) if quota.cpus < self.sources.cpus() as f64 => {
+                let usage = self.sources.usage(&quota, now);
+                self.paced = Some(self.pace.look(quota.cpus, quota.period, usage));
+            }
+            _ if self.paced.is_some() => (self.pace, self.paced) = (QuotaPace::new(), None),
+            _ => {}
+        }
+    }
+
+    /// The cores there are, from what was read and paced last.
+    fn capped(&self) -> usize {
+        let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
+        let paced = self.paced.map_or(usize::MAX, |pace| pace.workers);
+        let cpus = self.sources.cpus();
+        let left = (self.neighbours.as_ref()).map_or(cpus, |neighbours| neighbours.leave(cpus));
+        // The largest allotment there is.
+        left.min(cap).min(paced).min(65_535)
+    }
+
+    /// The cores there are at first.
+    fn cores(&mut self) -> usize {
+        self.keep_pace(self.sources.now());
+        self.capped()
+    }
+}

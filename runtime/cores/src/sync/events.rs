@@ -1,0 +1,77 @@
+//! The event count: how a poster tells idle workers that there is something
+//! to find, without knowing which workers are idle and without losing one of them.
+
+use super::sleepers::{AfterRmw, Sleepers};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use std::time::Duration;
+
+/// Announcements of work, and the threads asleep waiting for one.
+///
+/// Two lines. `posted` is written by every post and read by every spinner: it
+/// is the line whose transfer *is* the announcement. The count of [`Sleepers`] is written
+/// only when a thread falls asleep or wakes, so a post reads it from its own
+/// cache while workers stay awake.
+///
+/// No wake-up is lost, by the argument of [`Sleepers`]. What a post publishes is the new count, and what
+/// a sleeper looks at is whether `posted` is still what it has *seen* before it looked for work: the
+/// futex compares that. `posted` would have to wrap all 2^32 values between the two to deceive it.
+pub struct EventCount<P: Platform> {
+    posted: CachePadded<P::Futex>,
+    sleepers: Sleepers<P, AfterRmw>,
+}
+
+impl<P: Platform> EventCount<P> {
+    /// For a simulator's accounts.
+    pub fn name(&self) {
+        P::name(&self.posted, "pool: event count");
+        self.sleepers.name("pool: sleepers");
+    }
+
+    #[expect(clippy::new_without_default, reason = "nobody asks for a default one")]
+    /// A count of no events, with nobody asleep.
+    pub fn new() -> Self {
+        Self {
+            posted: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
+            sleepers: Sleepers::new(),
+        }
+    }
+
+    /// The number of posts so far; read it before looking for work.
+    ///
+    /// Acquire pairs with [`post`](Self::post)'s release: who reads the new
+    /// count finds the work that was published before it.
+    #[inline]
+    pub fn seen(&self) -> u32 {
+        self.posted.load(Ordering::Acquire)
+    }
+
+    /// Spins until a post after `seen`, or until the clock passes `until`.
+    #[inline]
+    pub fn spin(&self, seen: u32, until: u64) -> bool {
+        P::spin_while(&self.posted, seen, until) != seen
+    }
+
+    /// Announces work published before the call; returns how many threads
+    /// are asleep. The caller decides whether to [`wake`](Self::wake) any.
+    ///
+    /// Cost: one locked instruction on a line the spinners share (one line
+    /// transfer when there is a spinner, none when there is not), one read of
+    /// a line that is written only when somebody sleeps or wakes.
+    #[inline]
+    pub fn post(&self) -> u32 {
+        // Release publishes the work to those who read the count (`seen`).
+        self.posted.fetch_add(1, Ordering::Release);
+        self.sleepers.after_publishing()
+    }
+
+    /// Wakes up to `count` sleepers.
+    pub fn wake(&self, count: u32) {
+        self.posted.wake(count);
+    }
+
+    /// Sleeps unless something was posted after `seen`; may return for no
+    /// reason.
+    pub fn sleep(&self, seen: u32, timeout: Option<Duration>) {
+        self.sleepers.sleep(|| self.posted.wait(seen, timeout));
+    }
+}

@@ -1,0 +1,15 @@
+//! What threads wait by: for runtimes that are written over [`Platform`](manycore_platform::Platform).
+
+#[cfg(test)]
+mod checked;
+mod events;
+mod lock;
+mod parker;
+mod payload;
+mod sleepers;
+
+pub use events::EventCount;
+pub use lock::Lock;
+pub use parker::Parker;
+pub use payload::{Payload, let_go};
+pub use sleepers::{AfterRmw, Asymmetric, Fences, Sleepers};

@@ -1,0 +1,216 @@
+//! Which CPUs the threads of a pool run on.
+
+use super::{Topology, cpulist};
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which CPUs the threads of a pool run on.
+///
+/// Written as `none`, `compact`, `spread`, or a list such as `0,2,4-7`.
+///
+/// ```
+/// use manycore_cores::topology::Affinity;
+///
+/// let affinity: Affinity = "0,2,4-7".parse().unwrap();
+/// assert_eq!(affinity, Affinity::List(vec![0, 2, 4, 5, 6, 7]));
+/// assert_eq!(affinity.to_string(), "0,2,4-7");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Affinity {
+    /// Wherever the operating system puts them.
+    #[default]
+    None,
+    /// One CPU each, as close together as
+    /// [`compact_order`](Topology::compact_order) says.
+    Compact,
+    /// One CPU each, as far apart as
+    /// [`spread_order`](Topology::spread_order) says.
+    Spread,
+    /// One CPU each, in this order.
+    List(Vec<usize>),
+}
+
+/// A text that is no [`Affinity`].
+///
+/// ```
+/// use manycore_cores::topology::Affinity;
+///
+/// let error = "7-4".parse::<Affinity>().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "affinity `7-4`: the range `7-4` runs backwards; \
+///      expected none, compact, spread or CPU numbers such as 0,2,4-7",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseAffinityError {
+    text: String,
+    cause: cpulist::CpuListError,
+}
+
+impl fmt::Display for ParseAffinityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, cause) = (&self.text, &self.cause);
+        write!(
+            f,
+            "affinity `{text}`: {cause}; expected none, compact, spread or CPU numbers such as \
+             0,2,4-7"
+        )
+    }
+}
+
+impl Error for ParseAffinityError {}
+
+/// An [`Affinity`] that this machine, or this process's share of it, cannot
+/// give.
+///
+/// ```
+/// use manycore_cores::topology::{Affinity, AffinityError, Topology};
+///
+/// let nowhere = Affinity::List(vec![60_000]);
+/// let error = nowhere.assign(&Topology::detect(), 2).unwrap_err();
+/// assert!(matches!(error, AffinityError::Offline { cpu: 60_000, .. }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AffinityError {
+    /// A list without a CPU.
+    Empty {
+        /// The CPUs that could be listed.
+        usable: String,
+    },
+    /// A CPU that the machine does not have, or that is offline.
+    Offline {
+        /// The CPU.
+        cpu: usize,
+        /// The CPUs that could be listed.
+        usable: String,
+    },
+    /// A CPU that this process may not run on.
+    NotAllowed {
+        /// The CPU.
+        cpu: usize,
+        /// The CPUs that could be listed.
+        usable: String,
+    },
+}
+
+impl fmt::Display for AffinityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("affinity: ")?;
+        let usable = match self {
+            Self::Empty { usable } => {
+                f.write_str("the list of CPUs is empty")?;
+                usable
+            }
+            Self::Offline { cpu, usable } => {
+                write!(f, "CPU {cpu} is not online")?;
+                usable
+            }
+            Self::NotAllowed { cpu, usable } => {
+                write!(
+                    f,
+                    "CPU {cpu} is outside this process's affinity mask or cpuset"
+                )?;
+                usable
+            }
+        };
+        write!(f, "; usable are {usable}")
+    }
+}
+
+impl Error for AffinityError {}
+
+impl Affinity {
+    /// The CPUs of every thread of a pool of `threads`, the calling thread
+    /// first; an empty set leaves a thread free.
+    ///
+    /// Threads beyond the CPUs start over at the first: on 2 CPUs, 4 threads
+    /// sit on 0, 1, 0, 1.
+    ///
+    /// # Errors
+    ///
+    /// A list that is empty, or that names a CPU which is not online or not
+    /// this process's to use, even if there are too few threads to reach it.
+    ///
+    /// ```
+    /// use manycore_cores::topology::{Affinity, Topology};
+    ///
+    /// let machine = Topology::detect();
+    /// assert_eq!(Affinity::None.assign(&machine, 2), Ok(vec![vec![], vec![]]));
+    /// let pinned = Affinity::Compact.assign(&machine, 2).unwrap();
+    /// assert!(pinned.iter().all(|cpus| cpus.len() == 1));
+    /// ```
+    pub fn assign(
+        &self,
+        topology: &Topology,
+        threads: usize,
+    ) -> Result<Vec<Vec<usize>>, AffinityError> {
+        let order = match self {
+            Self::None => return Ok(vec![Vec::new(); threads]),
+            Self::Compact => topology.compact_order(),
+            Self::Spread => topology.spread_order(),
+            Self::List(cpus) => {
+                check(cpus, topology)?;
+                cpus.clone()
+            }
+        };
+        Ok(order
+            .into_iter()
+            .cycle()
+            .take(threads)
+            .map(|cpu| vec![cpu])
+            .collect())
+    }
+}
+
+fn check(cpus: &[usize], topology: &Topology) -> Result<(), AffinityError> {
+    let usable = || {
+        let ids: Vec<usize> = topology.usable().iter().map(|cpu| cpu.id).collect();
+        cpulist::format(&ids)
+    };
+    if cpus.is_empty() {
+        return Err(AffinityError::Empty { usable: usable() });
+    }
+    for &cpu in cpus {
+        if topology.cpu(cpu).is_none() {
+            let usable = usable();
+            return Err(AffinityError::Offline { cpu, usable });
+        }
+        if !topology.is_usable(cpu) {
+            let usable = usable();
+            return Err(AffinityError::NotAllowed { cpu, usable });
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Affinity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.pad("none"),
+            Self::Compact => f.pad("compact"),
+            Self::Spread => f.pad("spread"),
+            Self::List(cpus) => f.pad(&cpulist::format(cpus)),
+        }
+    }
+}
+
+impl FromStr for Affinity {
+    type Err = ParseAffinityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "none" => Ok(Self::None),
+            "compact" => Ok(Self::Compact),
+            "spread" => Ok(Self::Spread),
+            list => cpulist::parse(list)
+                .map(Self::List)
+                .map_err(|cause| ParseAffinityError {
+                    text: text.to_owned(),
+                    cause,
+                }),
+        }
+    }
+}

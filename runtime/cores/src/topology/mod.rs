@@ -1,0 +1,364 @@
+//! The machine: its logical CPUs, which of them share a core, a last-level
+//! cache, a NUMA node, a package, and which of them this process may use.
+//!
+//! On Linux all of it comes from the operating system's own files
+//! (`/sys/devices/system`, `/proc`, `/sys/fs/cgroup`) and one system call for
+//! the affinity mask; elsewhere the machine is taken for one core group of
+//! equal CPUs.
+//!
+//! ```
+//! use manycore_cores::topology::Topology;
+//!
+//! let machine = Topology::detect();
+//! println!("{machine}"); // a picture
+//! assert!(machine.default_threads() >= 1);
+//! ```
+
+mod affinity;
+mod assemble;
+mod cgroup;
+mod cpulist;
+mod cpuset;
+mod display;
+mod known;
+mod order;
+mod recent;
+mod sysfs;
+
+pub use affinity::{Affinity, AffinityError, ParseAffinityError};
+pub(crate) use cgroup::{Groups, Quota};
+pub(crate) use cpuset::CpuSet;
+pub use recent::recent;
+pub(crate) use sysfs::{Tree, busy_time};
+
+use std::path::Path;
+use sysfs::Facts;
+
+/// A logical CPU: what the operating system schedules a thread on.
+///
+/// ```
+/// use manycore_cores::topology::Topology;
+///
+/// for cpu in Topology::detect().usable() {
+///     println!("CPU {} is thread {} of core {}", cpu.id, cpu.smt, cpu.core);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cpu {
+    /// The operating system's number: what an affinity names.
+    pub id: usize,
+    /// Which of its core's threads it is, from 0.
+    pub smt: usize,
+    /// Its core, counted from 0 over the machine; two CPUs with the same core
+    /// are SMT siblings.
+    pub core: usize,
+    /// Its core group, an index into [`Topology::core_groups`].
+    pub group: usize,
+    /// The operating system's number of its NUMA node.
+    pub node: usize,
+    /// Its package (socket), counted from 0.
+    pub package: usize,
+}
+
+/// Cores of one NUMA node that share a last-level cache.
+///
+/// Where the system reports no shared cache the whole node counts as a group.
+///
+/// ```
+/// use manycore_cores::topology::Topology;
+///
+/// let machine = Topology::detect();
+/// let first = &machine.core_groups()[0];
+/// assert!(first.cpus.iter().all(|&cpu| machine.cpu(cpu).unwrap().group == 0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CoreGroup {
+    /// Its online CPUs by number, usable or not.
+    pub cpus: Vec<usize>,
+    /// The operating system's number of its NUMA node.
+    pub node: usize,
+    /// Its package.
+    pub package: usize,
+    /// The cache its cores share, if the system reports one.
+    pub cache: Option<Cache>,
+}
+
+/// A cache that cores share.
+///
+/// ```
+/// use manycore_cores::topology::Topology;
+///
+/// if let Some(cache) = Topology::detect().core_groups()[0].cache {
+///     println!("level {}, {:?} bytes", cache.level, cache.bytes);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cache {
+    /// 3 on most machines.
+    pub level: u8,
+    /// Its size, if the system reports it.
+    pub bytes: Option<u64>,
+}
+
+/// How far a cache line travels between two CPUs; nearer is less.
+///
+/// ```
+/// use manycore_cores::topology::Distance;
+///
+/// assert!(Distance::SameGroup < Distance::OtherPackage);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Distance {
+    /// Threads of one core, or one CPU and itself: they share every cache.
+    SmtSibling,
+    /// Two cores of one core group: they share the last-level cache.
+    SameGroup,
+    /// Two core groups of one package.
+    SamePackage,
+    /// Two packages.
+    OtherPackage,
+}
+
+/// The machine as this process sees it. See the [module](self).
+///
+/// Plain data, taken once: it does not follow CPUs that go offline or a quota
+/// that changes, as a [`Watch`](crate::elastic::Watch) does.
+///
+/// ```
+/// use manycore_cores::topology::Topology;
+///
+/// let machine = Topology::detect();
+/// let cpus: Vec<usize> = machine.cpus().iter().map(|cpu| cpu.id).collect();
+/// assert!(machine.compact_order().iter().all(|cpu| cpus.contains(cpu)));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    cpus: Vec<Cpu>,
+    usable: Vec<Cpu>,
+    groups: Vec<CoreGroup>,
+    quota: Option<f64>,
+    described: bool,
+}
+
+impl Topology {
+    /// Looks at this machine.
+    ///
+    /// Never fails: what the system does not say is left out, and a system
+    /// that says nothing is one core group of
+    /// [`available_parallelism`](std::thread::available_parallelism) CPUs.
+    ///
+    /// The affinity mask is the calling thread's, the one that threads it
+    /// spawns inherit: call it before pinning the caller. The first time it opens
+    /// about 15 small files for every CPU, which takes some 0.1 ms; later only those
+    /// that say which CPUs are online and what the control groups leave: call it
+    /// once, when a pool is built, not once a loop.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// assert!(!Topology::detect().usable().is_empty());
+    /// ```
+    pub fn detect() -> Self {
+        let tree = Tree(Path::new("/"));
+        let mask = affinity_mask().or_else(|| sysfs::allowed(tree));
+        let known = known::this_machine();
+        let limits = cgroup::limits(&known.groups, tree);
+        match &known.facts {
+            Some(facts) => assemble::assemble(facts, mask, limits),
+            None => assemble::assemble(&equal_cpus(mask.as_ref()), mask, limits),
+        }
+    }
+
+    /// Reads the machine that a copy of its files describes: a directory with
+    /// `sys/devices/system/{cpu,node}`, `proc/self/{cgroup,mountinfo}`,
+    /// `proc/thread-self/status` (for the affinity mask) and the mounted
+    /// control groups, each only as far as known.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// // No such files: this machine's number of CPUs, as equals.
+    /// let machine = Topology::from_root("/nonexistent");
+    /// assert!(!machine.is_described());
+    /// assert_eq!(machine.core_groups().len(), 1);
+    /// ```
+    pub fn from_root(root: impl AsRef<Path>) -> Self {
+        let tree = Tree(root.as_ref());
+        let mask = sysfs::allowed(tree);
+        let limits = cgroup::limits(&cgroup::Groups::find(tree), tree);
+        let facts = sysfs::read(tree).unwrap_or_else(|| equal_cpus(mask.as_ref()));
+        assemble::assemble(&facts, mask, limits)
+    }
+
+    /// Every online CPU, by number.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let machine = Topology::detect();
+    /// assert!(machine.cpus().is_sorted_by_key(|cpu| cpu.id));
+    /// ```
+    pub fn cpus(&self) -> &[Cpu] {
+        &self.cpus
+    }
+
+    /// The CPUs that the affinity mask and the cpuset leave, by number; at
+    /// least one.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let machine = Topology::detect();
+    /// assert!(machine.usable().len() <= machine.cpus().len());
+    /// ```
+    pub fn usable(&self) -> &[Cpu] {
+        &self.usable
+    }
+
+    /// An online CPU by its number.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// assert_eq!(Topology::detect().cpu(usize::MAX), None);
+    /// ```
+    pub fn cpu(&self, id: usize) -> Option<&Cpu> {
+        find(&self.cpus, id)
+    }
+
+    /// Every core group of the machine, those of a package side by side.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let machine = Topology::detect();
+    /// let cpus: usize = machine.core_groups().iter().map(|group| group.cpus.len()).sum();
+    /// assert_eq!(cpus, machine.cpus().len());
+    /// ```
+    pub fn core_groups(&self) -> &[CoreGroup] {
+        &self.groups
+    }
+
+    /// How much CPU time the control group may use, in CPUs: 1.5 is 150 ms
+    /// every 100 ms. `None` is no limit.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// assert!(Topology::detect().quota().is_none_or(|cpus| cpus > 0.0));
+    /// ```
+    pub fn quota(&self) -> Option<f64> {
+        self.quota
+    }
+
+    /// Whether the system said how its CPUs belong together. If not, they
+    /// count as the cores of one group, and [`distance`](Self::distance) is
+    /// that assumption.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// assert!(!Topology::from_root("/nonexistent").is_described());
+    /// ```
+    pub fn is_described(&self) -> bool {
+        self.described
+    }
+
+    /// How many threads a pool gets if nobody says: one for each usable CPU,
+    /// but no more than the quota pays for.
+    ///
+    /// A fractional quota is rounded down. With one thread too many the group
+    /// has used up its time before the period (100 ms as a rule) ends, and the
+    /// kernel stops all its threads for the rest of it, wherever they are in a
+    /// loop that the others wait for; the fraction given up costs less. Below
+    /// one CPU a single thread remains, stopped now and then.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let machine = Topology::detect();
+    /// assert!((1..=machine.usable().len()).contains(&machine.default_threads()));
+    /// ```
+    pub fn default_threads(&self) -> usize {
+        let paid = self.quota.map_or(usize::MAX, |cpus| cpus as usize);
+        self.usable.len().min(paid).max(1)
+    }
+
+    /// The usable CPUs, close together: fills a core group before it begins
+    /// the next, and inside a group gives every core one thread before any
+    /// gets a second.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let machine = Topology::detect();
+    /// assert_eq!(machine.compact_order().len(), machine.usable().len());
+    /// ```
+    pub fn compact_order(&self) -> Vec<usize> {
+        order::compact(self)
+    }
+
+    /// The usable CPUs, far apart: core groups take turns, those of different
+    /// packages first; every core gets one thread before any gets a second.
+    ///
+    /// ```
+    /// use manycore_cores::topology::Topology;
+    ///
+    /// let machine = Topology::detect();
+    /// assert_eq!(machine.spread_order().len(), machine.usable().len());
+    /// ```
+    pub fn spread_order(&self) -> Vec<usize> {
+        order::spread(self)
+    }
+
+    /// How far apart two online CPUs are; `None` if one is not online.
+    ///
+    /// ```
+    /// use manycore_cores::topology::{Distance, Topology};
+    ///
+    /// let machine = Topology::detect();
+    /// let cpu = machine.usable()[0].id;
+    /// assert_eq!(machine.distance(cpu, cpu), Some(Distance::SmtSibling));
+    /// ```
+    pub fn distance(&self, a: usize, b: usize) -> Option<Distance> {
+        let (a, b) = (self.cpu(a)?, self.cpu(b)?);
+        Some(if a.core == b.core {
+            Distance::SmtSibling
+        } else if a.group == b.group {
+            Distance::SameGroup
+        } else if a.package == b.package {
+            Distance::SamePackage
+        } else {
+            Distance::OtherPackage
+        })
+    }
+
+    fn is_usable(&self, id: usize) -> bool {
+        find(&self.usable, id).is_some()
+    }
+}
+
+fn find(cpus: &[Cpu], id: usize) -> Option<&Cpu> {
+    let index = cpus.binary_search_by_key(&id, |cpu| cpu.id).ok()?;
+    Some(&cpus[index])
+}
+
+/// CPUs of which nothing is known but that there are some.
+fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
+    let ids: Vec<usize> = match mask {
+        Some(mask) => mask.iter().collect(),
+        None => (0..std::thread::available_parallelism().map_or(1, usize::from)).collect(),
+    };
+    ids.into_iter().map(|id| (id, Facts::default())).collect()
+}
+
+/// The calling thread's affinity mask; `None` where there is none, or where
+/// the machine has more CPUs than the system call's set has bits (then `/proc`
+/// knows).
+pub(crate) fn affinity_mask() -> Option<CpuSet> {
+    let cpus = manycore_platform::process::allowed_cpus()?;
+    Some(cpus.into())
+}

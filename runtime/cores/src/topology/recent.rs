@@ -1,0 +1,80 @@
+//! The machine as a pool sees it that is built now. A program may build a pool for each of its calls,
+//! and to read what the control groups leave takes three times as long as all else of that.
+
+use super::{CpuSet, Topology, affinity_mask};
+use manycore_platform::{Native, Platform};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// For how long what was found holds, while the calling thread has the same mask.
+const HOLDS: Duration = Duration::from_millis(10);
+
+struct Recent {
+    /// When, in ticks.
+    at: u64,
+    mask: Option<CpuSet>,
+    machine: Arc<Topology>,
+}
+
+static LAST: Mutex<Option<Recent>> = Mutex::new(None);
+
+/// This machine as it is, or as it was at most 10 ms ago: for runtimes that are built often.
+///
+/// ```
+/// use manycore_cores::topology::recent;
+///
+/// assert!(recent().default_threads() >= 1);
+/// ```
+pub fn recent() -> Arc<Topology> {
+    let (now, mask) = (Native::now(), affinity_mask());
+    let holds = Native::duration_to_ticks(HOLDS);
+    // Not waited for: in a child of `fork` nobody may be there to give it back.
+    let mut last = LAST.try_lock().ok();
+    let found = last.as_deref().and_then(Option::as_ref);
+    // Clocks of two cores may differ: what is found in the future is out of date, too.
+    let is_recent = |found: &&Recent| now.checked_sub(found.at).is_some_and(|age| age < holds);
+    if let Some(found) = found.filter(is_recent).filter(|found| found.mask == mask) {
+        return Arc::clone(&found.machine);
+    }
+    let machine = Arc::new(Topology::detect());
+    if let Some(last) = &mut last {
+        let (at, machine) = (now, Arc::clone(&machine));
+        **last = Some(Recent { at, mask, machine });
+    }
+    machine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_platform::ThreadSpec;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_bound_thread_finds_its_own_cpu() {
+        if affinity_mask().is_none() {
+            return; // Threads cannot be bound here.
+        }
+        let ids = || -> Vec<usize> { recent().usable().iter().map(|cpu| cpu.id).collect() };
+        let all = ids();
+        for &cpu in &all {
+            let (tell, told) = mpsc::channel();
+            let spec = ThreadSpec {
+                cpus: vec![cpu],
+                ..ThreadSpec::default()
+            };
+            let body = move || drop(tell.send(recent().usable().to_vec()));
+            let thread = Native::spawn(spec, Box::new(body)).expect("one thread more");
+            let usable = told.recv().expect("it tells");
+            Native::join(thread);
+            assert!(usable.iter().map(|cpu| cpu.id).eq([cpu]));
+            assert_eq!(ids(), all);
+        }
+    }
+
+    #[test]
+    fn a_moment_later_it_is_the_same() {
+        let mut looks = (0..1_000).map(|_| (recent(), recent()));
+        assert!(looks.any(|(one, other)| Arc::ptr_eq(&one, &other)));
+    }
+}

@@ -1,0 +1,137 @@
+//! A data-parallel runtime whose loops choose their own block size.
+//!
+//! ```
+//! let mut samples = vec![4.0_f64; 10_000];
+//! manycore::for_each_mut(&mut samples, |x| *x = x.sqrt());
+//! assert!(samples.iter().all(|&x| x == 2.0));
+//! ```
+//!
+//! Nothing needs tuning. The default [`Partitioner`] measures each loop while it runs, a loop
+//! too short to gain from a second thread runs inline, and idle workers spin only while the
+//! next loop is likely to be near.
+//!
+//! # Which call for which need
+//!
+//! The free functions use the [global pool](Pool::global), or, inside of a pool, that pool. The
+//! methods of [`Pool`] of the same names use a pool of your own.
+//!
+//! | need | call | cost |
+//! |---|---|---|
+//! | a loop over indices | [`parallel_for`], [`Pool::parallel_for_blocks`] | 1,000 trivial iterations: 1.25 times the serial loop; two tasks of 10 us: 0.54 times (hot) |
+//! | a loop over a slice | [`for_each`], [`for_each_mut`], [`chunks_mut`] | as above |
+//! | a reduction | [`map_reduce`] | as a loop, and one value a stretch of neighbouring indices |
+//! | the same sum on any number of threads | [`Pool::map_reduce_deterministic`] | as a loop in at most 1,024 blocks, and one value a block |
+//! | chains of adaptors | [`prelude`]: `par_iter`, `map`, `filter`, `collect`, `par_sort` and the like | as a loop |
+//! | a scan | [`Pool::inclusive_scan`], [`Pool::exclusive_scan`] | two reads and one write an item |
+//! | fork-join: two closures | [`join`] | 2.59 ns if nobody steals the second; two plain calls take 1.49 ns |
+//! | a scope: jobs that borrow | [`scope()`], [`scope_fifo`], [`in_place_scope`] | for each job one allocation, and a queue with a lock |
+//! | a background job | [`spawn`], [`spawn_fifo`] | as above; if the pool sleeps it begins after 1.23 to 1.26 times a futex wake-up |
+//! | the same closure on every thread | [`broadcast`], [`spawn_broadcast`] | one job for each thread |
+//! | a call inside of one pool | [`Pool::install`] | one locked instruction to enter and one to leave, if the caller's place is free |
+//! | ranks that meet at barriers | the crate `manycore-team` | a barrier of two threads: 118 ns |
+//! | cores that change | [`Builder::follow`] with an [`elastic::Watch`] | one read of a cached word a block; the watch's thread takes 0.5% of a CPU, or 2.5% under a quota |
+//!
+//! The figures are native, on two threads of a 2-core virtual machine (Intel Xeon, 2.6 GHz, Linux
+//! 6.18), 2026-11-23; `docs/figures.md` in the repository has their spreads and commands.
+//!
+//! A reduction and a join:
+//!
+//! ```
+//! let words = ["many", "cores", "one", "loop"];
+//! let letters =
+//!     manycore::map_reduce(0..words.len(), || 0, |i| words[i].len(), |a, b| a + b);
+//! assert_eq!(letters, 16);
+//!
+//! fn fib(n: u32) -> u64 {
+//!     if n < 2 {
+//!         return n.into();
+//!     }
+//!     let (a, b) = manycore::join(|| fib(n - 1), || fib(n - 2));
+//!     a + b
+//! }
+//! assert_eq!(fib(20), 6_765);
+//! ```
+//!
+//! Jobs that borrow from their caller:
+//!
+//! ```
+//! let (mut left, mut right) = (vec![3, 1, 2], vec![9, 7, 8]);
+//! manycore::scope(|scope| {
+//!     scope.spawn(|_| left.sort());
+//!     scope.spawn(|_| right.sort());
+//! });
+//! assert_eq!((left[0], right[0]), (1, 7));
+//! ```
+//!
+//! A pool that follows the affinity mask, the cpuset and the CPU quota of its process:
+//!
+//! ```
+//! use manycore::Pool;
+//! use manycore::elastic::Watch;
+//!
+//! let watch = Watch::start()?;
+//! let pool = Pool::builder().follow(watch.allotment()).build()?;
+//! pool.parallel_for(0..1_000, |_| ());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # When not to use it
+//!
+//! * **For input and output.** A job that blocks in the system keeps its place, and a pool of n
+//!   threads runs n jobs at once. Use an asynchronous runtime, or threads of your own.
+//! * **For jobs that wait for each other**, by a lock, a channel or a condition variable, and are
+//!   more than the pool has threads. Ranks that must all make progress belong in a team (crate
+//!   `manycore-team`) or in threads.
+//! * **For parallel iterators of your own making**, or for adaptors that see their neighbours:
+//!   [`iter`] has none. Programs that use rayon's run on this pool by `runtime/rayon-core`.
+//! * **For a deadline.** Workers sleep when no loop is due, and a wake-up takes as long as the
+//!   system makes it take.
+//! * **On WebAssembly** and other systems without threads a pool has one thread, and everything
+//!   runs on its caller.
+//!
+//! # What callers may rely on
+//!
+//! The caller takes part in its own call. Calls nest, and several threads may call at once. A
+//! panic reaches the caller when all threads have left the call, and the pool goes on. A thread that
+//! waits runs only what came of the call it waits for, so stacks get no deeper than the program's own
+//! recursion. While there is work to take and a place is idle, a thread begins some of it
+//! within a bound.
+//!
+//! Everything is written over the [`Platform`] trait, so that the same code is model-checked;
+//! [`Native`] is the default and costs nothing.
+
+#[cfg(test)]
+mod conserving;
+pub mod cost;
+#[doc(hidden)]
+pub mod guest;
+pub mod iter;
+mod loops;
+mod partition;
+mod pool;
+pub mod prelude;
+#[doc(hidden)]
+pub mod sleep;
+mod steal;
+mod world;
+
+pub use loops::{Loop, chunks_mut, for_each, for_each_mut, map_reduce, parallel_for};
+pub use manycore_cores::{elastic, topology};
+pub use manycore_platform::{Native, Platform};
+pub use partition::{Block, ParsePartitionerError, Partitioner};
+pub use pool::{
+    BroadcastContext, BuildError, Builder, FnContext, Pool, Probe, Scope, ScopeFifo, ThreadStart,
+    Yield, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
+    spawn_broadcast, spawn_fifo, yield_local, yield_now,
+};
+pub use sleep::Tally;
+pub use topology::Affinity;
+#[doc(hidden)]
+pub use world::Make;
+pub use world::World;
+
+/// The README's example, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,327 @@
+//! Launching a loop: the frame that helpers share, and the caller's way through a
+//! posted loop.
+
+use crate::World;
+use crate::partition::{Body, Claims, Partition};
+use crate::pool::{BoardSlot, Context, Part, Participant, PostedLoop, Registry, Waited};
+use manycore_cores::elastic::Allotment;
+use manycore_cores::sync::let_go;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::any::Any;
+use std::cell::Cell;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
+
+/// What all who take part in a posted loop share; on the caller's stack.
+///
+/// Aligned so that what a helper reads first, in declared order, is one line
+/// and its neighbour: the caller's stores here must reach the helper, and the
+/// fewer lines they are on, the sooner it starts.
+#[repr(C, align(128))]
+pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
+    body: Body<'a>,
+    /// Index of the partition's iteration 0.
+    start: usize,
+    partition: S,
+    /// Set when a body has panicked: claim no more. Read once a block, from a
+    /// line that is otherwise only read.
+    stop: P::AtomicBool,
+    /// What helpers follow, if anything.
+    allotment: Option<&'a Allotment<P>>,
+    /// Set when a helper has left iterations of its own; read by the caller when it
+    /// has found no more work.
+    abandoned: P::AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
+    pub(super) fn new(
+        body: Body<'a>,
+        start: usize,
+        partition: S,
+        allotment: Option<&'a Allotment<P>>,
+    ) -> Self {
+        Self {
+            body,
+            start,
+            partition,
+            stop: P::AtomicBool::new(false),
+            allotment,
+            abandoned: P::AtomicBool::new(false),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// A helper's part: until nothing is left, or the allotment does not allow it.
+    pub(super) fn help(&self, rank: usize) -> Part {
+        let Some(allotment) = self.allotment else {
+            return self.take_part(rank, always);
+        };
+        let allowed = || allotment.allows(rank);
+        if !allowed() {
+            return Part::Left;
+        }
+        self.take_part(rank, allowed)
+    }
+
+    /// The caller's part, which is always allowed. `between` is called between blocks,
+    /// and says so.
+    pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) {
+        let _ = self.take_part(rank, between);
+    }
+
+    /// Whether a helper has left iterations of its own. It says so before it leaves: who
+    /// asks once more when all have left misses none.
+    pub(super) fn is_abandoned(&self) -> bool {
+        // Relaxed: `take_up` acquires.
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// The caller goes back for what was left.
+    pub(super) fn take_up(&self) {
+        // Acquire pairs with the release in `abandon`, of each helper so far: the
+        // iterations are found where they were left.
+        self.abandoned.swap(false, Ordering::Acquire);
+    }
+
+    /// Claims and runs blocks until nothing is left, or it is no longer `allowed`. A
+    /// panic of the body stops the loop and is kept for the caller.
+    #[inline(always)]
+    fn take_part(&self, rank: usize, allowed: impl Fn() -> bool) -> Part {
+        let work = || {
+            let mut claims = self.partition.claims(rank);
+            while let Some(block) = claims.next() {
+                // Relaxed: a late look costs a block, not correctness.
+                if self.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                self.body
+                    .run(rank, self.start + block.start..self.start + block.end);
+                if !allowed() {
+                    return self.abandon(claims);
+                }
+            }
+            Part::Done
+        };
+        // Unwind safety: the frame's own state is atomics, and what the body
+        // broke the caller learns of by the panic it gets.
+        let worked = catch_unwind(AssertUnwindSafe(work));
+        worked.unwrap_or_else(|payload| {
+            self.stop.store(true, Ordering::Relaxed);
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            let later = match &mut *first {
+                Some(_) => Some(payload),
+                none => {
+                    *none = Some(payload);
+                    None
+                }
+            };
+            // Not under the lock: see below.
+            drop(first);
+            if let Some(payload) = later {
+                let_go(payload);
+            }
+            Part::Done
+        })
+    }
+
+    /// Leaves what is left to others, and says so if they may have overlooked it.
+    #[cold]
+    fn abandon(&self, claims: impl Claims) -> Part {
+        if !claims.abandon() {
+            return Part::Left;
+        }
+        // Release pairs with the acquire in `take_up`: who sees the flag sees
+        // this helper's shard as it has left it, or as thieves have since.
+        self.abandoned.store(true, Ordering::Release);
+        Part::Abandoned
+    }
+}
+
+/// For who follows no allotment, and for the caller.
+fn always() -> bool {
+    true
+}
+
+/// Whether a posted loop wakes a sleeper, when there is one.
+#[derive(Clone, Copy)]
+pub(crate) enum Wake {
+    Always,
+    /// If it pays, for a loop with this many ticks of work.
+    IfPays(f32),
+    /// It pays, as was asked, for a loop with this many ticks of work.
+    Paid(f32),
+}
+
+impl Wake {
+    /// The ticks of work that the loop has; unknown: infinite.
+    fn work(self) -> f32 {
+        match self {
+            Self::Always => f32::INFINITY,
+            Self::IfPays(work) | Self::Paid(work) => work,
+        }
+    }
+}
+
+impl<W: World> Registry<W> {
+    /// Posts a loop and works in it until it is done. Returns the ticks from the post to the end;
+    /// `None`: all slots of the board are in use, and nothing was run. `partition` makes the
+    /// partition for the slot, and for this thread's rank in the loop. It runs none of the user's
+    /// code: that may bring the thread to another place.
+    ///
+    /// Memory traffic until a spinning helper runs its first block: the caller
+    /// writes the frame, the door (job and gate, one line) and the event
+    /// count; the helper fetches these, and then its claim word: a line
+    /// transfer each. At the end the helper's `leave` and the caller's look at
+    /// the gate are one transfer each way. Bookkeeping waits until the post is
+    /// out.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of a body, after every participant has left.
+    pub(crate) fn post<'p, S: Partition>(
+        &'p self,
+        body: Body<'_>,
+        iterations: Range<usize>,
+        wake: Wake,
+        partition: impl FnOnce(&'p BoardSlot<W::Platform>, usize) -> S,
+    ) -> Option<u64> {
+        let shared = self.shared();
+        let slot = Context::take_slot(shared)?;
+        let (ticks, panic) = Context::take_part(shared, slot.index(), |me| {
+            let partition = partition(shared.board().slot(slot.index()), me.rank);
+            self.run_posted(slot.index(), me, body, iterations, partition, wake)
+        });
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+        Some(ticks)
+    }
+
+    /// As `post`, in `slot`, which this thread has taken, and in whose loop it takes part.
+    /// Returns a body's panic as well.
+    fn run_posted<S: Partition>(
+        &self,
+        slot: usize,
+        me: Participant,
+        body: Body<'_>,
+        iterations: Range<usize>,
+        partition: S,
+        wake: Wake,
+    ) -> (u64, Option<Box<dyn Any + Send>>) {
+        unsafe fn run<P: Platform, S: Partition>(frame: *const (), rank: usize) -> Part {
+            // SAFETY: `frame` is the `Frame<P, S>` below, which lives until
+            // the gate is closed and empty; the caller of this is inside.
+            unsafe { (*frame.cast::<LoopFrame<'_, P, S>>()).help(rank) }
+        }
+        let helpers = (self.shared().threads() - 1)
+            .min(iterations.len().saturating_sub(1))
+            .max(1);
+        let helpers = self.shared().idle().helpers(wake.work(), helpers);
+        let frame = LoopFrame::<W::Platform, S>::new(
+            body,
+            iterations.start,
+            partition,
+            self.shared().allotment(),
+        );
+        W::Platform::name(&frame.partition, "loop: claims");
+        let job = PostedLoop {
+            frame: std::ptr::from_ref(&frame).cast(),
+            run: run::<W::Platform, S>,
+            helpers: helpers as u32,
+        };
+        let door = self.shared().board().slot(slot);
+        // SAFETY: this thread took the slot, so its gate is closed and empty.
+        unsafe { door.set_job(job, me.parent) };
+        door.gate().open();
+        self.shared().idle().events.post();
+        let started = W::Platform::now();
+        // When to call somebody though it did not pay, as far as was known.
+        let late = Cell::new(u64::MAX);
+        if self.has_sleepers() {
+            if self.lets_sleep(wake) {
+                late.set(started + self.shared().idle().wake_cost());
+            } else {
+                self.call_helpers(helpers);
+            }
+        }
+        // The loop has lasted for as long as a wake-up costs: what was known of it was
+        // wrong, or somebody would have paid by now (the ski-rental argument again).
+        let call_late = || {
+            if late.get() != u64::MAX && W::Platform::now() >= late.get() {
+                late.set(u64::MAX);
+                self.call_helpers(helpers);
+            }
+            true
+        };
+        // From here to the end of `wait` nothing may unwind past the frame:
+        // `take_part` catches what the body throws, the rest does not panic.
+        loop {
+            frame.call(me.rank, call_late);
+            let waited = self.wait(slot, &|| frame.is_abandoned());
+            if waited == Waited::Over {
+                break;
+            }
+            frame.take_up();
+            // As at first. Helpers may be inside still: it is the same loop.
+            door.gate().open();
+            self.shared().idle().events.post();
+            if self.sleepers() > 0 {
+                self.wake(1);
+            }
+        }
+        let ended = W::Platform::now();
+        self.shared()
+            .idle()
+            .loop_ended(body.caller(), started, ended);
+        let panic = frame
+            .panic
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        (ended.saturating_sub(started), panic)
+    }
+
+    /// Wakes up to `count` workers, those nearest to this thread first.
+    fn wake(&self, count: u32) {
+        let worker = Context::worker_of(self).expect("loops are run by workers");
+        worker.wake_others(count);
+    }
+
+    /// Whether somebody sleeps, or is to be found, who could help with a loop.
+    fn has_sleepers(&self) -> bool {
+        self.sleepers() > 0 || self.is_vacant()
+    }
+
+    /// Whether a loop is posted without waking anybody, since it is believed to be over
+    /// before they would come.
+    pub(super) fn lets_sleep(&self, wake: Wake) -> bool {
+        match wake {
+            Wake::Always | Wake::Paid(_) => false,
+            Wake::IfPays(work) => self.has_sleepers() && !self.shared().idle().pays_to_wake(work),
+        }
+    }
+
+    /// Whether a thread can be had that is not at work: for the caller slot, or one that was
+    /// not started yet.
+    fn is_vacant(&self) -> bool {
+        self.shared().caller_slot().is_vacant() || self.is_lacking()
+    }
+
+    /// Whether somebody would help with a loop that is posted now, as a hint.
+    pub(super) fn has_idle_place(&self) -> bool {
+        self.shared().ranks().anyone_idle() || self.is_vacant()
+    }
+
+    /// Wakes one who sleeps, for a loop that `helpers` may help with, and finds somebody
+    /// for a vacant place.
+    fn call_helpers(&self, helpers: usize) {
+        let asleep = self.sleepers() > 0;
+        if asleep {
+            self.wake(1);
+        }
+        if self.is_vacant() && (helpers > 1 || !asleep) {
+            self.fill_caller_slot();
+        }
+    }
+}

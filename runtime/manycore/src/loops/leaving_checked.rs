@@ -1,0 +1,176 @@
+//! A loop during which the allotment shrinks and grows: a helper that must leave
+//! leaves its range to others, and the caller does not overlook it.
+
+use super::launch::LoopFrame;
+use crate::partition::checked::HandedOut;
+use crate::partition::{Body, Partition, Ranges, Sharded, Shards, Static};
+use crate::pool::{Gate, Part};
+use manycore_check::{
+    Faulty, Loom, Relaxed, Shuttle, TornCas, caught, loom_model, shuttle_pct, shuttle_random, team,
+};
+use manycore_cores::elastic::Allotment;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
+
+/// What the caller gets wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LeavingMistake {
+    /// It does not look whether somebody has left work.
+    DoesNotLook,
+    /// It looks only before it has seen that all have left.
+    LooksEarly,
+}
+
+/// The caller and helpers of one loop over `partition`. Before the `k`-th iteration
+/// that is begun, the allotment becomes `changes[k]`.
+///
+/// `Registry::post`, `Registry::help` and `Worker::stand_aside` without the pool around
+/// them, and without sleep but on the allotment.
+fn loop_while_it_changes<P: Platform, S: Partition>(
+    partition: S,
+    n: usize,
+    helpers: usize,
+    changes: &[usize],
+    mistake: Option<LeavingMistake>,
+) {
+    let tally = HandedOut::default();
+    let allotment = Allotment::<P>::new(1 + helpers);
+    // The standard library's: keeping the books is no step of the model.
+    let begun = AtomicUsize::new(0);
+    let body = |_, block: Range<usize>| {
+        let before = begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if let Some(&cores) = changes.get(before) {
+            allotment.set(cores);
+        }
+        tally.add(block);
+    };
+    let body = Body::new(&body);
+    let frame = LoopFrame::<P, S>::new(body, 0, partition, Some(&allotment));
+    let gate = Gate::<P>::new();
+    gate.open();
+    let over = P::AtomicBool::new(false);
+    team::<P>(1 + helpers, |rank| {
+        if rank == 0 {
+            loop {
+                frame.call(0, || true);
+                gate.close();
+                let early = mistake == Some(LeavingMistake::LooksEarly) && !frame.is_abandoned();
+                while !gate.is_empty() {
+                    P::yield_now();
+                }
+                let looks = mistake != Some(LeavingMistake::DoesNotLook) && !early;
+                if !looks || !frame.is_abandoned() {
+                    break;
+                }
+                frame.take_up();
+                gate.open();
+            }
+            over.store(true, Ordering::Release);
+            return allotment.nudge();
+        }
+        while !over.load(Ordering::Acquire) {
+            if gate.join().is_err() {
+                return;
+            }
+            if frame.help(rank) == Part::Done {
+                let _ = gate.leave_closed();
+                return;
+            }
+            let _ = gate.leave();
+            allotment.await_turn(rank, || over.load(Ordering::Acquire));
+        }
+    });
+    tally.assert_each_once(n);
+}
+
+fn sharded<P: Platform>(
+    n: usize,
+    helpers: usize,
+    allowed: usize,
+    changes: &[usize],
+    mistake: Option<LeavingMistake>,
+) {
+    let shards = Shards::<P>::new(1 + helpers);
+    let partition = Sharded {
+        ranges: Ranges::new(&shards, n, 0, allowed),
+        block: NonZeroUsize::MIN,
+    };
+    loop_while_it_changes::<P, _>(partition, n, helpers, changes, mistake);
+}
+
+/// The helper steals two of three iterations, all the caller's at first, and must leave
+/// after the first of them: when the caller has run the third, has looked for more
+/// while the two were on their way, or still looks.
+const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
+
+#[test]
+fn it_shrinks() {
+    let (n, allowed, changes) = LEAVES_ONE;
+    loom_model(Some(2), move || {
+        sharded::<Loom>(n, 1, allowed, changes, None)
+    });
+    loom_model(Some(1), || sharded::<Loom>(4, 1, 2, &[1], None));
+}
+
+#[test]
+fn it_grows_and_shrinks_and_grows() {
+    for changes in [&[1, 2][..], &[2, 1, 2]] {
+        loom_model(Some(1), move || sharded::<Loom>(3, 1, 1, changes, None));
+    }
+}
+
+#[test]
+fn shares_that_are_taken_are_finished() {
+    for changes in [&[1][..], &[1, 2]] {
+        loom_model(Some(2), move || {
+            loop_while_it_changes::<Loom, _>(Static::<Loom>::new(4, 2), 4, 1, changes, None);
+        });
+    }
+}
+
+#[test]
+fn three_helpers_and_a_longer_loop() {
+    let changes: &[usize] = &[4, 2, 2, 1, 3, 3, 4, 1, 1, 1, 4, 2, 1, 2, 3];
+    let model = move || sharded::<Shuttle>(31, 3, 4, changes, None);
+    shuttle_random(2_000, model);
+    shuttle_pct(2_000, 4, model);
+}
+
+#[test]
+fn each_mistake_is_caught() {
+    let (n, allowed, changes) = LEAVES_ONE;
+    for mistake in [LeavingMistake::DoesNotLook, LeavingMistake::LooksEarly] {
+        let model = || {
+            loom_model(Some(2), move || {
+                sharded::<Loom>(n, 1, allowed, changes, Some(mistake));
+            });
+        };
+        let why = caught(model);
+        assert!(
+            why.contains("lost") || why.contains("the end"),
+            "{mistake:?}: {why}"
+        );
+    }
+}
+
+#[test]
+fn each_fault_is_caught() {
+    let (n, allowed, changes) = LEAVES_ONE;
+    let relaxed = || {
+        loom_model(Some(2), move || {
+            sharded::<Faulty<Loom, Relaxed>>(n, 1, allowed, changes, None);
+        })
+    };
+    // Iterations that the caller overlooks, or a nudge that the helper does.
+    let why = caught(relaxed);
+    let found = ["lost", "the end", "deadlock"];
+    assert!(found.iter().any(|it| why.contains(it)), "{why}");
+    let torn = || {
+        loom_model(Some(2), move || {
+            sharded::<Faulty<Loom, TornCas>>(n, 1, allowed, changes, None);
+        })
+    };
+    assert!(caught(torn).contains("handed out twice"));
+}

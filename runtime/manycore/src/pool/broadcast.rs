@@ -1,0 +1,152 @@
+//! The same job on every thread of a pool.
+
+use super::context::Context;
+use super::job::Job;
+use super::registry::Registry;
+use super::scope::Scope;
+use crate::World;
+use crate::sleep::Sleep;
+use manycore_cores::sync::let_go;
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::thread;
+
+/// Where a broadcast job runs.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(3).build()?;
+/// let squares = pool.broadcast(|context| context.index() * context.num_threads());
+/// assert_eq!(squares, [0, 3, 6]);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct BroadcastContext<'a> {
+    index: usize,
+    threads: usize,
+    /// About this thread: neither `Send` nor `Sync`.
+    thread: PhantomData<&'a *mut ()>,
+}
+
+impl BroadcastContext<'_> {
+    pub(super) fn new(index: usize, threads: usize) -> Self {
+        Self {
+            index,
+            threads,
+            thread: PhantomData,
+        }
+    }
+
+    /// Which of the pool's threads this is, from 0.
+    ///
+    /// ```
+    /// assert_eq!(manycore::broadcast(|context| context.index())[0], 0);
+    /// ```
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The pool's threads: as many calls there are.
+    ///
+    /// ```
+    /// let calls = manycore::broadcast(|context| context.num_threads());
+    /// assert_eq!(calls.len(), calls[0]);
+    /// ```
+    pub fn num_threads(&self) -> usize {
+        self.threads
+    }
+}
+
+/// The result of one call, written by it and read after all of them.
+struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
+
+// SAFETY: one call writes it, and the scope's end orders that before the reading.
+unsafe impl<R: Send> Sync for ResultCell<R> {}
+
+impl<W: World> Registry<W> {
+    /// Runs `op` once in each place and returns the results in their order.
+    pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        let threads = self.mail().len();
+        let places: Vec<ResultCell<R>> = (0..threads)
+            .map(|_| ResultCell(UnsafeCell::new(None)))
+            .collect();
+        let call = |index: usize| {
+            let returned = catch_unwind(AssertUnwindSafe(|| {
+                op(BroadcastContext::new(index, threads))
+            }));
+            let place: &ResultCell<R> = &places[index];
+            // SAFETY: the call of this index is the only one to write it.
+            unsafe { *place.0.get() = Some(returned) };
+        };
+        let call = &call;
+        // From outside: as worker 0 if that can be, or else waiting for all.
+        self.in_place(|worker| {
+            Scope::new(self, worker).complete(|scope| {
+                self.send_to_all((0..threads).map(|index| scope.job(move |_| call(index))));
+            });
+        });
+        // All have run: the panic of the lowest index is raised. Destructors of the
+        // other payloads may panic in their turn, and are let.
+        let mut first = None;
+        let mut results = Vec::with_capacity(threads);
+        for place in places {
+            match place.0.into_inner().expect("each index was called") {
+                Ok(result) => results.push(result),
+                Err(payload) if first.is_none() => first = Some(payload),
+                Err(later) => let_go(later),
+            }
+        }
+        match first {
+            None => results,
+            Some(payload) => resume_unwind(payload),
+        }
+    }
+
+    /// As `broadcast`, but detached.
+    pub(super) fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        let op = Arc::new(op);
+        let threads = self.mail().len();
+        let jobs = (0..threads).map(|index| {
+            let op = Arc::clone(&op);
+            self.detached(move || op(BroadcastContext::new(index, threads)))
+        });
+        self.send_to_all(jobs);
+    }
+
+    /// Sends the n-th job to whoever has the n-th place.
+    pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
+        if self.is_lacking() {
+            self.need_threads();
+        }
+        for (place, job) in jobs.enumerate() {
+            self.mail()[place].push(job);
+        }
+        self.tell_of_mail();
+    }
+
+    /// Every place has mail.
+    #[inline(never)]
+    pub(super) fn tell_of_mail(&self) {
+        // Whoever may take it looks for loops, perhaps, on the event count. The post has
+        // a fence: against a sleeper's between lying down and its last look.
+        self.shared().idle().events.post();
+        for place in 0..self.mail().len() {
+            self.sleep().notify(place);
+        }
+        // Those of them that stand aside.
+        self.shared().nudge();
+        // ResultCell 0 may have no holder. The mail of this thread's own place it reads itself.
+        let has_place_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
+        if !has_place_0 && !self.is_adopted() && !self.mail()[0].is_empty() {
+            self.summon();
+        }
+    }
+}

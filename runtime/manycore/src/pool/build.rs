@@ -1,0 +1,245 @@
+//! How a described pool is made.
+
+use super::crew::Crew;
+use super::registry::{Plan, Registry};
+use super::threads::{Making, ThreadPlan, ThreadStart};
+use super::{BuildError, Builder, Context, Pool};
+use crate::World;
+use manycore_cores::topology::{self, Affinity};
+use manycore_platform::{Native, Platform, ThreadSpec};
+use std::io;
+use std::sync::Arc;
+
+/// The most threads a pool may have; far above any machine, below where the
+/// board's indices and the shards' arithmetic would need care.
+pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
+
+/// What a pool has to run on.
+#[derive(Clone, Copy)]
+pub(crate) struct Cores {
+    /// Cores that the mask and the quota leave.
+    pub(crate) cores: usize,
+    /// The core groups they are in.
+    pub(crate) groups: usize,
+}
+
+impl<W: World<Platform = Native>> Builder<W> {
+    /// Makes the pool and starts its workers.
+    ///
+    /// # Errors
+    ///
+    /// Zero (or absurdly many) threads, an affinity that names CPUs this
+    /// process cannot use, or the operating system refusing a thread; see
+    /// [`BuildError`].
+    ///
+    /// ```
+    /// use manycore::{Affinity, Pool};
+    ///
+    /// let error =
+    ///     Pool::builder().threads(2).affinity(Affinity::List(vec![9_999])).build().unwrap_err();
+    /// assert!(error.to_string().contains("9999"));
+    /// ```
+    pub fn build(&self) -> Result<Pool<W>, BuildError> {
+        self.build_on_this_host(Making::default())
+    }
+
+    /// Makes the pool on threads that `make` makes: for threads with properties that no builder
+    /// knows of. It is called once for each thread, on the current one, and has another thread
+    /// [run](ThreadStart::run) what it is given.
+    ///
+    /// The pool is [dedicated](Self::dedicated) and has no [reserve](Self::reserve), its threads
+    /// are bound to nothing, and its end waits for none of them: whoever has made them may.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build); an error of `make` is a [`BuildError::Spawn`].
+    ///
+    /// ```
+    /// use manycore::Pool;
+    ///
+    /// let mut threads = Vec::new();
+    /// let pool = Pool::builder().threads(2).build_with(|start| {
+    ///     threads.push(std::thread::spawn(|| start.run()));
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// drop(pool);
+    /// threads.into_iter().for_each(|thread| thread.join().unwrap());
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn build_with(
+        &self,
+        mut make: impl FnMut(ThreadStart) -> io::Result<()>,
+    ) -> Result<Pool<W>, BuildError> {
+        self.build_on_this_host(Making {
+            maker: Some(&mut make),
+            ..Making::default()
+        })
+    }
+
+    /// As [`build`](Self::build) or [`build_with`](Self::build_with).
+    #[inline(never)]
+    pub(crate) fn build_on_this_host(&self, making: Making<'_, '_>) -> Result<Pool<W>, BuildError> {
+        if making.maker.is_some() && !(self.dedicated && self.affinity == Affinity::None) {
+            let builder = self.clone().dedicated(true).affinity(Affinity::None);
+            return builder.build_on_this_host(making);
+        }
+        let machine = topology::recent();
+        // A pool that follows an allotment must be able to use all that it may ever be.
+        let default = || match self.allotment {
+            Some(_) => machine.cpus().len(),
+            None => machine.default_threads(),
+        };
+        let threads = check(self.threads.unwrap_or_else(default))?;
+        let cpus = self.affinity.assign(&machine, threads)?;
+        let cores = machine.default_threads();
+        let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        // Threads that are bound to nothing are all equally near.
+        let group_of = |cpus: &Vec<usize>| {
+            let first = cpus.first()?;
+            let cpu = machine.usable().iter().find(|cpu| cpu.id == *first)?;
+            Some(cpu.group as u32)
+        };
+        let of_threads = cpus
+            .iter()
+            .map(|cpus| group_of(cpus).unwrap_or(0))
+            .collect();
+        self.start(
+            threads,
+            Cores {
+                cores,
+                groups: groups.len(),
+            },
+            of_threads,
+            cpus,
+            making,
+        )
+    }
+}
+
+fn check(threads: usize) -> Result<usize, BuildError> {
+    match threads {
+        0 => Err(BuildError::ZeroThreads),
+        1..=MAX_THREADS => Ok(threads),
+        asked => Err(BuildError::TooManyThreads { asked }),
+    }
+}
+
+impl<W: World> Builder<W> {
+    /// Makes a pool of one thread for each entry of `cpus`, bound to the CPUs
+    /// in it (empty: free), on a machine of so many `cores` in so many core
+    /// `groups`. [`threads`](Self::threads) and [`affinity`](Self::affinity)
+    /// are ignored, because they are about this host.
+    ///
+    /// # Errors
+    ///
+    /// No entry at all, absurdly many, or the platform refusing a thread.
+    pub fn build_on(
+        &self,
+        cores: usize,
+        groups: usize,
+        cpus: Vec<Vec<usize>>,
+    ) -> Result<Pool<W>, BuildError> {
+        // Cores are numbered group by group.
+        let size = cores.div_ceil(groups.max(1)).max(1);
+        let group = |cpus: &Vec<usize>| cpus.first().map_or(0, |&cpu| (cpu / size) as u32);
+        let of_threads = cpus.iter().map(group).collect();
+        let making = Making::default();
+        self.start(
+            cpus.len(),
+            Cores { cores, groups },
+            of_threads,
+            cpus,
+            making,
+        )
+    }
+
+    /// Whether callers from outside never take part.
+    fn keeps_caller_slot(&self) -> bool {
+        !self.adopts && (self.dedicated || self.stack_size.is_some())
+    }
+
+    /// Starts the workers on `cpus`, a set for every thread, in the core groups
+    /// `of_threads`.
+    #[inline(never)]
+    pub(crate) fn start(
+        &self,
+        threads: usize,
+        cores: Cores,
+        of_threads: Vec<u32>,
+        cpus: Vec<Vec<usize>>,
+        making: Making<'_, '_>,
+    ) -> Result<Pool<W>, BuildError> {
+        let names = self
+            .names
+            .as_deref()
+            .map(|names| names as &dyn Fn(usize) -> String);
+        let making = Making {
+            name_of: making.name_of.or(names),
+            maker: making.maker,
+        };
+        let threads = check(threads)?;
+        if self.adopts && Context::<W::Platform>::is_taken() {
+            return Err(BuildError::AlreadyInPool);
+        }
+        let memory = |source| BuildError::Memory { threads, source };
+        // Before the pool notes its generation: a fork from here on is seen.
+        W::Platform::watch_forks().map_err(memory)?;
+        // Place 0 is the caller's, unless a thread of the pool's own has it.
+        let first = usize::from(!self.keeps_caller_slot());
+        let registry = Registry::new(Plan {
+            sleep: self.sleep,
+            groups: of_threads,
+            stack_capacity: self.stack_capacity,
+            panic_handler: self.panic_handler.clone(),
+            threads: ThreadPlan {
+                spec: ThreadSpec {
+                    name: self.name.clone(),
+                    stack_size: self.stack_size,
+                    cpus: Vec::new(),
+                },
+                on_start: self.on_start.clone(),
+                on_exit: self.on_exit.clone(),
+                reserve: self.reserve && making.maker.is_none(),
+            },
+            cpus: cpus.clone(),
+            crew: Crew::new(first, making.maker.is_none() && !self.adopts),
+            adopted: self.adopts,
+            keeps_caller_slot: self.keeps_caller_slot(),
+            scopes_help_outer: self.scopes_help_outer,
+            cores,
+            spin_budget: self.spin_budget,
+            allotment: self.allotment.clone(),
+            prices: self.prices,
+        })
+        .map_err(memory)?;
+        registry.name();
+        // Dropped on an error below, which ends the workers made so far.
+        let pool = Pool { registry };
+        let registry = &*pool.registry;
+        if self.adopts || self.keeps_caller_slot() {
+            let entered = registry.shared().caller_slot().take();
+            debug_assert!(entered, "nobody knows of the pool yet");
+        }
+        if self.adopts {
+            // The thread keeps its worker to its end, and the registry with it.
+            std::mem::forget(Arc::clone(&pool.registry));
+            Context::of_worker(registry.worker(0)).adopt();
+        }
+        let lazy = self.lazy && making.maker.is_none() && registry.tells_of_vacancies();
+        if lazy || threads == 1 && first == 1 && !self.adopts {
+            registry.begin_absent();
+        }
+        match registry.make_threads(lazy, making) {
+            Ok(()) => Ok(pool),
+            Err((rank, source)) => Err(BuildError::Spawn {
+                rank,
+                threads,
+                cpus: cpus.into_iter().nth(rank).unwrap_or_default(),
+                source,
+            }),
+        }
+    }
+}

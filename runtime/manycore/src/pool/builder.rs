@@ -1,0 +1,496 @@
+//! How a pool is made, and why that can fail.
+
+use super::registry::{PanicHandler, STACK_CAPACITY};
+use super::threads::OfIndex;
+use crate::World;
+use crate::cost::Prices;
+use crate::sleep::Nearest;
+use crate::world::Make;
+use manycore_cores::elastic::Allotment;
+use manycore_cores::topology::Affinity;
+use manycore_platform::{Native, Platform};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest a worker spins for the next loop, unless the builder says
+/// otherwise: about what falling asleep and being woken costs, so that
+/// spinning in vain at most doubles the price of a gap.
+const SPIN_BUDGET: Duration = Duration::from_micros(60);
+
+/// Describes a pool before it is made; see [`Pool::builder`](crate::Pool::builder).
+///
+/// ```
+/// use manycore::{Affinity, Pool};
+/// use std::time::Duration;
+///
+/// let pool = Pool::builder()
+///     .threads(2)
+///     .affinity(Affinity::Compact)
+///     .name("solver")
+///     .stack_size(4 << 20)
+///     .spin_budget(Duration::from_micros(20))
+///     .build()?;
+/// assert_eq!(pool.threads(), 2);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct Builder<W: World = Native> {
+    pub(super) threads: Option<usize>,
+    pub(super) affinity: Affinity,
+    pub(super) name: String,
+    pub(super) names: Option<OfIndex<String>>,
+    pub(super) on_start: Option<OfIndex<()>>,
+    pub(super) on_exit: Option<OfIndex<()>>,
+    pub(super) reserve: bool,
+    pub(super) scopes_help_outer: bool,
+    pub(super) stack_size: Option<usize>,
+    pub(super) spin_budget: Duration,
+    pub(super) stack_capacity: u32,
+    pub(super) dedicated: bool,
+    pub(super) adopts: bool,
+    pub(super) lazy: bool,
+    pub(super) panic_handler: Option<PanicHandler>,
+    pub(super) allotment: Option<Allotment<W::Platform>>,
+    pub(super) prices: Option<Prices>,
+    pub(super) sleep: Make<W>,
+}
+
+// By hand: a derived one would ask for `P: Clone`.
+impl<W: World> Clone for Builder<W> {
+    fn clone(&self) -> Self {
+        self.with_sleep(self.sleep)
+    }
+}
+
+impl<W: World> fmt::Debug for Builder<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("threads", &self.threads)
+            .field("affinity", &self.affinity)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Builder<Native> {
+    pub(super) fn new() -> Self {
+        Self::on_platform()
+    }
+}
+
+impl<P: Platform> Builder<P> {
+    /// Describes a pool on any platform, such as a simulated machine, to be
+    /// made by [`build_on`](Self::build_on).
+    ///
+    /// ```
+    /// use manycore::{Builder, Native, Pool};
+    ///
+    /// let builder = Builder::<Native>::on_platform().name("solver");
+    /// // Two threads, bound to nothing, on a machine of two cores in a group.
+    /// let pool = builder.build_on(2, 1, vec![vec![]; 2])?;
+    /// assert_eq!(pool.threads(), 2);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn on_platform() -> Self {
+        Self {
+            threads: None,
+            affinity: Affinity::None,
+            name: "manycore".into(),
+            names: None,
+            on_start: None,
+            on_exit: None,
+            reserve: true,
+            scopes_help_outer: false,
+            stack_size: None,
+            spin_budget: SPIN_BUDGET,
+            stack_capacity: STACK_CAPACITY,
+            dedicated: false,
+            adopts: false,
+            lazy: false,
+            panic_handler: None,
+            allotment: None,
+            prices: None,
+            sleep: Nearest::new,
+        }
+    }
+}
+
+impl<W: World> Builder<W> {
+    /// A pool in another [world](World) on the same platform, whose sleep policy `make` makes.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_world<V: World<Platform = W::Platform>>(self, make: Make<V>) -> Builder<V> {
+        self.with_sleep(make)
+    }
+
+    fn with_sleep<V: World<Platform = W::Platform>>(&self, sleep: Make<V>) -> Builder<V> {
+        Builder {
+            threads: self.threads,
+            affinity: self.affinity.clone(),
+            name: self.name.clone(),
+            names: self.names.clone(),
+            on_start: self.on_start.clone(),
+            on_exit: self.on_exit.clone(),
+            reserve: self.reserve,
+            scopes_help_outer: self.scopes_help_outer,
+            stack_size: self.stack_size,
+            spin_budget: self.spin_budget,
+            stack_capacity: self.stack_capacity,
+            dedicated: self.dedicated,
+            adopts: self.adopts,
+            lazy: self.lazy,
+            panic_handler: self.panic_handler.clone(),
+            allotment: self.allotment.clone(),
+            prices: self.prices,
+            sleep,
+        }
+    }
+
+    /// Whether all threads are the pool's own. By default one is not: a pool of
+    /// `n` threads starts `n - 1`, and the thread that calls it is the other one. A dedicated
+    /// pool starts `n`; callers of [`install`](crate::Pool::install), `join` and `scope`
+    /// from outside hand their call over and wait for it, which takes some 10 us more.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).dedicated(true).build()?;
+    /// let here = std::thread::current().id();
+    /// assert_ne!(pool.install(|| std::thread::current().id()), here);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn dedicated(mut self, dedicated: bool) -> Self {
+        self.dedicated = dedicated;
+        self
+    }
+
+    /// Whether the thread that builds the pool becomes one of its workers, number
+    /// 0, for as long as it lives: for programs whose main thread calls the pool
+    /// again and again. There is no other worker 0, [`dedicated`](Self::dedicated)
+    /// or not.
+    ///
+    /// The adopted thread runs jobs only while it waits for some, or
+    /// [yields](crate::yield_now). In a pool of one thread no other thread runs any: jobs that
+    /// other threads spawn stay in the queue until then, and their calls (`install`, `scope`,
+    /// `broadcast`) block.
+    ///
+    /// # The pool's end
+    ///
+    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with
+    /// that thread's help. If another thread drops it, it does not wait for the adopted
+    /// thread: the other workers run all jobs there are, also those that were
+    /// [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of
+    /// one thread, spawned jobs wait until the adopted thread runs them: when it waits
+    /// or yields next, and never if it does not. The same holds
+    /// for both kinds where a detached job that the adopted thread is running drops
+    /// the pool.
+    ///
+    /// The thread remains worker 0 of the pool that has ended. If it spawns, joins or
+    /// broadcasts in that pool afterwards, it runs those jobs itself.
+    ///
+    /// ```
+    /// std::thread::spawn(|| {
+    ///     let pool = manycore::Pool::builder().threads(2).adopt_current_thread(true).build()?;
+    ///     assert_eq!(pool.current_thread_index(), Some(0));
+    ///     assert_eq!(manycore::join(|| 1, || 2), (1, 2)); // in this pool
+    ///     Ok::<(), manycore::BuildError>(())
+    /// })
+    /// .join()
+    /// .unwrap()?;
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn adopt_current_thread(mut self, adopt: bool) -> Self {
+        self.adopts = adopt;
+        self
+    }
+
+    /// Whether the pool starts its threads when there is something for them to do, and not when it
+    /// is built: with the first half of a `join`, job or call that another thread could take, or
+    /// the first loop that is worth sharing. By default it starts them when it is built, and
+    /// whatever they are asked for first begins sooner.
+    ///
+    /// A thread that the system refuses then is the panic of who calls for a job that only the
+    /// pool's threads can do; else the caller does the work itself. Pools whose threads
+    /// [others make](Self::build_with) start when they are built.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(64).lazy(true).build()?;
+    /// assert_eq!(pool.threads(), 64); // of which none is there
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2)); // now they are
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn lazy(mut self, lazy: bool) -> Self {
+        self.lazy = lazy;
+        self
+    }
+
+    /// Sets the function that is called with the payload of a panic for which no caller
+    /// waits: that of a job from [`spawn`](crate::Pool::spawn). Without a handler, or if the handler
+    /// panics, the process is aborted.
+    ///
+    /// ```
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let pool = manycore::Pool::builder()
+    ///     .threads(1)
+    ///     .panic_handler(move |payload| drop(tell.send(payload.is::<&str>())))
+    ///     .build()?;
+    /// pool.spawn(|| panic!("nobody waits"));
+    /// assert!(told.recv().unwrap());
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn panic_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.panic_handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Has the pool follow an allotment: worker `w` runs while that allows `w`, and
+    /// otherwise is parked, without using its core.
+    ///
+    /// The caller of a loop, a `join` or a scope from outside is worker 0 and always
+    /// runs. A worker that is no longer allowed leaves
+    ///
+    /// * a loop after the block that it is running; the others share what it had left;
+    /// * a job when that has ended. A job that waits for others, in a `join` or a scope,
+    ///   or that has called a loop of its own, goes on until it has ended, with those
+    ///   only: it takes no stranger's job any more.
+    ///
+    /// The other workers run the jobs that it has spawned and not begun. Jobs that are sent to
+    /// it, as by [`broadcast`](crate::Pool::broadcast), it runs itself, and parks again. A worker that
+    /// is allowed again is woken at once, and helps with a loop in progress.
+    ///
+    /// While one core is allowed the pool behaves like a pool of one thread: a job that
+    /// blocks until another has begun may then block until the allotment grows.
+    /// The end of the pool does not wait for the allotment: all workers take part in it.
+    ///
+    /// The threads should be bound to nothing, or to cores that they keep: the
+    /// allotment says how many run, not where.
+    ///
+    /// # Cost
+    ///
+    /// A worker reads the allotment's word once a block, from its cache while nothing
+    /// changes; `join` and a pool that follows nothing do not.
+    ///
+    /// ```
+    /// use manycore::Pool;
+    /// use manycore::elastic::Allotment;
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let allotment = Allotment::new(1);
+    /// let pool = Pool::builder().threads(3).follow(&allotment).build()?;
+    /// let sum = AtomicUsize::new(0);
+    /// pool.parallel_for(0..1_000, |i| {
+    ///     if i == 500 {
+    ///         allotment.set(3); // two more from here
+    ///     }
+    ///     sum.fetch_add(i, Relaxed);
+    /// });
+    /// assert_eq!(sum.into_inner(), 499_500);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn follow(mut self, allotment: &Allotment<W::Platform>) -> Self {
+        self.allotment = Some(allotment.clone());
+        self
+    }
+
+    /// The most `join`s that may be open inside one another on one thread before
+    /// deeper ones are no longer offered to thieves (65,536 by default); 24 bytes of
+    /// address space each, for each thread.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).open_joins(2).build()?;
+    /// let (_, (_, (_, deep))) = pool.join(|| 1, || pool.join(|| 2, || pool.join(|| 3, || 4)));
+    /// assert_eq!(deep, 4);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn open_joins(mut self, most: u32) -> Self {
+        self.stack_capacity = most;
+        self
+    }
+
+    /// The threads that run a loop, its caller counted; by default as many as
+    /// the cores that the affinity mask and the cgroup quota leave, or, if the pool
+    /// [follows](Self::follow) an allotment, as the machine has.
+    ///
+    /// What the control groups leave is read again when pools are built more than 10 ms apart.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Where the threads are bound. The first place is the caller's: its thread is the
+    /// program's own, and is not bound.
+    #[must_use]
+    pub fn affinity(mut self, affinity: Affinity) -> Self {
+        self.affinity = affinity;
+        self
+    }
+
+    /// The name of the workers, followed by their rank, as debuggers show it.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The name of each thread by its number, in place of [`name`](Self::name) and the number.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder()
+    ///     .threads(2)
+    ///     .dedicated(true)
+    ///     .names(|index| ["left", "right"][index].to_owned())
+    ///     .build()?;
+    /// let mut names = pool.broadcast(|_| std::thread::current().name().unwrap().to_owned());
+    /// names.sort();
+    /// assert_eq!(names, ["left", "right"]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn names(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
+        self.names = Some(Arc::new(name));
+        self
+    }
+
+    /// Has each thread that the pool starts call `handler` with its number first. The threads that
+    /// the pool starts later, for the places of [those that wait](Self::reserve), have numbers from
+    /// [`threads`](Self::threads) on.
+    ///
+    /// A panic in it is handled as one in a [detached job](Self::panic_handler).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let (started, starts) = mpsc::channel();
+    /// let builder = manycore::Pool::builder().threads(2).dedicated(true);
+    /// let pool = builder.on_thread_start(move |index| started.send(index).unwrap()).build()?;
+    /// drop(pool);
+    /// assert_eq!(starts.iter().take(2).sum::<usize>(), 0 + 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn on_thread_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Arc::new(handler));
+        self
+    }
+
+    /// Has each thread that the pool starts call `handler` with its number last; else as
+    /// [`on_thread_start`](Self::on_thread_start).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let (ended, ends) = mpsc::channel();
+    /// let builder = manycore::Pool::builder().threads(2).dedicated(true);
+    /// let pool = builder.on_thread_exit(move |index| ended.send(index).unwrap()).build()?;
+    /// drop(pool);
+    /// assert_eq!(ends.iter().sum::<usize>(), 0 + 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn on_thread_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_exit = Some(Arc::new(handler));
+        self
+    }
+
+    /// Whether the pool may start another thread for the place of one that waits inside of a
+    /// job while others' jobs lie there (by default it may; never more than
+    /// [`threads`](Self::threads) run at once).
+    ///
+    /// Without a reserve each place is one thread's for good. Then a job that blocks in another
+    /// pool, or waits for a half of a `join` that was stolen, keeps its place idle: two pools
+    /// whose jobs call each other can come to a deadlock.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).reserve(false).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn reserve(mut self, reserve: bool) -> Self {
+        self.reserve = reserve;
+        self
+    }
+
+    /// Whether the end of a scope also runs what its thread has spawned into scopes around it, the
+    /// newest first, while the scope's own jobs are not done: as rayon does. By default it does
+    /// not, so that a lock that is held around the inner scope meets no job of the outer one.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).scopes_help_outer(true).build()?;
+    /// let order = std::sync::Mutex::new(vec![]);
+    /// let note = |what| order.lock().unwrap().push(what);
+    /// pool.scope(|outer| {
+    ///     pool.scope(|inner| {
+    ///         inner.spawn(|_| note("inner"));
+    ///         outer.spawn(|_| note("outer"));
+    ///     });
+    ///     note("inner scope's end");
+    /// });
+    /// assert_eq!(order.into_inner().unwrap(), ["outer", "inner", "inner scope's end"]);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn scopes_help_outer(mut self, help: bool) -> Self {
+        self.scopes_help_outer = help;
+        self
+    }
+
+    /// The workers' stack size in bytes; by default the standard library's, 2 MiB.
+    ///
+    /// With a size given all calls from outside run on stacks of at least that size: on
+    /// the pool's own threads, as in a [dedicated](Self::dedicated) pool.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).stack_size(16 << 20).build()?;
+    /// let here = std::thread::current().id();
+    /// assert_ne!(pool.install(|| std::thread::current().id()), here);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// The longest a worker spins for the next loop before it sleeps (60 us by
+    /// default). Zero saves the most power and pays a wake-up, some 50 us, for
+    /// every loop after a gap.
+    #[must_use]
+    pub fn spin_budget(mut self, budget: Duration) -> Self {
+        self.spin_budget = budget;
+        self
+    }
+
+    /// What the machine charges for the steps of a loop, from which `fixed-block` and `sharded`
+    /// without a size pick one. By default the pool measures a claim when it is built, and
+    /// takes the rest from [`Prices::default`].
+    ///
+    /// ```
+    /// use manycore::cost::Prices;
+    ///
+    /// // As `manycore machine` prints them.
+    /// let prices = Prices { handoff_ns: 24.0, crossing_ns: 76.0, ..Prices::default() };
+    /// let pool = manycore::Pool::builder().threads(2).prices(prices).build()?;
+    /// pool.with("fixed-block".parse().unwrap()).parallel_for(0..1_000, |_| ());
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
+    /// Whether the number of threads was given.
+    pub(super) fn knows_threads(&self) -> bool {
+        self.threads.is_some()
+    }
+}

@@ -1,0 +1,44 @@
+//! What the crates of native pools' users call, and need not compile.
+//!
+//! The compiler takes a generic function from the crate that has compiled it already, if the function is
+//! `#[inline(never)]`; else it compiles the function again in each crate that calls it. So what lies behind
+//! `join`, a scope, a job or a loop, and depends on the world alone, is marked that way. A table here and
+//! one in `loops/dispatch.rs` have the compiler compile it, for [`Native`]. Nobody reads the tables, so
+//! that no program contains them.
+//! `ci/once.sh` counts how much of the runtime is compiled in a user's crate.
+
+use super::{Builder, Context, Pool, Registry, Worker};
+use manycore_platform::Native;
+
+/// The address of a function.
+pub(crate) struct Address(#[expect(dead_code, reason = "to have it compiled is all")] *const ());
+
+impl Address {
+    pub(crate) const fn of(function: *const ()) -> Self {
+        Self(function)
+    }
+}
+
+// SAFETY: it is the address of code, which no thread owns; and nothing reads it, let alone follows it.
+unsafe impl Sync for Address {}
+
+#[expect(dead_code, reason = "as above")]
+static COMPILED_HERE: [Address; 17] = [
+    Address::of(Builder::<Native>::build_on_this_host as *const ()),
+    Address::of(Context::<Native>::of_worker::<Native> as *const ()),
+    Address::of(Pool::<Native>::end as *const ()),
+    Address::of(Registry::<Native>::await_told as *const ()),
+    Address::of(Registry::<Native>::end_threads as *const ()),
+    Address::of(Registry::<Native>::fill_caller_slot as *const ()),
+    Address::of(Registry::<Native>::handle_panic as *const ()),
+    Address::of(Registry::<Native>::leave_slowly as *const ()),
+    Address::of(Registry::<Native>::need_threads as *const ()),
+    Address::of(Registry::<Native>::one_root_less as *const ()),
+    Address::of(Registry::<Native>::one_root_more as *const ()),
+    Address::of(Registry::<Native>::post_and_wait as *const ()),
+    Address::of(Registry::<Native>::post_scoped as *const ()),
+    Address::of(Registry::<Native>::tell_of_mail as *const ()),
+    Address::of(Worker::<Native>::await_stolen as *const ()),
+    Address::of(Worker::<Native>::wait_in_scope as *const ()),
+    Address::of(Worker::<Native>::yield_now as *const ()),
+];

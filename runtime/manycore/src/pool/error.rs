@@ -1,0 +1,130 @@
+//! Why there is no pool.
+
+use super::build::MAX_THREADS;
+use manycore_cores::topology::AffinityError;
+use std::error::Error;
+use std::{fmt, io};
+
+/// Why a pool could not be made. No thread is left behind.
+///
+/// ```
+/// use manycore::{BuildError, Pool};
+///
+/// let error = Pool::builder().threads(0).build().unwrap_err();
+/// assert!(matches!(error, BuildError::ZeroThreads));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A pool needs at least the thread that calls it.
+    ZeroThreads,
+    /// More threads than a pool can hold.
+    TooManyThreads {
+        /// The number asked for.
+        asked: usize,
+    },
+    /// The global pool was to be made, and there is one: by an earlier
+    /// [`build_global`](crate::Builder::build_global), or by the first call that needed it.
+    GlobalExists,
+    /// An environment variable that sets the threads of the global pool is no number of
+    /// threads.
+    Environment {
+        /// Its name.
+        variable: &'static str,
+        /// The value, as far as that is text.
+        value: String,
+    },
+    /// The current thread was to be adopted, and is part of a pool.
+    AlreadyInPool,
+    /// The affinity names CPUs that this process cannot use.
+    Affinity(AffinityError),
+    /// There is no memory for what the pool keeps of its threads: some 1.6 MiB of
+    /// address space each, by default, beside their stacks; see
+    /// [`open_joins`](crate::Builder::open_joins) and [`stack_size`](crate::Builder::stack_size).
+    Memory {
+        /// The threads asked for.
+        threads: usize,
+        /// What was refused.
+        source: io::Error,
+    },
+    /// The operating system would not make a thread, or not bind it.
+    Spawn {
+        /// Which thread, from 1: the caller is thread 0.
+        rank: usize,
+        /// The threads asked for.
+        threads: usize,
+        /// The CPUs it was to be bound to; empty if to none.
+        cpus: Vec<usize>,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroThreads => {
+                f.write_str("a pool of zero threads cannot run anything; ask for at least 1")
+            }
+            Self::TooManyThreads { asked } => write!(
+                f,
+                "{asked} threads asked for; a pool holds at most {MAX_THREADS}"
+            ),
+            Self::GlobalExists => {
+                f.write_str("there is a global pool already; configure it before anything uses it")
+            }
+            Self::Environment { variable, value } => write!(
+                f,
+                "{variable} is {value:?}; it must be a whole number from 1 to {MAX_THREADS}, or, \
+                 for the default, 0 or empty"
+            ),
+            Self::AlreadyInPool => {
+                f.write_str("the current thread is already part of a pool; only one can adopt it")
+            }
+            Self::Affinity(error) => error.fmt(f),
+            Self::Memory { threads, source } => write!(
+                f,
+                "no memory for {threads} threads: {source}; ask for fewer, or for fewer open joins"
+            ),
+            Self::Spawn {
+                rank,
+                threads,
+                cpus,
+                source,
+            } => write!(
+                f,
+                "cannot start thread {rank} of {threads}{}: {source}",
+                On(cpus)
+            ),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Affinity(error) => error.source(),
+            Self::Memory { source, .. } | Self::Spawn { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<AffinityError> for BuildError {
+    fn from(error: AffinityError) -> Self {
+        Self::Affinity(error)
+    }
+}
+
+/// ` on CPUs ...`, or nothing.
+struct On<'a>(&'a [usize]);
+
+impl fmt::Display for On<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => Ok(()),
+            [cpu] => write!(f, " on CPU {cpu}"),
+            cpus => write!(f, " on CPUs {cpus:?}"),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! `join`: two closures, one of them up for stealing while the other runs.
+
+use super::worker::Worker;
+use crate::World;
+use crate::sleep::Sleep;
+use crate::steal::Head;
+use manycore_cores::sync::let_go;
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit, forget};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
+
+/// What a closure of [`join_context`](crate::join_context) learns of where it
+/// runs.
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// // Nobody is there to steal.
+/// let (a, b) = pool.join_context(|a| a.migrated(), |b| b.migrated());
+/// assert!(!a && !b);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+    /// About this thread: neither `Send` nor `Sync`.
+    thread: PhantomData<*mut ()>,
+}
+
+impl FnContext {
+    #[inline(always)]
+    pub(crate) fn new(migrated: bool) -> Self {
+        Self {
+            migrated,
+            thread: PhantomData,
+        }
+    }
+
+    /// Whether the closure runs on another thread than the one that called: a
+    /// sign that others are idle, and that splitting further will help.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// pool.join_context(|a| assert!(!a.migrated()), |b| drop(b.migrated()));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[inline(always)]
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+/// A `join` under way, on the caller's stack.
+///
+/// What is needed after the first closure is here, in memory that the stack of
+/// jobs has a pointer into, and not in variables: those would be kept in
+/// registers, which each call of the function that joins would have to save and
+/// restore, also where it does not join.
+#[repr(C)]
+struct JoinFrame<W: World, B, A, R> {
+    /// First, as the stack demands.
+    head: Head,
+    place: u32,
+    worker: *const Worker<W>,
+    second: UnsafeCell<Second<B, R>>,
+    /// What the first closure has returned.
+    first: UnsafeCell<MaybeUninit<A>>,
+}
+
+/// The second closure until it is run, and its result if a thief has.
+union Second<B, R> {
+    body: ManuallyDrop<B>,
+    result: ManuallyDrop<thread::Result<R>>,
+}
+
+impl<W: World, B: FnOnce(FnContext) -> R, A, R> JoinFrame<W, B, A, R> {
+    /// Runs the body for a thief, who must not unwind.
+    ///
+    /// # Safety
+    ///
+    /// `data` is a frame of this type that lives until the thief has set the
+    /// job's latch, and its body was not taken.
+    unsafe fn run(data: *const (), migrated: bool) {
+        // SAFETY: by contract.
+        let frame = unsafe { &*data.cast::<Self>() };
+        // SAFETY: by contract; whoever runs it has claimed it.
+        let body = unsafe { frame.take() };
+        // What the body broke by unwinding, the caller of `join` learns of by the
+        // same panic.
+        let returned = catch_unwind(AssertUnwindSafe(|| body(FnContext::new(migrated))));
+        // SAFETY: as above; the owner looks at it after the latch is set.
+        unsafe { (*frame.second.get()).result = ManuallyDrop::new(returned) };
+    }
+
+    /// # Safety
+    ///
+    /// Once, by whoever has claimed the job.
+    #[inline(always)]
+    unsafe fn take(&self) -> B {
+        // SAFETY: by contract nobody else reads or writes the cell, and it has
+        // held the body from the start.
+        unsafe { ManuallyDrop::take(&mut (*self.second.get()).body) }
+    }
+
+    /// # Safety
+    ///
+    /// Once, after a thief has set the job's latch.
+    unsafe fn take_result(&self) -> thread::Result<R> {
+        // SAFETY: `run` has written it, and touches it no more.
+        unsafe { ManuallyDrop::take(&mut (*self.second.get()).result) }
+    }
+
+    /// # Safety
+    ///
+    /// Once, after the first closure has returned.
+    #[inline(always)]
+    unsafe fn take_first(&self) -> A {
+        // SAFETY: `join` has written it.
+        unsafe { (*self.first.get()).assume_init_read() }
+    }
+
+    #[inline(always)]
+    fn worker(&self) -> &Worker<W> {
+        // SAFETY: a worker outlives its calls.
+        unsafe { &*self.worker }
+    }
+
+    /// Takes the job back, `true`, or waits until the thief is done.
+    #[inline(always)]
+    fn recover(&self) -> bool {
+        self.worker().stack().pop(self.place) || self.confirm()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn confirm(&self) -> bool {
+        let (worker, place) = (self.worker(), self.place);
+        let mine = worker.stack().confirm(place);
+        if !mine {
+            worker.await_stolen(place);
+        }
+        mine
+    }
+
+    /// Sees to the second closure when the first one has panicked: it runs whatever
+    /// happens, here or on the thief's thread. Its own panic, and what its result's
+    /// destructor throws, are let go: the first closure's panic is on its way.
+    #[cold]
+    #[inline(never)]
+    fn abandon(&self, panic: Box<dyn Any + Send>) -> ! {
+        if self.recover() {
+            // SAFETY: the job is this thread's alone, and was not run.
+            let body = unsafe { self.take() };
+            let_go(catch_unwind(AssertUnwindSafe(|| {
+                body(FnContext::new(false))
+            })));
+        } else {
+            // SAFETY: recovered from a thief.
+            let_go(unsafe { self.take_result() });
+        }
+        resume_unwind(panic)
+    }
+}
+
+/// Drops the first closure's result if the second one unwinds here.
+struct Unwinding<'a, A>(&'a UnsafeCell<MaybeUninit<A>>);
+
+impl<A> Drop for Unwinding<'_, A> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: written, and whoever reads it forgets this guard before.
+        let first = unsafe { (*self.0.get()).assume_init_read() };
+        // The second closure's panic is on its way.
+        let_go(first);
+    }
+}
+
+impl<W: World> Worker<W> {
+    /// Runs `a` here and `b` here or wherever it is stolen to.
+    ///
+    /// # The path of a join that nobody steals from
+    ///
+    /// | step | memory |
+    /// |---|---|
+    /// | push | reads and writes `bottom`, writes a pointer to the stack: the owner's own |
+    /// | post | reads the policy's word: written when somebody sleeps or wakes |
+    /// | pop | writes `bottom`; reads the public word: written when somebody steals or asks |
+    ///
+    /// No locked instruction and no fence: `Platform::untested_light_fence` stops
+    /// only the compiler. `a` and `b` are called directly, so that they are
+    /// inlined. Nothing lives in a register across `a`, nor across the calls that
+    /// are rarely made: a `fib` with a join at every call saves none (`JoinFrame`).
+    #[inline(always)]
+    pub(crate) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA,
+        B: FnOnce(FnContext) -> RB,
+    {
+        match self.stack().room() {
+            Some(place) => self.join_at(place, false, migrated, a, b),
+            None => self.join_slowly(migrated, a, b),
+        }
+    }
+
+    /// The job goes to `place`, and `in_public`, for all to see, if thieves are
+    /// hungry.
+    #[inline(always)]
+    fn join_at<A, B, RA, RB>(
+        &self,
+        place: u32,
+        in_public: bool,
+        migrated: bool,
+        a: A,
+        b: B,
+    ) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA,
+        B: FnOnce(FnContext) -> RB,
+    {
+        let was_empty = W::Sleep::ASKS_EMPTY && self.stack().is_empty();
+        let frame = JoinFrame {
+            head: Head(JoinFrame::<W, B, RA, RB>::run),
+            place,
+            worker: self,
+            second: UnsafeCell::new(Second {
+                body: ManuallyDrop::new(b),
+            }),
+            first: UnsafeCell::new(MaybeUninit::uninit()),
+        };
+        self.stack().push(place, std::ptr::from_ref(&frame).cast());
+        if in_public {
+            self.stack().publish(place);
+        }
+        self.posted(was_empty);
+        // Caught and thrown again, and not left to a guard, which would be live
+        // in a register across the clearing up.
+        let returned = catch_unwind(AssertUnwindSafe(|| {
+            let first = a(FnContext::new(migrated));
+            // SAFETY: the cell is this thread's alone.
+            unsafe { (*frame.first.get()).write(first) };
+        }));
+        if let Err(panic) = returned {
+            frame.abandon(panic);
+        }
+        if frame.recover() {
+            let unwinding = Unwinding(&frame.first);
+            // SAFETY: the job is this thread's alone.
+            let second = unsafe { frame.take() }(FnContext::new(migrated));
+            forget(unwinding);
+            // SAFETY: the first closure has returned.
+            return (unsafe { frame.take_first() }, second);
+        }
+        // SAFETY: the first closure has returned, and the thief has set the latch.
+        let (first, result) = unsafe { (frame.take_first(), frame.take_result()) };
+        match result {
+            Ok(second) => (first, second),
+            Err(panic) => {
+                let_go(first);
+                resume_unwind(panic)
+            }
+        }
+    }
+
+    /// [`join`](Self::join) when thieves are hungry, or the stack must grow or is as
+    /// large as it gets: a million joins deep, the oldest ones are enough for thieves.
+    #[cold]
+    #[inline(never)]
+    fn join_slowly<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(FnContext) -> RA,
+        B: FnOnce(FnContext) -> RB,
+    {
+        match self.stack().make_room() {
+            Some((place, hungry)) => self.join_at(place, hungry, migrated, a, b),
+            None => {
+                let first = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(migrated))));
+                let second = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(migrated))));
+                match (first, second) {
+                    (Ok(first), Ok(second)) => (first, second),
+                    (Ok(first), Err(panic)) => {
+                        let_go(first);
+                        resume_unwind(panic)
+                    }
+                    (Err(panic), second) => {
+                        let_go(second);
+                        resume_unwind(panic)
+                    }
+                }
+            }
+        }
+    }
+}

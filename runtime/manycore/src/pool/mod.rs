@@ -1,0 +1,244 @@
+//! The pool: its workers and their jobs, the board on which loops are posted, and how a
+//! thread waits for its own loop while helping inside it.
+
+mod board;
+mod broadcast;
+mod build;
+mod builder;
+mod caller_slot;
+#[cfg(test)]
+mod checked;
+mod compiled_here;
+mod context;
+mod crew;
+mod enter;
+mod error;
+mod fork;
+mod free_functions;
+mod gate;
+mod global;
+mod job;
+mod join;
+mod leapfrog;
+mod mailbox;
+mod place;
+mod places;
+mod probe;
+mod queue;
+mod ranks;
+mod registry;
+mod revoked;
+mod roster;
+mod scope;
+mod search;
+mod shared;
+mod spawn;
+mod threads;
+mod told;
+mod wait;
+mod work;
+mod worker;
+mod yields;
+
+pub(crate) use board::{BoardSlot, Part, PostedLoop};
+pub use broadcast::BroadcastContext;
+pub(crate) use build::Cores;
+pub use builder::Builder;
+pub(crate) use compiled_here::Address;
+pub(crate) use context::{Context, Participant};
+pub use error::BuildError;
+pub use free_functions::{
+    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
+    spawn_broadcast, spawn_fifo, yield_local, yield_now,
+};
+pub(crate) use free_functions::{join_context_here_or, registry_here};
+#[cfg(test)]
+pub(crate) use gate::Gate;
+pub use join::FnContext;
+pub use probe::Probe;
+pub(crate) use registry::Registry;
+pub use scope::{Scope, ScopeFifo};
+pub(crate) use shared::Shared;
+pub(crate) use threads::Making;
+pub use threads::ThreadStart;
+pub(crate) use wait::Waited;
+pub(crate) use worker::Worker;
+pub use yields::Yield;
+
+use crate::World;
+
+use manycore_platform::Native;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+/// A fixed number of threads that run parallel loops and jobs together with their
+/// callers.
+///
+/// A pool of `n` threads runs jobs on `n` threads at most, and starts `n - 1`: the thread
+/// that calls is the other one, so a pool of one thread runs every loop inline. Calls may
+/// come from any thread, from several at once and from inside of each other. If a caller
+/// finds the caller's place taken, its call goes to the pool's queue, first come, first
+/// served.
+///
+/// The pool starts another thread when it has jobs of its own while nobody calls, such as
+/// spawned ones, and when one of its threads waits inside of a job for longer than 60 us
+/// while others' jobs lie there: the new thread works in that one's place. Such threads
+/// sleep when they are not needed. Dropping the pool ends and joins all of them.
+///
+/// In a child of `fork` the workers do not exist. There each call of a pool of the
+/// parent's panics at once, and dropping it does nothing: build a new one. The
+/// [global pool](Pool::global) is a new one by itself. A thread that forks in the midst of
+/// a call, say in a loop's body, may go on in the child as far as it comes by itself; if it
+/// must wait for others, the child is aborted, with a line that says so.
+///
+/// Idle workers spin for a moment, then sleep; after 100 ms without loops they
+/// cost nothing.
+///
+/// A pool may [follow](Builder::follow) an [`Allotment`](manycore_cores::elastic::Allotment) of
+/// cores: its threads are then the most there will ever be, and as many of them run as
+/// are allowed now.
+///
+/// ```
+/// use manycore::Pool;
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let pool = Pool::builder().threads(2).build()?;
+/// let sum = AtomicUsize::new(0);
+/// pool.parallel_for(0..1_000, |i| {
+///     sum.fetch_add(i, Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct Pool<W: World = Native> {
+    registry: Arc<Registry<W>>,
+}
+
+impl Pool<Native> {
+    /// Starts to describe a pool.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(1).build()?;
+    /// assert_eq!(pool.threads(), 1);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn builder() -> Builder<Native> {
+        Builder::new()
+    }
+}
+
+impl<W: World> Pool<W> {
+    /// The threads that run a loop, its caller counted.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(3).build()?;
+    /// assert_eq!(pool.threads(), 3);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn threads(&self) -> usize {
+        self.registry.shared().threads()
+    }
+
+    /// Ends the pool without waiting: its threads run the jobs that there are, and end.
+    ///
+    /// Dropping a pool waits for that. If the pool has [adopted](Builder::adopt_current_thread) a
+    /// thread, the other threads run the adopted one's jobs.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// pool.spawn(move || tell.send(1).unwrap());
+    /// pool.dismiss();
+    /// assert_eq!(told.recv(), Ok(1));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn dismiss(self) {
+        // Never dropped: what `drop` does is done here, but for the waiting.
+        let pool = ManuallyDrop::new(self);
+        // SAFETY: read once, and `pool` is not looked at again.
+        let registry = unsafe { std::ptr::read(&pool.registry) };
+        if registry.shared().is_forked() {
+            // As in `drop`.
+            std::mem::forget(registry);
+        } else {
+            registry.terminate(registry.is_adopted());
+        }
+    }
+
+    /// Ends the pool's threads, and waits until they have ended; the pool goes on. Its next call
+    /// that another thread could take part in starts them afresh, as in a
+    /// [lazy](Builder::lazy) pool: before a `fork`, before the library is unloaded, before threads
+    /// and memory are counted.
+    ///
+    /// It waits for a moment at which nothing runs in the pool, and nobody is in a call of it. It
+    /// stops no call: one that comes meanwhile is done by the threads before they end, or waits for
+    /// the end and starts them again. So there may be threads when this returns, if others use the
+    /// pool.
+    ///
+    /// `false`: it has ended nothing, since the current thread is in a call or a job of the pool,
+    /// or since the pool could not start its threads again: it has adopted a thread, or was
+    /// [built](Builder::build_with) on threads of its user's.
+    ///
+    /// ```
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// assert!(pool.end_threads()); // here the process has none of the pool's
+    /// assert_eq!(pool.join(|| 3, || 4), (3, 4));
+    /// assert!(!pool.install(|| pool.end_threads()));
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    #[must_use = "the threads may be there still"]
+    pub fn end_threads(&self) -> bool {
+        self.registry.end_threads()
+    }
+
+    pub(crate) fn registry(&self) -> &Registry<W> {
+        &self.registry
+    }
+
+    /// What dropping the pool does.
+    #[inline(never)]
+    fn end(&self) {
+        let registry = &*self.registry;
+        if registry.shared().is_forked() {
+            // Its threads are the parent's: there is nobody to join, and any of them may
+            // have been in the midst of whatever would be torn down. Leaked.
+            std::mem::forget(Arc::clone(&self.registry));
+            return;
+        }
+        let me = Context::worker_below(registry);
+        // One of the pool's threads cannot wait for itself, nor a job. But the
+        // adopted thread can: it works until all jobs are done, of which some may
+        // be for it alone.
+        let helper =
+            me.filter(|me| registry.is_adopted() && me.id() == 0 && me.detached().get() == 0);
+        registry.terminate(registry.is_adopted() && helper.is_none());
+        match helper {
+            Some(adopted) => adopted.work(),
+            None if me.is_some() => return,
+            None => {}
+        }
+        let join_all = || registry.threads().join_all();
+        if Context::<W::Platform>::is_taken() && helper.is_none() {
+            // Their last jobs may call a pool of which this thread is a worker.
+            Context::<W::Platform>::without_places(join_all);
+        } else {
+            join_all();
+        }
+    }
+}
+
+impl<W: World> Drop for Pool<W> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<W: World> std::fmt::Debug for Pool<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool")
+            .field("threads", &self.threads())
+            .finish_non_exhaustive()
+    }
+}

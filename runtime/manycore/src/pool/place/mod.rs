@@ -1,0 +1,211 @@
+//! A worker in its place, whichever that is now.
+//!
+//! A thread that waits may give its place away and go on in another one (`places.rs`). So the
+//! number of a worker's place is good until the worker next runs the user's code, or waits. Old
+//! numbers have been a double free: a worker read its number, ran a job, came back to another
+//! place, and helped with a loop under the old number, beside the new holder of that place.
+//!
+//! Therefore only this module, and the modules in it, can ask a worker for that number:
+//! `Worker::place` is private to them. Others ask the worker to do something *in its place*
+//! (take its mail, look for work, help with a loop), and each of these functions reads the number
+//! where it uses it. Loops outside of the pool see no place at all: `Context::take_part` reads it,
+//! bars it, and hands it on as the *rank* in that one loop.
+//!
+//! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
+//! `docs/user-values.md` lists what is known of a place and lives longer than a call of the user's.
+
+mod help;
+mod without;
+
+pub(super) use help::Help;
+
+use super::job::{Group, Job};
+use super::worker::Worker;
+use crate::World;
+use crate::sleep::policy::Scan;
+use crate::sleep::{Latch, Sleep};
+use manycore_cores::sync::Parker;
+use manycore_platform::{Atomic, Ordering, Platform};
+
+/// The place of a thread that has none.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// Which place a worker has, and where it sleeps while it has none.
+pub(super) struct Holding<P: Platform> {
+    /// Its place, or NOWHERE.
+    place: P::AtomicU32,
+    /// The worker sleeps here while it has no place.
+    alone: Parker<P>,
+}
+
+impl<P: Platform> Holding<P> {
+    pub(super) fn new(place: u32) -> Self {
+        Self {
+            place: P::AtomicU32::new(place),
+            alone: Parker::awake(),
+        }
+    }
+
+    /// The place, or NOWHERE: written by whoever gives the worker one, and by the worker itself.
+    #[inline(always)]
+    pub(super) fn word(&self) -> &P::AtomicU32 {
+        &self.place
+    }
+
+    /// The worker has no place any more. Relaxed: handed over under the lock of `Places`, or
+    /// with the thread that is started.
+    pub(super) fn clear(&self) {
+        self.place.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// Whether the worker sleeps without a place, as seen a moment ago.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.alone.glance() == Parker::<P>::ASLEEP
+    }
+
+    /// Has the system run the worker.
+    pub(super) fn wake(&self) {
+        self.alone.wake();
+    }
+}
+
+impl<W: World> Worker<W> {
+    /// The place that this worker has now. Private: see the head of this module.
+    #[inline(always)]
+    fn place(&self) -> usize {
+        // Relaxed: the worker's own; since then it has acquired what the giver did.
+        self.holding().place.load(Ordering::Relaxed) as usize
+    }
+
+    pub(super) fn has_place(&self) -> bool {
+        self.holding().place.load(Ordering::Relaxed) != NOWHERE
+    }
+
+    /// Relaxed: published by what hands the place over, or by the latch.
+    pub(super) fn set_place(&self, place: usize) {
+        self.holding().place.store(place as u32, Ordering::Relaxed);
+    }
+
+    /// Takes the worker out of its place, for another one; returns the old one, which is the
+    /// caller's to give away.
+    pub(super) fn exchange_place(&self, place: usize) -> usize {
+        let before = self.place();
+        self.set_place(place);
+        before
+    }
+
+    /// The number of its place now, for the user.
+    #[inline]
+    pub(super) fn index(&self) -> usize {
+        self.place()
+    }
+}
+
+/// Questions of a worker about its place.
+impl<W: World> Worker<W> {
+    /// Whether the allotment allows it to run.
+    #[inline]
+    pub(super) fn is_allowed(&self) -> bool {
+        self.registry().shared().allows(self.place())
+    }
+
+    /// Whether a loop invites it.
+    pub(super) fn is_invited(&self) -> bool {
+        self.registry().shared().invites_rank(self.place())
+    }
+
+    /// Whether there is mail for it.
+    pub(super) fn has_mail(&self) -> bool {
+        !self.registry().mail()[self.place()].is_empty()
+    }
+
+    /// The first job that was sent to its place.
+    pub(super) fn take_mail(&self) -> Option<Job> {
+        self.registry().mail()[self.place()].take_first()
+    }
+
+    /// The first of them within the scope `group`.
+    pub(super) fn take_mail_within(&self, group: *const Group) -> Option<Job> {
+        self.registry().mail()[self.place()].take_first_within(group)
+    }
+
+    /// The pool ends, and the worker reads no mail any more; `false`: there is some.
+    pub(super) fn leave_mail(&self) -> bool {
+        self.registry().mail()[self.place()].leave()
+    }
+
+    /// Sleeps until the allotment allows it to run, or it has mail, or a thread wants to return to
+    /// a place, or the pool ends.
+    pub(super) fn await_turn(&self) {
+        let (registry, place) = (self.registry(), self.place());
+        let wanted = || {
+            self.has_mail() || registry.places().is_awaited() || registry.shared().is_terminating()
+        };
+        if let Some(allotment) = registry.shared().allotment() {
+            allotment.await_turn(place, wanted);
+        }
+    }
+}
+
+/// Announcements of a worker in its place.
+impl<W: World> Worker<W> {
+    /// It begins to look for work.
+    pub(super) fn start_looking(&self) -> <W::Sleep as Sleep<W::Platform>>::Idle {
+        self.sleep().start_looking(self.place())
+    }
+
+    /// It has searched in vain. May sleep; returns whether it has.
+    pub(super) fn no_work_found(
+        &self,
+        idle: &mut <W::Sleep as Sleep<W::Platform>>::Idle,
+        latch: &Latch<W::Platform>,
+        scan: &dyn Scan,
+    ) -> bool {
+        self.sleep().no_work_found(self.place(), idle, latch, scan)
+    }
+
+    /// It looks for work no longer.
+    #[inline]
+    pub(super) fn found(&self, idle: <W::Sleep as Sleep<W::Platform>>::Idle) {
+        if self.sleep().work_found(self.place(), idle) {
+            self.registry().fill_caller_slot();
+        }
+    }
+
+    /// It has pushed a job, onto a stack or queue that `was_empty`.
+    #[inline(always)]
+    pub(super) fn posted(&self, was_empty: bool) {
+        if self.sleep().posted_by(|| self.place(), was_empty) {
+            self.registry().fill_caller_slot();
+        }
+    }
+
+    /// Calls a sleeper for a job that any worker can reach.
+    pub(super) fn call_another(&self, was_empty: bool) {
+        self.registry().call_for(self.place(), was_empty);
+    }
+
+    /// Wakes up to `count` workers, the nearest first.
+    pub(crate) fn wake_others(&self, count: u32) {
+        self.sleep().wake_any(self.place(), count);
+    }
+
+    /// Says whether it is at work, for loops in others' jobs. A worker that has waited for as long
+    /// as it may beside others' jobs is not: it then gives its place away.
+    pub(super) fn set_busy(&self, busy: bool) {
+        self.registry()
+            .shared()
+            .ranks()
+            .set_busy(self.place(), busy);
+    }
+
+    /// Says that it has found work, or leaves its place to another, which may have some.
+    pub(super) fn note_work(&self) {
+        self.registry().shared().ranks().note_work(self.place());
+    }
+
+    /// Says that it has looked for work and found none.
+    pub(super) fn note_idle(&self) {
+        self.registry().shared().ranks().note_idle(self.place());
+    }
+}

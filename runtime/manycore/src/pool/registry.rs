@@ -1,0 +1,312 @@
+//! The registry: a pool's workers as fork-join sees them.
+
+use super::Cores;
+use super::context::Context;
+use super::crew::Crew;
+use super::gate::MOST_WORKERS;
+use super::mailbox::Mailbox;
+use super::places::Places;
+use super::queue::Queue;
+use super::roster::Roster;
+use super::shared::{Shared, is_oversubscribed};
+use super::threads::{ThreadPlan, Threads};
+use super::worker::Worker;
+use crate::World;
+use crate::cost::Prices;
+use crate::sleep::policy::Setup;
+use crate::sleep::{Idle, Sleep};
+use crate::steal::JobStack;
+use crate::world::Make;
+use manycore_cores::elastic::Allotment;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::any::Any;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// What a detached job's panic is handed to.
+pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// Jobs that a worker's stack holds at most, unless the builder says otherwise:
+/// a `join` deeper than that runs both halves one after the other. 1.5 MiB of address
+/// space a thread.
+pub(super) const STACK_CAPACITY: u32 = 1 << 16;
+
+/// Everything of a pool.
+pub(crate) struct Registry<W: World> {
+    shared: Shared<W::Platform>,
+    sleep: Arc<W::Sleep>,
+    /// Worker 0 is whoever has the caller slot (`caller_slot.rs`); those beyond the pool's
+    /// threads belong to threads that were started for a place (`places.rs`).
+    workers: Roster<W::Platform, Worker<W>>,
+    /// Jobs addressed to the holder of each place.
+    mail: Box<[Mailbox<W::Platform>]>,
+    /// Jobs and calls from outside, first come, first served.
+    injector: CachePadded<Queue<W::Platform>>,
+    places: CachePadded<Places<W::Platform>>,
+    /// Detached jobs and calls from the injector that have not ended.
+    roots: CachePadded<<W::Platform as Platform>::AtomicUsize>,
+    panic_handler: Option<PanicHandler>,
+    stack_capacity: u32,
+    threads: Threads<W::Platform>,
+    crew: Crew<W::Platform>,
+    /// Whether an adopted thread has the caller slot, for good.
+    adopted: bool,
+    /// Whether a thread of the pool's own has it, for good.
+    keeps_caller_slot: bool,
+    /// Whether a worker at a scope's end runs jobs of the scopes around it.
+    scopes_help_outer: bool,
+    me: Weak<Self>,
+}
+
+/// How a registry is made.
+pub(super) struct Plan<W: World> {
+    pub(super) sleep: Make<W>,
+    /// The core group of each thread.
+    pub(super) groups: Vec<u32>,
+    pub(super) stack_capacity: u32,
+    pub(super) panic_handler: Option<PanicHandler>,
+    pub(super) threads: ThreadPlan,
+    pub(super) cpus: Vec<Vec<usize>>,
+    pub(super) crew: Crew<W::Platform>,
+    pub(super) adopted: bool,
+    pub(super) keeps_caller_slot: bool,
+    pub(super) scopes_help_outer: bool,
+    pub(super) cores: Cores,
+    pub(super) spin_budget: Duration,
+    pub(super) allotment: Option<Allotment<W::Platform>>,
+    pub(super) prices: Option<Prices>,
+}
+
+impl<W: World> Registry<W> {
+    pub(super) fn new(plan: Plan<W>) -> io::Result<Arc<Self>> {
+        // Asks for light fences that are light, before the first is used.
+        W::Platform::has_light_fences();
+        let threads = plan.groups.len();
+        // A thread that spins where threads outnumber cores may keep the one it waits for
+        // from running.
+        let follows = plan.allotment.as_ref();
+        let crowded = is_oversubscribed(threads, plan.cores, follows);
+        let seated = crowded.then(|| plan.cores.cores.saturating_sub(1));
+        let idle = Arc::new(Idle::new(plan.spin_budget, seated));
+        let sleep = Arc::new((plan.sleep)(&Setup {
+            groups: &plan.groups,
+            idle: &idle,
+        }));
+        let mut stacks = Vec::with_capacity(threads);
+        for _ in 0..threads {
+            stacks.push(JobStack::new(plan.stack_capacity)?);
+        }
+        let registry = Arc::new_cyclic(|registry: &Weak<Self>| {
+            let workers = stacks.into_iter().enumerate();
+            let workers = workers.map(|(id, stack)| {
+                Worker::with_stack(id, id as u32, stack, Arc::as_ptr(&sleep), registry.as_ptr())
+            });
+            Self {
+                shared: Shared::new(threads, plan.cores, idle, plan.allotment, plan.prices),
+                workers: Roster::new(workers.collect(), MOST_WORKERS),
+                sleep,
+                mail: (0..threads).map(|_| Mailbox::new()).collect(),
+                injector: Queue::new(),
+                places: CachePadded::new(Places::new()),
+                roots: CachePadded::new(<W::Platform as Platform>::AtomicUsize::new(0)),
+                panic_handler: plan.panic_handler,
+                stack_capacity: plan.stack_capacity,
+                threads: Threads::new(plan.threads, plan.cpus),
+                crew: plan.crew,
+                adopted: plan.adopted,
+                keeps_caller_slot: plan.keeps_caller_slot,
+                scopes_help_outer: plan.scopes_help_outer,
+                me: Weak::clone(registry),
+            }
+        });
+        registry
+            .shared
+            .caller_context()
+            .set(Context::of_worker(registry.worker(0)));
+        if let Some(allotment) = registry.shared.allotment() {
+            let registry: Weak<Self> = Arc::downgrade(&registry);
+            allotment.add_follower(registry);
+        }
+        Ok(registry)
+    }
+
+    /// What the workers and the callers share, whatever the sleep policy.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Shared<W::Platform> {
+        &self.shared
+    }
+
+    /// How idle workers sleep.
+    #[inline]
+    pub(super) fn sleep(&self) -> &W::Sleep {
+        &self.sleep
+    }
+
+    /// Worker `id`, which exists.
+    #[inline]
+    pub(super) fn worker(&self, id: usize) -> &Worker<W> {
+        self.workers.get(id)
+    }
+
+    /// All workers there are, those without a place among them.
+    pub(super) fn workers(&self) -> &Roster<W::Platform, Worker<W>> {
+        &self.workers
+    }
+
+    /// Jobs addressed to the holder of each place.
+    pub(super) fn mail(&self) -> &[Mailbox<W::Platform>] {
+        &self.mail
+    }
+
+    /// Jobs and calls from outside, first come, first served.
+    pub(super) fn injector(&self) -> &Queue<W::Platform> {
+        &self.injector
+    }
+
+    /// Which threads may run.
+    pub(super) fn places(&self) -> &Places<W::Platform> {
+        &self.places
+    }
+
+    /// Whether a detached job, or a call from the injector, has not ended. Acquire pairs with
+    /// `uncount_root`: what those that have ended did is visible.
+    pub(super) fn has_roots(&self) -> bool {
+        self.roots.load(Ordering::Acquire) != 0
+    }
+
+    /// One root more. Relaxed: whoever counts to 0 and looks at the caller slot, and whoever posts
+    /// and looks at it, do so under the lock of `Places`; but for who posts from within a root, whose
+    /// own count keeps this from 0 until it has ended.
+    pub(super) fn count_root(&self) {
+        self.roots.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One root less; whether it was the last. Release: what the job did happens before the
+    /// pool's end, and before the caller slot is free again; acquire: of all of them, for who
+    /// counts to 0.
+    pub(super) fn uncount_root(&self) -> bool {
+        self.roots.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// What a detached job's panic is handed to.
+    pub(super) fn panic_handler(&self) -> Option<&PanicHandler> {
+        self.panic_handler.as_ref()
+    }
+
+    /// The most joins that may be open inside one another on one thread.
+    pub(super) fn stack_capacity(&self) -> u32 {
+        self.stack_capacity
+    }
+
+    pub(super) fn threads(&self) -> &Threads<W::Platform> {
+        &self.threads
+    }
+
+    /// What is known of them as a whole.
+    pub(super) fn crew(&self) -> &Crew<W::Platform> {
+        &self.crew
+    }
+
+    /// Whether an adopted thread has the caller slot, for good.
+    pub(super) fn is_adopted(&self) -> bool {
+        self.adopted
+    }
+
+    /// Whether a thread of the pool's own has the caller slot, for good.
+    pub(super) fn keeps_caller_slot(&self) -> bool {
+        self.keeps_caller_slot
+    }
+
+    /// Whether a worker at a scope's end runs what it has spawned into scopes around that.
+    pub(super) fn scopes_help_outer(&self) -> bool {
+        self.scopes_help_outer
+    }
+
+    /// Where it is, for its workers.
+    pub(super) fn address(&self) -> *const Self {
+        self.me.as_ptr()
+    }
+
+    /// A reference that keeps the registry.
+    pub(super) fn keep(&self) -> Arc<Self> {
+        self.me.upgrade().expect("a registry in use is alive")
+    }
+
+    /// Names what threads wait on and fight over, where they are to stay.
+    pub(super) fn name(&self) {
+        self.shared.name();
+        self.sleep.name();
+        self.injector.name("pool: queue");
+        self.places.name();
+        W::Platform::name(&self.roots, "pool: roots");
+        self.mail.iter().for_each(Mailbox::name);
+        for worker in self.workers.iter() {
+            worker.name();
+        }
+    }
+
+    /// Calls somebody, near worker `near`, for a job in reach of all.
+    pub(super) fn call_for(&self, near: usize, was_empty: bool) {
+        if self.sleep.injected(near, 1, was_empty) {
+            self.fill_caller_slot();
+        }
+        // Those who wait for a loop, awake, are told as if there were one.
+        self.shared.idle().events.post();
+    }
+
+    /// Whether fewer workers are awake than there are cores, as seen a moment ago.
+    pub(super) fn has_spare_core(&self) -> bool {
+        let asleep =
+            self.sleep.sleepers() as usize + usize::from(self.shared.caller_slot().is_free());
+        self.shared.threads() < self.shared.cores() + asleep
+    }
+
+    /// Whether there are jobs that nobody has begun, as seen a moment ago.
+    pub(super) fn has_jobs(&self) -> bool {
+        let holds = |worker: &Worker<W>| !worker.stack().is_empty() || !worker.spawned().is_empty();
+        !self.injector.is_empty() || self.places.is_awaited() || self.workers.iter().any(holds)
+    }
+
+    /// Has all workers end once no root is left. `deserted`: worker 0 is an adopted
+    /// thread that takes no part in it.
+    #[inline(never)]
+    pub(super) fn terminate(&self, deserted: bool) {
+        self.start_no_more();
+        self.end(deserted);
+    }
+
+    /// As `terminate`, with all threads there are.
+    pub(super) fn end(&self, deserted: bool) {
+        if deserted {
+            self.mail[0].desert();
+        }
+        // Before the wake-ups: who is woken sees it.
+        self.shared.terminate();
+        // Against `one_root_less`, which counts, fences and reads: one of the two sees
+        // that the pool is over. And against a sleeper's between lying down and its
+        // last look: that sees the end, or it is found in bed below.
+        W::Platform::fence(Ordering::SeqCst);
+        self.close_bench();
+        // What was sent to worker 0 is everybody's now, and somebody must come for it.
+        for place in 0..self.mail.len() {
+            self.sleep.notify(place);
+        }
+        self.end_if_over();
+        // After the release above: who stands aside sees it.
+        self.shared.nudge();
+    }
+
+    /// If the pool ends and no root is left, sends the workers home.
+    pub(super) fn end_if_over(&self) {
+        // Acquire: the roots are over before the pool is.
+        if self.roots.load(Ordering::Acquire) != 0 {
+            return;
+        }
+        for worker in self.workers.iter() {
+            if worker.end().set() {
+                self.notify(worker.id());
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Standing aside: how a worker parks that the allotment does not allow to run.
+//!
+//! # Where a worker stops
+//!
+//! At the edge of a block, if it helps with a loop (`loops/launch.rs`), and in
+//! [`Worker::work`], with nothing on its stack: between jobs. A worker that waits within
+//! a job, for a stolen one or for a scope, does not stop there: what it waits for may be
+//! waiting for it in turn. It takes only what came of that job meanwhile.
+//!
+//! # Why no job is left behind
+//!
+//! A worker that parks has no job begun. What it has spawned is in a queue that all
+//! look into; what is in other queues it may have been expected to look for:
+//!
+//! * It was *called* for a job: `Sleep::work_found` calls the next one.
+//! * It was awake, so that a poster saw nobody asleep and called nobody. Then the
+//!   others that are awake search once more before they sleep, as always; and if all
+//!   others sleep the parking worker calls one if there is a job (`hand_on`).
+//! * All others are parked, and the allotment is of one core: nobody is left but the
+//!   holder of place 0, which is always allowed. If there is none, the caller slot is vacant
+//!   (`caller_slot.rs`): a worker that parks then, or pushes, finds no sleeper and fills the caller slot.
+//!
+//! # Why growth is heard
+//!
+//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment), which
+//! growth wakes. A worker that waits within a job sleeps in its place's bed. While it may not run
+//! it leaves others' jobs alone (`keeps_others_waiting`), so a job may lie there that this worker
+//! must give its place away for once it may run. [`Follower::may_run`] therefore wakes the beds of
+//! all places that are gained. It fences between the change of the allotment and the look at a
+//! bed; the worker fences between lying down and its last look at the allotment. So the worker
+//! sees the growth, or it is found in bed. A job that is pushed after the growth calls sleepers as
+//! always.
+//!
+//! # Why a thread that returns finds a place
+//!
+//! A worker that waits within a job may give its place away though it may not run: to a holder that
+//! reads the place's mail, or because it blocks in another pool. When its wait is over it must end
+//! its job, for which another job may wait that has an allowed place. So a worker that parks makes
+//! way for it like any other. The returning thread is listed, and then nudges the allotment.
+//!
+//! # Why mail is read
+//!
+//! A sender nudges the allotment after the push, and so does the thread that ends the pool;
+//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment) says why a nudge is not slept through.
+
+#[cfg(test)]
+use super::context::Context;
+use super::registry::Registry;
+use super::search::Found;
+use super::worker::Worker;
+use crate::World;
+#[cfg(test)]
+use crate::conserving::fault;
+use crate::sleep::Sleep;
+use manycore_cores::elastic::Follower;
+use manycore_platform::{Ordering, Platform};
+use std::ops::Range;
+
+impl<W: World> Worker<W> {
+    /// Whether this worker must stop looking for work.
+    #[inline]
+    pub(super) fn must_stand_aside(&self) -> bool {
+        let shared = self.registry().shared();
+        !self.is_allowed() && !shared.is_terminating()
+    }
+
+    /// Parks until the allotment allows this worker, or a thread wants to return to a place, or the
+    /// pool ends. Runs what is sent to it.
+    fn stand_aside(&self) {
+        // Nobody should count on it.
+        self.set_busy(true);
+        self.note_idle();
+        self.hand_on();
+        while self.must_stand_aside() && !self.registry().places().is_awaited() {
+            // A job may wait, and come back to another place.
+            match self.take_mail() {
+                Some(job) => {
+                    self.run(Found::Queued(job, true));
+                    // It may have spawned some.
+                    self.hand_on();
+                }
+                None => self.await_turn(),
+            }
+        }
+    }
+
+    /// As `stand_aside`.
+    #[cold]
+    pub(super) fn leave_the_core(&self) {
+        #[cfg(test)]
+        if crate::conserving::fault::is(crate::conserving::fault::Fault::StaleAside) {
+            let shared = self.registry().shared();
+            return Context::with_stale_place(shared, || self.stand_aside());
+        }
+        self.stand_aside();
+    }
+
+    /// Sees to it that what this worker was expected to look for is looked for.
+    fn hand_on(&self) {
+        let registry = self.registry();
+        // With a fence. If there is nothing, who is called soon sleeps again.
+        if registry.has_jobs() {
+            self.call_another(false);
+        }
+        // A loop that woke this worker, to have others woken by it.
+        if registry.shared().board().inviting(0).next().is_some() && registry.sleepers() > 0 {
+            self.wake_others(1);
+        }
+    }
+}
+
+impl<W: World> Follower for Registry<W> {
+    fn may_run(&self, places: Range<usize>) {
+        #[cfg(test)]
+        if fault::is(fault::Fault::UnheardGrowth) {
+            return;
+        }
+        W::Platform::fence(Ordering::SeqCst);
+        for place in places.start..places.end.min(self.shared().threads()) {
+            self.sleep().notify(place);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A list that grows while others read it, and never moves what is in it.
+
+use manycore_cores::sync::Lock;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::io;
+use std::sync::OnceLock;
+
+/// Entries of the first segment; each further one is twice as long.
+const FIRST: usize = 8;
+const SEGMENTS: usize = 12;
+
+/// A pool's workers: those it was made with, and those of threads that were started
+/// for others that wait. Numbered from 0.
+pub(super) struct Roster<P: Platform, T> {
+    base: Box<[T]>,
+    segments: [OnceLock<Box<[OnceLock<T>]>>; SEGMENTS],
+    /// Entries in all; written under the lock.
+    count: P::AtomicUsize,
+    growing: Lock<P, ()>,
+    most: usize,
+}
+
+impl<P: Platform, T> Roster<P, T> {
+    /// A list of `base`, to grow to `most` entries.
+    pub(super) fn new(base: Box<[T]>, most: usize) -> Self {
+        Self {
+            count: P::AtomicUsize::new(base.len()),
+            base,
+            segments: [const { OnceLock::new() }; SEGMENTS],
+            growing: Lock::new(()),
+            most,
+        }
+    }
+
+    /// How many entries there are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        // Acquire pairs with `enlist`: the entries below it are there.
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Entry `index`, which exists.
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> &T {
+        match self.base.get(index) {
+            Some(entry) => entry,
+            None => self.added(index - self.base.len()),
+        }
+    }
+
+    #[cold]
+    fn added(&self, index: usize) -> &T {
+        let (segment, place) = position(index);
+        let entry = self.segments[segment]
+            .get()
+            .and_then(|all| all[place].get());
+        entry.expect("an entry below the count is there")
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> + Clone {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Adds what `make` makes of its number, and returns that.
+    ///
+    /// # Errors
+    ///
+    /// `make`'s, or that there are as many as there can be.
+    pub(super) fn enlist(&self, make: impl FnOnce(usize) -> io::Result<T>) -> io::Result<usize> {
+        self.growing.with(|()| {
+            // Relaxed: written under this lock only.
+            let number = self.count.load(Ordering::Relaxed);
+            let (segment, place) = position(number - self.base.len());
+            if number >= self.most || segment >= SEGMENTS {
+                let what = format!("a pool has at most {} threads", self.most);
+                return Err(io::Error::other(what));
+            }
+            let entry = make(number)?;
+            let size = FIRST << segment;
+            let all =
+                self.segments[segment].get_or_init(|| (0..size).map(|_| OnceLock::new()).collect());
+            let fresh = all[place].set(entry).is_ok();
+            debug_assert!(fresh, "each number is given once");
+            self.count.store(number + 1, Ordering::Release);
+            Ok(number)
+        })
+    }
+}
+
+/// The segment of the entry `index` beyond the base, and its place there.
+fn position(index: usize) -> (usize, usize) {
+    let segment = (index / FIRST + 1).ilog2() as usize;
+    (segment, index - FIRST * ((1 << segment) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_platform::Native;
+
+    #[test]
+    fn each_number_has_its_entry() {
+        let roster = Roster::<Native, usize>::new(Box::new([0, 1, 2]), 1_000);
+        for number in 3..1_000 {
+            assert_eq!(roster.enlist(Ok).unwrap(), number);
+            assert_eq!(roster.len(), number + 1);
+        }
+        assert!(roster.enlist(Ok).is_err());
+        assert!(roster.iter().copied().eq(0..1_000));
+        assert!((0..1_000).all(|number| *roster.get(number) == number));
+    }
+
+    #[test]
+    fn what_cannot_be_made_takes_no_number() {
+        let roster = Roster::<Native, usize>::new(Box::new([]), 10);
+        assert!(roster.enlist(|_| Err(io::Error::other("no"))).is_err());
+        assert_eq!((roster.len(), roster.enlist(Ok).unwrap()), (0, 0));
+    }
+}

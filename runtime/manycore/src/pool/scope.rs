@@ -1,0 +1,351 @@
+//! Scopes: jobs that may borrow what outlives the scope.
+
+use super::BroadcastContext;
+use super::context::Context;
+use super::job::{Group, Job};
+use super::queue::Fifo;
+use super::registry::Registry;
+use super::told::Told;
+use super::worker::Worker;
+use crate::World;
+use crate::sleep::Latch;
+use manycore_cores::sync::let_go;
+use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// A scope, into which jobs are spawned that borrow from outside of it; see
+/// [`scope`](crate::scope).
+///
+/// ```
+/// let mut halves = [0, 0];
+/// let (left, right) = halves.split_at_mut(1);
+/// manycore::scope(|scope| {
+///     scope.spawn(|_| left[0] = 1);
+///     scope.spawn(|_| right[0] = 2);
+/// });
+/// assert_eq!(halves, [1, 2]);
+/// ```
+pub struct Scope<'scope, W: World = Native> {
+    /// What its jobs are known by.
+    group: Group,
+    registry: *const Registry<W>,
+    /// The worker that waits for the scope.
+    owner: Option<usize>,
+    /// What a thread of another kind blocks on.
+    told: Option<Arc<Told<W::Platform>>>,
+    /// Jobs that have not ended, and the scope's own body.
+    open: <W::Platform as Platform>::AtomicUsize,
+    /// Set when none is open.
+    latch: Latch<W::Platform>,
+    /// The first panic, in a box of its own, until it is raised again.
+    panic: <W::Platform as Platform>::AtomicPtr<Box<dyn Any + Send>>,
+    /// Jobs are called with `&Scope<'scope>`, and may write through what they
+    /// borrow: invariant in `'scope`.
+    lives: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+// SAFETY: jobs on other threads use the scope: atomics, and a registry that lives as
+// long as its threads and callers.
+unsafe impl<W: World> Sync for Scope<'_, W> {}
+// SAFETY: as above; a scope is bound to no thread.
+unsafe impl<W: World> Send for Scope<'_, W> {}
+
+impl<W: World> fmt::Debug for Scope<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl<'scope, W: World> Scope<'scope, W> {
+    pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
+        Self {
+            group: Group {
+                around: owner.map_or(std::ptr::null(), |worker| worker.group().get()),
+            },
+            registry,
+            owner: owner.map(|worker| worker.id()),
+            told: match owner {
+                Some(_) => None,
+                None => Some(Arc::new(Told::new())),
+            },
+            open: <W::Platform as Platform>::AtomicUsize::new(1),
+            latch: Latch::new(),
+            panic: <W::Platform as Platform>::AtomicPtr::new(std::ptr::null_mut()),
+            lives: PhantomData,
+        }
+    }
+
+    fn registry(&self) -> &Registry<W> {
+        // SAFETY: the registry outlives its scopes: their caller uses the pool.
+        unsafe { &*self.registry }
+    }
+
+    /// Runs `body` on this worker or another, some time before the scope ends.
+    /// One allocation.
+    ///
+    /// A panic of `body` is raised again by the scope, once all its jobs have
+    /// ended; of several, the first.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let sum = AtomicUsize::new(0);
+    /// manycore::scope(|scope| {
+    ///     for i in 0..10 {
+    ///         let sum = &sum;
+    ///         scope.spawn(move |scope| {
+    ///             scope.spawn(move |_| drop(sum.fetch_add(i, Relaxed)));
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(sum.into_inner(), 45);
+    /// ```
+    pub fn spawn<F>(&self, body: F)
+    where
+        F: FnOnce(&Scope<'scope, W>) + Send + 'scope,
+    {
+        let job = self.job(body);
+        match Context::worker_of(self.registry()) {
+            Some(worker) => worker.push_spawned(job),
+            None => self.registry().post_scoped(job),
+        }
+    }
+
+    /// Runs `body` once in each of the pool's places, some time before the scope
+    /// ends.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let pool = manycore::Pool::builder().threads(2).build()?;
+    /// let calls = AtomicUsize::new(0);
+    /// pool.scope(|scope| {
+    ///     scope.spawn_broadcast(|_, _| drop(calls.fetch_add(1, Relaxed)));
+    /// });
+    /// assert_eq!(calls.into_inner(), 2);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn spawn_broadcast<F>(&self, body: F)
+    where
+        F: Fn(&Scope<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let body = Arc::new(body);
+        let threads = self.registry().mail().len();
+        let jobs = (0..threads).map(|index| {
+            let body = Arc::clone(&body);
+            self.job(move |scope: &Self| body(scope, BroadcastContext::new(index, threads)))
+        });
+        self.registry().send_to_all(jobs);
+    }
+
+    /// `body` as a job that the scope waits for.
+    pub(super) fn job<F>(&self, body: F) -> Job
+    where
+        F: FnOnce(&Scope<'scope, W>) + Send + 'scope,
+    {
+        // Relaxed: the caller is itself counted, so the count is not 0.
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let scope: *const Self = self;
+        // SAFETY: the scope, and with it all of `'scope`, lives until its latch is
+        // set, which `close` does last; `body` is `Send`, and its panic caught.
+        unsafe {
+            let body = move || _ = (*scope).run(|| body(&*scope));
+            Job::before(body, move || Self::close(scope)).in_group(&raw const self.group)
+        }
+    }
+
+    /// Keeps what `body` throws.
+    fn run<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(body)) {
+            Ok(result) => Some(result),
+            Err(payload) => {
+                let payload = Box::into_raw(Box::new(payload));
+                // Release publishes the payload to who takes it in `complete`. Relaxed
+                // if another was first: that one's is not looked at.
+                let first = (self.panic).compare_exchange(
+                    std::ptr::null_mut(),
+                    payload,
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                );
+                if first.is_err() {
+                    // SAFETY: made above, and nobody else's.
+                    let later = unsafe { Box::from_raw(payload) };
+                    let_go(*later);
+                }
+                None
+            }
+        }
+    }
+
+    /// One job less; the last one ends the scope's wait.
+    ///
+    /// # Safety
+    ///
+    /// The scope is alive and counts the caller. It may be gone afterwards.
+    unsafe fn close(scope: *const Self) {
+        // SAFETY: alive until this one, and every other, has counted itself out and
+        // the latch is set; so what is needed later is read before.
+        let (registry, owner, last) = unsafe {
+            let scope = &*scope;
+            let (registry, owner) = (scope.registry, scope.owner);
+            // Release: what the job did happens before the end; acquire: of all
+            // jobs, for the one that sets the latch.
+            let last = scope.open.fetch_sub(1, Ordering::AcqRel) == 1;
+            (registry, owner, last)
+        };
+        if !last {
+            return;
+        }
+        // SAFETY: this was the last job: the scope stays until its owner is told.
+        let told = unsafe { (*scope).told.clone() };
+        // SAFETY: this was the last job: only the waiting owner is left, who stays
+        // until the latch is set.
+        let sleeps = unsafe { (*scope).latch.set() };
+        // SAFETY: pools outlive their jobs.
+        let registry = unsafe { &*registry };
+        if let Some(told) = told {
+            told.tell();
+        }
+        if let Some(owner) = owner.filter(|_| sleeps) {
+            registry.notify(owner);
+        }
+    }
+
+    /// Runs the scope's body, waits for all jobs, and raises the first panic.
+    pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+        let registry = self.registry();
+        let worker = self.owner.map(|owner| registry.worker(owner));
+        let group: *const Group = &raw const self.group;
+        let outer = worker.map(|worker| worker.group().replace(group));
+        let result = self.run(|| body(self));
+        // SAFETY: alive, and the body was counted.
+        unsafe { Self::close(self) };
+        match (worker, &self.told) {
+            (Some(worker), _) => {
+                worker.wait_in_scope(&self.latch, group);
+                worker.group().set(outer.unwrap_or(std::ptr::null()));
+            }
+            (None, Some(told)) => {
+                registry.await_told(told);
+            }
+            (None, None) => unreachable!("a scope has somebody who waits for it"),
+        }
+        // Acquire pairs with the release in `run`: the payload is there.
+        let payload = self.panic.swap(std::ptr::null_mut(), Ordering::Acquire);
+        if !payload.is_null() {
+            let_go(result);
+            // SAFETY: from `run`, and taken once.
+            resume_unwind(*unsafe { Box::from_raw(payload) });
+        }
+        result.expect("a body without a panic has a result")
+    }
+}
+
+/// A scope whose jobs, of those that one thread has spawned, are begun in the
+/// order in which they were; see [`scope_fifo`](crate::scope_fifo).
+///
+/// ```
+/// let pool = manycore::Pool::builder().threads(1).build()?;
+/// let order = std::sync::Mutex::new(vec![]);
+/// pool.scope_fifo(|scope| {
+///     for i in 0..3 {
+///         let order = &order;
+///         scope.spawn_fifo(move |_| order.lock().unwrap().push(i));
+///     }
+/// });
+/// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct ScopeFifo<'scope, W: World = Native> {
+    scope: Scope<'scope, W>,
+    /// For each worker, and one for all others, the jobs it has spawned.
+    fifos: Box<[Fifo<W::Platform>]>,
+}
+
+impl<W: World> fmt::Debug for ScopeFifo<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeFifo").finish_non_exhaustive()
+    }
+}
+
+impl<'scope, W: World> ScopeFifo<'scope, W> {
+    pub(super) fn new(registry: &Registry<W>, owner: Option<&Worker<W>>) -> Self {
+        Self {
+            scope: Scope::new(registry, owner),
+            fifos: (0..=registry.mail().len()).map(|_| Fifo::new()).collect(),
+        }
+    }
+
+    /// As [`Scope::spawn`]; begun after what this thread has spawned before.
+    ///
+    /// ```
+    /// manycore::scope_fifo(|scope| scope.spawn_fifo(|_| ()));
+    /// ```
+    pub fn spawn_fifo<F>(&self, body: F)
+    where
+        F: FnOnce(&ScopeFifo<'scope, W>) + Send + 'scope,
+    {
+        let me: *const Self = self;
+        // SAFETY: the scope waits for the job; `Scope::job` counts it and catches
+        // what it throws.
+        let job = self.scope.job(Borrowed(me).then(body));
+        let worker = Context::worker_of(self.scope.registry());
+        let index = worker.map_or(self.fifos.len() - 1, Worker::index);
+        // SAFETY: the scope, which has the queue, waits for the job that the next one runs.
+        let next = unsafe { self.fifos[index].push(job) };
+        match worker {
+            Some(worker) => worker.push_spawned(next),
+            None => self.scope.registry().post_scoped(next),
+        }
+    }
+
+    /// As [`Scope::spawn_broadcast`].
+    ///
+    /// ```
+    /// manycore::scope_fifo(|scope| scope.spawn_broadcast(|_, _| ()));
+    /// ```
+    pub fn spawn_broadcast<F>(&self, body: F)
+    where
+        F: Fn(&ScopeFifo<'scope, W>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let me = Borrowed::<Self>(self);
+        self.scope
+            .spawn_broadcast(move |_, context| body(me.get(), context));
+    }
+
+    pub(super) fn complete<R>(&self, body: impl FnOnce(&Self) -> R) -> R {
+        // The scope stays where it is from here on, and nothing was spawned yet.
+        for fifo in &self.fifos {
+            fifo.in_group(&raw const self.scope.group);
+        }
+        self.scope.complete(|_| body(self))
+    }
+}
+
+/// A scope as its jobs refer to it.
+struct Borrowed<T>(*const T);
+
+// SAFETY: to a scope, which is shared between threads and waits for its jobs.
+unsafe impl<T> Send for Borrowed<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Borrowed<T> {}
+
+impl<'scope, W: World> Borrowed<ScopeFifo<'scope, W>> {
+    fn get(&self) -> &ScopeFifo<'scope, W> {
+        // SAFETY: used by the scope's jobs only, for which it waits.
+        unsafe { &*self.0 }
+    }
+
+    fn then<F>(self, body: F) -> impl FnOnce(&Scope<'scope, W>) + Send + 'scope
+    where
+        F: FnOnce(&ScopeFifo<'scope, W>) + Send + 'scope,
+        W: 'scope,
+    {
+        move |_| body(self.get())
+    }
+}

@@ -1,0 +1,291 @@
+//! What the workers and the callers of a pool share, whatever the pool's sleep policy.
+
+use super::board::Board;
+use super::caller_slot::{CallerContext, CallerSlot};
+use super::ranks::Ranks;
+use super::{Cores, places};
+use crate::cost::Prices;
+use crate::partition::{Sites, measure_claim};
+use crate::sleep::Idle;
+use manycore_cores::elastic::Allotment;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a caller from outside spins for a call that others run, before it sleeps.
+const TOLD_SPIN: Duration = Duration::from_micros(10);
+
+/// What the workers and the callers of a pool share.
+pub(crate) struct Shared<P: Platform> {
+    threads: usize,
+    cores: usize,
+    core_groups: usize,
+    oversubscribed: bool,
+    ticks_per_ns: f32,
+    claim_ticks: u64,
+    prices: Prices,
+    board: Board<P>,
+    idle: Arc<Idle<P>>,
+    caller_slot: CallerSlot<P>,
+    caller_context: CallerContext<P>,
+    patience: u64,
+    told_spin: u64,
+    sites: Sites<P>,
+    ranks: Ranks<P>,
+    terminating: P::AtomicBool,
+    /// What the pool follows, if anything.
+    allotment: Option<Allotment<P>>,
+    /// `P::forks()` of the process that the pool's threads are in.
+    generation: u32,
+}
+
+impl<P: Platform> Shared<P> {
+    pub(super) fn new(
+        threads: usize,
+        cores: Cores,
+        idle: Arc<Idle<P>>,
+        allotment: Option<Allotment<P>>,
+        prices: Option<Prices>,
+    ) -> Self {
+        let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
+        // Where threads wait for a core, they are late for no other reason.
+        let (patience, told_spin) = if oversubscribed {
+            (50 * places::PATIENCE, TOLD_SPIN)
+        } else {
+            (places::PATIENCE, TOLD_SPIN)
+        };
+        let (claim_ticks, ticks_per_ns) = (measure_claim::<P>(), P::ticks_per_ns() as f32);
+        Self {
+            threads,
+            cores: cores.cores,
+            core_groups: cores.groups,
+            oversubscribed,
+            ticks_per_ns,
+            claim_ticks,
+            prices: prices.unwrap_or_else(|| Prices {
+                claim_ns: claim_ticks as f64 / f64::from(ticks_per_ns),
+                ..Prices::default()
+            }),
+            // One for each thread, as many again for loops nested in loops,
+            // and some for visitors. A caller that finds none runs its loop alone, when
+            // that many loops are open already.
+            board: Board::new(2 * threads + 8),
+            idle,
+            caller_slot: CallerSlot::new(),
+            caller_context: CallerContext::new(),
+            patience: P::duration_to_ticks(patience),
+            told_spin: P::duration_to_ticks(told_spin),
+            sites: Sites::new(),
+            ranks: Ranks::new(threads),
+            terminating: P::AtomicBool::new(false),
+            allotment,
+            generation: P::forks(),
+        }
+    }
+
+    /// Names what threads wait on and fight over, where they are to stay.
+    pub(super) fn name(&self) {
+        self.board.name();
+        self.idle.events.name();
+        self.caller_slot.name();
+        self.ranks.name();
+    }
+
+    /// The pool's threads, its caller counted.
+    #[inline]
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The cores that the threads have.
+    pub(super) fn cores(&self) -> usize {
+        self.cores
+    }
+
+    /// The core groups that the threads are in.
+    pub(crate) fn core_groups(&self) -> usize {
+        self.core_groups
+    }
+
+    /// Whether at some time `since` then the pool's threads may have had work for all of its
+    /// cores, as a hint.
+    pub(super) fn has_filled_cores(&self, since: u64) -> bool {
+        self.ranks.at_work_since(since) >= self.cores
+    }
+
+    /// Whether there are more threads than cores: a thread that spins may be keeping the
+    /// one it waits for from running.
+    pub(super) fn is_oversubscribed(&self) -> bool {
+        self.oversubscribed
+    }
+
+    /// The platform's clock rate.
+    #[inline]
+    pub(crate) fn ticks_per_ns(&self) -> f32 {
+        self.ticks_per_ns
+    }
+
+    /// What the machine charges for a loop's steps.
+    pub(crate) fn prices(&self) -> Prices {
+        self.prices
+    }
+
+    /// What a claim from an own range costs here, in ticks.
+    pub(crate) fn claim_ticks(&self) -> u64 {
+        self.claim_ticks
+    }
+
+    /// Where loops are posted.
+    #[inline]
+    pub(crate) fn board(&self) -> &Board<P> {
+        &self.board
+    }
+
+    /// What is known of the loops that the pool is given.
+    #[inline]
+    pub(crate) fn idle(&self) -> &Idle<P> {
+        &self.idle
+    }
+
+    /// The way in for threads from outside.
+    #[inline]
+    pub(crate) fn caller_slot(&self) -> &CallerSlot<P> {
+        &self.caller_slot
+    }
+
+    /// The context of whoever has that slot.
+    #[inline]
+    pub(super) fn caller_context(&self) -> &CallerContext<P> {
+        &self.caller_context
+    }
+
+    /// How long a thread waits in its place beside others' jobs, in ticks.
+    pub(super) fn patience(&self) -> u64 {
+        self.patience
+    }
+
+    /// How long a thread that is no worker spins, in ticks.
+    pub(super) fn told_spin(&self) -> u64 {
+        self.told_spin
+    }
+
+    /// What loops took where they were called.
+    #[inline]
+    pub(crate) fn sites(&self) -> &Sites<P> {
+        &self.sites
+    }
+
+    /// What is known of the holders of places.
+    #[inline]
+    pub(crate) fn ranks(&self) -> &Ranks<P> {
+        &self.ranks
+    }
+
+    /// Whether a loop invites whoever has `place`.
+    pub(super) fn invites_rank(&self, place: usize) -> bool {
+        self.board
+            .inviting(0)
+            .any(|slot| !self.ranks.is_barred(place, slot))
+    }
+
+    /// Acquire pairs with `terminate`.
+    pub(super) fn is_terminating(&self) -> bool {
+        self.terminating.load(Ordering::Acquire)
+    }
+
+    /// The pool ends. Release: who sees it sees what was done before.
+    pub(super) fn terminate(&self) {
+        self.terminating.store(true, Ordering::Release);
+    }
+
+    /// The pool, whose threads have all ended, goes on. Relaxed: published with the threads that
+    /// are started, and with the caller slot.
+    pub(super) fn go_on(&self) {
+        self.terminating.store(false, Ordering::Relaxed);
+    }
+
+    /// What a helper looks at between blocks.
+    #[inline]
+    pub(crate) fn allotment(&self) -> Option<&Allotment<P>> {
+        self.allotment.as_ref()
+    }
+
+    /// Whether the thread of this rank may run now. Cost: one load of a line that is
+    /// only read, and one of the allotment's if the pool follows one.
+    #[inline]
+    pub(crate) fn allows(&self, rank: usize) -> bool {
+        (self.allotment.as_ref()).is_none_or(|allotment| allotment.allows(rank))
+    }
+
+    /// The threads that may run now; at least one.
+    #[inline]
+    pub(crate) fn allowed(&self) -> usize {
+        match &self.allotment {
+            Some(allotment) => self.threads.min(allotment.cores()),
+            None => self.threads,
+        }
+    }
+
+    /// Has workers that stand aside look for what else they wait for.
+    pub(super) fn nudge(&self) {
+        if let Some(allotment) = &self.allotment {
+            allotment.nudge();
+        }
+    }
+
+    /// Whether this process is a child of `fork`, and the pool's threads are in its
+    /// parent. One relaxed load natively: no thread sees it change.
+    #[inline]
+    pub(super) fn is_forked(&self) -> bool {
+        self.generation != P::forks()
+    }
+
+    /// To be called where a thread comes in that is not at work for the pool.
+    ///
+    /// # Panics
+    ///
+    /// If the pool's threads are in the parent of this process.
+    #[inline]
+    pub(super) fn check_fork(&self) {
+        if self.is_forked() {
+            refuse_forked();
+        }
+    }
+
+    /// To be called where a thread that is at work for the pool found that it must wait
+    /// for others. In a child of `fork` it was in the midst of a call when its process
+    /// was made, and there are no others: what it waits for never comes. No panic: the
+    /// frames that it would pass are lent to the others.
+    #[inline]
+    pub(super) fn check_wait(&self) {
+        if self.is_forked() {
+            abort_forked();
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_forked() -> ! {
+    panic!("this pool's threads did not survive fork(): build a new pool in the child");
+}
+
+#[cold]
+#[inline(never)]
+fn abort_forked() -> ! {
+    eprintln!(
+        "manycore: fork() was called inside a pool, and the child waits for its threads, which \
+         did not survive; aborting"
+    );
+    std::process::abort();
+}
+
+/// Whether more threads may run at once than there are cores for them. Not in a pool
+/// that follows an allotment: that is what it follows it for.
+pub(super) fn is_oversubscribed<P: Platform>(
+    threads: usize,
+    cores: Cores,
+    allotment: Option<&Allotment<P>>,
+) -> bool {
+    allotment.is_none() && threads > cores.cores
+}

@@ -1,0 +1,86 @@
+//! Detached jobs: `spawn`.
+
+use super::context::Context;
+use super::job::Job;
+use super::registry::Registry;
+use super::worker::Worker;
+use crate::World;
+use manycore_cores::sync::let_go;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::abort;
+
+impl<W: World> Registry<W> {
+    /// Runs `body` on some worker, some time before the pool has ended.
+    pub(super) fn spawn(&self, body: impl FnOnce() + Send + 'static) {
+        let job = self.detached(body);
+        match Context::worker_of(self) {
+            Some(worker) => worker.push_spawned(job),
+            None => {
+                let was_empty = self.injector().push(job);
+                self.call_for(0, was_empty);
+            }
+        }
+    }
+
+    /// As `spawn`, but what one thread spawns is begun in that order.
+    pub(super) fn spawn_fifo(&self, body: impl FnOnce() + Send + 'static) {
+        match Context::worker_of(self) {
+            Some(worker) => {
+                let job = self.detached(body);
+                // SAFETY: workers live as long as their jobs.
+                worker.push_spawned(unsafe { worker.fifo().push(job) });
+            }
+            // The queue is in order already.
+            None => self.spawn(body),
+        }
+    }
+
+    /// `body` as a job that the pool's end waits for, and whose panic goes to the
+    /// handler.
+    pub(super) fn detached(&self, body: impl FnOnce() + Send + 'static) -> Job {
+        self.one_root_more();
+        let registry = self.keep();
+        // SAFETY: the closure owns what it uses, is `Send`, and catches what the
+        // body throws.
+        unsafe {
+            Job::new(move |_| {
+                let worker = Context::worker_of(&*registry).expect("jobs are run by workers");
+                let detached = &worker.detached();
+                detached.set(detached.get() + 1);
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+                    registry.handle_panic(payload);
+                }
+                detached.set(detached.get() - 1);
+                registry.one_root_less();
+            })
+        }
+    }
+
+    /// What nobody waits for has panicked.
+    #[inline(never)]
+    pub(super) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
+        let handled = match self.panic_handler() {
+            Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(payload))) {
+                Ok(()) => true,
+                Err(thrown) => {
+                    let_go(thrown);
+                    false
+                }
+            },
+            None => false,
+        };
+        if !handled {
+            eprintln!("manycore: a spawned job panicked, and no handler took it; aborting");
+            abort();
+        }
+    }
+}
+
+impl<W: World> Worker<W> {
+    /// Puts a job with this worker's own, for it or for thieves.
+    pub(super) fn push_spawned(&self, job: Job) {
+        let was_empty = self.spawned().push(job);
+        self.posted(was_empty);
+    }
+}

@@ -1,0 +1,235 @@
+//! How a pool's threads are made, and what runs around their work.
+
+use super::context::Context;
+use super::registry::Registry;
+use crate::World;
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
+use manycore_cores::sync::Lock;
+use manycore_platform::{Platform, ThreadSpec};
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A function of a thread's number.
+pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;
+
+/// What the builder was told of the pool's threads.
+#[derive(Clone)]
+pub(super) struct ThreadPlan {
+    /// The beginning of the names, and the size of the stacks.
+    pub(super) spec: ThreadSpec,
+    pub(super) on_start: Option<OfIndex<()>>,
+    pub(super) on_exit: Option<OfIndex<()>>,
+    /// Whether threads may be started that work in the places of those that wait.
+    pub(super) reserve: bool,
+}
+
+/// A thread that a pool needs, for whoever makes threads for it.
+///
+/// [`Builder::build_with`](crate::Builder::build_with) gives one for each of the pool's threads
+/// to a function of its caller's, which has some thread [`run`](Self::run) it.
+///
+/// ```
+/// use manycore::Pool;
+///
+/// let mut names = Vec::new();
+/// let pool = Pool::builder().threads(2).name("mine").build_with(|start| {
+///     names.push(start.name().to_owned());
+///     std::thread::Builder::new().spawn(|| start.run()).map(drop)
+/// })?;
+/// assert_eq!(pool.install(|| 3 + 4), 7);
+/// assert_eq!(names, ["mine-0", "mine-1"]);
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct ThreadStart {
+    index: usize,
+    spec: ThreadSpec,
+    body: Box<dyn FnOnce() + Send>,
+}
+
+impl ThreadStart {
+    /// The number of the thread in its pool, from 0.
+    ///
+    /// ```
+    /// # use manycore::Pool;
+    /// let mut sum = 0;
+    /// let pool = Pool::builder().threads(3).build_with(|start| {
+    ///     sum += start.index();
+    ///     std::thread::Builder::new().spawn(|| start.run()).map(drop)
+    /// })?;
+    /// assert_eq!(sum, 0 + 1 + 2);
+    /// # Ok::<(), manycore::BuildError>(())
+    /// ```
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The name that the thread should have.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// The size of the stack in bytes that the thread should have, if the builder was told.
+    pub fn stack_size(&self) -> Option<usize> {
+        self.spec.stack_size
+    }
+
+    /// Makes the current thread the pool's; returns when the pool has ended.
+    pub fn run(self) {
+        (self.body)();
+    }
+}
+
+impl fmt::Debug for ThreadStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadStart")
+            .field("index", &self.index)
+            .field("spec", &self.spec)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a pool's threads while the pool is built.
+pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
+
+/// What the builder's caller has to say about threads while they are made.
+#[derive(Default)]
+pub(crate) struct Making<'n, 'm> {
+    /// The name of the thread of this number.
+    pub(crate) name_of: Option<&'n dyn Fn(usize) -> String>,
+    /// The maker of the threads, if not the pool.
+    pub(crate) maker: Option<Maker<'m>>,
+}
+
+impl Making<'_, '_> {
+    fn maker(&mut self) -> Option<Maker<'_>> {
+        match &mut self.maker {
+            Some(maker) => Some(&mut **maker),
+            None => None,
+        }
+    }
+}
+
+/// A pool's threads.
+pub(super) struct Threads<P: Platform> {
+    plan: ThreadPlan,
+    /// The CPUs of each place.
+    cpus: Vec<Vec<usize>>,
+    /// The names of the threads in each place, if the beginning is not enough.
+    names: Lock<P, Vec<String>>,
+    /// Those that the pool has started itself, and joins at its end.
+    started: Lock<P, Vec<P::Thread>>,
+}
+
+impl<P: Platform> Threads<P> {
+    pub(super) fn new(plan: ThreadPlan, cpus: Vec<Vec<usize>>) -> Self {
+        Self {
+            plan,
+            cpus,
+            names: Lock::new(Vec::new()),
+            started: Lock::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn are_none(&self) -> bool {
+        self.started.with(|started| started.is_empty())
+    }
+
+    /// Whether a thread may be started for a place whose holder waits.
+    pub(super) fn have_reserve(&self) -> bool {
+        self.plan.reserve
+    }
+
+    /// Waits until all have ended, those that are started meanwhile too.
+    pub(super) fn join_all(&self) {
+        while let Some(thread) = self.started.with(Vec::pop) {
+            P::join(thread);
+        }
+    }
+
+    /// The thread of worker `id`, which begins in `place`.
+    fn spec(&self, id: usize, place: usize) -> ThreadSpec {
+        ThreadSpec {
+            name: (self.names.with(|names| names.get(place).cloned()))
+                .unwrap_or_else(|| format!("{}-{id}", self.plan.spec.name)),
+            cpus: self.cpus[place].clone(),
+            ..self.plan.spec.clone()
+        }
+    }
+}
+
+impl<W: World> Registry<W> {
+    /// Makes the threads of the places, or only their names if they are to be started `later`; if
+    /// it cannot, the place, and why.
+    pub(super) fn make_threads(
+        &self,
+        later: bool,
+        mut making: Making<'_, '_>,
+    ) -> Result<(), (usize, io::Error)> {
+        let first = self.crew().first();
+        for place in 0..self.mail().len() {
+            // Asked one by one: if it panics, the threads before it have been started. The name
+            // is also that of the threads that work in the place later.
+            let own = place >= first || !self.is_adopted();
+            if let Some(name_of) = making.name_of.filter(|_| own) {
+                let name = name_of(place);
+                let names = |names: &mut Vec<String>| {
+                    names.resize(place, self.threads().plan.spec.name.clone());
+                    names.push(name);
+                };
+                self.threads().names.with(names);
+            }
+            if place >= first && !later {
+                let started = self.start_worker(place, place, making.maker());
+                started.map_err(|error| (place, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the thread of worker `id`, bound to where `place` is, or has `maker` do so.
+    pub(super) fn start_thread_of(
+        &self,
+        id: usize,
+        place: usize,
+        maker: Option<Maker<'_>>,
+    ) -> io::Result<()> {
+        let registry = self.keep();
+        let body = move || {
+            let worker = registry.worker(id);
+            Context::of_worker(worker).enter(|| {
+                let plan = &registry.threads().plan;
+                registry.call_handler(&plan.on_start, id);
+                worker.work();
+                registry.call_handler(&plan.on_exit, id);
+            });
+        };
+        let (spec, body) = (self.threads().spec(id, place), Box::new(body));
+        if let Some(make) = maker {
+            return make(ThreadStart {
+                index: id,
+                spec,
+                body,
+            });
+        }
+        let thread = W::Platform::spawn(spec, body)?;
+        #[cfg(test)]
+        if id >= self.mail().len()
+            && (fault::is(Fault::SlowStart) || fault::is(Fault::UncountedStart))
+        {
+            (0..300).for_each(|_| W::Platform::yield_now());
+        }
+        (self.threads().started).with(|started| started.push(thread));
+        Ok(())
+    }
+
+    /// A panic in it is nobody's, as one in a detached job.
+    fn call_handler(&self, handler: &Option<OfIndex<()>>, id: usize) {
+        let Some(handler) = handler else { return };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler(id))) {
+            self.handle_panic(payload);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! How a thread from outside learns that what it has handed in is over, and since when.
+
+use manycore_cores::sync::Parker;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::time::Duration;
+
+/// What a thread that is no worker waits for.
+pub(super) struct Told<P: Platform> {
+    parker: Parker<P>,
+    /// When it was told, in ticks.
+    at: P::AtomicU64,
+}
+
+impl<P: Platform> Told<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            parker: Parker::asleep(),
+            at: P::AtomicU64::new(0),
+        }
+    }
+
+    /// Says that it is over, and wakes the thread.
+    pub(super) fn tell(&self) {
+        // Relaxed: published by the word, whose store comes after it.
+        self.at.store(P::now(), Ordering::Relaxed);
+        self.parker.tell(Parker::<P>::AWAKE);
+    }
+
+    /// Since when it is over, in ticks, for the thread itself.
+    pub(super) fn since(&self) -> Option<u64> {
+        // The word's state acquires what `tell` has released.
+        (self.parker.state() != Parker::<P>::ASLEEP).then(|| self.at.load(Ordering::Relaxed))
+    }
+
+    /// Spins until it is over, or the clock passes `until`.
+    pub(super) fn spin(&self, until: u64) {
+        self.parker.spin(Parker::<P>::ASLEEP, until);
+    }
+
+    /// Sleeps until it is over.
+    pub(super) fn sleep(&self) {
+        self.parker.sleep_out();
+    }
+
+    /// Sleeps until it is over, for `time` at most; may return for no reason.
+    pub(super) fn sleep_for(&self, time: Duration) {
+        self.parker.sleep(Parker::<P>::ASLEEP, Some(time));
+    }
+}

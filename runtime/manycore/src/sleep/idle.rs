@@ -1,0 +1,297 @@
+//! What a worker without work does next, and what waking it costs.
+
+use super::gaps::Gaps;
+use super::rhythm::View;
+use super::strangers::Strangers;
+use manycore_cores::sync::EventCount;
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::time::Duration;
+
+/// What a pool knows of its idle times: the event count on which work is
+/// announced, the gaps between loops, and the measured latencies that decide
+/// whether waking pays.
+pub struct Idle<P: Platform> {
+    pub(crate) events: EventCount<P>,
+    gaps: CachePadded<Gaps<P>>,
+    costs: CachePadded<Costs<P>>,
+    /// Callers from outside that wait for the end of their calls, or do not run again yet.
+    callers: CachePadded<P::AtomicU32>,
+    strangers: Strangers<P>,
+    /// The longest a worker spins for the next loop, in ticks.
+    spin_budget: u64,
+    /// Where threads outnumber cores, the workers that find a core beside the
+    /// caller's: short loops do without the others, which never spin.
+    seated: Option<usize>,
+}
+
+/// Measured latencies in ticks, and what is needed to measure them. Relaxed and
+/// racy, as estimates may be: nothing but time depends on them.
+struct Costs<P: Platform> {
+    /// From a sleeper's being roused to its first instruction.
+    wake: P::AtomicU64,
+    /// From the end of a timed sleep to the sleeper's first instruction.
+    lateness: P::AtomicU64,
+    /// Time that loops lost for lack of an awake worker since the last wake.
+    missed: P::AtomicU64,
+    /// Workers woken for that, in a row, without a loop that gained by one.
+    in_vain: P::AtomicU32,
+}
+
+/// Why a waiting worker goes looking for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Something was posted while it was awake.
+    Spinning,
+    /// It was asleep: others may be too.
+    Sleeping,
+}
+
+/// What a worker did before it ran out of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It worked in a loop, which ends about now.
+    Helping,
+    /// It woke from sleep and came too late; the next loop of the same row may
+    /// be soon.
+    Sleeping,
+    /// It looked, and found nothing.
+    Looking,
+}
+
+/// A loop is expected: how a worker comes to be awake for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Vigil {
+    /// Until when to sleep; past if the window is open.
+    pub(super) alarm: u64,
+    /// Until when to spin from then on.
+    pub(super) until: u64,
+    /// How long to sleep if it has not come by then: until its trace is found, and
+    /// the rhythm with it. It may come yet, and may not wake anybody.
+    pub(super) grace: u64,
+    /// The core to spin elsewhere than on.
+    pub(super) core: usize,
+}
+
+/// Spinning in expectation may take this share of the time, in one worker.
+const DUTY: u64 = 8;
+/// A longer spin budget means the same, and no sum of clock readings wraps.
+const LONGEST_SPIN: Duration = Duration::from_secs(3600);
+/// First guesses, in ns; each is replaced by what is measured.
+const WAKE_NS: u64 = 50_000;
+const LATENESS_NS: u64 = 30_000;
+/// A window is no wider than this many spin budgets, however long the period: what
+/// it saves is one wake-up.
+const WIDEST: u64 = 8;
+/// Loops that last longer than this many wake-ups have every worker take part, also
+/// where threads outnumber cores: their bodies may be blocking.
+const LONG: f32 = 20.0;
+/// How often the price of a wake-up doubles while none gains.
+const DOUBLINGS: u32 = 6;
+
+impl<P: Platform> Idle<P> {
+    /// `seated`: where threads outnumber cores, the workers that find a core beside
+    /// the caller's.
+    pub fn new(spin_budget: Duration, seated: Option<usize>) -> Self {
+        let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
+        Self {
+            events: EventCount::new(),
+            gaps: CachePadded::new(Gaps::new()),
+            costs: CachePadded::new(Costs {
+                wake: P::AtomicU64::new(ticks(WAKE_NS)),
+                lateness: P::AtomicU64::new(ticks(LATENESS_NS)),
+                missed: P::AtomicU64::new(0),
+                in_vain: P::AtomicU32::new(0),
+            }),
+            callers: CachePadded::new(P::AtomicU32::new(0)),
+            strangers: Strangers::new(),
+            spin_budget: P::duration_to_ticks(spin_budget.min(LONGEST_SPIN)),
+            seated,
+        }
+    }
+
+    /// A loop has ended that was posted, or would have been if somebody had been
+    /// awake. `caller`: as in [`Gaps::loop_ended`].
+    pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64) {
+        self.gaps
+            .loop_ended(caller, started, ended, self.spin_budget);
+    }
+
+    /// How many of `helpers` are of use to a loop with `work` ticks to do (unknown:
+    /// infinite): where threads outnumber cores, one that must wait for a core holds
+    /// the caller up at the end of a short loop.
+    pub(crate) fn helpers(&self, work: f32, helpers: usize) -> usize {
+        let wake = self.costs.wake.load(Ordering::Relaxed);
+        if work > LONG * wake as f32 {
+            return helpers;
+        }
+        self.seated
+            .map_or(helpers, |seated| helpers.min(seated.max(1)))
+    }
+
+    /// Ticks that it takes to wake somebody.
+    pub(crate) fn wake_cost(&self) -> u64 {
+        self.costs.wake.load(Ordering::Relaxed)
+    }
+
+    /// Whether a loop with `work` ticks to do should wake a sleeper.
+    ///
+    /// A loop much longer than a wake-up gains by itself. Shorter ones gain
+    /// only if more follow while the woken worker still spins; they save up
+    /// what they miss, and wake somebody once that exceeds what it costs. So
+    /// waking costs at most about twice what never or always waking would have
+    /// (the ski-rental argument); and where it has gained nothing, its price doubles
+    /// each time, so that it costs next to nothing in the long run.
+    pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
+        let wake = self.costs.wake.load(Ordering::Relaxed);
+        if work > 1.25 * wake as f32 {
+            return true;
+        }
+        if !self.spins(1) || !self.gaps.next_is_foreseeable() {
+            // It would be asleep again before the next loop. A machine once thought
+            // slow to wake is tried again in the end.
+            self.costs.wake.store(wake - wake / 1024, Ordering::Relaxed);
+            return false;
+        }
+        let missed = self.costs.missed.load(Ordering::Relaxed) + (work / 2.0) as u64;
+        let in_vain = self.costs.in_vain.load(Ordering::Relaxed);
+        let pays = missed > wake.max(1) << in_vain;
+        if pays {
+            // With a core for each thread a wake-up in vain disturbs nobody.
+            let most = self.seated.map_or(1, |_| DOUBLINGS);
+            let in_vain = (in_vain + 1).min(most);
+            self.costs.in_vain.store(in_vain, Ordering::Relaxed);
+        }
+        self.costs
+            .missed
+            .store(if pays { 0 } else { missed }, Ordering::Relaxed);
+        pays
+    }
+
+    /// A loop was done sooner because somebody was awake to help.
+    pub(crate) fn helped(&self) {
+        // Looking first spares the line.
+        if self.costs.in_vain.load(Ordering::Relaxed) > 0 {
+            self.costs.in_vain.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A caller from outside waits from here on.
+    pub(crate) fn caller_waits(&self) {
+        // Relaxed: a hint to those who look for work, who may have the core that it needs.
+        self.callers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It runs again.
+    pub(crate) fn caller_runs(&self) {
+        self.callers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Callers from outside that wait, or do not run again yet.
+    pub(crate) fn waiting_callers(&self) -> u32 {
+        self.callers.load(Ordering::Relaxed)
+    }
+
+    /// Yields the core to other threads of the pool and to its callers; `false`: strangers would
+    /// take it, and who waits sleeps instead. `filled`: whether the pool's own threads have had
+    /// work for all cores since then.
+    pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
+        self.strangers.yield_core(filled)
+    }
+
+    /// Whether strangers want the cores, so that who waits had better sleep at once.
+    pub(crate) fn strangers_are_about(&self, now: u64) -> bool {
+        self.strangers.are_about(now)
+    }
+
+    /// A thread that waits runs again, `now`, and had something to do since `due`: a stranger may
+    /// have come between. `filled`: as in [`yield_core`](Self::yield_core).
+    pub(crate) fn notice_strangers(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
+        self.strangers.notice(due, now, filled);
+    }
+
+    /// Whether a stranger was ever seen.
+    #[cfg(test)]
+    pub(super) fn have_noticed_strangers(&self) -> bool {
+        self.strangers.were_noticed()
+    }
+
+    /// Whether `worker` may spin for a loop.
+    fn spins(&self, worker: usize) -> bool {
+        self.spin_budget > 0 && self.seated.is_none_or(|seated| worker <= seated)
+    }
+
+    /// Where threads outnumber cores, how many of those there are.
+    pub(super) fn scarce_cores(&self) -> Option<usize> {
+        self.seated.map(|seated| seated + 1)
+    }
+
+    /// How long `worker` looks on before it sleeps.
+    pub(super) fn spin(&self, worker: usize, after: After, watches: bool) -> u64 {
+        match after {
+            // After jobs more jobs are likely.
+            After::Looking => self.spin_budget,
+            _ if !self.spins(worker) => 0,
+            After::Sleeping if !watches => self.spin_budget,
+            After::Sleeping | After::Helping => self.gaps.spin(self.spin_budget),
+        }
+    }
+
+    /// Whether waking early for an expected loop makes sense for `worker`.
+    pub(super) fn has_rhythm(&self, worker: usize) -> bool {
+        self.spins(worker) && self.gaps.are_regular()
+    }
+
+    /// When the next loop is expected, if one is. `helped`: with a loop that ends
+    /// about now.
+    pub(super) fn expected(&self, helped: bool) -> Option<Vigil> {
+        let view = View {
+            now: P::now(),
+            helped,
+            margin: self.spin_budget / 2,
+        };
+        // The share of time is that of all rhythms together.
+        let most = |period: u64, rhythms: u64| {
+            (period / (DUTY * rhythms)).min(WIDEST * self.spin_budget) + self.spin_budget
+        };
+        let window = self.gaps.expected(&view, most)?;
+        let lateness = self.costs.lateness.load(Ordering::Relaxed);
+        Some(Vigil {
+            alarm: window.from.saturating_sub(lateness),
+            until: window.to,
+            grace: window.period / 2,
+            core: window.core,
+        })
+    }
+
+    /// A sleep that was to end at `alarm` has ended.
+    ///
+    /// Learned from also when a post came first: a lateness that makes the worker
+    /// miss every loop must not go unnoticed.
+    pub(super) fn learn_lateness(&self, alarm: u64) {
+        let woke = P::now();
+        if woke >= alarm {
+            average(
+                &self.costs.lateness,
+                (woke - alarm).min(2 * self.spin_budget),
+            );
+        }
+    }
+
+    /// A worker runs that was roused at `roused_at`: it has measured what that takes.
+    pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
+        let now = P::now();
+        self.notice_strangers(roused_at, now, filled);
+        // A worker that could not run for long after its wake-up says
+        // something about the machine's load, not about its wake-up.
+        let bound = P::duration_to_ticks(Duration::from_micros(200));
+        average(&self.costs.wake, now.saturating_sub(roused_at).min(bound));
+    }
+}
+
+/// An exponential average, quick to rise and slow to fall: too early costs
+/// some spinning, too late a loop. Racy, as an estimate may be.
+fn average<A: AtomicInteger<u64>>(mean: &A, sample: u64) {
+    let old = mean.load(Ordering::Relaxed);
+    let share = if sample > old { 4 } else { 16 };
+    mean.store(old - old / share + sample / share, Ordering::Relaxed);
+}

@@ -1,0 +1,186 @@
+//! How a worker sleeps: counted in the word, in bed, with a last look at all there is.
+
+use super::super::Latch;
+use super::super::beds::CALLED;
+use super::super::crowd::{Crowd, Next, SentryWatch};
+use super::super::policy::{Left, Scan};
+use super::Nearest;
+#[cfg(test)]
+use super::calling::FenceFault;
+use super::calling::{FREE, SLEEPERS, WAITER, WAKING, absent};
+use manycore_cores::sync::Parker;
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use std::time::Duration;
+
+/// How a sleep ended.
+#[derive(Clone, Copy)]
+pub(super) struct Slept {
+    /// Whether there was one: the last look found nothing.
+    pub(super) blocked: bool,
+    /// What the worker was roused for; `Parker::ASLEEP`: it got up by itself.
+    reason: u32,
+}
+
+impl Slept {
+    /// For a job.
+    pub(super) fn was_called(self) -> bool {
+        self.reason == CALLED
+    }
+}
+
+impl<P: Platform> Nearest<P> {
+    /// Sleeps as a free worker of a `crowd` does: until it is called and there is a core for it,
+    /// or, while it keeps watch, until it finds one. As [`sleep`](Self::sleep).
+    pub(super) fn sleep_in(
+        &self,
+        crowd: &Crowd<P>,
+        worker: usize,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+    ) -> Slept {
+        let mut watch = None;
+        let mut is_weary = false;
+        loop {
+            if watch.is_none() && !is_weary {
+                watch = crowd.keep_watch();
+            }
+            is_weary = false;
+            let sleep = self.sleep(worker, latch, scan, watch.as_ref().map(SentryWatch::nap));
+            let roused = sleep.reason == Parker::<P>::AWAKE || latch.is_set();
+            if !sleep.blocked || roused || (sleep.was_called() && !self.is_overfull()) {
+                return self.get_up(crowd, watch, sleep);
+            }
+            let left = scan.look_again();
+            if left == Left::ForIt {
+                return self.get_up(crowd, watch, sleep);
+            }
+            if sleep.was_called() {
+                // There is no core for it: it was called to keep watch.
+                continue;
+            }
+            let Some(mut kept) = watch.take() else {
+                continue;
+            };
+            match kept.after_nap::<P>(left == Left::Jobs) {
+                Next::Up => return self.get_up(crowd, Some(kept), sleep),
+                Next::Nap => watch = Some(kept),
+                Next::Sleep => {
+                    self.end_watch(crowd, kept);
+                    is_weary = true;
+                }
+            }
+        }
+    }
+
+    /// A worker of a `crowd` gets up, and keeps watch no longer if it did. What others have left
+    /// to it, it is called for: it looks, and calls the next.
+    fn get_up(&self, crowd: &Crowd<P>, watch: Option<SentryWatch>, sleep: Slept) -> Slept {
+        let Some(watch) = watch else {
+            return sleep;
+        };
+        self.end_watch(crowd, watch);
+        Slept {
+            reason: CALLED,
+            ..sleep
+        }
+    }
+
+    /// The sentry of a `crowd` keeps watch no longer.
+    pub(super) fn end_watch(&self, crowd: &Crowd<P>, watch: SentryWatch) {
+        crowd.leave(watch, || {
+            // Changes nothing. Release: who reads what comes after it, with Acquire, does not see
+            // the sentry any more; Acquire pairs with whoever has settled how to fence.
+            #[cfg(test)]
+            if self.fault == Some(FenceFault::LeavesUnnoticed) {
+                return self.fence_against_posters(self.callable.load(Ordering::Acquire));
+            }
+            let word = self.callable.fetch_or(0, Ordering::AcqRel);
+            self.fence_against_posters(word);
+        });
+    }
+
+    /// Whether more workers are awake than there are cores.
+    pub(super) fn is_overfull(&self) -> bool {
+        // Relaxed: a decision about time.
+        let overfull =
+            |crowd: &Crowd<P>| crowd.is_overfull(absent(self.callable.load(Ordering::Relaxed)));
+        self.crowd.as_ref().is_some_and(overfull)
+    }
+
+    /// Whether `worker`, in bed by now, may leave what it has seen there to others: each core has
+    /// a worker that is awake, and somebody keeps watch.
+    fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
+        let Some(crowd) = &self.crowd else {
+            return false;
+        };
+        if scan.wants_it() {
+            return false;
+        }
+        let word = self.callable.load(Ordering::Relaxed);
+        if !scan.is_free() && !crowd.is_full(absent(word)) {
+            // It waits, and what it has seen is not for it: somebody else has its core.
+            let nobody = word & SLEEPERS < FREE || self.call(worker);
+            if nobody {
+                return false;
+            }
+        }
+        // What it has seen before the sentry's being there: a sentry that leaves after
+        // that, and fences too, sees it as well.
+        P::fence(Ordering::SeqCst);
+        crowd.is_full(absent(self.callable.load(Ordering::Relaxed))) && crowd.is_watched()
+    }
+
+    /// Sleeps until roused, for `time` at most, if given.
+    ///
+    /// The worker lies down, is counted, fences, and looks once more: see the
+    /// README.
+    pub(super) fn sleep(
+        &self,
+        worker: usize,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+        time: Option<Duration>,
+    ) -> Slept {
+        let mut sleep = Slept {
+            blocked: false,
+            reason: Parker::<P>::AWAKE,
+        };
+        if latch.is_set() {
+            return sleep;
+        }
+        let parker = self.beds.parker(worker);
+        let free = scan.is_free();
+        self.beds.lie_down(worker);
+        if !latch.announce_sleep() {
+            sleep.reason = parker.rise();
+            return sleep;
+        }
+        let kind = if free { FREE } else { WAITER };
+        self.beds.mark(worker, free);
+        // Release pairs with `call`, Acquire with whoever has settled how to fence; ordered before
+        // the look by the fence.
+        let word = self.callable.fetch_add(kind, Ordering::AcqRel);
+        // Relaxed: a hint.
+        self.fenced_posts.store(0, Ordering::Relaxed);
+        self.fence_against_posters(word);
+        sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
+        if sleep.blocked {
+            match time {
+                Some(time) => parker.sleep(Parker::<P>::ASLEEP, Some(time)),
+                None => {
+                    parker.sleep_out();
+                }
+            }
+        }
+        sleep.reason = parker.rise();
+        self.beds.unmark(worker, free);
+        // Whoever was called looks for work next, so nobody is on the way any
+        // more. Relaxed: see `unfenced` for the order of this and that look.
+        self.callable.fetch_sub(kind, Ordering::Relaxed);
+        if sleep.was_called() {
+            self.callable.fetch_and(!WAKING, Ordering::Relaxed);
+        }
+        latch.withdraw();
+        sleep
+    }
+}

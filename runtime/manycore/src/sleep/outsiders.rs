@@ -1,0 +1,63 @@
+//! Threads of the program that the pool knows nothing of get a core when a job wakes them: on the
+//! simulated machine, where time is exact.
+
+use crate::Builder;
+use manycore_chip::config::Config;
+use manycore_chip::{Simulated, Simulation};
+use manycore_cores::sync::Parker;
+use manycore_platform::Platform;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const JOBS: u64 = 200;
+/// Cycles, 10 us; a wake-up has some 14,000. A worker that spins does so for 150,000.
+const A_WAKE_UP: u64 = 25_000;
+
+/// A thread that is no worker spawns a job, sleeps until the job tells it, and again. How long it took
+/// on the average from the telling until it ran, in cycles.
+fn late_by(cores: u32, threads: usize, seed: u64) -> u64 {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut machine = Config::preset("graviton2-64").expect("it comes along");
+    (machine.cores, machine.group_cores) = (cores, cores);
+    let late = Arc::new(AtomicU64::new(0));
+    let result = Arc::clone(&late);
+    let run = Simulation::new(&machine).run(move || {
+        let pool = Builder::<Simulated>::on_platform()
+            .dedicated(true)
+            .build_on(cores as usize, 1, vec![vec![]; threads])
+            .expect("there is room for the threads");
+        for _ in 0..JOBS {
+            let parker = Arc::new(Parker::<Simulated>::asleep());
+            let told_at = Arc::new(AtomicU64::new(0));
+            let (tell, at) = (Arc::clone(&parker), Arc::clone(&told_at));
+            let work = random.u64(100..50_000);
+            pool.spawn(move || {
+                Simulated::compute(work);
+                at.store(Simulated::now(), Relaxed);
+                tell.tell(Parker::<Simulated>::AWAKE);
+            });
+            parker.sleep_out();
+            late.fetch_add(Simulated::now() - told_at.load(Relaxed), Relaxed);
+            Simulated::compute(random.u64(0..20_000));
+        }
+    });
+    run.expect("it ends");
+    result.load(Relaxed) / JOBS
+}
+
+/// Idle workers of a pool that has all cores spun on them for 60 us, and kept the thread that their
+/// job had woken from running.
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn who_waits_for_a_job_outside_of_the_pool_gets_a_core() {
+    for cores in 1..=4 {
+        for threads in 1..=2 * cores as usize {
+            let late = (1..=3)
+                .map(|seed| late_by(cores, threads, seed))
+                .max()
+                .unwrap_or(0);
+            println!("{cores} cores, {threads} threads: {late} cycles late");
+            assert!(late < A_WAKE_UP, "{cores} cores, {threads} threads: {late}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! rayon-core's interface over manycore: any program that uses rayon runs on manycore's pool,
+//! unchanged, once its `Cargo.toml` says
+//!
+//! ```toml
+//! [patch.crates-io]
+//! rayon-core = { path = "…/manycore/runtime/rayon-core" }
+//! ```
+//!
+//! The functions, types and their meanings are those of rayon-core 1.13. The README beside this
+//! crate says how to check that the patch took effect, what differs, and what can be set.
+//!
+//! ```
+//! let (a, b) = rayon_core::join(|| 1 + 1, || 2 + 2);
+//! assert_eq!((a, b), (2, 4));
+//! ```
+
+mod builder;
+mod compatibility;
+mod error;
+mod global;
+mod handlers;
+mod pool;
+mod settings;
+mod spawning;
+mod trace;
+
+pub use builder::ThreadPoolBuilder;
+#[allow(deprecated)]
+pub use compatibility::{Configuration, initialize};
+pub use error::ThreadPoolBuildError;
+pub use global::{
+    broadcast, current_num_threads, end_global_threads, in_place_scope, in_place_scope_fifo, join,
+    join_context, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+};
+pub use manycore::{
+    BroadcastContext, FnContext, Probe, Scope, ScopeFifo, Yield, current_thread_has_pending_tasks,
+    current_thread_index, yield_local, yield_now,
+};
+pub use pool::ThreadPool;
+pub use settings::ThreadPoolBuilderExt;
+pub use spawning::ThreadBuilder;
+
+/// The most threads that a pool can have: 16,383.
+///
+/// A builder that is asked for more takes so many.
+///
+/// ```
+/// assert!(rayon_core::max_num_threads() >= 1);
+/// ```
+pub fn max_num_threads() -> usize {
+    (1 << 14) - 1
+}
+
+/// The README's example, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,121 @@
+use super::opening::Opening;
+use super::shelf::{Kept, Shelf};
+use super::{Barrier, Placement, SenseBarrier, SenseMember};
+use crate::channel::Channel;
+use manycore_platform::Platform;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// Counting in the network interface: each member broadcasts that it has arrived, as
+/// in the thesis' barrier, but no core is shown N - 1 messages: its network
+/// interface counts them, in a tree of adders over the wavelengths, and delivers
+/// the last one.
+///
+/// On hardware an isolated episode costs transport + log2(cores) adders + controller +
+/// check cycles, at any number of members. `ChannelBarrier` in the crate `manycore-research`
+/// argues why a message of the next episode may be counted in this one.
+///
+/// Without such hardware this is the sense-reversing barrier, which counts arrivals
+/// in one place too.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_team::barrier::{Barrier, CountedBarrier, Placement};
+///
+/// let barrier = CountedBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct CountedBarrier<P: Platform> {
+    way: CountedWay<P>,
+}
+
+enum CountedWay<P: Platform> {
+    Wire(CountingWire<P>),
+    Memory(SenseBarrier<P>),
+}
+
+struct CountingWire<P: Platform> {
+    channel: Channel<P>,
+    opening: Opening<P>,
+    shelf: Arc<Shelf<P>>,
+    others: NonZeroU32,
+}
+
+/// A member of a [`CountedBarrier`].
+pub struct CountedMember<P: Platform> {
+    way: CountedMemberWay<P>,
+}
+
+enum CountedMemberWay<P: Platform> {
+    Wire {
+        port: Kept<P>,
+        /// It knows that all ports are open.
+        met: bool,
+    },
+    Memory(SenseMember),
+}
+
+impl<P: Platform> CountedBarrier<P> {
+    /// `None` if there is no such network, or nobody to hear from.
+    pub(super) fn on_network(placement: &Placement) -> Option<Self> {
+        let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
+        let channel = Channel::over();
+        channel.is_hardware().then(|| Self {
+            way: CountedWay::Wire(CountingWire {
+                channel,
+                opening: Opening::new(placement.members()),
+                shelf: Shelf::new(),
+                others,
+            }),
+        })
+    }
+}
+
+impl<P: Platform> Barrier<P> for CountedBarrier<P> {
+    const NAME: &'static str = "counted";
+    type Member = CountedMember<P>;
+
+    fn new(placement: &Placement) -> Self {
+        Self::on_network(placement).unwrap_or_else(|| Self {
+            way: CountedWay::Memory(SenseBarrier::new(placement)),
+        })
+    }
+
+    fn member(&self, rank: usize) -> CountedMember<P> {
+        let way = match &self.way {
+            CountedWay::Wire(wire) => {
+                let members = wire.others.get() as usize + 1;
+                assert!(rank < members, "rank {rank} of {members}");
+                let port = wire.shelf.take(rank, true).unwrap_or_else(|| {
+                    let port = wire.channel.open_counting(wire.others);
+                    wire.opening.opened();
+                    port
+                });
+                let port = Kept::new(rank, port, &wire.shelf);
+                CountedMemberWay::Wire { port, met: false }
+            }
+            CountedWay::Memory(barrier) => CountedMemberWay::Memory(barrier.member(rank)),
+        };
+        CountedMember { way }
+    }
+
+    #[inline]
+    fn wait(&self, member: &mut CountedMember<P>) {
+        match (&self.way, &mut member.way) {
+            (CountedWay::Wire(wire), CountedMemberWay::Wire { port, met }) => {
+                if !std::mem::replace(met, true) {
+                    wire.opening.wait();
+                }
+                let port = port.port();
+                port.send(0);
+                port.receive().expect("the barrier has the channel");
+            }
+            (CountedWay::Memory(barrier), CountedMemberWay::Memory(member)) => barrier.wait(member),
+            _ => panic!("a member of another barrier"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+use super::node::Node;
+use super::{Barrier, Placement, Waiting};
+use manycore_platform::Platform;
+
+/// The sense-reversing barrier: one count, and one word that lets all go (Hensgen,
+/// Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
+///
+/// The count is a line that all members write one after the other; the word is
+/// another, which the last one writes and all others read. Both are linear in the
+/// members. Where members share cores it is the one to take: nobody waits for
+/// anybody twice.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_team::barrier::{Barrier, Placement, SenseBarrier};
+///
+/// let barrier = SenseBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct SenseBarrier<P: Platform> {
+    node: Node<P>,
+    waiting: Waiting<P>,
+    members: usize,
+}
+
+/// A member of a [`SenseBarrier`]: the number of the episode.
+#[derive(Debug)]
+pub struct SenseMember(u32);
+
+impl<P: Platform> Barrier<P> for SenseBarrier<P> {
+    const NAME: &'static str = "sense";
+    type Member = SenseMember;
+
+    fn new(placement: &Placement) -> Self {
+        let members = placement.members();
+        Self {
+            node: Node::new(members),
+            waiting: Waiting::new(placement),
+            members,
+        }
+    }
+
+    fn member(&self, rank: usize) -> SenseMember {
+        assert!(rank < self.members, "rank {rank} of {}", self.members);
+        SenseMember(self.node.released().unwrap_or(0))
+    }
+
+    #[inline]
+    fn wait(&self, SenseMember(episode): &mut SenseMember) {
+        *episode = episode.wrapping_add(1);
+        if self.node.is_last() {
+            self.node.release(&self.waiting, *episode);
+        } else {
+            self.node.wait(&self.waiting, *episode);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+use super::{Barrier, ChosenBarrier, ChosenMember, Placement};
+use manycore_cores::sync::Lock;
+use manycore_cores::topology::Topology;
+use manycore_platform::{Native, Platform};
+use std::fmt;
+use std::sync::Arc;
+
+/// A barrier for a team of threads.
+///
+/// Each thread takes a [`member`](Self::member) of it and waits by that. Which barrier
+/// it is depends on whether each member can have a core of its own; either way a
+/// member that waits long sleeps, so that whoever is waited for gets a core.
+///
+/// ```
+/// use manycore_team::barrier::TeamBarrier;
+/// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+///
+/// let (barrier, done) = (TeamBarrier::new(3), AtomicU32::new(0));
+/// std::thread::scope(|scope| {
+///     for _ in 0..3 {
+///         let (mut member, done) = (barrier.member(), &done);
+///         scope.spawn(move || {
+///             for round in 1..=10 {
+///                 done.fetch_add(1, Relaxed);
+///                 member.wait();
+///                 assert_eq!(done.load(Relaxed), 3 * round);
+///                 member.wait();
+///             }
+///         });
+///     }
+/// });
+/// ```
+#[doc(alias = "BarrierMaster")]
+pub struct TeamBarrier<P: Platform = Native> {
+    shared: Arc<Shared<P>>,
+}
+
+struct Shared<P: Platform> {
+    barrier: ChosenBarrier<P>,
+    places: Lock<P, Places>,
+    members: usize,
+}
+
+/// Which ranks are free.
+struct Places {
+    /// The first that was never taken.
+    next: usize,
+    /// Those that were given back, with the core on which they were.
+    back: Vec<(usize, usize)>,
+}
+
+impl Places {
+    /// The first rank that was given back, on that core if it matters; or else a new one.
+    fn take(&mut self, members: usize, core: Option<usize>) -> Option<usize> {
+        let fits = |&(_, &(_, was)): &(usize, &(usize, usize))| core.is_none_or(|core| core == was);
+        let back = self.back.iter().enumerate().filter(fits);
+        if let Some((place, _)) = back.min_by_key(|(_, (rank, _))| *rank) {
+            return Some(self.back.swap_remove(place).0);
+        }
+        let rank = self.next;
+        (rank < members).then(|| {
+            self.next += 1;
+            rank
+        })
+    }
+}
+
+/// A thread's part in a [`TeamBarrier`].
+///
+/// Dropped, it can be taken again, by [`TeamBarrier::member`], as what it was: the others wait
+/// at the next episode until somebody has taken it and arrives. So a thread that panics between
+/// two episodes keeps its team waiting, not broken.
+#[doc(alias = "Barrier")]
+pub struct TeamMember<P: Platform = Native> {
+    /// Dropped before its place is given back.
+    member: ChosenMember<P>,
+    place: TakenRank<P>,
+}
+
+/// A rank, until it is given back.
+struct TakenRank<P: Platform> {
+    shared: Arc<Shared<P>>,
+    rank: usize,
+}
+
+impl<P: Platform> Drop for TakenRank<P> {
+    fn drop(&mut self) {
+        let core = self.shared.core();
+        let (rank, core) = (self.rank, core.unwrap_or_default());
+        self.shared
+            .places
+            .with(|places| places.back.push((rank, core)));
+    }
+}
+
+impl<P: Platform> Shared<P> {
+    /// Where the caller runs, if that matters.
+    fn core(&self) -> Option<usize> {
+        self.barrier.is_bound_to_cores().then(P::core)
+    }
+}
+
+impl TeamBarrier {
+    /// A barrier for so many threads of this process. Looks at the topology and at
+    /// what mask and quota leave of it, some 0.1 ms.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    ///
+    /// ```
+    /// let mut alone = manycore_team::barrier::TeamBarrier::new(1).member();
+    /// assert!(alone.wait());
+    /// ```
+    #[track_caller]
+    pub fn new(members: usize) -> Self {
+        assert!(members > 0, "a barrier needs a member");
+        Self::on(&placement(&Topology::detect(), members))
+    }
+}
+
+/// Members on the usable CPUs, in the order in which a pool fills them: the system
+/// is likely to keep together what it finds together.
+fn placement(machine: &Topology, members: usize) -> Placement {
+    let cores = machine.default_threads();
+    let cpus = machine.compact_order();
+    // Numbered anew, in the order in which they are filled.
+    let mut filled: Vec<usize> = vec![];
+    let group = |rank: usize| {
+        let cpu = machine.cpu(cpus[rank % cpus.len()]);
+        let group = cpu.map_or(0, |cpu| cpu.group);
+        let known = filled.iter().position(|&it| it == group);
+        known.unwrap_or_else(|| {
+            filled.push(group);
+            filled.len() - 1
+        })
+    };
+    Placement::grouped((0..members).map(group).collect()).on_cores(cores)
+}
+
+impl<P: Platform> TeamBarrier<P> {
+    /// A barrier for the ranks of `placement`, on the platform `P`.
+    pub fn on(placement: &Placement) -> Self {
+        let shared = Shared {
+            barrier: ChosenBarrier::new(placement),
+            places: Lock::new(Places {
+                next: 0,
+                back: vec![],
+            }),
+            members: placement.members(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The next member: the first one taken is rank 0 of the placement; those that were dropped
+    /// are taken again. On a platform that broadcasts, for the core on which the caller runs,
+    /// and dropped there.
+    ///
+    /// # Panics
+    ///
+    /// If all are taken; or on a platform that broadcasts, if those that were dropped were on
+    /// other cores.
+    ///
+    /// ```
+    /// use manycore_team::barrier::TeamBarrier;
+    ///
+    /// // One team after the other.
+    /// let barrier = TeamBarrier::new(2);
+    /// for _ in 0..3 {
+    ///     let (mut one, mut other) = (barrier.member(), barrier.member());
+    ///     std::thread::scope(|scope| {
+    ///         scope.spawn(move || one.wait());
+    ///         other.wait();
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// ```should_panic
+    /// let barrier = manycore_team::barrier::TeamBarrier::new(1);
+    /// let members = (barrier.member(), barrier.member());
+    /// ```
+    #[doc(alias = "generate_barrier")]
+    #[track_caller]
+    pub fn member(&self) -> TeamMember<P> {
+        let (core, members) = (self.shared.core(), self.shared.members);
+        // The lock orders what the former member did before what this one does.
+        let rank = self.shared.places.with(|places| places.take(members, core));
+        let rank = rank.unwrap_or_else(|| panic!("all {members} members are taken"));
+        let place = TakenRank {
+            shared: Arc::clone(&self.shared),
+            rank,
+        };
+        TeamMember {
+            member: self.shared.barrier.member(rank),
+            place,
+        }
+    }
+
+    /// How many members it waits for.
+    ///
+    /// ```
+    /// assert_eq!(manycore_team::barrier::TeamBarrier::new(3).members(), 3);
+    /// ```
+    pub fn members(&self) -> usize {
+        self.shared.members
+    }
+}
+
+impl<P: Platform> TeamMember<P> {
+    /// Waits until all members have called this as often. Returns `true` on exactly one member,
+    /// the same one in each episode: the leader, for work done once an episode.
+    ///
+    /// What the members did before is visible to all of them.
+    #[inline]
+    pub fn wait(&mut self) -> bool {
+        self.place.shared.barrier.wait(&mut self.member);
+        self.place.rank == 0
+    }
+}
+
+impl<P: Platform> fmt::Debug for TeamBarrier<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TeamBarrier")
+            .field("members", &self.members())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> fmt::Debug for TeamMember<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TeamMember")
+            .field("rank", &self.place.rank)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! Fibers: code with a stack of its own, which stops in the middle of a call and is resumed
+//! later, perhaps by another thread.
+//!
+//! They carry the ranks of a team. A rank is written as if it had a thread to itself, and
+//! waits at barriers in the middle of its loops; when there are fewer cores than ranks, a
+//! worker puts the rank that waits aside and goes on with another, in some tens of
+//! nanoseconds instead of the microseconds that the operating system takes.
+//!
+//! ```
+//! use manycore_platform::Native;
+//! use manycore_team::fiber::{Fiber, Progress, Stacks};
+//! use std::cell::Cell;
+//! use std::rc::Rc;
+//!
+//! let stacks = Stacks::<Native>::new(64 << 10);
+//! let steps = Rc::new(Cell::new(0));
+//! let mine = Rc::clone(&steps);
+//! let mut fiber = Fiber::new(stacks.take()?, move |suspender| {
+//!     for _ in 0..3 {
+//!         mine.set(mine.get() + 1);
+//!         suspender.suspend();
+//!     }
+//! });
+//! assert!(matches!(fiber.resume(), Progress::Suspended));
+//! assert!(matches!(fiber.resume(), Progress::Suspended));
+//! assert_eq!(steps.get(), 2);
+//! // In the middle of its loop; what it has on its stack is dropped.
+//! stacks.put(fiber.into_stack());
+//! assert_eq!(Rc::strong_count(&steps), 1);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! What a switch takes, on a machine that others used meanwhile (`cargo bench -p manycore
+//! --bench fiber`): some 10 to 15 ns. On the simulated chip it takes sixty
+//! instructions and, for what is saved, the line or two at that place of the stack: on
+//! `atac-64`, 48 fibers that take turns on one core need 64 cycles each where their stacks
+//! have colours ([`Stacks`]), and 560 where all begin on a page.
+//!
+//! # The three worlds
+//!
+//! The switch is that of the crate `corosensei`: some registers onto the stack, and the
+//! stack pointer exchanged. Its coroutine remembers who resumed it, in a word at the base
+//! of its stack, the parent link, that is written anew at each resumption.
+//!
+//! On the simulated chip and under the checkers, the thread that resumes a fiber is a
+//! coroutine itself, the *outer* one, which is suspended whenever another simulated thread
+//! comes first; and that may happen while it executes on the fiber's stack, the *inner*
+//! one. This is sound, and needs nothing done:
+//!
+//! * To suspend the outer coroutine is to push its registers where it executes, on the
+//!   inner stack, to hand that stack pointer to whoever resumes the outer coroutine, and
+//!   to follow the outer one's parent link, at the base of the *outer* stack. All of this
+//!   is where it was. To resume the outer coroutine goes to the stack pointer handed
+//!   over, and writes the outer parent link: by the base of the outer stack, which the
+//!   coroutine's owner knows, and not by the stack pointer.
+//! * Meanwhile the inner stack is in use, and nobody else can resume or drop the fiber:
+//!   whoever did `resume` it has it borrowed, in a frame of the outer stack that has not
+//!   returned.
+//! * The inner parent link leads to that frame. When the fiber suspends itself, it goes
+//!   there, and nowhere else: the outer coroutine then executes on its own stack again.
+//!   From there on another simulated thread may resume the fiber, which writes the
+//!   inner link anew. No outer coroutine refers to the inner stack at that time.
+//! * Stacks are therefore linked as calls are nested, always, and a panic unwinds to the
+//!   root of the fiber, where it is caught: it never has to cross from one to the other.
+//!
+//! Loom's coroutines, from the crate `generator`, keep the saved stack pointer in a record
+//! of the coroutine rather than at its base, which changes nothing in the argument. On
+//! the chip the stacks are memory of the simulated machine.
+//!
+//! # Moving a fiber
+//!
+//! A [`Fiber`] stays on its thread; [`Movable`] is the door, and unsafe. Two things that a
+//! compiler takes for granted end when a frame goes on on another thread:
+//!
+//! * **That data which is not [`Send`] stays on its thread.** An `Rc` whose clone is in
+//!   a thread-local, a guard of a lock that its own thread must release.
+//! * **That a function is on one thread from its entry to its return.** The address of a
+//!   thread-local variable is then a constant of the function, and may be computed once,
+//!   before a suspension, and used after it: on the thread that was left
+//!   (<https://github.com/rust-lang/rust/issues/33368>). This is not a matter of principle
+//!   only: rustc 1.95 on x86-64 makes of a loop that reads a `thread_local!` on both sides
+//!   of an opaque call one look at `fs` for each read in a program, but in a shared library
+//!   one call of `__tls_get_addr` before the loop. No annotation says otherwise. What
+//!   helps is that the access is in a function of its own, which suspends nowhere and is
+//!   never inlined.
+//!
+//! This crate's thread-local variable is the platform's slot. A fiber has a slot of its
+//! own: a resumption puts it in place and keeps it afterwards, each by a function that is
+//! not inlined, so that the fiber finds its slot wherever it runs. [`slot`] is how code
+//! that may suspend reads it; `P::slot` natively inlines. The chip's thread-local variables
+//! (the engine, the arena) and those of the checkers are those of the *host's* thread,
+//! and a simulation or model lives on one from its beginning to its end: there is nothing
+//! to be stale.
+//!
+//! The standard library has thread-locals too, and two matter here. The count of panics is
+//! one: a fiber must not be suspended while it unwinds and go on elsewhere, or the panic
+//! would be counted on one thread and discounted on another.
+//! [`std::thread::current`] is another: it names the thread that runs the fiber, not the fiber.
+//!
+//! # Dropping one that has not ended
+//!
+//! It is unwound, by the thread that drops it: [`Suspender::suspend`] does not return, and
+//! what is on the stack is dropped from there to the root, as by a panic that no hook
+//! reports. Forgetting the stack instead would be cheaper and wrong: others rely on what a
+//! frame guarantees by its destructor, for instance that a scope's threads have ended. A
+//! body that catches the panic and suspends again is thrown at again; a *destructor* on its
+//! stack that suspends ends the process, as a panic in one does. So does dropping one
+//! that must be unwound in a program that is compiled to abort on panics. On the chip
+//! a fiber is unwound inside of the simulation, whose time the destructors take, or not at all:
+//! the fibers that an ended simulation leaves behind are not unwound, nor are its threads.
+
+#[cfg(all(test, not(miri)))]
+mod checked;
+mod fiber_slot;
+mod movable;
+mod running;
+mod stacks;
+#[cfg(all(test, not(miri)))]
+mod tests;
+
+pub use fiber_slot::slot;
+pub use movable::Movable;
+pub use running::{Fiber, Progress, Suspender};
+pub use stacks::{FiberStack, Stacks};

@@ -1,0 +1,311 @@
+//! A fiber, from its first resumption to its end.
+
+use super::fiber_slot::exchange;
+use super::stacks::FiberStack;
+use manycore_cores::sync::let_go;
+use manycore_platform::coroutine::{Coroutine, CoroutineResult, Yielder};
+use manycore_platform::{Platform, Stack};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::forget;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::thread;
+
+/// Code with a stack of its own, which can be put aside in the middle of a call.
+///
+/// It does nothing until it is resumed. See the [module](super) for what happens
+/// when it is dropped, and for moving it to another thread.
+pub struct Fiber<P: Platform> {
+    /// None once its stack has been taken out.
+    coroutine: Option<Running<P>>,
+    /// The platform's slot, while the fiber does not run.
+    slot: *const (),
+}
+
+type Running<P> = Coroutine<(), (), thread::Result<()>, FiberStack<P>>;
+
+/// How far a fiber has come.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_team::fiber::{Fiber, Progress, Stacks};
+///
+/// let stack = Stacks::<Native>::new(64 << 10).take()?;
+/// let mut fiber = Fiber::new(stack, |_| ());
+/// assert!(matches!(fiber.resume(), Progress::Ended(Ok(()))));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Progress {
+    /// It waits to be resumed.
+    Suspended,
+    /// Its body has returned, or panicked with this payload.
+    Ended(thread::Result<()>),
+}
+
+/// What a fiber's body suspends itself with.
+///
+/// ```
+/// use manycore_platform::Native;
+/// use manycore_team::fiber::{Fiber, Progress, Stacks, Suspender};
+///
+/// fn wait_twice(suspender: &Suspender<Native>) {
+///     suspender.suspend();
+///     suspender.suspend();
+/// }
+/// let stack = Stacks::<Native>::new(64 << 10).take()?;
+/// let mut fiber = Fiber::new(stack, wait_twice);
+/// let mut resumptions = 1;
+/// while let Progress::Suspended = fiber.resume() {
+///     resumptions += 1;
+/// }
+/// assert_eq!(resumptions, 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Suspender<P: Platform> {
+    /// Where the fiber's parent link is, at the base of its stack. A pointer, so that this is
+    /// neither `Send` nor `Sync`.
+    yielder: *const Yielder<(), ()>,
+    /// The addresses of its stack.
+    stack: Range<usize>,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<P: Platform> Suspender<P> {
+    /// Puts the fiber aside: `resume` returns to who called it, and this returns when
+    /// somebody calls it again, perhaps on another thread. A few nanoseconds where the
+    /// stacks are in the cache.
+    ///
+    /// Does not return if the fiber is dropped instead.
+    ///
+    /// # Panics
+    ///
+    /// If the caller does not run on this fiber's stack. A reference to a suspender can come
+    /// to others than its fiber, through a scoped thread-local variable, say.
+    #[inline]
+    #[track_caller]
+    pub fn suspend(&self) {
+        // For a simulator, which does not see the registers being saved. Natively it only
+        // says which stack this is.
+        let mut registers = [0_u64; SAVED];
+        let here = ptr::from_ref(&registers).addr();
+        assert!(
+            self.stack.contains(&here),
+            "a fiber is suspended only by what runs on its own stack"
+        );
+        P::write(&mut registers);
+        // SAFETY: the yielder is at the base of this stack, whose fiber runs.
+        unsafe { (*self.yielder).suspend(()) };
+        P::read(&registers);
+    }
+}
+
+/// What a fiber keeps on its stack while it is suspended: two registers and the address
+/// to go on at, by the switch, and the four that its caller may have to save.
+const SAVED: usize = 7;
+/// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as
+/// rustc 1.95 compiles it for x86-64, and some forty on the resuming one, the slot included.
+const SWITCH: u64 = 60;
+
+impl<P: Platform> Fiber<P> {
+    /// A fiber that will run `body` on `stack`.
+    ///
+    /// The body is on the heap until it is called, which may move what it has captured to the
+    /// stack.
+    ///
+    /// # Panics
+    ///
+    /// If what the body has captured is larger than half of the stack.
+    ///
+    /// ```
+    /// use manycore_platform::Native;
+    /// use manycore_team::fiber::{Fiber, Progress, Stacks};
+    ///
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// let mut fiber = Fiber::new(stack, |_| panic!("a reason"));
+    /// let Progress::Ended(Err(payload)) = fiber.resume() else {
+    ///     panic!("it should have panicked")
+    /// };
+    /// assert_eq!(*payload.downcast_ref::<&str>().unwrap(), "a reason");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn new(stack: FiberStack<P>, body: impl FnOnce(&Suspender<P>) + 'static) -> Self {
+        // SAFETY: the body borrows nothing.
+        unsafe { Self::borrowing(stack, body) }
+    }
+
+    /// The same for a body that borrows.
+    ///
+    /// # Safety
+    ///
+    /// What `body` borrows lives until the fiber has ended or is dropped; for ever, if
+    /// it is forgotten.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use manycore_platform::Native;
+    /// use manycore_team::fiber::{Fiber, Stacks};
+    ///
+    /// let mut seen = 0;
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// // SAFETY: the fiber is dropped by the end of the statement, before `seen`.
+    /// unsafe { Fiber::borrowing(stack, |_| seen += 1) }.resume();
+    /// assert_eq!(seen, 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub unsafe fn borrowing<F: FnOnce(&Suspender<P>)>(stack: FiberStack<P>, body: F) -> Self {
+        let range = stack.limit().get()..stack.base().get();
+        let (size, room) = (size_of::<F>(), range.len());
+        assert!(
+            size <= room / 2,
+            "a fiber's body of {size} bytes on a stack of {room}; expected twice its size"
+        );
+        let mut body = Unbegun(Some(Box::new(body)));
+        let root = move |yielder: &Yielder<(), ()>, ()| {
+            let suspender = Suspender {
+                yielder,
+                stack: range,
+                platform: PhantomData,
+            };
+            // Whoever resumes is told of a panic, and decides whether what it left
+            // behind may still be looked at. This catches the unwinding of a fiber
+            // that is dropped too, whose payload nobody sees.
+            catch_unwind(AssertUnwindSafe(|| {
+                let body = body.0.take().expect("a body is called once");
+                body(&suspender);
+            }))
+        };
+        // SAFETY: what the body borrows lives as long as the coroutine, says the caller.
+        let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, root) };
+        Self {
+            coroutine: Some(coroutine),
+            slot: ptr::null(),
+        }
+    }
+
+    /// Goes on with the fiber, on this thread, until it suspends itself or ends.
+    ///
+    /// While it runs it has a platform's slot of its own, null at first.
+    ///
+    /// # Panics
+    ///
+    /// If it has ended.
+    ///
+    /// ```
+    /// use manycore_team::fiber::{Fiber, Progress, Stacks, slot};
+    /// use manycore::{Native, Platform};
+    ///
+    /// let mut fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |suspender| {
+    ///     // SAFETY: nothing but `slot` looks at it.
+    ///     unsafe { Native::set_slot(8 as *const ()) };
+    ///     suspender.suspend();
+    ///     assert_eq!(slot::<Native>(), 8 as *const ());
+    /// });
+    /// fiber.resume();
+    /// assert!(slot::<Native>().is_null());
+    /// assert!(matches!(fiber.resume(), Progress::Ended(Ok(()))));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn resume(&mut self) -> Progress {
+        let coroutine = self.coroutine.as_mut().filter(|fiber| !fiber.done());
+        let coroutine = coroutine.expect("a fiber that has ended is not resumed");
+        P::compute(SWITCH);
+        let resumer = exchange::<P>(self.slot);
+        // Does not unwind: the root has caught it.
+        let result = coroutine.resume(());
+        self.slot = exchange::<P>(resumer);
+        match result {
+            CoroutineResult::Yield(()) => Progress::Suspended,
+            CoroutineResult::Return(result) => Progress::Ended(result),
+        }
+    }
+
+    /// Whether its body has returned or panicked.
+    ///
+    /// ```
+    /// use manycore_platform::Native;
+    /// use manycore_team::fiber::{Fiber, Stacks};
+    ///
+    /// let mut fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |_| ());
+    /// assert!(!fiber.has_ended());
+    /// fiber.resume();
+    /// assert!(fiber.has_ended());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn has_ended(&self) -> bool {
+        self.coroutine.as_ref().is_none_or(Coroutine::done)
+    }
+
+    /// Its stack, for another. A fiber that has not ended is unwound first, as when it
+    /// is dropped.
+    ///
+    /// ```
+    /// use manycore_platform::Native;
+    /// use manycore_team::fiber::{Fiber, Stacks};
+    ///
+    /// let stacks = Stacks::<Native>::new(64 << 10);
+    /// let mut first = Fiber::new(stacks.take()?, |_| ());
+    /// first.resume();
+    /// stacks.put(first.into_stack());
+    /// // The same memory.
+    /// let second = Fiber::new(stacks.take()?, |_| ());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn into_stack(mut self) -> FiberStack<P> {
+        self.unwind();
+        let Some(coroutine) = self.coroutine.take() else {
+            unreachable!("only this takes it, and the fiber with it")
+        };
+        coroutine.into_stack()
+    }
+
+    fn unwind(&mut self) {
+        let Some(coroutine) = self.coroutine.as_mut().filter(|fiber| !fiber.done()) else {
+            return;
+        };
+        // Destructors on the stack run as the fiber.
+        let resumer = exchange::<P>(self.slot);
+        // A body that catches the unwinding and panics has a payload whose destructor may
+        // panic, when the coroutine has ended and lets go of it.
+        forget(catch_unwind(AssertUnwindSafe(|| coroutine.force_unwind())));
+        exchange::<P>(resumer);
+    }
+}
+
+impl<P: Platform> fmt::Debug for Fiber<P> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Fiber")
+            .field("has_ended", &self.has_ended())
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> Drop for Fiber<P> {
+    fn drop(&mut self) {
+        self.unwind();
+    }
+}
+
+/// A body that has not been called.
+///
+/// A destructor of what it has captured that panics is contained: the coroutine drops its
+/// first object once more when the first time unwinds.
+struct Unbegun<B>(Option<Box<B>>);
+
+impl<B> Drop for Unbegun<B> {
+    fn drop(&mut self) {
+        if let Some(body) = self.0.take() {
+            let_go(body);
+        }
+    }
+}

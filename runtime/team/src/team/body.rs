@@ -1,0 +1,191 @@
+//! What a rank is to the team: something that goes on for a turn, and says why it stopped.
+
+use super::Site;
+use super::exchange::ValueExchange;
+use super::words::{Episode, STOP};
+use crate::fiber::Stacks;
+use manycore_cores::elastic::Allotment;
+use manycore_platform::{Atomic, Native, Ordering, Platform};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Why a rank has stopped.
+///
+/// ```
+/// use manycore_team::{Site, Step};
+///
+/// assert_ne!(Step::Arrived(Site::here()), Step::Done);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Interrupted in the midst of its work, to go on later.
+    Cut,
+    /// At a barrier: it goes on when all ranks have arrived.
+    Arrived(Site),
+    /// At its end, when all ranks are.
+    Done,
+}
+
+/// What one rank does: the team calls [`go_on`](Self::go_on) again and again, on whatever
+/// worker has time, until it says [`Step::Done`].
+///
+/// No two calls are at the same time, and what one wrote is visible to the next. What all
+/// ranks did before they arrived is visible to all after it.
+///
+/// Anybody who has a turn may call it, for a body made of others, say. One that does not hand on
+/// what they return breaks their barriers, not more: a
+/// [`Stackful`](super::Stackful) finds that out and panics.
+///
+/// A body is a state machine: where it is, and how far in that phase. It looks at
+/// [`Turn::is_over`] every microsecond or so, and stops with [`Step::Cut`] when that says so;
+/// loops do it by a [`Cursor`](super::Cursor). One that does not look is never cut, so that
+/// ranks are divided among workers as a whole. A closure is a body too. For code that cannot
+/// be written so there is [`Stackful`](super::Stackful).
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{Body, Cursor, Site, Step, Team, Turn};
+/// use manycore_platform::Platform;
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+///
+/// /// Adds up its share of the numbers, and then checks the sum of all.
+/// struct Adder<'a> {
+///     share: Cursor,
+///     sum: &'a AtomicU64,
+///     has_met: bool,
+/// }
+///
+/// impl<P: Platform> Body<P> for Adder<'_> {
+///     fn go_on(&mut self, turn: &Turn<'_, P>) -> Step {
+///         if self.has_met {
+///             assert_eq!(self.sum.load(Relaxed), 499_500);
+///             return Step::Done;
+///         }
+///         let sum = self.sum;
+///         let add = |block: std::ops::Range<usize>| {
+///             sum.fetch_add(block.sum::<usize>() as u64, Relaxed);
+///         };
+///         if !self.share.go_on(turn, add) {
+///             return Step::Cut;
+///         }
+///         self.has_met = true;
+///         Step::Arrived(Site::here())
+///     }
+/// }
+///
+/// let sum = AtomicU64::new(0);
+/// let mut team: Team = Team::new(2, Allotment::new(2))?;
+/// let report = team.run(5, |rank| Adder {
+///     share: Cursor::share(1_000, 10, rank, 5),
+///     sum: &sum,
+///     has_met: false,
+/// });
+/// assert_eq!(report.episodes, 2);
+/// # Ok::<(), manycore_team::BuildError>(())
+/// ```
+pub trait Body<P: Platform = Native>: Send {
+    /// Goes on from where it stopped, until it stops.
+    fn go_on(&mut self, turn: &Turn<'_, P>) -> Step;
+}
+
+impl<P: Platform, F: FnMut(&Turn<'_, P>) -> Step + Send> Body<P> for F {
+    fn go_on(&mut self, turn: &Turn<'_, P>) -> Step {
+        self(turn)
+    }
+}
+
+/// A rank's turn on a worker.
+///
+/// It stays on its thread: what ranks leave for one another is written and read by their turns,
+/// so no two threads may have the same one.
+///
+/// ```compile_fail,E0277
+/// use manycore_team::{Step, Turn};
+///
+/// fn halves(turn: &Turn<'_>) -> Step {
+///     std::thread::scope(|scope| scope.spawn(|| turn.is_over()).join()).unwrap();
+///     Step::Done
+/// }
+/// ```
+///
+/// ```
+/// use manycore_team::{Step, Turn};
+///
+/// fn halves(turn: &Turn<'_>) -> Step {
+///     let rank = turn.rank();
+///     std::thread::scope(|scope| scope.spawn(|| 2 * rank).join()).unwrap();
+///     Step::Done
+/// }
+/// ```
+pub struct Turn<'a, P: Platform = Native> {
+    pub(super) rank: usize,
+    pub(super) size: usize,
+    pub(super) worker: usize,
+    /// When it is over, in ticks; `u64::MAX` if the clock does not decide.
+    pub(super) deadline: u64,
+    pub(super) opening: &'a P::Futex,
+    pub(super) allotment: &'a Allotment<P>,
+    pub(super) exchange: &'a ValueExchange,
+    pub(super) stacks: &'a Arc<Stacks<P>>,
+    pub(super) episode: Episode,
+    pub(super) not_sync: PhantomData<*mut ()>,
+}
+
+impl<P: Platform> Turn<'_, P> {
+    /// The rank whose turn it is, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The worker that it is on, from 0; it may be another one the next time.
+    #[must_use]
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// Whether the rank should stop with [`Step::Cut`], as soon as it can: somebody else has a
+    /// better use for the worker, or the worker must go.
+    ///
+    /// Two looks at lines that are hardly ever written, and one at the clock if it
+    /// matters: some 10 ns. Call it each microsecond or so.
+    #[inline]
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        // Relaxed: whoever stops a run or takes the worker away wants it to be soon, and
+        // publishes nothing by it.
+        !self.allotment.allows(self.worker)
+            || self.opening.load(Ordering::Relaxed) & STOP != 0
+            || (self.deadline != u64::MAX && P::now() >= self.deadline)
+    }
+
+    /// Leaves a value for all ranks, to be read in the next episode.
+    pub(super) fn leave<T: Copy + Send + 'static>(&self, value: T) {
+        // SAFETY: a turn is there only while its rank is claimed, in its episode, and on
+        // the claimer's thread.
+        unsafe { self.exchange.leave::<P, T>(self.episode, self.rank, value) };
+    }
+
+    /// What rank `other` has left in the episode before; `None` if it is no `T`, or nothing.
+    pub(super) fn take<T: Copy + Send + 'static>(&self, other: usize) -> Option<T> {
+        // SAFETY: as above.
+        unsafe { self.exchange.take::<P, T>(self.episode, other) }
+    }
+}
+
+impl<P: Platform> fmt::Debug for Turn<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn")
+            .field("rank", &self.rank)
+            .field("size", &self.size)
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,92 @@
+//! The threads of a team between runs.
+
+use super::hand::{Hand, Leave};
+use super::run::Run;
+use manycore_cores::elastic::Allotment;
+use manycore_cores::sync::EventCount;
+use manycore_cores::sync::Lock;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::sync::Arc;
+
+/// What a team and its workers share.
+pub(super) struct Crew<P: Platform> {
+    allotment: Allotment<P>,
+    /// The run, if there is one.
+    run: Lock<P, Option<Arc<Run<P>>>>,
+    /// Runs, and the end of the team, announced to workers that may run.
+    calls: EventCount<P>,
+    is_ending: P::AtomicBool,
+    /// How long a worker stays awake between runs, in ticks.
+    patience: u64,
+}
+
+impl<P: Platform> Crew<P> {
+    pub(super) fn new(allotment: Allotment<P>, patience: u64) -> Self {
+        Self {
+            allotment,
+            run: Lock::new(None),
+            calls: EventCount::new(),
+            is_ending: P::AtomicBool::new(false),
+            patience,
+        }
+    }
+
+    pub(super) fn allotment(&self) -> &Allotment<P> {
+        &self.allotment
+    }
+
+    /// A run begins.
+    pub(super) fn call(&self, run: &Arc<Run<P>>) {
+        self.run.with(|place| *place = Some(Arc::clone(run)));
+        self.announce();
+    }
+
+    /// The run is over.
+    pub(super) fn dismiss(&self) {
+        drop(self.run.with(Option::take));
+    }
+
+    fn announce(&self) {
+        // Looks for sleepers after the post; the argument is at `EventCount`.
+        if self.calls.post() > 0 {
+            self.calls.wake(u32::MAX);
+        }
+    }
+
+    /// All workers are to end.
+    pub(super) fn end(&self) {
+        // Release: not needed by anybody, who ends looks at nothing else.
+        self.is_ending.store(true, Ordering::Release);
+        self.announce();
+        self.allotment.nudge();
+    }
+
+    /// What worker `worker` does with its life.
+    pub(super) fn work(&self, worker: usize) {
+        loop {
+            // In this order: what it may sleep on, and then what that announces. A change
+            // after the first looks changes the words, on which it then does not sleep.
+            // And `seen` acquires: who sees the word of a nudge sees why.
+            let cores = self.allotment.seen();
+            let call = self.calls.seen();
+            if self.is_ending.load(Ordering::Acquire) {
+                return;
+            }
+            if worker >= cores.cores() {
+                self.allotment.wait_while(cores);
+                continue;
+            }
+            let run = self.run.with(|run| run.clone());
+            if let Some(run) = run.filter(|run| worker < run.workers() && !run.is_over()) {
+                match Hand::new(&run, worker).take_part() {
+                    Leave::Over | Leave::Revoked => continue,
+                }
+            }
+            // A worker that must go while it is here is asleep soon; then it does not
+            // matter that it does not know.
+            if !self.calls.spin(call, P::now() + self.patience) {
+                self.calls.sleep(call, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A loop that can be interrupted.
+
+use super::Turn;
+use manycore_platform::Platform;
+use std::ops::Range;
+
+/// How far a rank has come in a loop that it can be cut in, between two blocks.
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{Cursor, Step, Team, Turn};
+///
+/// let mut team: Team = Team::new(2, Allotment::new(2))?;
+/// let mut numbers = vec![7; 300];
+/// let mut shares = numbers.chunks_mut(100);
+/// team.run(3, |_| {
+///     let share = shares.next().unwrap();
+///     let mut cursor = Cursor::new(0..100, 8);
+///     move |turn: &Turn<'_>| {
+///         let is_over = cursor.go_on(turn, |block| {
+///             for number in &mut share[block] {
+///                 *number *= *number;
+///             }
+///         });
+///         if is_over { Step::Done } else { Step::Cut }
+///     }
+/// });
+/// assert_eq!(numbers, [49; 300]);
+/// # Ok::<(), manycore_team::BuildError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    left: Range<usize>,
+    grain: usize,
+}
+
+impl Cursor {
+    /// Over these items, in blocks of `grain`: about a microsecond's work.
+    ///
+    /// # Panics
+    ///
+    /// If a block is empty.
+    #[must_use]
+    #[track_caller]
+    pub fn new(items: Range<usize>, grain: usize) -> Self {
+        assert!(grain > 0, "a cursor's block has at least one item");
+        Self { left: items, grain }
+    }
+
+    /// Over the share of rank `rank` of `size` in so many items, divided between blocks.
+    ///
+    /// # Panics
+    ///
+    /// If a block is empty, or there is no such rank.
+    ///
+    /// ```
+    /// use manycore_team::Cursor;
+    ///
+    /// assert_eq!(Cursor::share(100, 10, 1, 3), Cursor::new(30..60, 10));
+    /// assert_eq!(Cursor::share(95, 10, 2, 3), Cursor::new(60..95, 10));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn share(items: usize, grain: usize, rank: usize, size: usize) -> Self {
+        assert!(rank < size, "rank {rank} of {size}");
+        assert!(grain > 0, "a cursor's block has at least one item");
+        let blocks = items.div_ceil(grain);
+        let edge = |rank: usize| (blocks * rank / size * grain).min(items);
+        Self::new(edge(rank)..edge(rank + 1), grain)
+    }
+
+    /// What is left.
+    #[must_use]
+    pub fn left(&self) -> Range<usize> {
+        self.left.clone()
+    }
+
+    /// Runs `body` for block after block, until there is none or the turn is over; `true` if
+    /// there is none left.
+    #[inline]
+    pub fn go_on<P: Platform>(
+        &mut self,
+        turn: &Turn<'_, P>,
+        mut body: impl FnMut(Range<usize>),
+    ) -> bool {
+        while !self.left.is_empty() {
+            let end = self.left.end.min(self.left.start + self.grain);
+            let block = self.left.start..end;
+            // Counted first: if the body panics, it is not run again.
+            self.left.start = end;
+            body(block);
+            if !self.left.is_empty() && turn.is_over() {
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,62 @@
+//! Why there is no team.
+
+use std::error::Error;
+use std::{fmt, io};
+
+/// Why a team could not be made. No thread is left behind.
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{BuildError, Team};
+///
+/// let error = Team::<manycore_platform::Native>::new(0, Allotment::new(1)).unwrap_err();
+/// assert!(matches!(error, BuildError::ZeroWorkers));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A team needs at least the thread that runs it.
+    ZeroWorkers,
+    /// The operating system would not make a thread, or not bind it.
+    Spawn {
+        /// Which worker, from 1: the thread that runs the team is worker 0.
+        worker: usize,
+        /// The workers asked for.
+        workers: usize,
+        /// The CPUs it was to be bound to; empty if to none.
+        cpus: Vec<usize>,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroWorkers => {
+                f.write_str("a team of zero workers cannot run anything; ask for at least 1")
+            }
+            Self::Spawn {
+                worker,
+                workers,
+                cpus,
+                source,
+            } => {
+                write!(f, "cannot start worker {worker} of {workers}")?;
+                if !cpus.is_empty() {
+                    write!(f, " on CPUs {cpus:?}")?;
+                }
+                write!(f, ": {source}")
+            }
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::ZeroWorkers => None,
+            Self::Spawn { source, .. } => Some(source),
+        }
+    }
+}

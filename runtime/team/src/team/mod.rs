@@ -1,0 +1,195 @@
+//! Fixed teams of ranks on a changing number of workers.
+//!
+//! A *rank* is one of T parts of a program that meet at barriers; T is fixed. A *worker* is a
+//! thread that runs ranks, as many as there are cores to use. `README.md` beside this file says
+//! how ranks are divided among workers, and argues the protocol.
+
+mod body;
+mod builder;
+#[cfg(test)]
+mod checked;
+mod crew;
+mod cursor;
+mod error;
+mod estimate;
+mod exchange;
+mod hand;
+mod plan;
+mod planner;
+mod policy;
+mod rank;
+mod rank_cell;
+mod rank_local;
+mod report;
+mod run;
+mod site;
+mod stackful;
+mod words;
+
+pub use body::{Body, Step, Turn};
+pub use builder::TeamBuilder;
+pub use cursor::Cursor;
+pub use error::BuildError;
+pub use policy::Policy;
+pub use rank::Rank;
+pub use rank_local::RankLocal;
+pub use report::Report;
+pub use site::Site;
+pub use stackful::Stackful;
+
+/// How intervals are divided, for runtimes that carry ranks in another way: no stable interface.
+#[doc(hidden)]
+pub mod division {
+    pub use super::plan::{Cut, even};
+    pub use super::planner::{Division, Planner, Plans, Schedule};
+}
+
+use super::fiber::Stacks;
+use crew::Crew;
+use hand::Hand;
+use manycore_cores::elastic::Allotment;
+use manycore_cores::sync::let_go;
+use manycore_platform::{CachePadded, Native, Platform};
+use run::{MOST_RANKS, Run, TeamSettings};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// Workers that run the ranks of a program, on the cores that an [`Allotment`] leaves them.
+///
+/// Worker `w` runs while the allotment allows it: a new core is used at once, and one that is
+/// taken away is left at the next place where its rank can be interrupted; the rank then goes
+/// on elsewhere. How many ranks there are never changes.
+///
+/// # Cost
+///
+/// A switch from rank to rank takes some 15 ns, or 40 ns if they have stacks; a barrier that
+/// long for each rank of a worker, and 0.2 us for the workers to meet.
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{Site, Step, Team, Turn};
+/// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+///
+/// let allotment = Allotment::new(2);
+/// let mut team: Team = Team::new(2, allotment.clone())?;
+/// let hellos = AtomicU32::new(0);
+/// team.run(16, |rank| {
+///     let (mut met, hellos, allotment) = (false, &hellos, &allotment);
+///     move |_: &Turn<'_>| {
+///         if met {
+///             assert_eq!(hellos.load(Relaxed), 16);
+///             return Step::Done;
+///         }
+///         if rank == 5 {
+///             allotment.set(1); // The other core is needed elsewhere.
+///         }
+///         hellos.fetch_add(1, Relaxed);
+///         met = true;
+///         Step::Arrived(Site::here())
+///     }
+/// });
+/// # Ok::<(), manycore_team::BuildError>(())
+/// ```
+pub struct Team<P: Platform = Native> {
+    crew: Arc<Crew<P>>,
+    threads: Vec<P::Thread>,
+    stacks: Arc<Stacks<P>>,
+    settings: TeamSettings,
+}
+
+impl<P: Platform> Team<P> {
+    /// A team of up to so many workers, who follow the allotment. Worker 0 is whoever calls
+    /// [`run`](Self::run), the others are threads of the team.
+    ///
+    /// # Errors
+    ///
+    /// No worker at all, or the platform refusing a thread.
+    pub fn new(most_workers: usize, allotment: Allotment<P>) -> Result<Self, BuildError> {
+        Self::builder(most_workers, allotment).build()
+    }
+
+    /// As [`new`](Self::new), with more to say.
+    #[must_use]
+    pub fn builder(most_workers: usize, allotment: Allotment<P>) -> TeamBuilder<P> {
+        TeamBuilder::new(most_workers, allotment)
+    }
+
+    /// The most workers that it uses.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.threads.len() + 1
+    }
+
+    /// The cores it follows.
+    #[must_use]
+    pub fn allotment(&self) -> &Allotment<P> {
+        self.crew.allotment()
+    }
+
+    /// Runs so many ranks, each with the body that `body` makes for its number, until all are
+    /// done.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or more than 65,535. With the panic of a rank, when all others
+    /// have come to where they can be interrupted; they do not go on from there. If some
+    /// ranks are done and others wait for them at a barrier. Else with the panic of a body's
+    /// destructor, when all bodies are dropped.
+    ///
+    /// The first of several panics goes on; the others' payloads are dropped, and a panic of
+    /// their destructors ends there.
+    #[track_caller]
+    pub fn run<B: Body<P>>(&mut self, ranks: usize, body: impl FnMut(usize) -> B) -> Report {
+        assert!(
+            (1..=MOST_RANKS).contains(&ranks),
+            "a team of {ranks} ranks; expected 1 to {MOST_RANKS}"
+        );
+        // A line each: several workers write to them.
+        let mut bodies: Vec<_> = (0..ranks).map(body).map(CachePadded::new).collect();
+        let pointers = bodies
+            .iter_mut()
+            .map(|body| &raw mut **body as *mut (dyn Body<P> + '_));
+        let allotment = self.crew.allotment().clone();
+        let stacks = Arc::clone(&self.stacks);
+        // SAFETY: they are dropped below, when the run is over.
+        let run = unsafe { Run::new(pointers, self.workers(), allotment, stacks, &self.settings) };
+        let run = Arc::new(run);
+        if run.workers() > 1 {
+            self.crew.call(&run);
+        }
+        // Worker 0 has a core in any allotment, so it stays until the run is over.
+        while !run.is_over() {
+            Hand::new(&run, 0).take_part();
+        }
+        self.crew.dismiss();
+        // SAFETY: it is.
+        let mut result = unsafe { run.result() };
+        for body in bodies {
+            // One that panics keeps the others from nothing, nor a rank's panic from the caller.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
+                match result {
+                    Ok(_) => result = Err(payload),
+                    Err(_) => let_go(payload),
+                }
+            }
+        }
+        result.unwrap_or_else(|payload| resume_unwind(payload))
+    }
+}
+
+impl<P: Platform> Drop for Team<P> {
+    fn drop(&mut self) {
+        self.crew.end();
+        self.threads.drain(..).for_each(P::join);
+    }
+}
+
+impl<P: Platform> fmt::Debug for Team<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Team")
+            .field("workers", &self.workers())
+            .field("allotment", self.allotment())
+            .finish_non_exhaustive()
+    }
+}

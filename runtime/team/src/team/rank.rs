@@ -1,0 +1,234 @@
+//! A rank with a stack of its own, as the program sees itself.
+
+use super::Site;
+use super::body::{Step, Turn};
+use crate::fiber::Suspender;
+use manycore_platform::{Native, Platform};
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Where a rank and who resumes it leave each other messages.
+pub(super) struct Seat<P: Platform> {
+    /// The turn that it has, while it runs; else null.
+    pub(super) turn: Cell<*const Turn<'static, P>>,
+    /// The worker that it is on, or was on last.
+    pub(super) worker: Cell<usize>,
+    /// Why it has suspended itself.
+    pub(super) step: Cell<Step>,
+}
+
+/// A rank of a [`Team`](super::Team), to the program that it runs: who it is, and how it meets
+/// the others. The program of a [`Stackful`](super::Stackful) is given one.
+///
+/// At a barrier, and at [`pause`](Self::pause), the rank may be put aside and go on on another
+/// thread: see [`Stackful::new`](super::Stackful::new).
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{Rank, Stackful, Team};
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let items: Vec<AtomicUsize> = (0..100).map(AtomicUsize::new).collect();
+/// let program = |rank: &mut Rank| {
+///     let share = 100 * rank.rank() / rank.size()..100 * (rank.rank() + 1) / rank.size();
+///     for item in &items[share.clone()] {
+///         item.fetch_add(1, Relaxed);
+///         rank.pause();
+///     }
+///     rank.barrier();
+///     // All have been incremented.
+///     let next = items[share.end % 100].load(Relaxed);
+///     assert_eq!(next, share.end % 100 + 1);
+///     assert_eq!(rank.sum(1.5), 7.5);
+/// };
+/// let mut team: Team = Team::new(2, Allotment::new(2))?;
+/// // SAFETY: numbers and shared references are all that is on the stack.
+/// team.run(5, |_| unsafe { Stackful::new(program) });
+/// # Ok::<(), manycore_team::BuildError>(())
+/// ```
+pub struct Rank<P: Platform = Native> {
+    rank: usize,
+    size: usize,
+    seat: *const Seat<P>,
+    suspender: *const Suspender<P>,
+    /// It stays where it was made: on its stack.
+    not_send: PhantomData<*mut ()>,
+}
+
+impl<P: Platform> Rank<P> {
+    /// # Safety
+    ///
+    /// Both pointers are good for as long as the rank exists, the suspender is that of the
+    /// fiber on which it does, and whoever resumes the fiber has set the seat's turn.
+    pub(super) unsafe fn new(seat: *const Seat<P>, suspender: &Suspender<P>) -> Self {
+        let mut rank = Self {
+            rank: 0,
+            size: 0,
+            seat,
+            suspender,
+            not_send: PhantomData,
+        };
+        (rank.rank, rank.size) = (rank.turn().rank(), rank.turn().size());
+        rank
+    }
+
+    #[track_caller]
+    fn turn(&self) -> &Turn<'_, P> {
+        // SAFETY: by the contract of `new` the seat is there; its turn is that of the
+        // resumption in which this is called, which returns when the rank suspends itself, or
+        // null. No reference is kept across that, since suspending takes `&mut self`.
+        let turn = unsafe { (*self.seat).turn.get().as_ref() };
+        turn.expect("a rank that is being dropped meets nobody")
+    }
+
+    /// Its number, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The worker that it is on now, from 0; in a destructor that runs because another rank has
+    /// panicked, the one that it was on last.
+    #[must_use]
+    pub fn worker(&self) -> usize {
+        // SAFETY: by the contract of `new` the seat is there.
+        unsafe { (*self.seat).worker.get() }
+    }
+
+    /// Waits until all ranks are here. What they did before is visible to all after it.
+    ///
+    /// The place from where it is called is the [site](Site) of what follows.
+    #[inline]
+    #[track_caller]
+    pub fn barrier(&mut self) {
+        self.meet(Site::here());
+    }
+
+    /// As [`barrier`](Self::barrier), at a site with this name.
+    #[inline]
+    pub fn barrier_at(&mut self, site: &'static str) {
+        self.meet(Site::named(site));
+    }
+
+    /// As [`barrier`](Self::barrier), at this site.
+    ///
+    /// # Panics
+    ///
+    /// If the program calls the rank's body by itself, out of turn.
+    #[track_caller]
+    pub fn meet(&mut self, site: Site) {
+        let next = self.turn().episode.next();
+        self.suspend(Step::Arrived(site));
+        let episode = self.turn().episode;
+        // Its body is called by the program, which has not told the team, or not at once.
+        assert!(
+            episode == next,
+            "rank {} goes on from a barrier in the wrong episode",
+            self.rank
+        );
+    }
+
+    /// A place where the rank can be interrupted, if somebody else should have the worker.
+    /// Otherwise it costs some 10 ns; call it each microsecond or so.
+    #[inline]
+    pub fn pause(&mut self) {
+        if self.turn().is_over() {
+            self.suspend(Step::Cut);
+        }
+    }
+
+    #[inline(never)]
+    fn suspend(&mut self, step: Step) {
+        // SAFETY: as in `turn`; the suspender is that of this fiber.
+        unsafe {
+            (*self.seat).step.set(step);
+            (*self.suspender).suspend();
+        }
+    }
+
+    /// A barrier at which each rank leaves a value, and all get them all put together by
+    /// `with`, in the order of the ranks: the same result everywhere, always.
+    ///
+    /// # Panics
+    ///
+    /// If another rank was at this barrier without a value of this type.
+    ///
+    /// ```
+    /// use manycore_cores::elastic::Allotment;
+    /// use manycore_team::{Rank, Stackful, Team};
+    ///
+    /// let mut team: Team = Team::new(2, Allotment::new(2))?;
+    /// let program = |rank: &mut Rank| {
+    ///     let first = rank.reduce((rank.rank(), 0.5), |one, other| one.min(other));
+    ///     assert_eq!(first, (0, 0.5));
+    /// };
+    /// # trait Min { fn min(self, other: Self) -> Self; }
+    /// # impl Min for (usize, f64) {
+    /// #     fn min(self, other: Self) -> Self { if other.0 < self.0 { other } else { self } }
+    /// # }
+    /// // SAFETY: nothing is on the stack but numbers.
+    /// team.run(3, |_| unsafe { Stackful::new(program) });
+    /// # Ok::<(), manycore_team::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn reduce<T>(&mut self, value: T, with: impl FnMut(T, T) -> T) -> T
+    where
+        T: Copy + Send + 'static,
+    {
+        self.turn().leave(value);
+        self.meet(Site::here());
+        let (rank, turn) = (self.rank, self.turn());
+        let all = (0..self.size).map(|other| {
+            let left = turn.take::<T>(other);
+            let type_name = std::any::type_name::<T>();
+            left.unwrap_or_else(|| panic!("rank {other} has left no {type_name} for rank {rank}"))
+        });
+        all.reduce(with).expect("this rank is one of them")
+    }
+
+    /// The sum of all ranks' values, added in their order.
+    ///
+    /// # Panics
+    ///
+    /// As [`reduce`](Self::reduce).
+    #[track_caller]
+    pub fn sum(&mut self, value: f64) -> f64 {
+        self.reduce(value, |one, other| one + other)
+    }
+
+    /// The least of all ranks' values.
+    ///
+    /// # Panics
+    ///
+    /// As [`reduce`](Self::reduce).
+    #[track_caller]
+    pub fn min(&mut self, value: f64) -> f64 {
+        self.reduce(value, f64::min)
+    }
+
+    /// The greatest of all ranks' values.
+    ///
+    /// # Panics
+    ///
+    /// As [`reduce`](Self::reduce).
+    #[track_caller]
+    pub fn max(&mut self, value: f64) -> f64 {
+        self.reduce(value, f64::max)
+    }
+}
+
+impl<P: Platform> fmt::Debug for Rank<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rank")
+            .field("rank", &self.rank)
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}

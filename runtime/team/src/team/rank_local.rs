@@ -1,0 +1,99 @@
+//! What thread-local memory is to threads.
+
+use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
+use std::cell::UnsafeCell;
+use std::fmt;
+
+/// A value for each rank, on lines of its own, wherever the rank runs: in place of
+/// `thread_local!`, whose variables a rank loses when it changes to another worker.
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{Rank, RankLocal, Stackful, Team};
+///
+/// let mut counts: RankLocal<u32> = RankLocal::new(3, |_| 0);
+/// let mut team: Team = Team::new(2, Allotment::new(2))?;
+/// let program = |rank: &mut Rank| {
+///     for _ in 0..=rank.rank() {
+///         counts.with(rank.rank(), |count| *count += 1);
+///         rank.barrier_at("round");
+///     }
+///     for _ in rank.rank()..3 {
+///         rank.barrier_at("round");
+///     }
+/// };
+/// // SAFETY: numbers and shared references are all that is on the stack.
+/// team.run(3, |_| unsafe { Stackful::new(program) });
+/// assert_eq!(counts.iter_mut().map(|count| *count).collect::<Vec<_>>(), [1, 2, 3]);
+/// # Ok::<(), manycore_team::BuildError>(())
+/// ```
+pub struct RankLocal<T, P: Platform = Native> {
+    places: Box<[CachePadded<LocalValue<T, P>>]>,
+}
+
+struct LocalValue<T, P: Platform> {
+    is_taken: P::AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` gives a value to one at a time.
+unsafe impl<T: Send, P: Platform> Sync for RankLocal<T, P> {}
+// SAFETY: as above.
+unsafe impl<T: Send, P: Platform> Send for RankLocal<T, P> {}
+
+impl<T, P: Platform> RankLocal<T, P> {
+    /// A value for each of so many ranks, made by `value` from their numbers.
+    pub fn new(ranks: usize, mut value: impl FnMut(usize) -> T) -> Self {
+        let place = |rank| {
+            CachePadded::new(LocalValue {
+                is_taken: P::AtomicBool::new(false),
+                value: UnsafeCell::new(value(rank)),
+            })
+        };
+        Self {
+            places: (0..ranks).map(place).collect(),
+        }
+    }
+
+    /// Calls `body` with the value of rank `rank`. Two exchanges of a flag on a line that is the
+    /// rank's.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank, or somebody has its value now: another thread in its name, or
+    /// the caller itself.
+    #[track_caller]
+    pub fn with<R>(&self, rank: usize, body: impl FnOnce(&mut T) -> R) -> R {
+        let place = &self.places[rank];
+        // Acquire pairs with the release below: what the last call did is seen, should it have
+        // been elsewhere without a barrier between.
+        let is_taken = place.is_taken.swap(true, Ordering::Acquire);
+        assert!(!is_taken, "the value of rank {rank} is in use");
+        // Also if the body panics.
+        let _back = Back::<P>(&place.is_taken);
+        // SAFETY: the flag went from free to ours, and goes back when the guard is dropped.
+        body(unsafe { &mut *place.value.get() })
+    }
+
+    /// All values, in the order of the ranks.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut().map(|place| place.value.get_mut())
+    }
+}
+
+struct Back<'a, P: Platform>(&'a P::AtomicBool);
+
+impl<P: Platform> Drop for Back<'_, P> {
+    fn drop(&mut self) {
+        // Release: see `with`.
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl<T, P: Platform> fmt::Debug for RankLocal<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RankLocal")
+            .field("ranks", &self.places.len())
+            .finish_non_exhaustive()
+    }
+}

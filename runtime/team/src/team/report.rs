@@ -1,0 +1,24 @@
+//! What a run has done.
+
+/// What a team did in one run, in numbers.
+///
+/// ```
+/// use manycore_cores::elastic::Allotment;
+/// use manycore_team::{Step, Team, Turn};
+///
+/// let mut team: Team = Team::new(1, Allotment::new(1))?;
+/// let report = team.run(3, |_| |_: &Turn<'_>| Step::Done);
+/// assert_eq!((report.episodes, report.switches, report.cuts), (1, 3, 0));
+/// # Ok::<(), manycore_team::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Intervals between barriers, the last one included, which ends with the ranks.
+    pub episodes: u64,
+    /// Turns that ranks had.
+    pub switches: u64,
+    /// Turns that ended before the rank was at a barrier.
+    pub cuts: u64,
+    /// Turns that a rank had on another worker than the one before.
+    pub migrations: u64,
+}

@@ -1,0 +1,270 @@
+//! One run: what its workers share. `README.md` beside this file argues the protocol.
+
+use super::exchange::ValueExchange;
+use super::planner::{Planner, Plans, Schedule};
+use super::rank_cell::{RankCell, wake_all};
+use super::words::{Episode, OVER, PARKED, STOP};
+use super::{Body, Policy, Report, Site};
+use crate::fiber::Stacks;
+use manycore_cores::elastic::Allotment;
+use manycore_cores::sync::Lock;
+use manycore_cores::sync::{Payload, let_go};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// In `arrived` the low half counts the ranks that have arrived, the high half those of them
+/// that are done.
+const DONE_SHIFT: u32 = 16;
+/// The most ranks that the halves can count.
+pub(super) const MOST_RANKS: usize = u16::MAX as usize;
+
+/// The settings with which a team is made.
+#[derive(Clone, Debug)]
+pub(super) struct TeamSettings {
+    pub(super) policy: Policy,
+    /// How long a worker that has nothing to do stays awake.
+    pub(super) patience: Duration,
+    /// What it costs to cut a rank and go on with it elsewhere.
+    pub(super) switch_cost: Duration,
+}
+
+/// The line that all look at. Written when an episode is opened, and when somebody falls
+/// asleep or stops the run.
+pub(super) struct EpisodeOpening<P: Platform> {
+    pub(super) word: P::Futex,
+    pub(super) schedule: Schedule<P>,
+}
+
+/// What a worker has done; its own line, written by it before it gives ranks out of its hands.
+pub(super) struct Tally<P: Platform> {
+    pub(super) switches: P::AtomicU64,
+    pub(super) cuts: P::AtomicU64,
+    pub(super) migrations: P::AtomicU64,
+}
+
+/// A run of so many ranks.
+pub(super) struct Run<P: Platform> {
+    pub(super) opening: CachePadded<EpisodeOpening<P>>,
+    /// Ranks that have arrived in this episode, as far as announced.
+    arrived: CachePadded<P::AtomicU32>,
+    /// Where the next turn begins, when ranks take turns. A hint.
+    pub(super) turn: CachePadded<P::AtomicUsize>,
+    pub(super) ranks: Box<[CachePadded<RankCell<P>>]>,
+    pub(super) plans: Plans<P>,
+    /// The worker that completes an episode has it until the next is opened.
+    planner: UnsafeCell<Planner>,
+    episodes: UnsafeCell<u64>,
+    pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
+    pub(super) allotment: Allotment<P>,
+    pub(super) exchange: ValueExchange,
+    pub(super) stacks: Arc<Stacks<P>>,
+    /// What the run has failed with.
+    failure: Lock<P, Option<Payload>>,
+    /// Workers that may take part.
+    workers: usize,
+    pub(super) patience: u64,
+    pub(super) politeness: u64,
+}
+
+// SAFETY: the planner and the count of episodes belong to one worker at a time: that whose
+// announcement completed an episode (all others are before it in the order of changes of
+// `arrived`), until it opens the next. All else is made to be shared.
+unsafe impl<P: Platform> Sync for Run<P> {}
+// SAFETY: as above.
+unsafe impl<P: Platform> Send for Run<P> {}
+
+/// How long a worker leaves others' ranks alone when it has none left: those may be about to
+/// come to them, and then taking their lines away costs both more than it helps.
+const POLITENESS: Duration = Duration::from_micros(1);
+
+impl<P: Platform> Run<P> {
+    /// A run of these bodies, by so many workers.
+    ///
+    /// # Safety
+    ///
+    /// The bodies live until the run is over, and nobody else touches them until then.
+    pub(super) unsafe fn new<'a>(
+        bodies: impl ExactSizeIterator<Item = *mut (dyn Body<P> + 'a)>,
+        workers: usize,
+        allotment: Allotment<P>,
+        stacks: Arc<Stacks<P>>,
+        settings: &TeamSettings,
+    ) -> Self {
+        let ranks = bodies.len();
+        let workers = workers.min(ranks);
+        let cell = |body: *mut (dyn Body<P> + 'a)| {
+            // SAFETY: the same pointer with a longer lifetime, which is used until the run
+            // is over: by the contract the body lives so long.
+            let body = unsafe {
+                std::mem::transmute::<*mut (dyn Body<P> + 'a), *mut (dyn Body<P> + 'static)>(body)
+            };
+            CachePadded::new(RankCell::new(body))
+        };
+        let tally = |_| {
+            CachePadded::new(Tally {
+                switches: P::AtomicU64::new(0),
+                cuts: P::AtomicU64::new(0),
+                migrations: P::AtomicU64::new(0),
+            })
+        };
+        let switch = P::duration_to_ticks(settings.switch_cost).max(1);
+        let mut planner = Planner::new(settings.policy, ranks, switch);
+        planner.begin::<P>();
+        let cores = allotment.cores().min(workers);
+        let run = Self {
+            opening: CachePadded::new(EpisodeOpening {
+                word: Atomic::new(Episode::FIRST.opening()),
+                schedule: Schedule::new(cores),
+            }),
+            arrived: CachePadded::new(P::AtomicU32::new(0)),
+            turn: CachePadded::new(P::AtomicUsize::new(0)),
+            ranks: bodies.map(cell).collect(),
+            plans: Plans::new(workers, ranks),
+            planner: UnsafeCell::new(planner),
+            episodes: UnsafeCell::new(0),
+            tallies: (0..workers).map(tally).collect(),
+            allotment,
+            exchange: ValueExchange::new(ranks),
+            stacks,
+            failure: Lock::new(None),
+            workers,
+            patience: P::duration_to_ticks(settings.patience),
+            politeness: P::duration_to_ticks(POLITENESS.min(settings.patience)),
+        };
+        P::name(&*run.opening, "team: opening");
+        P::name(&*run.arrived, "team: arrived");
+        for rank in &run.ranks {
+            P::name(&**rank, "team: rank");
+        }
+        run
+    }
+
+    /// Workers that may take part: no more than there are ranks.
+    pub(super) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        // Acquire: what the ranks did is seen by who returns.
+        Atomic::load(&self.opening.word, Ordering::Acquire) & OVER != 0
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        // Relaxed: it only says what is not to be begun any more.
+        Atomic::load(&self.opening.word, Ordering::Relaxed) & STOP != 0
+    }
+
+    /// The run is to end, with this. The first failure is kept. Does not unwind: ranks still
+    /// run, on bodies that are on the caller's stack.
+    pub(super) fn fail(&self, payload: Payload) {
+        let later = self.failure.with(|failure| match failure {
+            Some(_) => Some(payload),
+            None => {
+                *failure = Some(payload);
+                None
+            }
+        });
+        // Not under the lock: it runs code of the user's.
+        if let Some(later) = later {
+            let_go(later);
+        }
+        // Relaxed: the caller holds a rank, whose arrival it announces later, by a release.
+        // A worker that sleeps need not wake for it: the caller buries what is ready, and a
+        // worker that runs a rank comes to its end.
+        self.opening.word.fetch_or(STOP, Ordering::Relaxed);
+    }
+
+    /// If somebody sleeps, or is about to, all are woken: there is a rank to claim.
+    /// Call it after [`RankCell::put_back`].
+    pub(super) fn tell_sleepers(&self) {
+        let word = &self.opening.word;
+        // Relaxed: the fence of `put_back` orders it after the rank's word; against it
+        // stands the fence of who falls asleep, see `README.md`.
+        if Atomic::load(word, Ordering::Relaxed) & PARKED != 0 {
+            // Relaxed: it publishes nothing. The word changes, so that who has not yet
+            // fallen asleep does not.
+            word.fetch_and(!PARKED, Ordering::Relaxed);
+            wake_all::<P>(word);
+        }
+    }
+
+    /// So many more ranks have arrived, some of them for good; `site` is where the last of
+    /// them did. Returns whether that was all: then the next episode is open, or the run over.
+    pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
+        let news = arrived | done << DONE_SHIFT;
+        // Release: what the ranks did, and their words. Acquire: those of all others, for
+        // who completes the episode. It is one chain of read-modify-writes.
+        let all = self.arrived.fetch_add(news, Ordering::AcqRel) + news;
+        if (all & u32::from(u16::MAX)) as usize != self.ranks.len() {
+            return false;
+        }
+        // Relaxed: published with the opening, before which nobody announces.
+        self.arrived.store(0, Ordering::Relaxed);
+        self.complete((all >> DONE_SHIFT) as usize, site, episode);
+        true
+    }
+
+    /// All have arrived: opens the next episode, or ends the run.
+    fn complete(&self, done: usize, site: Site, episode: Episode) {
+        // SAFETY: all have arrived, and the next episode is not open.
+        let (planner, episodes) = unsafe { (&mut *self.planner.get(), &mut *self.episodes.get()) };
+        *episodes += 1;
+        let size = self.ranks.len();
+        if done > 0 && done < size && !self.has_failed() {
+            let mut sites = self.ranks.iter().map(|rank| {
+                // SAFETY: as above.
+                unsafe { rank.inner() }.site
+            });
+            let site = sites.find_map(|site| site).unwrap_or(site);
+            let why = format!(
+                "{done} of {size} ranks have ended, and the others wait for them at {site}"
+            );
+            self.fail(Box::new(why));
+        }
+        if done == size || self.has_failed() {
+            return self.open(episode.opening() | OVER);
+        }
+        planner.close::<P>(self.ranks.iter().map(|rank| {
+            // SAFETY: as above.
+            unsafe { rank.inner() }.took
+        }));
+        let cores = self.allotment.cores().min(self.workers);
+        planner.open(site, cores, &self.opening.schedule, &self.plans);
+        self.open(episode.next().opening());
+    }
+
+    fn open(&self, word: u32) {
+        // Release: the ranks' work, the schedule, and this worker's turn as planner are over.
+        // A swap, because it takes PARKED along: who has set it before is woken, and who
+        // sets it later sees the new word.
+        let before = self.opening.word.swap(word, Ordering::Release);
+        if before & PARKED != 0 {
+            wake_all::<P>(&self.opening.word);
+        }
+    }
+
+    /// How it ended: a summary, or what it failed with.
+    ///
+    /// # Safety
+    ///
+    /// It is over.
+    pub(super) unsafe fn result(&self) -> Result<Report, Payload> {
+        if let Some(payload) = self.failure.with(Option::take) {
+            return Err(payload);
+        }
+        let sum = |of: fn(&Tally<P>) -> &P::AtomicU64| {
+            let of = |tally: &CachePadded<Tally<P>>| of(tally).load(Ordering::Relaxed);
+            self.tallies.iter().map(of).sum()
+        };
+        Ok(Report {
+            // SAFETY: nobody completes an episode any more, and the caller has acquired the
+            // last opening.
+            episodes: unsafe { *self.episodes.get() },
+            switches: sum(|tally| &tally.switches),
+            cuts: sum(|tally| &tally.cuts),
+            migrations: sum(|tally| &tally.migrations),
+        })
+    }
+}
