@@ -58,9 +58,9 @@ one() { MIRIFLAGS="${flags[*]}" cargo +nightly miri test --quiet "$@"; }
 each() { MIRIFLAGS="${flags[*]} $many" cargo +nightly miri test --quiet "$@"; }
 
 one -p manycore-platform --lib
-one -p manycore-cores -p manycore -p manycore-team -p manycore-research --lib -- --skip checked --skip conserving:: --skip cost:: --skip pace:: \
-    --skip chance:: --skip ramp:: --skip it_keeps_the_order --skip watch::tests \
-    --skip no_job_is_forgotten_for_good --skip payload:: \
+one -p manycore-cores -p manycore -p manycore-team --lib -- --skip checked --skip conserving:: --skip cost:: --skip pace:: \
+    --skip chance:: --skip ramp:: --skip it_keeps_the_order --skip watch::tests --skip payload::
+one -p manycore-programs --lib -- barrier:: sleep:: stealing:: --skip checked --skip no_job_is_forgotten_for_good \
     --skip the_bound_is_reached
 MIRIFLAGS="${flags[*]} -Zmiri-ignore-leaks" cargo +nightly miri test --quiet -p manycore-cores -p manycore --lib -- payload::
 each -p manycore --test small

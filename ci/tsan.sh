@@ -52,5 +52,5 @@ export RUSTFLAGS="-Zsanitizer=thread"
 # An alarm fails the process at its end, so that one run shows them all. --target: build scripts
 # and macros are not instrumented. Shuttle's and loom's tasks are coroutines.
 TSAN_OPTIONS="halt_on_error=0 exitcode=66 report_thread_leaks=0" \
-    cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu -p manycore -p manycore-team -p manycore-research "${chosen[@]}" \
+    cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu -p manycore -p manycore-team -p manycore-programs "${chosen[@]}" \
     -- --skip shuttle --skip loom --skip deep

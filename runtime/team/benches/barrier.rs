@@ -15,7 +15,7 @@
 use manycore_team::barrier::{Barrier, Placement, TeamBarrier};
 
 use manycore_platform::{CachePadded, Native, Platform, ThreadSpec};
-use manycore_research::barrier::{BarrierVisitor, barriers, with_barrier};
+use manycore_programs::barrier::{BarrierVisitor, barriers, with_barrier};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! The barriers on this machine's threads: as many members as cores, and more.
 
 use manycore_platform::Native;
-use manycore_research::barrier::{BarrierVisitor, barriers, with_barrier};
+use manycore_programs::barrier::{BarrierVisitor, barriers, with_barrier};
 use manycore_team::barrier::{Barrier, Placement, TeamBarrier};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;

@@ -9,7 +9,7 @@
 mod support;
 
 use manycore_chip::config::Config;
-use manycore_research::barrier::barriers;
+use manycore_programs::barrier::barriers;
 use support::barrier::{BROADCAST, QUIET, isolated};
 use support::machine;
 

@@ -8,7 +8,7 @@
 mod stealing;
 
 use manycore_chip::config::Config;
-use manycore_research::stealing::disciplines;
+use manycore_programs::stealing::disciplines;
 use std::error::Error;
 use stealing::{Benchmark, Distribution};
 

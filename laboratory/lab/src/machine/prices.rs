@@ -5,8 +5,8 @@ use super::simulated::{Operation, SimulatedReport, State};
 use manycore::cost::Prices;
 use manycore::topology::Distance;
 use manycore_chip::config::Config;
-use manycore_kernels::{Folding, Load, TaskSize, UnitTask};
 use manycore_platform::{Native, Platform};
+use manycore_programs::{Folding, Load, TaskSize, UnitTask};
 use serde::{Deserialize, Serialize};
 
 /// Instructions of the unit task for each byte that it reads: a load, a folded addition, a store,

@@ -1,6 +1,6 @@
 //! One point of the grid: a unit task, its loop, and the threads that run it.
 
-use manycore_research::cost::published::Features;
+use manycore_programs::cost::published::Features;
 use serde::{Deserialize, Serialize};
 
 /// The iterations of a loop of the document's if a table does not say; see `data/README.md`.

@@ -10,7 +10,7 @@ use super::taskflow;
 use super::text;
 use super::validation::{Part, leave_out};
 use crate::measure::statistics::Spread;
-use manycore_research::cost::published::Weights;
+use manycore_programs::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use super::fitting;
 use super::form::{self, Preference, STARTS};
 use super::prices::PriceList;
 use super::text;
-use manycore_research::cost::published::Weights;
+use manycore_programs::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
 use std::time::Instant;

@@ -7,7 +7,7 @@ use super::data::PublishedCell;
 use super::error::ModelError;
 use super::least_squares::minimise;
 use super::shipped;
-use manycore_research::cost::published::{Features, Weights};
+use manycore_programs::cost::published::{Features, Weights};
 
 /// A row of the table that the document's model was trained towards.
 pub(super) struct Preference {

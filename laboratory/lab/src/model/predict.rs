@@ -4,7 +4,7 @@ use super::configuration::Configuration;
 use super::form::{self, Preference};
 use super::prices::{PriceList, rounded};
 use super::text;
-use manycore_research::cost::published::Weights;
+use manycore_programs::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
 use std::sync::LazyLock;

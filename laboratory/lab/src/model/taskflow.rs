@@ -80,7 +80,7 @@ pub(super) fn regrets(cells: &[PublishedCell]) -> Result<Vec<f64>, ModelError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manycore_research::cost::published::{Features, Weights};
+    use manycore_programs::cost::published::{Features, Weights};
 
     #[test]
     fn the_blocks_printed_for_the_3970x_are_those_of_32_threads_and_one_group() {

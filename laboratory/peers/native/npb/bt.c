@@ -1,4 +1,4 @@
-/* BT, as laboratory/kernels/src/spmd/bt describes it, by one thread. */
+/* BT, as laboratory/programs/src/spmd/bt describes it, by one thread. */
 #include "npb.h"
 
 #include <math.h>

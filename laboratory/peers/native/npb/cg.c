@@ -1,4 +1,4 @@
-/* CG, as laboratory/kernels/src/spmd/cg describes it, by one thread. */
+/* CG, as laboratory/programs/src/spmd/cg describes it, by one thread. */
 #include "npb.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* FT, as laboratory/kernels/src/spmd/ft describes it, by one thread. */
+/* FT, as laboratory/programs/src/spmd/ft describes it, by one thread. */
 #include "npb.h"
 
 #include <math.h>

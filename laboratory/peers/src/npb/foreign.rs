@@ -2,7 +2,7 @@
 
 use crate::processor_seconds;
 use anyhow::{Result, ensure};
-use manycore_kernels::spmd::{Class, Npb};
+use manycore_programs::spmd::{Class, Npb};
 use std::ffi::{c_char, c_void};
 
 /// As in `native/npb/npb.h`.

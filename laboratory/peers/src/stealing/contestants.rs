@@ -1,11 +1,11 @@
 //! The programs that share the tasks out: work-stealing runtimes, and the disciplines of
-//! `manycore-research`.
+//! `manycore-programs`.
 
 use crate::foreign::Tbb;
 use crate::piles::Piles;
 use anyhow::{Result, bail};
 use manycore_platform::Native;
-use manycore_research::stealing::{
+use manycore_programs::stealing::{
     Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline,
 };
 use manycore_team::barrier::Placement;
@@ -127,7 +127,7 @@ impl DisciplineVisitor<Native> for &Piles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manycore_research::stealing::Distribution;
+    use manycore_programs::stealing::Distribution;
 
     #[test]
     fn every_contestant_runs_each_task_once() {

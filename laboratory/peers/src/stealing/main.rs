@@ -14,7 +14,7 @@ use clap::Parser;
 use manycore_peers::output::{Format, Output};
 use manycore_peers::stats::{Series, Summary};
 use manycore_peers::{program, traffic};
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 use serde::Serialize;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, ensure};
 use manycore_peers::tasks::{self, Task};
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;

@@ -5,7 +5,7 @@ use crate::contestants;
 use crate::piles::Piles;
 use anyhow::Result;
 use manycore_peers::program;
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 

@@ -24,7 +24,7 @@
 //!   is chosen by duration. Used by `adaptive`.
 //!
 //! The formula with trained weights that *Influence of atomic FAA on ParallelFor* (R. Shuai,
-//! 2021) prints is in `manycore-research`, to compare with.
+//! 2021) prints is in `manycore-programs`, to compare with.
 //!
 //! How well all this predicts what others have measured:
 //! `laboratory/lab/src/model/README.md`.

@@ -26,7 +26,7 @@ pub(crate) use latch::Latch;
 pub use nearest::Nearest;
 pub use policy::{Sleep, Tally};
 
-/// What policies are made of, for those of `manycore-research`.
+/// What policies are made of, for those of `manycore-programs`.
 #[doc(hidden)]
 pub mod parts {
     pub use super::idle::{Idle, Woken};

@@ -94,7 +94,7 @@ pub trait Scan {
 /// [world](crate::World).
 ///
 /// The one of applications is [`Nearest`](crate::sleep::Nearest); those that it is compared
-/// with are in the crate `manycore-research`.
+/// with are in the crate `manycore-programs`.
 ///
 /// # The pool's part
 ///

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// the last one.
 ///
 /// On hardware an isolated episode costs transport + log2(cores) adders + controller +
-/// check cycles, at any number of members. `ChannelBarrier` in the crate `manycore-research`
+/// check cycles, at any number of members. `ChannelBarrier` in the crate `manycore-programs`
 /// argues why a message of the next episode may be counted in this one.
 ///
 /// Without such hardware this is the sense-reversing barrier, which counts arrivals

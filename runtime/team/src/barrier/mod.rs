@@ -3,7 +3,7 @@
 //! Applications take a [`TeamBarrier`]. It is one of those below, chosen by where the members
 //! run, which can also be had by type, natively, on the chip, and model-checked; one file a
 //! barrier. [`Barrier`] is what they have in common. Barriers to compare with, and all of them
-//! by name, are in the crate `manycore-research`.
+//! by name, are in the crate `manycore-programs`.
 //!
 //! | type | |
 //! |---|---|
@@ -39,7 +39,7 @@ pub use team::{TeamBarrier, TeamMember};
 use manycore_platform::Platform;
 use waiting::Waiting;
 
-/// What barriers are made of, for those of `manycore-research`.
+/// What barriers are made of, for those of `manycore-programs`.
 #[doc(hidden)]
 pub mod parts {
     pub use super::exchange::Exchange;
@@ -57,7 +57,7 @@ pub mod parts {
 /// ```
 /// use manycore_platform::Native;
 /// use manycore_team::barrier::{Barrier, Placement};
-/// use manycore_research::barrier::ChannelBarrier;
+/// use manycore_programs::barrier::ChannelBarrier;
 ///
 /// let barrier = ChannelBarrier::<Native>::new(&Placement::flat(2));
 /// std::thread::scope(|scope| {

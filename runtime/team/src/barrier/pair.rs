@@ -17,7 +17,7 @@ const ARRIVAL: u32 = 2;
 /// addition has brought the line for the arrival that follows. By loads it would be two
 /// transfers, as in a barrier with a count and a generation on one line. With two lines,
 /// each written by one and read by the other
-/// (`DisseminationBarrier` in the crate `manycore-research`), it is two, and both wait in every
+/// (`DisseminationBarrier` in the crate `manycore-programs`), it is two, and both wait in every
 /// episode, where here one does.
 ///
 /// Measured alone, two cores of an EPYC VM, real-time priority, medians of 61 rounds of 5,000

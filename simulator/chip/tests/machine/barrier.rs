@@ -5,7 +5,7 @@ use manycore_team::barrier::Placement;
 
 use crate::support::barrier::{BROADCAST, Meet, QUIET, isolated, nobody_leaves_early, placement};
 use crate::support::machine;
-use manycore_research::barrier::{barriers, with_barrier};
+use manycore_programs::barrier::{barriers, with_barrier};
 
 #[test]
 fn nobody_leaves_early_whoever_comes_when() {

@@ -4,7 +4,7 @@ use crate::support::{machine, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_research::stealing::{Discipline, RangeStealing, Task, TaskDeque};
+use manycore_programs::stealing::{Discipline, RangeStealing, Task, TaskDeque};
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 

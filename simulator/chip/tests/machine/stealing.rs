@@ -7,7 +7,7 @@ use crate::support::machine;
 use benchmark::{Benchmark, Distribution};
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_research::stealing::{Discipline, OfferCas, Task, TaskDeque, disciplines};
+use manycore_programs::stealing::{Discipline, OfferCas, Task, TaskDeque, disciplines};
 use manycore_team::barrier::Placement;
 use manycore_team::channel::Channel;
 

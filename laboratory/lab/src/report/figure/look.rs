@@ -323,10 +323,10 @@ mod tests {
 
     #[test]
     fn no_two_names_of_a_family_look_the_same() {
-        let policies = manycore_research::sleep::policies();
+        let policies = manycore_programs::sleep::policies();
         let families: [Vec<&str>; 4] = [
-            manycore_research::barrier::barriers(),
-            manycore_research::stealing::disciplines(),
+            manycore_programs::barrier::barriers(),
+            manycore_programs::stealing::disciplines(),
             {
                 let mut names: Vec<&str> = policies.iter().map(|policy| policy.0).collect();
                 names.dedup();

@@ -12,7 +12,7 @@ use crate::study::unit::Unit;
 use crate::world::World;
 use manycore::topology::Topology;
 use manycore::{Block, Partitioner};
-use manycore_kernels::UnitTask;
+use manycore_programs::UnitTask;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;

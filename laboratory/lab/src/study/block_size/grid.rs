@@ -123,7 +123,7 @@ fn workloads(config: &BlockSizeConfig) -> Vec<Workload> {
                 loop_of(n, mean)
             })),
             Class::Tiny => {
-                workloads.push(loop_of(config.tiny_n, manycore_kernels::Tiny::ADDITIONS))
+                workloads.push(loop_of(config.tiny_n, manycore_programs::Tiny::ADDITIONS))
             }
         }
     }

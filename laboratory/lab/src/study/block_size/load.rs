@@ -5,7 +5,7 @@ use super::policy::LoopPolicy;
 use crate::failure::bad_input;
 use anyhow::{anyhow, bail};
 use manycore::{Native, Partitioner, Platform, Pool};
-use manycore_kernels::{
+use manycore_programs::{
     Fault, Folding, InvalidSize, Irregular, Load, TaskSize, Tiny, UnitTask, audit,
 };
 

@@ -1,9 +1,9 @@
-//! The programs of `manycore_kernels::graph`, by name.
+//! The programs of `manycore_programs::graph`, by name.
 
 use super::program::GraphProgram;
 use anyhow::Context;
-use manycore_kernels::graph::{BreadthFirst, Components, Evolving, Rmat, Triangles, Work};
 use manycore_platform::Platform;
+use manycore_programs::graph::{BreadthFirst, Components, Evolving, Rmat, Triangles, Work};
 use std::sync::Arc;
 
 /// One of them, on a graph.

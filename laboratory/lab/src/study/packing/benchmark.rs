@@ -1,7 +1,7 @@
 //! The poster's programs, and what it says of them.
 
-use manycore_kernels::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
 use manycore_platform::Platform;
+use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

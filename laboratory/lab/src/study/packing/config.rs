@@ -11,7 +11,7 @@ use crate::study::Request;
 use crate::study::settings::bounded;
 use crate::study::trial::Setup;
 use manycore::topology::Topology;
-use manycore_research::barrier::barriers;
+use manycore_programs::barrier::barriers;
 use serde::Serialize;
 
 /// The poster's.

@@ -3,7 +3,7 @@
 use super::extent::Horizon;
 use super::memory::Memory;
 use super::world::PackingWorld;
-use manycore_kernels::spmd::{
+use manycore_programs::spmd::{
     Cost, Declaration, Phase, Program, Verified, Worksharing, WrongAnswer,
 };
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::threads::start;
 use anyhow::{Context, bail};
 use manycore::Builder;
 use manycore::elastic::Allotment;
-use manycore_kernels::spmd::{Looped, Ranked, Sums};
+use manycore_programs::spmd::{Looped, Ranked, Sums};
 use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,8 +2,8 @@
 
 use super::world::PackingWorld;
 use manycore_chip::config::Config;
-use manycore_kernels::spmd::Part;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering};
+use manycore_programs::spmd::Part;
 
 /// Lines that a core can have under way from memory: the ten line fill buffers that Intel
 /// documents from Nehalem to Broadwell (64 and IA-32 Architectures Optimization Reference

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::extent::{Extent, Half};
 use super::world::PackingWorld;
-use manycore_kernels::spmd::{Phase, Worksharing};
+use manycore_programs::spmd::{Phase, Worksharing};
 use std::marker::PhantomData;
 use std::ops::Range;
 

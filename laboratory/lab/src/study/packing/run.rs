@@ -8,8 +8,8 @@ use super::noted::{Noted, Notes};
 use super::world::PackingWorld;
 use super::{follow, threads};
 use anyhow::{Context, anyhow, bail};
-use manycore_kernels::spmd::{Program, Verified, Worksharing};
 use manycore_platform::{Atomic, Futex, Ordering};
+use manycore_programs::spmd::{Program, Verified, Worksharing};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

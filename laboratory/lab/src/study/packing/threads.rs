@@ -5,8 +5,8 @@ use super::memory::Wanting;
 use super::run::Desk;
 use super::world::PackingWorld;
 use crate::threads::start_ranks;
-use manycore_kernels::spmd::{Member, Part, Ranked, Sums};
-use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::spmd::{Member, Part, Ranked, Sums};
 use manycore_team::barrier::{Barrier, Placement};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::study::settings::Settings;
 use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
-use manycore_kernels::spmd::StreamclusterInput;
+use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 
 /// The thesis's machine.

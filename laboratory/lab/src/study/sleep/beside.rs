@@ -8,8 +8,8 @@ use super::published::Published;
 use super::speedup;
 use super::tables::percent;
 use crate::report::words::{count, list, more_or_less};
-use manycore_kernels::fork::Algorithm;
-use manycore_research::sleep::Mode;
+use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
 
 /// Padded words, of which posts read only the sleepers.
 const SLEEPERS: &str = "split-sleepers-padded";

@@ -1,9 +1,9 @@
 //! What is compared, and where: policies in cells.
 
 use crate::study::text::{parsed, shown};
-use manycore_kernels::fork::Algorithm;
-use manycore_research::sleep::Mode;
-use manycore_research::sleep::policies;
+use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
+use manycore_programs::sleep::policies;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

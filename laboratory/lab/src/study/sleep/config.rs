@@ -8,8 +8,8 @@ use crate::study::chip::Chip;
 use crate::study::unit::Unit;
 use crate::world::World;
 use manycore::topology::Topology;
-use manycore_kernels::fork::{Algorithm, Size};
-use manycore_research::sleep::Mode;
+use manycore_programs::fork::{Algorithm, Size};
+use manycore_programs::sleep::Mode;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 

@@ -7,7 +7,7 @@ use super::measured::MeasuredPolicies;
 use super::{headline, speedup};
 use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 use crate::study::block_size::grid::threads;
-use manycore_kernels::fork::Algorithm;
+use manycore_programs::fork::Algorithm;
 
 /// Beyond it a dot stands at the edge: one disturbed run would flatten all others.
 const MOST: f64 = 2.0;

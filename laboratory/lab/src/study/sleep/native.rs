@@ -13,7 +13,7 @@ use crate::measure::{cpu_time, disturbance, interrupt};
 use crate::study::trial::CellRecord;
 use anyhow::{Context, anyhow};
 use manycore::Native;
-use manycore_kernels::fork::{Kernel, Prepared};
+use manycore_programs::fork::{Kernel, Prepared};
 use std::time::{Duration, Instant};
 
 /// Rounds without which a median says nothing.

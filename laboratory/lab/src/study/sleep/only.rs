@@ -2,7 +2,7 @@
 
 use super::cell::Policy;
 use crate::failure::bad_input;
-use manycore_kernels::fork::Algorithm;
+use manycore_programs::fork::Algorithm;
 
 /// Algorithms, policies, or both.
 #[derive(Default)]

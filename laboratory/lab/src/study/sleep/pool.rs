@@ -10,9 +10,9 @@ use crate::study::chip::Chip;
 use manycore::sleep::Tally;
 use manycore::{BuildError, Builder, Make, Native, Pool, World};
 use manycore_chip::Simulated;
-use manycore_kernels::fork::Fork;
 use manycore_platform::Platform;
-use manycore_research::sleep::{PolicyVisitor, with_policy};
+use manycore_programs::fork::Fork;
+use manycore_programs::sleep::{PolicyVisitor, with_policy};
 use std::marker::PhantomData;
 
 /// A closure to be called once.

@@ -8,7 +8,7 @@ use super::speedup;
 use super::tables::percent;
 use crate::measure::disturbance;
 use crate::study::trial::CellRecord;
-use manycore_research::sleep::Mode;
+use manycore_programs::sleep::Mode;
 
 /// Under the figure of times.
 pub(super) const FIGURE: &str = "A dot left of the line is faster than packed; a range that ends in an arrow goes on. Policies \

@@ -2,7 +2,7 @@
 
 use super::cell::Policy;
 use super::speedup::{Delta, Times};
-use manycore_kernels::fork::Algorithm;
+use manycore_programs::fork::Algorithm;
 use serde::Deserialize;
 
 /// J. D. S. Fontena, 12 July 2022; see `data/README.md`.
@@ -103,7 +103,7 @@ pub(super) fn branch(policy: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manycore_research::sleep::Mode;
+    use manycore_programs::sleep::Mode;
 
     /// What a program other than this one found in the same times.
     #[test]

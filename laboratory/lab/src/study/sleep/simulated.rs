@@ -13,8 +13,8 @@ use crate::threads::start;
 use anyhow::{Context, anyhow};
 use manycore::Pool;
 use manycore_chip::{Simulated, Simulation};
-use manycore_kernels::fork::{Kernel, Size};
 use manycore_platform::Platform;
+use manycore_programs::fork::{Kernel, Size};
 use std::sync::mpsc;
 
 /// Bytes of a simulated thread's stack: stolen work runs on top of what waits.

@@ -8,7 +8,7 @@
 use super::cell::Policy;
 use super::measured::MeasuredPolicies;
 use crate::measure::statistics::geometric_mean;
-use manycore_kernels::fork::Algorithm;
+use manycore_programs::fork::Algorithm;
 
 /// A time relative to another policy's, minus one: below zero is faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,7 +117,7 @@ pub(super) fn mean_speedup(
 mod tests {
     use super::super::synthetic;
     use super::*;
-    use manycore_research::sleep::Mode;
+    use manycore_programs::sleep::Mode;
 
     fn policy(name: &str) -> Policy {
         Policy {

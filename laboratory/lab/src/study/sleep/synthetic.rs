@@ -3,8 +3,8 @@
 use super::cell::{Policy, SleepCell};
 use super::measured::{Line, MeasuredPolicies, PolicySamples, SleepSample};
 use crate::study::unit::Unit;
-use manycore_kernels::fork::Algorithm;
-use manycore_research::sleep::Mode;
+use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
 
 /// Measurements made of policies' names, threads and times.
 pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<MeasuredPolicies> {

@@ -8,8 +8,8 @@ use super::published::Published;
 use super::speedup::{self, Delta};
 use crate::report::table::{Cell, Table};
 use crate::study::unit::Unit;
-use manycore_kernels::fork::Algorithm;
-use manycore_research::sleep::Mode;
+use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
 
 /// The beginning of the names that the policies' own words have.
 const OWN: &str = "sleep: ";

@@ -8,9 +8,9 @@ use manycore::Native;
 use manycore::topology::Topology;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_research::barrier::DisseminationBarrier;
-use manycore_research::stealing::Distribution;
-use manycore_research::stealing::{
+use manycore_programs::barrier::DisseminationBarrier;
+use manycore_programs::stealing::Distribution;
+use manycore_programs::stealing::{
     Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
 };
 use manycore_team::barrier::Barrier;

@@ -6,8 +6,8 @@ use crate::study::Request;
 use crate::study::settings::{bounded, product};
 use crate::study::trial::Setup;
 use manycore::topology::Topology;
-use manycore_research::stealing::Distribution;
-use manycore_research::stealing::disciplines;
+use manycore_programs::stealing::Distribution;
+use manycore_programs::stealing::disciplines;
 use serde::Serialize;
 
 /// The thesis's machine, and its task of 0.12 ms.

@@ -2,7 +2,7 @@
 
 use super::config::{OPPOSITE, SWAPPED};
 use super::results::StealingResults;
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 
 /// Under the figure.
 pub(super) const FIGURE: &str = "Time until all tasks are done, over that of all tasks divided by the cores: medians, with bars \

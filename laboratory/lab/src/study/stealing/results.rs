@@ -4,7 +4,7 @@ use super::case::{StealingCase, StealingOutcome};
 use super::config::StealingConfig;
 use crate::measure::statistics::{Spread, median};
 use crate::study::trial::{MeasuredTrials, Runs};
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 
 /// The study's numbers, to be asked.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use super::config::StealingConfig;
 use super::results::{StealingResults, makespan, middle};
 use crate::measure::statistics::median;
 use crate::study::unit::Unit;
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 use serde::Serialize;
 
 /// A case: a line of `stealing.csv`.

@@ -3,7 +3,7 @@
 use super::case::StealingOutcome;
 use super::results::StealingResults;
 use crate::report::table::{Cell, Table};
-use manycore_research::stealing::Distribution;
+use manycore_programs::stealing::Distribution;
 
 /// One a number of cores and length of tasks.
 pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {

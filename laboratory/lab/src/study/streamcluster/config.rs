@@ -3,8 +3,8 @@
 use crate::study::Request;
 use crate::study::team::{Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
-use manycore_kernels::UnknownName;
-use manycore_kernels::spmd::StreamclusterInput;
+use manycore_programs::UnknownName;
+use manycore_programs::spmd::StreamclusterInput;
 use serde::{Serialize, Serializer};
 
 /// The thesis's largest machine.

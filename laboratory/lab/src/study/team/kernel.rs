@@ -1,8 +1,8 @@
 //! The thesis's second program: PARSEC's streamcluster.
 
 use super::program::Spmd;
-use manycore_kernels::spmd::{Streamcluster, StreamclusterInput};
 use manycore_platform::Platform;
+use manycore_programs::spmd::{Streamcluster, StreamclusterInput};
 
 impl<P: Platform> Spmd for Streamcluster<P> {
     fn run(&self, rank: usize, wait: &mut dyn FnMut()) {

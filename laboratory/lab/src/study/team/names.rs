@@ -2,7 +2,7 @@
 
 use crate::failure::bad_input;
 use crate::study::trial::Setup;
-use manycore_research::barrier::barriers;
+use manycore_programs::barrier::barriers;
 
 /// PARSEC's, whose members fight for a lock: its simulations would take ten times as
 /// long as those of all others together.

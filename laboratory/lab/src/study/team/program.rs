@@ -3,8 +3,8 @@
 use super::barrier_loop::{Arrivals, BarrierLoop};
 use super::kernel;
 use crate::study::text::{parsed, shown};
-use manycore_kernels::spmd::StreamclusterInput;
 use manycore_platform::Platform;
+use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

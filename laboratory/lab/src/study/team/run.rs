@@ -5,7 +5,7 @@ use super::program::{Spmd, TeamProgram};
 use crate::study::trial::Place;
 use anyhow::anyhow;
 use manycore_platform::Platform;
-use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{BarrierVisitor, with_barrier};
 use manycore_team::barrier::Barrier;
 use std::sync::{Arc, Mutex};
 

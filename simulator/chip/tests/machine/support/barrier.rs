@@ -4,7 +4,7 @@ use super::{compute_until, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
-use manycore_research::barrier::{BarrierVisitor, with_barrier};
+use manycore_programs::barrier::{BarrierVisitor, with_barrier};
 use manycore_team::barrier::{Barrier, Placement};
 use std::sync::{Arc, Mutex};
 

@@ -4,7 +4,7 @@
 use manycore_chip::config::Config;
 use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Platform, ThreadSpec};
-use manycore_research::stealing::{
+use manycore_programs::stealing::{
     Counts, Discipline, DisciplineVisitor, Task, TaskDeque, with_discipline,
 };
 use manycore_team::barrier::Placement;

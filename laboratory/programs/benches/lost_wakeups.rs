@@ -1,0 +1,167 @@
+//! Counts wake-ups that are lost, natively: what the model checkers prove, asked of
+//! the machine.
+//!
+//! A pool of two has adopted this thread, which never runs a job. It pushes one,
+//! for which worker 1 must get up, and blocks until that has run. The pauses
+//! between are such that the worker is on its way to bed at every push. A job that
+//! has not run after 300 ms was slept through; a later push then wakes the worker.
+//!
+//! ```text
+//! cargo bench -p manycore-programs --bench lost_wakeups -- ITERATIONS [POLICY [MODE]]
+//! ```
+//!
+//! `ITERATIONS`: 100,000 by default. `POLICY`: every sound one by default. `MODE`:
+//! `sound` or `as-published`.
+
+use manycore::{Builder, Make, Native, Pool, World};
+use manycore_programs::sleep::{Mode, PolicyVisitor, policies, with_policy};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// No progress for so long: nobody comes any more.
+const LOST: Duration = Duration::from_millis(300);
+
+/// What is waited for: how many jobs have run.
+#[derive(Default)]
+struct Ran(AtomicU64);
+
+impl Ran {
+    /// Waits for the `n`-th job; `false`: it does not come.
+    fn wait(&self, n: u64) -> bool {
+        let begun = Instant::now();
+        while self.0.load(Ordering::Acquire) < n {
+            if begun.elapsed() > LOST {
+                return false;
+            }
+            // The worker may need this core.
+            thread::yield_now();
+        }
+        true
+    }
+}
+
+struct Detector {
+    iterations: u64,
+}
+
+/// Iterations in which no progress was made, of spawned jobs and of joins.
+struct Found {
+    lost: u64,
+    sleeps: u64,
+    recovered: u64,
+}
+
+impl PolicyVisitor<Native> for Detector {
+    type Output = Found;
+
+    fn visit<W: World<Platform = Native>>(self, make: Make<W>) -> Found {
+        // A pool adopts a thread for good.
+        let run = move || {
+            let builder = Builder::<Native>::on_platform().in_world::<W>(make);
+            let builder = builder.threads(2).adopt_current_thread(true);
+            let pool = builder.build().expect("a pool of two threads");
+            let ran = Arc::new(Ran::default());
+            let mut lost = 0;
+            for i in 0..self.iterations {
+                pause(i);
+                let before = ran.0.load(Ordering::Relaxed);
+                if !(if i % 2 == 0 {
+                    spawned(&pool, &ran)
+                } else {
+                    forked(&pool, &ran)
+                }) {
+                    lost += 1;
+                    // Its job, if it is not this thread's again, runs with the next.
+                    while ran.0.load(Ordering::Acquire) == before {
+                        pool.spawn(|| ());
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                }
+            }
+            let tally = pool.sleep_tally();
+            Found {
+                lost,
+                sleeps: tally.sleeps,
+                recovered: tally.recovered,
+            }
+        };
+        thread::spawn(run).join().expect("a detector that ends")
+    }
+}
+
+/// From none to 100 us: a worker without work looks for some 60 us, and then takes
+/// a few to fall asleep.
+fn pause(i: u64) {
+    // A step that is no divisor: every pause comes again after 1,009 iterations.
+    let time = Duration::from_nanos(i * 37 % 1_009 * 100);
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// A detached job.
+fn spawned<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool {
+    let next = ran.0.load(Ordering::Relaxed) + 1;
+    let job = Arc::clone(ran);
+    pool.spawn(move || _ = job.0.fetch_add(1, Ordering::Release));
+    ran.wait(next)
+}
+
+/// The second closure of a join whose first one waits for it.
+fn forked<W: World<Platform = Native>>(pool: &Pool<W>, ran: &Arc<Ran>) -> bool {
+    let next = ran.0.load(Ordering::Relaxed) + 1;
+    let count = || _ = ran.0.fetch_add(1, Ordering::Release);
+    pool.join(|| ran.wait(next), count).0
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
+    match detect(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("lost_wakeups: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn detect(arguments: &[String]) -> Result<(), String> {
+    let iterations = match arguments.first() {
+        None => 100_000,
+        Some(text) => (text.parse()).map_err(|_| format!("expected iterations; found {text}"))?,
+    };
+    let mode = match arguments.get(2) {
+        None => Mode::Sound,
+        Some(mode) => mode.parse()?,
+    };
+    let names = match arguments.get(1) {
+        Some(name) => vec![name.as_str()],
+        None => {
+            let in_mode = policies().into_iter().filter(|policy| policy.1 == mode);
+            in_mode.map(|(name, _)| name).collect()
+        }
+    };
+    for name in names {
+        let begun = Instant::now();
+        let detector = Detector { iterations };
+        let found = with_policy(name, mode, detector).map_err(|error| error.to_string())?;
+        println!(
+            "{name:24} {mode:12} {} lost of {iterations}, {} sleeps, {} recovered by a watchdog, {:.0} s",
+            found.lost,
+            found.sleeps,
+            found.recovered,
+            begun.elapsed().as_secs_f64(),
+        );
+        if mode == Mode::Sound && found.lost > 0 {
+            return Err(format!("{name} loses wake-ups"));
+        }
+    }
+    Ok(())
+}

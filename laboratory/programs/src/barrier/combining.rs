@@ -1,0 +1,94 @@
+use manycore_platform::Platform;
+use manycore_team::barrier::parts::Node;
+use manycore_team::barrier::parts::Waiting;
+use manycore_team::barrier::{Barrier, Placement};
+
+/// How many meet at a node, as a power of two. Four is what Mellor-Crummey and Scott
+/// recommend.
+const LOG_DEGREE: usize = 2;
+
+/// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991,
+/// algorithm 8): four meet at a node, the last to come goes on to the next one. The last to
+/// come to the root lets the others go, and so down the tree, each at the nodes it came through.
+///
+/// Each node is two lines, see [`SenseBarrier`](manycore_team::barrier::SenseBarrier); at most four
+/// write or read one.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::CombiningBarrier;
+///
+/// let barrier = CombiningBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct CombiningBarrier<P: Platform> {
+    /// The nodes of each level, the members' first.
+    levels: Vec<Box<[Node<P>]>>,
+    waiting: Waiting<P>,
+    members: usize,
+}
+
+/// A member of a [`CombiningBarrier`].
+#[derive(Debug)]
+pub struct CombiningMember {
+    rank: usize,
+    episode: u32,
+}
+
+impl<P: Platform> CombiningBarrier<P> {
+    /// The node to which a rank comes at a level.
+    #[inline]
+    fn node(&self, level: usize, rank: usize) -> &Node<P> {
+        &self.levels[level][rank >> (LOG_DEGREE * (level + 1))]
+    }
+}
+
+impl<P: Platform> Barrier<P> for CombiningBarrier<P> {
+    const NAME: &'static str = "combining";
+    type Member = CombiningMember;
+
+    fn new(placement: &Placement) -> Self {
+        let degree: usize = 1 << LOG_DEGREE;
+        let (members, mut levels) = (placement.members(), Vec::new());
+        let mut below = members;
+        while levels.is_empty() || below > 1 {
+            let nodes = below.div_ceil(degree);
+            let node = |at: usize| Node::new((below - degree * at).min(degree));
+            levels.push((0..nodes).map(node).collect());
+            below = nodes;
+        }
+        Self {
+            levels,
+            waiting: Waiting::new(placement),
+            members,
+        }
+    }
+
+    fn member(&self, rank: usize) -> CombiningMember {
+        assert!(rank < self.members, "rank {rank} of {}", self.members);
+        // It has come to all nodes up to the first where it met others.
+        let mut nodes = (0..self.levels.len()).map(|level| self.node(level, rank));
+        let episode = nodes.find_map(Node::released).unwrap_or(0);
+        CombiningMember { rank, episode }
+    }
+
+    #[inline]
+    fn wait(&self, CombiningMember { rank, episode }: &mut CombiningMember) {
+        *episode = episode.wrapping_add(1);
+        let mut level = 0;
+        while level < self.levels.len() && self.node(level, *rank).is_last() {
+            level += 1;
+        }
+        if level < self.levels.len() {
+            self.node(level, *rank).wait(&self.waiting, *episode);
+        }
+        for level in (0..level).rev() {
+            self.node(level, *rank).release(&self.waiting, *episode);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+use manycore_platform::Platform;
+use manycore_team::barrier::parts::Exchange;
+use manycore_team::barrier::parts::Waiting;
+use manycore_team::barrier::{Barrier, Placement};
+
+/// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and
+/// Scott 1991, algorithm 9): nobody counts and nobody releases; each member hears of
+/// all others in ceil(log2 N) rounds.
+///
+/// Every word is on a line of its own, written by one member and read by one. With two
+/// members that is one store and one load an episode.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::DisseminationBarrier;
+///
+/// let barrier = DisseminationBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct DisseminationBarrier<P: Platform> {
+    exchange: Exchange<P>,
+    waiting: Waiting<P>,
+    members: usize,
+}
+
+/// A member of a [`DisseminationBarrier`].
+#[derive(Debug)]
+pub struct DisseminationMember {
+    rank: usize,
+    episode: u32,
+}
+
+impl<P: Platform> Barrier<P> for DisseminationBarrier<P> {
+    const NAME: &'static str = "dissemination";
+    type Member = DisseminationMember;
+
+    fn new(placement: &Placement) -> Self {
+        let members = placement.members();
+        Self {
+            exchange: Exchange::new(members),
+            waiting: Waiting::new(placement),
+            members,
+        }
+    }
+
+    fn member(&self, rank: usize) -> DisseminationMember {
+        assert!(rank < self.members, "rank {rank} of {}", self.members);
+        let episode = self.exchange.told(rank);
+        DisseminationMember { rank, episode }
+    }
+
+    #[inline]
+    fn wait(&self, member: &mut DisseminationMember) {
+        member.episode = member.episode.wrapping_add(1);
+        (self.exchange).meet(&self.waiting, member.rank, member.episode);
+    }
+}

@@ -1,0 +1,149 @@
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use manycore_team::barrier::{Barrier, Placement};
+
+/// Arrivals after which the counts begin again, as in glibc.
+const LIMIT: u32 = u32::MAX / 2;
+
+/// The barrier of POSIX threads by the protocol that glibc has used since 2.25: who
+/// arrives takes a number, the last of a round says up to which number all may leave
+/// and wakes whoever sleeps, the others sleep until then; nobody spins. A member
+/// that leaves is counted too, so that the counts can begin again before they overflow: when as
+/// many have left as may come, the last one sets them back, and lets those in who came
+/// meanwhile.
+///
+/// All counts are on one line, as there. Two read-modify-writes a member, and a
+/// system call by each of them.
+///
+/// The protocol is known from the description that comes with glibc; the code is not
+/// glibc's. There any threads may wait, `count` of them at a time; that members are
+/// always the same ones makes a compare-and-swap a store here.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::FutexBarrier;
+///
+/// let barrier = FutexBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+#[doc(alias = "pthread_barrier_t")]
+pub struct FutexBarrier<P: Platform> {
+    counts: CachePadded<EpisodeCounts<P>>,
+    members: u32,
+    /// A multiple of `members`.
+    limit: u32,
+}
+
+struct EpisodeCounts<P: Platform> {
+    /// Numbers taken; more than the limit, while the last ones leave.
+    arrived: P::Futex,
+    /// Up to this number all may leave.
+    complete: P::Futex,
+    left: P::AtomicU32,
+}
+
+/// A member of a [`FutexBarrier`]: nothing.
+#[derive(Debug)]
+pub struct FutexMember(());
+
+impl<P: Platform> FutexBarrier<P> {
+    /// With counts that begin again after at most `limit` arrivals.
+    pub(super) fn with_limit(members: usize, limit: u32) -> Self {
+        let members = u32::try_from(members).expect("more members than threads can be");
+        let counts = EpisodeCounts {
+            arrived: <P::Futex as Atomic<u32>>::new(0),
+            complete: <P::Futex as Atomic<u32>>::new(0),
+            left: P::AtomicU32::new(0),
+        };
+        Self {
+            counts: CachePadded::new(counts),
+            members,
+            limit: limit - limit % members,
+        }
+    }
+
+    /// Takes a number, from 1.
+    fn arrive(&self) -> u32 {
+        let arrived = &self.counts.arrived;
+        loop {
+            // Release: what this member did is in the word's history. Acquire: the
+            // last of a round takes all of it along; and who takes a number after
+            // the counts were set back finds them so.
+            let number = arrived.fetch_add(1, Ordering::AcqRel) + 1;
+            if number <= self.limit {
+                return number;
+            }
+            // The numbers are used up, and this one is void. Whoever leaves last sets
+            // the word back and then wakes: compared and slept in one step, that is
+            // not missed. Another one too many only makes this look again.
+            loop {
+                // Relaxed: it is the next number that acquires.
+                let now = arrived.load(Ordering::Relaxed);
+                if now <= self.limit {
+                    break;
+                }
+                arrived.wait(now, None);
+            }
+        }
+    }
+
+    fn leave(&self) {
+        let EpisodeCounts {
+            arrived,
+            complete,
+            left,
+        } = &*self.counts;
+        // Release: this member has done with `complete`. Acquire: so have all, for
+        // the last one.
+        if left.fetch_add(1, Ordering::AcqRel) + 1 == self.limit {
+            left.store(0, Ordering::Relaxed);
+            complete.store(0, Ordering::Relaxed);
+            // Release: opens the rest to who takes number 1. A store would do, but
+            // of a word that is stored to and added to loom loses track.
+            arrived.swap(0, Ordering::Release);
+            arrived.wake(u32::MAX);
+        }
+    }
+}
+
+impl<P: Platform> Barrier<P> for FutexBarrier<P> {
+    const NAME: &'static str = "futex";
+    type Member = FutexMember;
+
+    fn new(placement: &Placement) -> Self {
+        Self::with_limit(placement.members(), LIMIT)
+    }
+
+    fn member(&self, rank: usize) -> FutexMember {
+        let members = self.members;
+        assert!(rank < members as usize, "rank {rank} of {members}");
+        FutexMember(())
+    }
+
+    fn wait(&self, _: &mut FutexMember) {
+        let number = self.arrive();
+        let complete = &self.counts.complete;
+        if number.is_multiple_of(self.members) {
+            // Nobody of the next round can be here: all of this one wait for it.
+            // Release: passes on what all have done.
+            complete.store(number, Ordering::Release);
+            complete.wake(u32::MAX);
+        } else {
+            loop {
+                // Acquire pairs with the store above.
+                let seen = complete.load(Ordering::Acquire);
+                if seen >= number {
+                    break;
+                }
+                // Compared and slept in one step: the wake-up, which follows the
+                // store, is not lost.
+                complete.wait(seen, None);
+            }
+        }
+        self.leave();
+    }
+}

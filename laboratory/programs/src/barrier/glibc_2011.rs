@@ -1,0 +1,124 @@
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
+use manycore_team::barrier::{Barrier, Placement};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+/// Held, and somebody may sleep.
+const AWAITED: u32 = 2;
+
+/// The barrier of POSIX threads as glibc had it until 2.24, in 2011 and 2013 too: a lock, a count
+/// of those still missing, and the number of the episode, on which members sleep. Each member
+/// counts itself off under the lock. The last to come keeps the lock, begins the next episode and
+/// wakes all; as they go they count themselves in again, and the last to go gives the lock back.
+/// Until then nobody can arrive at the next episode. Nobody spins.
+///
+/// Everything is on one line, as there. A member's wait takes three read-modify-writes, and as
+/// many more as it takes to get the lock while others want it.
+///
+/// The protocol is glibc's, by what is written about its files of that time; the code is not.
+/// [`FutexBarrier`](super::FutexBarrier) is its successor.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::Glibc2011Barrier;
+///
+/// let barrier = Glibc2011Barrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+#[doc(alias = "pthread_barrier_t")]
+pub struct Glibc2011Barrier<P: Platform> {
+    words: CachePadded<LockedWords<P>>,
+    members: u32,
+}
+
+struct LockedWords<P: Platform> {
+    /// Held by who arrives; from the last arrival of an episode to its last departure, by all.
+    lock: P::Futex,
+    /// The number of the episode.
+    episode: P::Futex,
+    /// How many have yet to come; after the last one, how many have gone.
+    missing: P::AtomicU32,
+}
+
+/// A member of a [`Glibc2011Barrier`]: nothing.
+#[derive(Debug)]
+pub struct Glibc2011Member(());
+
+impl<P: Platform> LockedWords<P> {
+    fn lock(&self) {
+        // Acquire pairs with `unlock`: what those before did is seen. Relaxed if it is held: the
+        // exchange decides.
+        let free = (self.lock).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
+        if free.is_err() {
+            // Whoever gives back an awaited lock wakes one sleeper, who may not be the last.
+            // Compared and slept in one step, that is not missed.
+            while self.lock.swap(AWAITED, Ordering::Acquire) != FREE {
+                self.lock.wait(AWAITED, None);
+            }
+        }
+    }
+
+    fn unlock(&self) {
+        // Release: what its holder did, and knows of others, is seen by the next.
+        if self.lock.swap(FREE, Ordering::Release) == AWAITED {
+            self.lock.wake(1);
+        }
+    }
+}
+
+impl<P: Platform> Barrier<P> for Glibc2011Barrier<P> {
+    const NAME: &'static str = "glibc-2011";
+    type Member = Glibc2011Member;
+
+    fn new(placement: &Placement) -> Self {
+        let members = u32::try_from(placement.members()).expect("more members than threads can be");
+        let words = LockedWords {
+            lock: <P::Futex as Atomic<u32>>::new(FREE),
+            episode: <P::Futex as Atomic<u32>>::new(0),
+            missing: P::AtomicU32::new(members),
+        };
+        Self {
+            words: CachePadded::new(words),
+            members,
+        }
+    }
+
+    fn member(&self, rank: usize) -> Glibc2011Member {
+        let members = self.members;
+        assert!(rank < members as usize, "rank {rank} of {members}");
+        Glibc2011Member(())
+    }
+
+    fn wait(&self, _: &mut Glibc2011Member) {
+        let LockedWords {
+            episode, missing, ..
+        } = &*self.words;
+        self.words.lock();
+        // Relaxed, here and at the episode: both are written under the lock.
+        if missing.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // Release: passes on what all have done, which came with the lock.
+            episode.fetch_add(1, Ordering::Release);
+            episode.wake(u32::MAX);
+        } else {
+            let this = episode.load(Ordering::Relaxed);
+            self.words.unlock();
+            // Acquire pairs with the addition above. The word cannot be further than the next
+            // number: that episode takes this member's arrival.
+            while episode.load(Ordering::Acquire) == this {
+                // Compared and slept in one step: the wake-up, which follows the addition,
+                // is not lost.
+                episode.wait(this, None);
+            }
+        }
+        // Release: this member has done with the episode. Acquire: so have all, for the last
+        // one, who gives back the lock on behalf of all.
+        if missing.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+            self.words.unlock();
+        }
+    }
+}

@@ -1,0 +1,83 @@
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
+use manycore_team::barrier::parts::Waiting;
+use manycore_team::barrier::{Barrier, Placement};
+
+/// The sense-reversing barrier as it is written by those who do not think of lines: the count,
+/// and the word that lets all go, are neighbours.
+///
+/// Each arrival takes the line from all who look at the word, and they fetch it again, in the way
+/// of the next arrival. [`SenseBarrier`](manycore_team::barrier::SenseBarrier) has them on two
+/// lines.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::SenseOnALineBarrier;
+///
+/// let barrier = SenseOnALineBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct SenseOnALineBarrier<P: Platform> {
+    words: CachePadded<Neighbours<P>>,
+    waiting: Waiting<P>,
+    members: u32,
+}
+
+struct Neighbours<P: Platform> {
+    /// How many have yet to come.
+    missing: P::AtomicU32,
+    /// The last episode from which all may go.
+    released: P::Futex,
+}
+
+/// A member of a [`SenseOnALineBarrier`]: the number of the episode.
+#[derive(Debug)]
+pub struct SenseOnALineMember(u32);
+
+impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
+    const NAME: &'static str = "sense-on-a-line";
+    type Member = SenseOnALineMember;
+
+    fn new(placement: &Placement) -> Self {
+        let members = u32::try_from(placement.members()).expect("more members than threads can be");
+        let words = Neighbours {
+            missing: P::AtomicU32::new(members),
+            released: <P::Futex as Atomic<u32>>::new(0),
+        };
+        Self {
+            words: CachePadded::new(words),
+            waiting: Waiting::new(placement),
+            members,
+        }
+    }
+
+    fn member(&self, rank: usize) -> SenseOnALineMember {
+        let members = self.members;
+        assert!(rank < members as usize, "rank {rank} of {members}");
+        // Relaxed: the caller comes after who was this member before, without whom the next
+        // episode is not released.
+        SenseOnALineMember(self.words.released.load(Ordering::Relaxed))
+    }
+
+    fn wait(&self, SenseOnALineMember(episode): &mut SenseOnALineMember) {
+        let Neighbours { missing, released } = &*self.words;
+        let before = *episode;
+        *episode = before.wrapping_add(1);
+        // Release: what this member did is in the word's history. Acquire: the last one takes
+        // all of it along.
+        if missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // For the next episode, which begins for the others with the release. Relaxed:
+            // that publishes it.
+            missing.store(self.members, Ordering::Relaxed);
+            self.waiting.release(released, *episode);
+        } else {
+            // The word cannot be further than this episode: the next one's release takes this
+            // member's arrival.
+            self.waiting.wait_while(released, before);
+        }
+    }
+}

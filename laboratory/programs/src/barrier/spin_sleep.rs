@@ -1,0 +1,129 @@
+use crate::mutex::Mutex;
+use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
+use manycore_team::barrier::{Barrier, Placement};
+
+/// Looks before a member sleeps, at the default patience; in proportion at another.
+const SPINS: f64 = 35_000.0;
+
+/// Members come in.
+const ARRIVING: u32 = 0;
+/// All are in, and go.
+const LEAVING: u32 = 1;
+
+/// The barrier that the PARSEC benchmarks bring along: a mutex, a condition variable
+/// and a flag that says whether members arrive or leave. A member that waits looks at the
+/// flag 35,000 times before it sleeps on the condition variable. Members leave one by one
+/// through the mutex, and one that is at the next episode already waits until the last one
+/// has: two phases, so that the count can be used for both. It spins whether members
+/// share cores or not: if they do, an episode takes milliseconds.
+///
+/// The count is on a line with the lock; the flag is on another, which is written
+/// twice an episode and read by all who wait. The condition variable is made of the
+/// flag: it is what sleepers sleep on, and they are counted under the lock.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::SpinSleepBarrier;
+///
+/// let barrier = SpinSleepBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+#[doc(alias = "parsec_barrier_t")]
+pub struct SpinSleepBarrier<P: Platform> {
+    state: CachePadded<Mutex<P, State>>,
+    /// Written under the lock.
+    phase: CachePadded<P::Futex>,
+    members: usize,
+    spins: u32,
+}
+
+struct State {
+    inside: usize,
+    /// Members that sleep on the phase, or are about to.
+    sleepers: u32,
+}
+
+/// A member of a [`SpinSleepBarrier`]: nothing.
+#[derive(Debug)]
+pub struct SpinSleepMember(());
+
+impl<P: Platform> SpinSleepBarrier<P> {
+    /// Begins the next phase; under the lock.
+    fn begin(&self, phase: u32, state: &mut State) {
+        // Release: passes on what all have done to those who look without the lock.
+        self.phase.store(phase, Ordering::Release);
+        if std::mem::take(&mut state.sleepers) > 0 {
+            self.phase.wake(u32::MAX);
+        }
+    }
+
+    /// Waits for the end of a phase. It is not begun again meanwhile: one of the two
+    /// takes this member's arrival, the other its departure.
+    fn wait_while(&self, phase: u32) {
+        for _ in 0..self.spins {
+            // Acquire pairs with `begin`.
+            if self.phase.load(Ordering::Acquire) != phase {
+                return;
+            }
+            P::relax();
+        }
+        // Counted as a sleeper in the section in which it finds the phase unchanged:
+        // whoever changes it has the lock later, and wakes. The futex compares again.
+        while self.state.with(|state| {
+            // Relaxed: written under the lock.
+            let goes_on = self.phase.load(Ordering::Relaxed) == phase;
+            state.sleepers += u32::from(goes_on);
+            goes_on
+        }) {
+            self.phase.wait(phase, None);
+        }
+    }
+}
+
+impl<P: Platform> Barrier<P> for SpinSleepBarrier<P> {
+    const NAME: &'static str = "spin-sleep";
+    type Member = SpinSleepMember;
+
+    fn new(placement: &Placement) -> Self {
+        Self {
+            state: CachePadded::new(Mutex::new(State {
+                inside: 0,
+                sleepers: 0,
+            })),
+            phase: CachePadded::new(<P::Futex as Atomic<u32>>::new(ARRIVING)),
+            members: placement.members(),
+            spins: (SPINS * placement.relative_patience()) as u32,
+        }
+    }
+
+    fn member(&self, rank: usize) -> SpinSleepMember {
+        assert!(rank < self.members, "rank {rank} of {}", self.members);
+        SpinSleepMember(())
+    }
+
+    fn wait(&self, _: &mut SpinSleepMember) {
+        while !self.state.with(|state| {
+            // Relaxed: written under the lock.
+            let is_open = self.phase.load(Ordering::Relaxed) == ARRIVING;
+            state.inside += usize::from(is_open);
+            if state.inside == self.members && is_open {
+                self.begin(LEAVING, state);
+            }
+            is_open
+        }) {
+            self.wait_while(LEAVING);
+        }
+        self.wait_while(ARRIVING);
+        self.state.with(|state| {
+            state.inside -= 1;
+            if state.inside == 0 {
+                self.begin(ARRIVING, state);
+            }
+        });
+    }
+}

@@ -1,0 +1,101 @@
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
+use manycore_team::barrier::parts::Waiting;
+use manycore_team::barrier::{Barrier, Placement};
+
+/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991,
+/// algorithm 10): in round r the ranks that are multiples of 2^(r+1) meet those 2^r
+/// further on, and win, as arranged. Losers tell their winner that they have come, and
+/// drop out until it wakes them; so does everybody who has played, last opponent
+/// first.
+///
+/// A member loses once, so it has two words, each on a line of its own: one that it
+/// writes when it loses and its winner reads, one the other way. Nobody counts.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::{Barrier, Placement};
+/// use manycore_programs::barrier::TournamentBarrier;
+///
+/// let barrier = TournamentBarrier::<Native>::new(&Placement::flat(2));
+/// let (mut one, mut other) = (barrier.member(0), barrier.member(1));
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| barrier.wait(&mut one));
+///     barrier.wait(&mut other);
+/// });
+/// ```
+pub struct TournamentBarrier<P: Platform> {
+    players: Box<[Player<P>]>,
+    waiting: Waiting<P>,
+}
+
+/// The words hold the number of an episode.
+struct Player<P: Platform> {
+    /// The last one in which it has lost.
+    lost: CachePadded<P::Futex>,
+    /// The last one from which it may go.
+    awake: CachePadded<P::Futex>,
+}
+
+/// A member of a [`TournamentBarrier`].
+#[derive(Debug)]
+pub struct TournamentMember {
+    rank: usize,
+    episode: u32,
+}
+
+impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
+    const NAME: &'static str = "tournament";
+    type Member = TournamentMember;
+
+    fn new(placement: &Placement) -> Self {
+        let word = || CachePadded::new(<P::Futex as Atomic<u32>>::new(0));
+        let player = |_| Player {
+            lost: word(),
+            awake: word(),
+        };
+        Self {
+            players: (0..placement.members()).map(player).collect(),
+            waiting: Waiting::new(placement),
+        }
+    }
+
+    fn member(&self, rank: usize) -> TournamentMember {
+        let members = self.players.len();
+        assert!(rank < members, "rank {rank} of {members}");
+        // A word that nobody else writes: to its winner, or from the champion to its first loser.
+        let word = match rank {
+            0 => self.players.get(1).map(|loser| &*loser.awake),
+            _ => Some(&*self.players[rank].lost),
+        };
+        // Relaxed: the caller comes after who was this member before.
+        let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
+        TournamentMember { rank, episode }
+    }
+
+    #[inline]
+    fn wait(&self, TournamentMember { rank, episode }: &mut TournamentMember) {
+        let before = *episode;
+        *episode = before.wrapping_add(1);
+        let (rank, episode) = (*rank, *episode);
+        // No word gets further than this episode before this member has left it:
+        // the next one takes its arrival.
+        let mut distance = 1;
+        while distance < self.players.len() && rank & distance == 0 {
+            if let Some(loser) = self.players.get(rank + distance) {
+                self.waiting.wait_while(&loser.lost, before);
+            }
+            distance *= 2;
+        }
+        if rank > 0 {
+            let mine = &self.players[rank];
+            self.waiting.release(&mine.lost, episode);
+            self.waiting.wait_while(&mine.awake, before);
+        }
+        while distance > 1 {
+            distance /= 2;
+            if let Some(loser) = self.players.get(rank + distance) {
+                self.waiting.release(&loser.awake, episode);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The formula that Shuai's paper (*Influence of atomic FAA on ParallelFor and a cost model
+//! for improvements*, 2021) prints, with its trained weights.
+//!
+//! ```text
+//! B = (alpha G + delta0) / (beta0 T + beta1 R + beta2 W + beta3 C + delta1)
+//! ```
+//!
+//! It was trained on the blocks that happened to win, not on latencies. Both
+//! numerator and denominator are negative in its domain; where the denominator
+//! gets near zero, as it does for few threads and small tasks, or changes its
+//! sign, the formula means nothing.
+
+/// A task on a machine, in the units of the paper's training table.
+///
+/// ```
+/// use manycore_programs::cost::published::Features;
+///
+/// let features = Features::new(2, 8, 1024, 4096, 1 << 60);
+/// assert_eq!(features.core_groups, 200.0);
+/// assert_eq!(features.compute, 6.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Features {
+    /// A hundred times the number of core groups.
+    pub core_groups: f64,
+    /// Threads.
+    pub threads: f64,
+    /// Logarithm to base 2 of the bytes that an iteration reads.
+    pub read: f64,
+    /// Logarithm to base 2 of the bytes that it writes.
+    pub write: f64,
+    /// Logarithm to base 1024 of its additions.
+    pub compute: f64,
+}
+
+impl Features {
+    /// From plain numbers. A zero counts as a one, whose logarithm is zero.
+    ///
+    /// ```
+    /// use manycore_programs::cost::published::Features;
+    ///
+    /// assert_eq!(Features::new(1, 2, 1024, 0, 1024).write, 0.0);
+    /// ```
+    #[must_use]
+    pub fn new(core_groups: usize, threads: usize, read: u64, write: u64, compute: u64) -> Self {
+        let log2 = |value: u64| (value.max(1) as f64).log2();
+        Self {
+            core_groups: 100.0 * core_groups as f64,
+            threads: threads as f64,
+            read: log2(read),
+            write: log2(write),
+            compute: log2(compute) / 10.0,
+        }
+    }
+}
+
+/// The weights of the paper's formula.
+///
+/// ```
+/// use manycore_programs::cost::published::{Features, Weights};
+///
+/// // The first row of the paper's table of inferences.
+/// let features = Features::new(1, 2, 1024, 1024, 1024);
+/// assert_eq!(Weights::PUBLISHED.block(&features, 4096), 125);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// The weight of core groups.
+    pub alpha: f64,
+    /// What the numerator is without any.
+    pub delta0: f64,
+    /// The weights of threads, read, write and compute.
+    pub beta: [f64; 4],
+    /// What the denominator is without any.
+    pub delta1: f64,
+}
+
+impl Weights {
+    /// As printed, to two decimals.
+    pub const PUBLISHED: Self = Self {
+        alpha: -61.84,
+        delta0: 1558.31,
+        beta: [-10.48, -33.71, -34.50, -26.84],
+        delta1: 693.13,
+    };
+
+    /// What the formula says, before anything is cut off. It need not be
+    /// positive, nor finite.
+    ///
+    /// ```
+    /// use manycore_programs::cost::published::{Features, Weights};
+    ///
+    /// let features = Features::new(8, 32, 1024, 1024, 1 << 60);
+    /// assert!((Weights::PUBLISHED.value(&features) - 98.7).abs() < 0.1);
+    /// ```
+    #[must_use]
+    pub fn value(&self, features: &Features) -> f64 {
+        let [threads, read, write, compute] = self.beta;
+        let numerator = self.alpha * features.core_groups + self.delta0;
+        let denominator = threads * features.threads
+            + read * features.read
+            + write * features.write
+            + compute * features.compute
+            + self.delta1;
+        numerator / denominator
+    }
+
+    /// The block for a loop of `n` iterations: truncated as the paper does,
+    /// and kept within the loop.
+    ///
+    /// ```
+    /// use manycore_programs::cost::published::{Features, Weights};
+    ///
+    /// let features = Features::new(8, 32, 1024, 1024, 1 << 60);
+    /// assert_eq!(Weights::PUBLISHED.block(&features, 4096), 98);
+    /// assert_eq!(Weights::PUBLISHED.block(&features, 10), 10);
+    /// ```
+    #[must_use]
+    pub fn block(&self, features: &Features, n: usize) -> usize {
+        // The cast truncates, and makes 0 of what is no number.
+        (self.value(features) as usize).clamp(1, n.max(1))
+    }
+}

@@ -1,0 +1,103 @@
+//! What every fork-join kernel offers.
+
+use super::Fork;
+use manycore_platform::Platform;
+use std::fmt::Display;
+
+/// A program with its input, which can be run again and again and can tell
+/// whether its answer is right.
+///
+/// ```
+/// use manycore_programs::fork::{Kernel, QuickSort, Serial};
+/// use manycore_platform::Native;
+///
+/// let mut kernel = QuickSort::new(1000, 10, 42);
+/// kernel.run(&Serial::<Native>::default());
+/// kernel.verify().unwrap();
+/// kernel.reset(); // the numbers are back in disorder
+/// assert!(kernel.verify().is_err());
+/// ```
+pub trait Kernel: Send {
+    /// Puts the input back and forgets the answer.
+    fn reset(&mut self);
+
+    /// Runs the parallel program.
+    fn run<F: Fork>(&mut self, fork: &F);
+
+    /// Runs the sequential program: the one to write if there were no threads.
+    fn sequential<P: Platform>(&mut self);
+
+    /// Is the answer right? Takes about as long as the sequential program.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    fn verify(&self) -> Result<(), Wrong>;
+}
+
+/// What is wrong with an answer.
+///
+/// ```
+/// use manycore_programs::fork::{Fibonacci, Kernel, Wrong};
+/// assert_eq!(Fibonacci::new(20).verify(), Err(Wrong::NotRun));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Wrong {
+    /// There is none.
+    #[error("the kernel has not run since it was made or reset")]
+    NotRun,
+    /// It is another than the right one.
+    #[error("{what} is {found} and should be {expected}")]
+    Answer {
+        /// What was computed.
+        what: &'static str,
+        /// The answer.
+        found: String,
+        /// The right one.
+        expected: String,
+    },
+    /// One element of it is wrong, the first one by index.
+    #[error("{what} {index} is wrong")]
+    Element {
+        /// What the elements are.
+        what: &'static str,
+        /// Which is wrong.
+        index: usize,
+    },
+}
+
+impl Wrong {
+    /// Nothing, if `found` is what was expected.
+    pub(super) fn unless_equal<T: PartialEq + Display>(
+        what: &'static str,
+        found: T,
+        expected: T,
+    ) -> Result<(), Self> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Self::Answer {
+            what,
+            found: found.to_string(),
+            expected: expected.to_string(),
+        })
+    }
+
+    /// Nothing, if the two slices are equal.
+    pub(super) fn unless_all_equal<T: PartialEq>(
+        what: &'static str,
+        found: &[T],
+        expected: &[T],
+    ) -> Result<(), Self> {
+        let index = (found.iter().zip(expected)).position(|(found, expected)| found != expected);
+        match index {
+            Some(index) => Err(Self::Element { what, index }),
+            None if found.len() != expected.len() => Err(Self::Element {
+                what,
+                index: found.len().min(expected.len()),
+            }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a team does with one frontier after the other.
+
+use super::Graph;
+use manycore_platform::{Atomic, Ordering, Platform};
+use std::num::NonZeroU64;
+use std::ops::Range;
+
+/// A vertex and a stretch of its edges, as stealing disciplines carry them.
+pub type Task = NonZeroU64;
+
+/// Edges of one task: a hub has many tasks.
+const EDGES: usize = 64;
+
+/// Instructions to look at one edge, beside the accesses to memory.
+const LOOK: u64 = 4;
+
+/// One rank's access to the tasks that the team shares.
+///
+/// ```
+/// use manycore_programs::graph::{Task, Work};
+///
+/// /// A team of one needs no stealing.
+/// struct Alone(Vec<Task>);
+///
+/// impl Work for Alone {
+///     fn put(&mut self, task: Task) {
+///         self.0.push(task);
+///     }
+///
+///     fn get(&mut self) -> Option<Task> {
+///         self.0.pop()
+///     }
+///
+///     fn meet(&mut self) {}
+/// }
+/// ```
+pub trait Work {
+    /// Adds a task of the coming frontier, before the rank first asks for one.
+    fn put(&mut self, task: Task);
+
+    /// A task of this frontier; `None` when nobody has one left. The ranks meet
+    /// before anybody puts again.
+    fn get(&mut self) -> Option<Task>;
+
+    /// Waits until every rank has called it as often.
+    fn meet(&mut self);
+}
+
+/// Whether a frontier is empty, agreed on by the team.
+///
+/// The flag of a frontier is set by who finds a vertex for it and read once all
+/// have met; meanwhile the next one's is cleared. With three flags, none is
+/// cleared while anybody may still read it.
+pub(super) struct Frontiers<P: Platform> {
+    inhabited: [P::AtomicBool; 3],
+}
+
+impl<P: Platform> Frontiers<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            inhabited: [(); 3].map(|()| P::AtomicBool::new(false)),
+        }
+    }
+
+    /// Goes through the graph as one of the ranks, beginning with the vertices
+    /// in `first`. `visit` is called for each edge from a vertex of the frontier, with the
+    /// number of the frontier, and pushes what belongs to the next.
+    pub(super) fn run(
+        &self,
+        graph: &Graph,
+        mut first: Vec<u32>,
+        work: &mut impl Work,
+        mut visit: impl FnMut(u32, u32, u32, &mut Vec<u32>),
+    ) {
+        let mut next = Vec::new();
+        for number in 0.. {
+            for &vertex in &first {
+                tasks(graph, vertex).for_each(|task| work.put(task));
+            }
+            while let Some(task) = work.get() {
+                let (vertex, edges) = stretch(graph, task);
+                let neighbours = &graph.neighbours(vertex)[edges];
+                P::read(neighbours);
+                P::compute(LOOK * neighbours.len() as u64);
+                for &neighbour in neighbours {
+                    visit(number, vertex, neighbour, &mut next);
+                }
+            }
+            let [this, after] = [0, 1].map(|ahead| &self.inhabited[(number as usize + ahead) % 3]);
+            // Relaxed, all of them: meeting orders them. Looked at before it is
+            // written, so that the line is written once a frontier.
+            if !next.is_empty() && !this.load(Ordering::Relaxed) {
+                this.store(true, Ordering::Relaxed);
+            }
+            if after.load(Ordering::Relaxed) {
+                after.store(false, Ordering::Relaxed);
+            }
+            work.meet();
+            if !this.load(Ordering::Relaxed) {
+                return;
+            }
+            std::mem::swap(&mut first, &mut next);
+            next.clear();
+        }
+    }
+}
+
+/// The tasks of a vertex: its number plus one, and which stretch of its edges.
+fn tasks(graph: &Graph, vertex: u32) -> impl Iterator<Item = Task> {
+    let stretches = graph.neighbours(vertex).len().div_ceil(EDGES) as u64;
+    (0..stretches).filter_map(move |stretch| Task::new(stretch << 32 | (u64::from(vertex) + 1)))
+}
+
+/// What [`tasks`] put into a task.
+fn stretch(graph: &Graph, task: Task) -> (u32, Range<usize>) {
+    let vertex = task.get() as u32 - 1;
+    let begin = (task.get() >> 32) as usize * EDGES;
+    let end = graph.neighbours(vertex).len().min(begin + EDGES);
+    (vertex, begin..end)
+}

@@ -1,0 +1,140 @@
+//! Frontiers shared by a discipline of stealing.
+
+use super::{Task, Work};
+use crate::stealing::{Counts, Discipline, TaskDeque};
+use manycore_platform::Platform;
+use manycore_team::barrier::{Barrier, Placement};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Tasks that a team shares by the discipline `D`, an instance of it for each
+/// frontier, and the barrier `B` at which it meets in between.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_programs::barrier::ChannelBarrier;
+/// use manycore_team::barrier::Placement;
+/// use manycore_programs::stealing::GlobalQueue;
+/// use manycore_programs::graph::{BreadthFirst, Rmat, Shares};
+///
+/// let graph = Rmat { scale: 6, edge_factor: 8, seed: 1 }.graph();
+/// let hub = graph.hub();
+/// let search = BreadthFirst::<Native>::new(graph.into(), hub);
+/// let placement = Placement::flat(2);
+/// let shares = Shares::<Native, GlobalQueue<Native>, ChannelBarrier<Native>>::new(placement, 1);
+/// std::thread::scope(|scope| {
+///     let (search, shares) = (&search, &shares);
+///     for rank in 0..2 {
+///         scope.spawn(move || search.run(rank, &mut shares.take(rank)));
+///     }
+/// });
+/// assert!(search.verify().is_ok());
+/// ```
+pub struct Shares<P: Platform, D: Discipline<P>, B: Barrier<P>> {
+    placement: Placement,
+    seed: u64,
+    barrier: B,
+    /// This frontier's, or the next one's once rank 0 is on its way to the
+    /// meeting: by then everybody has this one's. The lock is held for a clone.
+    current: Mutex<Arc<D>>,
+    platform: PhantomData<P>,
+}
+
+impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
+    /// For a team of so many ranks; chance follows from `seed`.
+    pub fn new(placement: Placement, seed: u64) -> Self {
+        Self {
+            barrier: B::new(&placement),
+            current: Mutex::new(Arc::new(D::new(&placement, seed))),
+            placement,
+            seed,
+            platform: PhantomData,
+        }
+    }
+
+    /// The share of one rank, taken by its thread, on its core.
+    pub fn take(&self, rank: usize) -> Share<'_, P, D, B> {
+        Share {
+            shares: self,
+            rank,
+            member: self.barrier.member(rank),
+            pile: Some(self.current().deque(rank)),
+            before: Counts::default(),
+            tasks: 0,
+        }
+    }
+
+    fn current(&self) -> Arc<D> {
+        let current = self.current.lock();
+        Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<P: Platform, D: Discipline<P>, B: Barrier<P>> std::fmt::Debug for Shares<P, D, B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shares")
+            .field("placement", &self.placement)
+            .field("discipline", &D::NAME)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One rank's part of [`Shares`].
+pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
+    shares: &'s Shares<P, D, B>,
+    rank: usize,
+    member: B::Member,
+    /// This frontier's. The core has the one or the other: piles may set its filter.
+    pile: Option<D::Deque>,
+    /// The counts of the frontiers that are done.
+    before: Counts,
+    tasks: u64,
+}
+
+impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
+    /// What the rank did to get work so far.
+    pub fn counts(&self) -> Counts {
+        let now = self.pile.as_ref().map(TaskDeque::counts);
+        self.before + now.unwrap_or_default()
+    }
+
+    /// Tasks that it got so far.
+    pub fn tasks(&self) -> u64 {
+        self.tasks
+    }
+}
+
+impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Work for Share<'_, P, D, B> {
+    fn put(&mut self, task: Task) {
+        self.pile.iter_mut().for_each(|pile| pile.put(task));
+    }
+
+    fn get(&mut self) -> Option<Task> {
+        let task = self.pile.as_mut().and_then(TaskDeque::get);
+        self.tasks += u64::from(task.is_some());
+        task
+    }
+
+    fn meet(&mut self) {
+        let shares = self.shares;
+        if self.rank == 0 {
+            let next = Arc::new(D::new(&shares.placement, shares.seed));
+            *shares
+                .current
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = next;
+        }
+        self.before = self.counts();
+        self.pile = None;
+        shares.barrier.wait(&mut self.member);
+        self.pile = Some(shares.current().deque(self.rank));
+    }
+}
+
+impl<P: Platform, D: Discipline<P>, B: Barrier<P>> std::fmt::Debug for Share<'_, P, D, B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Share")
+            .field("rank", &self.rank)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! Counting triangles while edges come and go.
+
+use super::evolving::Evolving;
+use super::{Graph, Task, Work};
+use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
+use std::sync::Arc;
+
+/// Instructions to look at one neighbour, beside the accesses to memory.
+const LOOK: u64 = 4;
+
+/// The number of triangles in a graph, kept up to date while its edges come and go in batches.
+///
+/// A task is an edge that came or went: what it made or broke is found by its two rows of
+/// neighbours, so that tasks at hubs are long. A triangle of which several edges came, or went, in
+/// one batch is counted by the least of them.
+///
+/// ```
+/// use manycore_programs::graph::{Evolving, Rmat, Task, Triangles, Work};
+/// use manycore_platform::Native;
+///
+/// struct Alone(Vec<Task>);
+///
+/// impl Work for Alone {
+///     fn put(&mut self, task: Task) {
+///         self.0.push(task);
+///     }
+///
+///     fn get(&mut self) -> Option<Task> {
+///         self.0.pop()
+///     }
+///
+///     fn meet(&mut self) {}
+/// }
+///
+/// let rmat = Rmat { scale: 6, edge_factor: 8, seed: 1 };
+/// let triangles = Triangles::<Native>::new(Evolving::new(rmat, 2).into(), 1);
+/// triangles.run(0, &mut Alone(Vec::new()));
+/// assert!(triangles.verify().is_ok());
+/// ```
+pub struct Triangles<P: Platform> {
+    evolving: Arc<Evolving>,
+    ranks: usize,
+    made: P::AtomicU64,
+    broken: P::AtomicU64,
+}
+
+/// The number of triangles is not that of the last graph.
+///
+/// ```
+/// use manycore_programs::graph::WrongCount;
+///
+/// let wrong = WrongCount { found: 2, expected: 3 };
+/// assert_eq!(wrong.to_string(), "there are 2 triangles; expected 3");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there are {found} triangles; expected {expected}")]
+pub struct WrongCount {
+    /// By what was made and broken.
+    pub found: i64,
+    /// In the last graph.
+    pub expected: i64,
+}
+
+impl<P: Platform> Triangles<P> {
+    /// A count that has not begun, by a team of `ranks`.
+    ///
+    /// # Panics
+    ///
+    /// If `ranks` is zero.
+    pub fn new(evolving: Arc<Evolving>, ranks: usize) -> Self {
+        assert!(ranks > 0, "a team has a rank");
+        Self {
+            evolving,
+            ranks,
+            made: P::AtomicU64::new(0),
+            broken: P::AtomicU64::new(0),
+        }
+    }
+
+    /// Counts as one rank of the team, which is given its part of each batch's edges.
+    pub fn run(&self, rank: usize, work: &mut impl Work) {
+        for number in 0..self.evolving.batches() {
+            let (changes, [before, after]) = self.evolving.batch(number);
+            let (gone, come) = (&changes.gone, &changes.come);
+            let all = gone.len() + come.len();
+            let mine = all * rank / self.ranks..all * (rank + 1) / self.ranks;
+            let tasks = mine.filter_map(|change| Task::new(change as u64 + 1));
+            tasks.for_each(|task| work.put(task));
+            let (mut broken, mut made) = (0, 0);
+            while let Some(task) = work.get() {
+                let change = task.get() as usize - 1;
+                match change.checked_sub(gone.len()) {
+                    None => broken += counted_by::<P>(before, gone, change),
+                    Some(change) => made += counted_by::<P>(after, come, change),
+                }
+            }
+            // Relaxed: sums, looked at when all ranks have been joined.
+            self.broken.fetch_add(broken, Ordering::Relaxed);
+            self.made.fetch_add(made, Ordering::Relaxed);
+            work.meet();
+        }
+    }
+
+    /// Counts the triangles of the last graph; how many there are.
+    ///
+    /// # Errors
+    ///
+    /// If that is not how many there were, and what was made and broken since.
+    pub fn verify(&self) -> Result<usize, WrongCount> {
+        let [first, .., last] = self.evolving.graphs() else {
+            return Ok(triangles(&self.evolving.graphs()[0]));
+        };
+        let [made, broken] =
+            [&self.made, &self.broken].map(|sum| sum.load(Ordering::Relaxed) as i64);
+        let found = triangles(first) as i64 + made - broken;
+        let expected = triangles(last);
+        match found == expected as i64 {
+            true => Ok(expected),
+            false => Err(WrongCount {
+                found,
+                expected: expected as i64,
+            }),
+        }
+    }
+}
+
+/// Triangles at an edge that changed, but those with an edge before it in the batch.
+fn counted_by<P: Platform>(graph: &Graph, changed: &[(u32, u32)], change: usize) -> u64 {
+    let (a, b) = changed[change];
+    let rows = [a, b].map(|vertex| graph.neighbours(vertex));
+    rows.iter().for_each(|row| P::read(row));
+    P::compute(LOOK * rows.iter().map(|row| row.len() as u64).sum::<u64>());
+    let is_before = |vertex: u32, other: u32| {
+        let edge = (vertex.min(other), vertex.max(other));
+        changed.binary_search(&edge).is_ok_and(|at| at < change)
+    };
+    let mine = |third: &u32| !is_before(a, *third) && !is_before(b, *third);
+    common(rows[0], rows[1]).filter(mine).count() as u64
+}
+
+/// Neighbours in both rows.
+fn common<'a>(row: &'a [u32], other: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+    let mut rest = other.iter().copied().peekable();
+    row.iter().copied().filter(move |&vertex| {
+        while rest.next_if(|&below| below < vertex).is_some() {}
+        rest.peek() == Some(&vertex)
+    })
+}
+
+/// All of a graph.
+fn triangles(graph: &Graph) -> usize {
+    let above = |vertex: u32| {
+        let row = graph.neighbours(vertex);
+        &row[row.partition_point(|&other| other <= vertex)..]
+    };
+    let at = |vertex: u32| {
+        let others = above(vertex).iter();
+        others
+            .map(move |&other| common(above(vertex), above(other)).count())
+            .sum::<usize>()
+    };
+    (0..graph.vertices()).map(at).sum()
+}
+
+impl<P: Platform> std::fmt::Debug for Triangles<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Triangles")
+            .field("ranks", &self.ranks)
+            .finish_non_exhaustive()
+    }
+}

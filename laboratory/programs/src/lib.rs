@@ -1,0 +1,108 @@
+//! What the laboratory measures: programs that verify their own answer, and the barriers, disciplines
+//! of work stealing, sleep policies and cost models that manycore is compared with. This crate is for
+//! studies and tests, and is not published.
+//!
+//! # Programs
+//!
+//! A [`Load`] is a loop with independent iterations. It is made from a seed,
+//! runs on any platform, has a sequential version, tells a simulated chip what
+//! an iteration costs, and [`audit`] shows whether a loop ran every iteration
+//! exactly once and whether each did its work.
+//!
+//! | kernel | iterations |
+//! |---|---|
+//! | [`UnitTask`] | the unit task of the block-size document: read, compute, write |
+//! | [`Irregular::triangular`] | cost grows with the index |
+//! | [`Irregular::reverse_triangular`] | cost falls with the index |
+//! | [`Irregular::heavy_tailed`] | a few iterations hold much of the work |
+//! | [`Tiny`] | about 5 ns each |
+//!
+//! A [`fork::Kernel`] is a program that divides its work by `join`, on whichever
+//! [`fork::Fork`] it is given. [`fork::Algorithm`] lists them by name, with their
+//! sizes.
+//!
+//! | program | what it asks of a scheduler |
+//! |---|---|
+//! | [`fork::MergeSort`], [`fork::QuickSort`] | recursion over halves, even and uneven; much memory |
+//! | [`fork::FrogJump`] | a search in rounds, with a set that all mark |
+//! | [`fork::Life`] | a hundred short loops one after the other |
+//! | [`fork::NBody`] | ten long loops; in its reduce form, loops within them |
+//! | [`fork::Tsp`] | a search whose branches share a bound |
+//! | [`fork::Sieve`] | a loop over a few large blocks |
+//! | [`fork::MatMul`] | recursion by four, or by seven with memory of their own |
+//! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins around nothing |
+//! | [`fork::IncrementAll`] | a loop that is hardly worth it |
+//! | [`fork::TreeSum`] | joins around a memory access each |
+//! | [`fork::MapCollect`] | results that have to be put together |
+//! | [`fork::StringSplit`] | work that cannot be cut everywhere |
+//!
+//! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
+//! other.
+//!
+//! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
+//!
+//! | program | what it asks of a barrier |
+//! |---|---|
+//! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
+//! | [`spmd::Bt`] | three waits a step, far apart, with nothing to sum |
+//! | [`spmd::Cg`] | 76 waits an iteration, tens of microseconds to milliseconds apart, most for a sum |
+//! | [`spmd::Ft`] | three waits an iteration, far apart: what comes late waits long |
+//! | [`spmd::barnes::Barnes`] | four waits a step, after phases from nothing to most of the work, with locks in one |
+//! | [`spmd::canneal::Canneal`] | one wait a step, after moves that race with each other |
+//!
+//! ```
+//! use manycore_programs::{Load, Tiny, audit};
+//! use manycore_platform::Native;
+//!
+//! let load = Tiny::new(1000, 42);
+//! load.sequential::<Native>();
+//! // A loop that claims to be parallel: here it is `for`.
+//! audit::<Native, _>(&load, |n, body| (0..n).for_each(body)).unwrap();
+//! // One that forgets the last iteration is caught.
+//! assert!(audit::<Native, _>(&load, |n, body| (0..n - 1).for_each(body)).is_err());
+//! ```
+//!
+//! # What manycore is compared with
+//!
+//! ```
+//! use manycore_programs::barrier::barriers;
+//! use manycore_programs::stealing::disciplines;
+//!
+//! assert!(barriers().contains(&"dissemination"));
+//! assert!(disciplines().contains(&"random"));
+//! ```
+
+mod additions;
+mod audit;
+pub mod barrier;
+mod buffer;
+pub mod cost;
+pub mod fork;
+pub mod graph;
+mod irregular;
+mod load;
+mod mutex;
+mod names;
+pub mod sleep;
+pub mod spmd;
+pub mod stealing;
+mod tiny;
+mod unit_task;
+
+pub use additions::opaque_additions;
+pub use audit::{Fault, audit};
+pub use irregular::Irregular;
+pub use load::Load;
+pub use names::UnknownName;
+pub use tiny::Tiny;
+pub use unit_task::{Folding, InvalidSize, TaskSize, UnitTask};
+
+/// The examples of the repository's README, compiled with this crate's.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+/// This crate's README, likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct OwnReadme;

@@ -1,0 +1,34 @@
+//! What every kernel offers.
+
+use manycore_platform::Platform;
+
+/// A loop whose iterations are independent and can check themselves.
+///
+/// ```
+/// use manycore_programs::{Irregular, Load};
+/// use manycore_platform::Native;
+///
+/// let load = Irregular::triangular(64, 64_000, 7);
+/// assert_eq!(load.iterations(), 64);
+/// load.run::<Native>(63);
+/// assert!(load.run_and_check::<Native>(63));
+/// ```
+pub trait Load: Sync {
+    /// How many iterations the loop has.
+    fn iterations(&self) -> usize;
+
+    /// Runs one iteration and charges the platform with what it costs.
+    ///
+    /// Nothing is recorded: this is the body to time.
+    fn run<P: Platform>(&self, index: usize);
+
+    /// Runs one iteration and says whether it did what it should have done.
+    fn run_and_check<P: Platform>(&self, index: usize) -> bool;
+
+    /// The loop on the calling thread alone, in order.
+    fn sequential<P: Platform>(&self) {
+        for index in 0..self.iterations() {
+            self.run::<P>(index);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What is chosen by its name: one way to read it, and one error.
+
+/// No such name: says what was given, and all that there is.
+///
+/// ```
+/// use manycore_programs::UnknownName;
+/// use manycore_programs::spmd::Class;
+///
+/// let error: UnknownName = "D".parse::<Class>().unwrap_err();
+/// assert_eq!(error.to_string(), "no class is called `D`; there are S, W, A, B, C");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{refusal} `{given}`; there are {}", names.join(", "))]
+pub struct UnknownName {
+    refusal: &'static str,
+    given: String,
+    names: Vec<&'static str>,
+}
+
+/// The one of `all` whose name was `given`; `refusal` begins the error.
+pub(crate) fn find<T: Copy>(
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+    given: &str,
+    refusal: &'static str,
+) -> Result<T, UnknownName> {
+    let mut named = all.iter().copied();
+    named
+        .find(|&one| name(one) == given)
+        .ok_or_else(|| UnknownName {
+            refusal,
+            given: given.to_owned(),
+            names: all.iter().copied().map(name).collect(),
+        })
+}
+
+/// Shows and reads a type by its names, which are those of its `ALL`.
+macro_rules! by_name {
+    ($named:ty, $refusal:literal) => {
+        impl std::fmt::Display for $named {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $named {
+            type Err = $crate::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, $crate::UnknownName> {
+                $crate::names::find(&Self::ALL, Self::name, name, $refusal)
+            }
+        }
+    };
+}
+
+pub(crate) use by_name;
+
+#[cfg(test)]
+mod tests {
+    use crate::fork::Algorithm;
+    use crate::spmd::barnes::BarnesInput;
+    use crate::spmd::canneal::CannealInput;
+    use crate::spmd::{Class, Npb, StreamclusterInput};
+
+    #[test]
+    fn what_is_unknown_is_named_and_so_is_all_there_is() {
+        let unknown = [
+            (
+                "D".parse::<Class>().map(drop),
+                "no class is called `D`; there are S, W, A, B, C",
+            ),
+            (
+                "ep".parse::<Npb>().map(drop),
+                "no program of NPB is called `ep`; there are bt, cg, ft",
+            ),
+            (
+                "native".parse::<StreamclusterInput>().map(drop),
+                "streamcluster has no input `native`; there are test, simdev, simsmall, \
+                 simmedium, simlarge",
+            ),
+            (
+                "large".parse::<BarnesInput>().map(drop),
+                "barnes has no input `large`; there are tiny, base, simsmall, simmedium, \
+                 simlarge, native",
+            ),
+            (
+                "large".parse::<CannealInput>().map(drop),
+                "canneal has no input `large`; there are test, simdev, simsmall, simmedium, \
+                 simlarge, native",
+            ),
+        ];
+        for (error, said) in unknown {
+            assert_eq!(error.unwrap_err().to_string(), said);
+        }
+        let error = "bogo-sort".parse::<Algorithm>().unwrap_err().to_string();
+        assert!(error.starts_with("no algorithm is called `bogo-sort`; there are merge-sort,"));
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        assert!(
+            Class::ALL
+                .iter()
+                .all(|class| class.to_string().parse() == Ok(*class))
+        );
+        assert!(
+            Npb::ALL
+                .iter()
+                .all(|npb| npb.to_string().parse() == Ok(*npb))
+        );
+        assert!(
+            StreamclusterInput::ALL
+                .iter()
+                .all(|input| input.to_string().parse() == Ok(*input))
+        );
+    }
+}

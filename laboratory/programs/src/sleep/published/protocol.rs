@@ -1,0 +1,254 @@
+//! The protocol that all published policies share: a worker that finds nothing
+//! yields, announces itself, looks once more and sleeps; a poster looks at the
+//! counters and wakes sleepers.
+
+use super::bed::{Bed, count};
+use super::counters::{Counters, Seen};
+use super::discipline::{Discipline, Sound};
+use super::variants::Variant;
+use crate::sleep::Mode;
+use manycore::sleep::parts::Latch;
+use manycore::sleep::parts::{Scan, Setup};
+use manycore::sleep::{Sleep, Tally};
+use manycore_platform::{CachePadded, Ordering, Platform};
+use std::marker::PhantomData;
+
+/// The policy of the variant `V` in the mode `M`.
+///
+/// On [`Native`](manycore::Native) a post costs the loads that the table in the
+/// README of `sleep/published` lists for the variant, and nothing else while
+/// nobody is sleepy or asleep. A wake-up looks at the bed of each worker from
+/// the first on, as published.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_programs::sleep::Mode;
+/// use manycore_programs::sleep::published::{Packed, Published};
+///
+/// type Policy = Published<Native, Packed>; // sound, unless said otherwise
+/// assert_eq!(Policy::NAME, "packed");
+/// assert_eq!(Policy::MODE, Mode::Sound);
+/// ```
+// Aligned to a line, so that unpadded counters lie on one line, with the head
+// of the list of beds, and nobody else's data is ever on it: layout does not
+// depend on where a pool keeps its policy.
+#[repr(C, align(64))]
+pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
+    /// Read by who wakes or sleeps; written never.
+    beds: Box<[CachePadded<Bed<P>>]>,
+    pub(super) counters: V::Counters<P>,
+    mode: PhantomData<M>,
+}
+
+/// A worker that looks for work.
+#[derive(Debug)]
+pub struct Looking {
+    /// Searches in vain so far.
+    rounds: u32,
+    /// The JEC when it announced itself.
+    announced: u32,
+}
+
+/// How often a watchdog looks again before it calls a job forgotten: about as
+/// long as a worker searches before it is sleepy.
+const WATCHDOG_LOOKS: u32 = 32;
+
+impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
+    /// The variant's name.
+    pub const NAME: &'static str = V::NAME;
+    /// As published or sound.
+    pub const MODE: Mode = M::MODE;
+
+    /// For a pool of which so much is known.
+    #[doc(hidden)]
+    pub fn new(setup: &Setup<'_, P>) -> Self {
+        Self::with_counters(setup.groups.len(), V::Counters::new())
+    }
+
+    pub(super) fn with_counters(workers: usize, counters: V::Counters<P>) -> Self {
+        let bed = |_| CachePadded::new(Bed::new());
+        Self {
+            beds: (0..workers).map(bed).collect(),
+            counters,
+            mode: PhantomData,
+        }
+    }
+
+    /// Wakes who is needed for `jobs` jobs, which are in reach of all.
+    #[inline(always)]
+    fn tell(&self, near: usize, jobs: u32, was_empty: bool) {
+        let seen = self.counters.post();
+        if seen.sleeping > 0 {
+            self.wake_for(near, jobs, was_empty, seen);
+        }
+    }
+
+    #[cold]
+    fn wake_for(&self, near: usize, jobs: u32, was_empty: bool, seen: Seen) {
+        let mut needed = jobs;
+        // If jobs were waiting already, those awake are evidently not enough.
+        let inactive = was_empty.then(|| self.counters.inactive(seen));
+        if let Some(inactive) = inactive.flatten() {
+            needed = jobs.saturating_sub(M::awake(inactive, seen.sleeping));
+        }
+        self.wake_any(near, needed.min(seen.sleeping));
+    }
+
+    fn rouse(&self, bed: &Bed<P>) -> bool {
+        bed.rouse(|| self.counters.get_up())
+    }
+
+    /// Sleeps, if neither a latch nor a job nor a waker comes first; whether it
+    /// did.
+    fn sleep(
+        &self,
+        bed: &Bed<P>,
+        looking: &mut Looking,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+    ) -> bool {
+        if latch.is_set() {
+            return false;
+        }
+        bed.lie_down();
+        if !latch.announce_sleep() {
+            bed.get_up();
+            looking.rounds = 0;
+            return false;
+        }
+        if !self.counters.lie_down(looking.announced) {
+            // A job was posted: search, and if in vain announce again.
+            bed.get_up();
+            looking.rounds = M::ROUNDS;
+            latch.withdraw();
+            return false;
+        }
+        let mut slept = false;
+        if !bed.fall_asleep() {
+            self.counters.get_up();
+        } else {
+            M::before_last_look::<P>();
+            if !M::work_waits(scan) {
+                count(&bed.sleeps);
+                self.sleep_on(bed, scan);
+                slept = true;
+            } else if bed.rise() {
+                self.counters.get_up();
+            }
+        }
+        looking.rounds = 0;
+        latch.withdraw();
+        slept
+    }
+
+    /// Sleeps until roused, or until the watchdog finds that it should have
+    /// been.
+    fn sleep_on(&self, bed: &Bed<P>, scan: &dyn Scan) {
+        while !bed.sleep(M::WATCHDOG) {
+            if M::WATCHDOG.is_some() && Self::is_forgotten(scan) && bed.rise() {
+                self.counters.get_up();
+                count(&bed.recovered);
+                return;
+            }
+        }
+    }
+
+    /// Whether there is work that nobody takes.
+    fn is_forgotten(scan: &dyn Scan) -> bool {
+        (0..WATCHDOG_LOOKS).all(|_| {
+            P::yield_now();
+            scan.anything()
+        })
+    }
+}
+
+impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
+    type Idle = Looking;
+
+    fn name(&self) {
+        self.counters.name();
+        for bed in &self.beds {
+            P::name(bed, "sleep: parkers");
+        }
+    }
+
+    #[inline]
+    fn posted(&self, poster: usize, was_empty: bool) -> bool {
+        M::after_push::<P>();
+        self.tell(poster, 1, was_empty);
+        false
+    }
+
+    fn injected(&self, near: usize, jobs: u32, was_empty: bool) -> bool {
+        // In both modes, as published: pairs with `before_last_look`.
+        P::fence(Ordering::SeqCst);
+        self.tell(near, jobs, was_empty);
+        false
+    }
+
+    fn notify(&self, worker: usize) {
+        self.rouse(&self.beds[worker]);
+    }
+
+    fn sleepers(&self) -> u32 {
+        self.counters.sleeping()
+    }
+
+    /// From the first worker on, as published, wherever the poster is.
+    fn wake_any(&self, _near: usize, count: u32) {
+        let mut left = count;
+        for bed in &self.beds {
+            if left == 0 {
+                return;
+            }
+            left -= u32::from(self.rouse(bed));
+        }
+    }
+
+    fn start_looking(&self, _worker: usize) -> Looking {
+        self.counters.enter();
+        Looking {
+            rounds: 0,
+            announced: 0,
+        }
+    }
+
+    fn work_found(&self, worker: usize, _looking: Looking) -> bool {
+        // Where there was work there may be more, and a poster may have counted
+        // on this thread to find it.
+        let sleeping = self.counters.leave();
+        if sleeping > 0 {
+            self.wake_any(worker, sleeping.min(2));
+        }
+        false
+    }
+
+    fn no_work_found(
+        &self,
+        worker: usize,
+        looking: &mut Looking,
+        latch: &Latch<P>,
+        scan: &dyn Scan,
+    ) -> bool {
+        if looking.rounds > M::ROUNDS {
+            return self.sleep(&self.beds[worker], looking, latch, scan);
+        }
+        if looking.rounds == M::ROUNDS {
+            looking.announced = self.counters.announce();
+        }
+        looking.rounds += 1;
+        M::pause::<P>();
+        false
+    }
+
+    fn tally(&self) -> Tally {
+        let add = |mut sum: Tally, bed: &CachePadded<Bed<P>>| {
+            let one = bed.tally();
+            sum.sleeps += one.sleeps;
+            sum.wakeups += one.wakeups;
+            sum.recovered += one.recovered;
+            sum
+        };
+        self.beds.iter().fold(Tally::default(), add)
+    }
+}

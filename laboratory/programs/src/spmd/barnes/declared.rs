@@ -1,0 +1,242 @@
+//! What a run of Barnes does, without its bodies.
+
+use super::{BarnesInput, BarnesProblem};
+use crate::spmd::{Cost, Declaration, Phase, Preparation};
+
+/// Bodies that a zone has in the mean.
+const BODIES_A_ZONE: usize = 2;
+
+/// The phases of Barnes for a number of bodies.
+///
+/// What a body costs was counted in runs of this program, of the last of their four steps:
+/// see [`wholes`](Self::wholes), and what is beside it. It hangs on the model, which has a
+/// dense core and a few bodies far out, and on the depth of the tree: as long as more
+/// bodies fill the halo, a doubling adds more than it does later, when each factor of
+/// eight adds one level to the tree everywhere and with it 61 cells, those around a body
+/// that are as large as their distance. So the counts are a table, and the law, which is
+/// what the last two doublings add, begins where the table ends.
+///
+/// ```
+/// use manycore_programs::spmd::Declaration;
+/// use manycore_programs::spmd::barnes::{BarnesPhases, BarnesInput};
+///
+/// let native = BarnesPhases::of(BarnesInput::Native);
+/// let names: Vec<&str> = native.step().iter().map(|phase| phase.name).collect();
+/// assert_eq!(names, ["barnes root", "barnes load", "barnes moments", "barnes forces"]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BarnesPhases {
+    problem: BarnesProblem,
+}
+
+/// Means for a body.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    /// Cells and leaves that are taken as a whole.
+    wholes: f64,
+    /// Other bodies.
+    bodies: f64,
+    /// Cells and leaves that are looked at.
+    looks: f64,
+    /// Cells that it passes on its way into the tree.
+    levels: f64,
+}
+
+/// Bodies of the first row, as which fewer are taken, and each row has twice as many: means
+/// of twenty seeds up to 256 bodies, of five up to 32,768, then one seed.
+const FIRST: f64 = 32.0;
+const COUNTED: [[f64; 4]; 14] = [
+    [3.7, 11.2, 9.6, 1.35],
+    [6.0, 21.0, 15.7, 1.90],
+    [13.5, 31.8, 28.4, 2.64],
+    [26.2, 46.7, 47.5, 3.48],
+    [44.8, 60.3, 72.7, 3.95],
+    [75.9, 62.0, 109.7, 4.76],
+    [118.1, 64.8, 157.7, 5.26],
+    [167.3, 60.6, 213.7, 5.95],
+    [212.6, 59.5, 264.1, 6.60],
+    [269.4, 34.0, 325.4, 7.16],
+    [306.5, 28.0, 363.6, 7.52],
+    [343.2, 29.0, 402.4, 7.89],
+    [363.5, 18.5, 422.3, 8.26],
+    [384.1, 18.2, 445.0, 8.66],
+];
+/// What another doubling adds: a third of a level.
+const DOUBLING: [f64; 4] = [61.0 / 3.0, 0.0, 22.7, 1.0 / 3.0];
+
+/// Cells and leaves there are for each body.
+const CELLS: f64 = 0.05;
+const LEAVES: f64 = 0.31;
+
+/// Instructions, as callgrind counts them in runs of 512, 2,048 and 8,192 bodies, built for
+/// x86-64 with optimisation, and split up by the counts above: of the only item that makes
+/// the root; of a body put into the tree, and of each cell that it passes; of a body's part
+/// in the moments of leaves and cells.
+const ROOT: f64 = 150.0;
+const INSERT: f64 = 86.0;
+const LEVEL: f64 = 40.0;
+const MOMENTS: f64 = 289.0;
+/// The cost of a look at a cell or leaf; of opening one; of its pull as a whole; of a body's.
+const LOOK: f64 = 95.0;
+const OPEN: f64 = 48.0;
+const WHOLE: f64 = 82.0;
+const BODY: f64 = 32.0;
+/// The cost of drawing a body, before the first step, as callgrind counts it between 8,192 and
+/// 16,384 bodies.
+const DRAW: f64 = 694.0;
+/// The cost of moving a body; of finding the zone in which it is, and more for each level.
+const MOVE: f64 = 181.0;
+const FIND: f64 = 290.0;
+const FIND_LEVEL: f64 = 250.0;
+
+/// Bytes: lines of a cell; a leaf, its moments or a cell's; a body's place and mass, with
+/// its place in the order, and its cost; its motion.
+const CELL: f64 = 64.0;
+const LEAF: f64 = 48.0;
+const OF_NODE: f64 = 104.0;
+const POINT: f64 = 40.0;
+const MOTION: f64 = 48.0;
+
+impl BarnesPhases {
+    /// One of the named sizes.
+    #[must_use]
+    pub fn of(input: BarnesInput) -> Self {
+        Self::new(input.problem())
+    }
+
+    /// Any problem.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::barnes::{BarnesPhases, BarnesProblem};
+    ///
+    /// let [few, many] = [1_000, 1_000_000].map(|bodies| BarnesProblem::new(bodies).map(BarnesPhases::new));
+    /// assert!(5.0 * few?.wholes() < many?.wholes());
+    /// # Ok::<(), manycore_programs::spmd::barnes::InvalidBarnes>(())
+    /// ```
+    #[must_use]
+    pub fn new(problem: BarnesProblem) -> Self {
+        Self { problem }
+    }
+
+    /// Cells and leaves that a body is attracted by as a whole.
+    #[must_use]
+    pub fn wholes(&self) -> f64 {
+        self.counts().wholes
+    }
+
+    /// Other bodies that a body is attracted by, one by one.
+    #[must_use]
+    pub fn bodies(&self) -> f64 {
+        self.counts().bodies
+    }
+
+    /// Cells and leaves that are looked at for a body.
+    #[must_use]
+    pub fn looks(&self) -> f64 {
+        self.counts().looks
+    }
+
+    /// Cells that a body passes when it is put into the tree.
+    #[must_use]
+    pub fn levels(&self) -> f64 {
+        self.counts().levels
+    }
+
+    fn counts(&self) -> Counts {
+        let last = COUNTED.len() - 1;
+        let row = (self.problem.bodies as f64 / FIRST).log2().max(0.0);
+        let of = |column: usize| {
+            if row >= last as f64 {
+                return COUNTED[last][column] + (row - last as f64) * DOUBLING[column];
+            }
+            let (above, between) = (row as usize, row.fract());
+            let (from, to) = (COUNTED[above][column], COUNTED[above + 1][column]);
+            from + (to - from) * between
+        };
+        let [wholes, bodies, looks, levels] = std::array::from_fn(of);
+        Counts {
+            wholes,
+            bodies,
+            looks,
+            levels,
+        }
+    }
+
+    pub(super) fn forces(&self) -> Phase {
+        let [.., forces] = self.phases();
+        forces
+    }
+
+    /// Those of a step.
+    pub(super) fn phases(&self) -> [Phase; 4] {
+        let bodies = self.problem.bodies;
+        let counts = self.counts();
+        let phase = |name, items, grain, instructions, bytes| Phase {
+            name,
+            items,
+            grain,
+            cost: Cost {
+                instructions,
+                bytes,
+            },
+        };
+        let load = INSERT + LEVEL * counts.levels;
+        let moments = MOMENTS;
+        let opened = counts.looks - counts.wholes;
+        let forces = LOOK * counts.looks
+            + OPEN * opened
+            + WHOLE * counts.wholes
+            + BODY * counts.bodies
+            + MOVE
+            + FIND
+            + FIND_LEVEL * counts.levels;
+        // A zone looks at what the one before it has looked at, but for the part of the tree
+        // that it is in: each node comes from memory once.
+        let tree = CELLS * (CELL + OF_NODE) + LEAVES * (LEAF + OF_NODE);
+        [
+            phase("barnes root", 1, 1, ROOT, 0.0),
+            // Its place and number, and what it puts where, read and written back.
+            phase(
+                "barnes load",
+                bodies,
+                32,
+                load,
+                POINT + 2.0 * (CELLS * CELL + LEAVES * LEAF),
+            ),
+            // A leaf's bodies, and the moments made.
+            phase(
+                "barnes moments",
+                bodies,
+                32,
+                moments,
+                POINT + tree + LEAVES * OF_NODE,
+            ),
+            phase(
+                "barnes forces",
+                bodies.div_ceil(BODIES_A_ZONE),
+                1,
+                // The last zone is as large as the others, see `Barnes::forces`.
+                forces * bodies as f64 / bodies.div_ceil(BODIES_A_ZONE) as f64,
+                BODIES_A_ZONE as f64 * (tree + 2.0 * POINT + 2.0 * MOTION),
+            ),
+        ]
+    }
+}
+
+impl Declaration for BarnesPhases {
+    /// Draws the bodies.
+    fn preparation(&self) -> Preparation {
+        Preparation {
+            file_bytes: 0.0,
+            instructions: DRAW * self.problem.bodies as f64,
+        }
+    }
+
+    fn step(&self) -> Vec<Phase> {
+        self.phases().into()
+    }
+
+    fn steps(&self) -> usize {
+        self.problem.steps
+    }
+}

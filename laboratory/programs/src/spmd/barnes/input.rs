@@ -1,0 +1,165 @@
+//! How many bodies, and SPLASH's numbers.
+
+use super::slot::MOST_NODES;
+use crate::names::by_name;
+
+/// A problem by its name: SPLASH's own, and the sizes in which PARSEC carries the program.
+///
+/// ```
+/// use manycore_programs::spmd::barnes::BarnesInput;
+///
+/// let input: BarnesInput = "simmedium".parse()?;
+/// assert_eq!(input.problem().bodies(), 32_768);
+/// # Ok::<(), manycore_programs::UnknownName>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BarnesInput {
+    /// 512 bodies, for tests; ours.
+    Tiny,
+    /// 16,384 bodies: SPLASH's base problem.
+    Base,
+    /// The same.
+    SimSmall,
+    /// 32,768 bodies.
+    SimMedium,
+    /// 262,144 bodies.
+    SimLarge,
+    /// 4,194,304 bodies.
+    Native,
+}
+
+impl BarnesInput {
+    /// All of them, the smallest first.
+    pub const ALL: [Self; 6] = [
+        Self::Tiny,
+        Self::Base,
+        Self::SimSmall,
+        Self::SimMedium,
+        Self::SimLarge,
+        Self::Native,
+    ];
+
+    /// The name in commands and reports.
+    ///
+    /// ```
+    /// assert_eq!(manycore_programs::spmd::barnes::BarnesInput::SimLarge.name(), "simlarge");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tiny => "tiny",
+            Self::Base => "base",
+            Self::SimSmall => "simsmall",
+            Self::SimMedium => "simmedium",
+            Self::SimLarge => "simlarge",
+            Self::Native => "native",
+        }
+    }
+
+    /// SPLASH's numbers, with so many bodies.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::barnes::BarnesInput;
+    /// assert_eq!(BarnesInput::Native.problem().bodies(), 4_194_304);
+    /// ```
+    #[must_use]
+    pub fn problem(self) -> BarnesProblem {
+        let bodies = match self {
+            Self::Tiny => 512,
+            Self::Base | Self::SimSmall => 16_384,
+            Self::SimMedium => 32_768,
+            Self::SimLarge => 262_144,
+            Self::Native => 4_194_304,
+        };
+        BarnesProblem {
+            bodies,
+            ..BarnesProblem::SPLASH
+        }
+    }
+}
+
+by_name!(BarnesInput, "barnes has no input");
+
+/// Bodies, and how exactly they are followed.
+///
+/// ```
+/// use manycore_programs::spmd::barnes::BarnesProblem;
+///
+/// let problem = BarnesProblem::new(1_000)?.with_seed(7);
+/// assert_eq!((problem.bodies(), problem.steps()), (1_000, 4));
+/// # Ok::<(), manycore_programs::spmd::barnes::InvalidBarnes>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BarnesProblem {
+    pub(super) bodies: usize,
+    pub(super) seed: u64,
+    pub(super) theta: f64,
+    pub(super) softening: f64,
+    pub(super) time: f64,
+    pub(super) steps: usize,
+}
+
+/// A problem that cannot be posed.
+///
+/// ```
+/// use manycore_programs::spmd::barnes::{InvalidBarnes, BarnesProblem};
+/// assert_eq!(BarnesProblem::new(1), Err(InvalidBarnes::Bodies(1)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidBarnes {
+    /// Nothing attracts anything, or bodies cannot be told apart.
+    #[error("there must be at least 2 bodies and at most 2^27, not {0}")]
+    Bodies(usize),
+}
+
+impl BarnesProblem {
+    const SPLASH: Self = Self {
+        bodies: 16_384,
+        seed: 123,
+        theta: 1.0,
+        softening: 0.05,
+        time: 0.025,
+        steps: 4,
+    };
+
+    /// SPLASH's numbers, with so many bodies: theta 1, 4 steps of a time of 0.025,
+    /// distances softened by 0.05.
+    ///
+    /// # Errors
+    ///
+    /// For less than 2 bodies, or more than 2^27.
+    pub fn new(bodies: usize) -> Result<Self, InvalidBarnes> {
+        if !(2..=MOST_NODES / 2).contains(&bodies) {
+            return Err(InvalidBarnes::Bodies(bodies));
+        }
+        Ok(Self {
+            bodies,
+            ..Self::SPLASH
+        })
+    }
+
+    /// With bodies at other places.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// How many bodies there are.
+    #[must_use]
+    pub fn bodies(self) -> usize {
+        self.bodies
+    }
+
+    /// How often they are moved.
+    #[must_use]
+    pub fn steps(self) -> usize {
+        self.steps
+    }
+
+    /// A cell is taken as a whole where its edge is less than this times its distance.
+    #[must_use]
+    pub fn theta(self) -> f64 {
+        self.theta
+    }
+}

@@ -1,0 +1,202 @@
+//! Do bodies move as they should? Forces by direct summation; energy and momentum.
+
+use super::declared::BarnesPhases;
+use super::moments::Pull;
+use super::region::Vector;
+use super::slot::Node;
+use super::tree::{Point, ROOT, place};
+use super::{Barnes, WrongAnswer};
+use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+
+/// Bodies whose forces are summed directly.
+const SAMPLE: usize = 256;
+
+/// Standard deviations that sums of many small errors may be off by.
+const DEVIATIONS: f64 = 8.0;
+
+/// How far the accelerations of the last step are from those by direct summation, as parts
+/// of the root mean square of these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Errors {
+    /// The error of all bodies looked at.
+    pub root_mean_square: f64,
+    /// The error of the middle one.
+    pub median: f64,
+    /// The error of the worst.
+    pub greatest: f64,
+    /// What the others are parts of: an acceleration in units in which the mass of all,
+    /// and the constant of gravity, are 1.
+    pub acceleration: f64,
+}
+
+/// What all bodies have together, when forces were last computed.
+struct Totals {
+    kinetic: f64,
+    momentum: Vector,
+}
+
+impl<P: Platform> Barnes<P> {
+    /// Compares the forces on some bodies with those by direct summation, which is up to
+    /// 256 times the number of bodies. After the run.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::barnes::{Barnes, BarnesProblem};
+    /// use manycore_programs::spmd::{Alone, Program, Ranked, Sums};
+    /// use manycore_platform::Native;
+    ///
+    /// let program = Barnes::<Native>::new(BarnesProblem::new(1_000)?);
+    /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
+    /// // SAFETY: a team of one, whose sums nobody else has.
+    /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
+    /// assert!(program.errors().median < 0.02);
+    /// # Ok::<(), manycore_programs::spmd::barnes::InvalidBarnes>(())
+    /// ```
+    pub fn errors(&self) -> Errors {
+        // SAFETY: the run is over.
+        let points = unsafe { self.points[(self.problem.steps - 1) % 2].all() };
+        let softening2 = self.problem.softening.powi(2);
+        let sample = SAMPLE.min(points.len());
+        let mut square = 0.0;
+        let off = (0..sample).map(|it| {
+            let body = it * points.len() / sample;
+            let exact = directly(points, body, softening2).acceleration;
+            // SAFETY: the run is over.
+            let found = unsafe { self.motions.get(body) }.acceleration;
+            square += exact.iter().map(|it| it * it).sum::<f64>();
+            let off = (0..3).map(|axis| (exact[axis] - found[axis]).powi(2));
+            off.sum::<f64>()
+        });
+        let mut off: Vec<f64> = off.collect();
+        off.sort_by(f64::total_cmp);
+        let acceleration = (square / sample as f64).sqrt();
+        let mean = off.iter().sum::<f64>() / sample as f64;
+        Errors {
+            root_mean_square: mean.sqrt() / acceleration,
+            median: off[sample / 2].sqrt() / acceleration,
+            greatest: off[sample - 1].sqrt() / acceleration,
+            acceleration,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        let mass = 1.0 / self.problem.bodies as f64;
+        // Velocities are half a step ahead of the forces.
+        let back = self.problem.time / 2.0;
+        let mut totals = Totals {
+            kinetic: 0.0,
+            momentum: [0.0; 3],
+        };
+        // SAFETY: the run is over.
+        for motion in unsafe { self.motions.all() } {
+            for axis in 0..3 {
+                let velocity = motion.velocity[axis] - back * motion.acceleration[axis];
+                totals.kinetic += mass * velocity * velocity / 2.0;
+                totals.momentum[axis] += mass * velocity;
+            }
+        }
+        totals
+    }
+
+    /// Whether all bodies were in the tree, with their masses; whether forces are as exact
+    /// as the tree makes them; and whether energy and momentum are kept as far as forces
+    /// are exact.
+    ///
+    /// # What the tree makes of a force
+    ///
+    /// Mass and quadrupole leave out the octupole and what follows. A place in a cube is
+    /// half an edge from the middle in the root mean square, so a cell that is just not
+    /// opened has its mass within `theta / 2` of its distance. The octupole of a mass that
+    /// far out, all on one side, moves a body by `4 (theta / 2)^3` times what the mass at
+    /// the middle does, times the third Legendre polynomial, whose root mean square over
+    /// all directions is `1 / sqrt(7)`: 0.19 theta^3. A body interacts with some hundred
+    /// cells, whose errors have no direction in common and add up as `sqrt(K)` does, and
+    /// their pulls nearly as `K`: a force is off by 0.19 theta^3 / sqrt(K). That is
+    /// `error`. Twice that is allowed for the root mean square of all, and, for the worst,
+    /// what one cell is off, twice, too.
+    ///
+    /// # Energy and momentum
+    ///
+    /// Over the time `T` between the first and the last forces, errors change a body's
+    /// momentum by up to `T a error` and its energy by `v` times that, if they stay the
+    /// same. The potential, of which each body has a half, is off by `error / 4` of itself,
+    /// for a multipole of order `l` moves a body `l + 1` times as much as it lowers it, at
+    /// both ends. Errors of different bodies are as good as independent, so that the
+    /// means over all bodies are off by these over the root of their number; eight times
+    /// that is allowed. The leapfrog by itself keeps the energy to `(w time)^2 / 12` of
+    /// the work, `w` being the frequency at which the steepest field lets a body swing: at
+    /// the centre of a sphere, `sqrt(m / 2 a^3)`, `a` being its scale, and one other body,
+    /// as near as the softening allows.
+    pub(super) fn check(&self) -> Result<(Errors, f64), WrongAnswer> {
+        let problem = &self.problem;
+        let bodies = problem.bodies as f64;
+        for (step, log) in self.logs.iter().enumerate() {
+            let found = log.bodies.load(Relaxed) as f64;
+            let what = || format!("the number of bodies in the tree of step {step}");
+            within(what, found, bodies, 0.0)?;
+        }
+        // SAFETY: the run is over.
+        let mass = unsafe { self.tree.moments(Node::Cell(ROOT)) }.mass;
+        let rounding = bodies * f64::EPSILON;
+        within(|| "the mass in the tree".into(), mass, 1.0, rounding)?;
+
+        let octupole = 0.19 * problem.theta.powi(3);
+        let cells = BarnesPhases::new(*problem).wholes().max(1.0);
+        let error = octupole / cells.sqrt();
+        let errors = self.errors();
+        let what = || "the mean error of accelerations".into();
+        within(what, errors.root_mean_square, 0.0, 2.0 * error)?;
+        let what = || "the greatest error of an acceleration".into();
+        within(what, errors.greatest, 0.0, 2.0 * octupole)?;
+
+        let Totals { kinetic, momentum } = self.totals();
+        let time = problem.time * (problem.steps - 1) as f64;
+        let pushed = time * errors.acceleration;
+        let of_mean = DEVIATIONS / bodies.sqrt();
+        for (axis, (found, start)) in momentum.iter().zip(self.momentum_at_start).enumerate() {
+            let what = || format!("the momentum along axis {axis}");
+            within(what, *found, start, of_mean * pushed * error + rounding)?;
+        }
+        let energy = |step: usize| f64::from_bits(self.logs[step].energy.load(Relaxed));
+        let (start, end) = (energy(0), energy(problem.steps - 1));
+        let work = (2.0 * kinetic).sqrt() * pushed;
+        let of_potentials = 2.0_f64.sqrt() * (end - kinetic).abs() * error / 4.0;
+        let swing2 = 2.45 + 1.0 / (bodies * problem.softening.powi(3));
+        let leapfrog = work * swing2 * problem.time.powi(2) / 12.0;
+        let tolerance = of_mean * (work * error).hypot(of_potentials) + leapfrog;
+        within(|| "the energy".into(), end, start, tolerance)?;
+        Ok((errors, end - start))
+    }
+}
+
+fn within(
+    what: impl FnOnce() -> String,
+    found: f64,
+    expected: f64,
+    tolerance: f64,
+) -> Result<(), WrongAnswer> {
+    // Not the other way round: what is no number is wrong.
+    if (found - expected).abs() <= tolerance {
+        return Ok(());
+    }
+    Err(WrongAnswer {
+        what: what(),
+        found,
+        expected,
+        tolerance,
+    })
+}
+
+/// The pull on a body, of all others one by one.
+fn directly(points: &[Point], body: usize, softening2: f64) -> Pull {
+    let mut pull = Pull::default();
+    let at = place(&points[body]);
+    for (other, point) in points.iter().enumerate() {
+        if other != body {
+            let to = place(point);
+            let way: Vector = std::array::from_fn(|axis| to[axis] - at[axis]);
+            pull.add_mass(way, point[3], softening2);
+        }
+    }
+    pull
+}

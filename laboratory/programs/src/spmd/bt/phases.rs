@@ -1,0 +1,111 @@
+//! The phases of a time step.
+
+use super::grid::Grid;
+use super::lanes::LANES;
+use super::reference::reference;
+use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
+
+/// Operations of the right side at a point.
+pub(super) const RIGHT_SIDE: usize = 604;
+/// Operations of the implicit equations at a point, in one direction.
+pub(super) const SOLUTION: usize = 751;
+/// The quantities of a point.
+const STATE: usize = 5;
+/// Instructions of making a point's state and forcing, as callgrind counts them between classes S
+/// and W, built for x86-64 with optimisation.
+const MAKE: f64 = 1_668.0;
+/// A point's row of the implicit equations after elimination: a block and a vector.
+const ROW: usize = 30;
+
+/// The phases of a time step of [`Bt`](super::Bt), which takes them from here as well.
+///
+/// An item is a line through the cube. As many as are computed side by side make a
+/// grain: about 2 us in class S, 20 in A, 50 in C.
+///
+/// # How costs are counted
+///
+/// *Instructions*, as if no two points were computed side by side: each operation on a
+/// floating-point number is one (counted by running the equations on numbers that
+/// count), and so is each load or store of a number of the fields, and of a row of the
+/// implicit equations, which is written once and read twice. *Bytes*: a number that is
+/// read comes once, one that is written comes and goes, whether it is also read or not;
+/// caches hold the few planes that the right side is taken from, and a batch of lines.
+///
+/// ```
+/// use manycore_programs::spmd::{BtPhases, Class, Declaration};
+///
+/// let bt = BtPhases::of(Class::C);
+/// assert_eq!((bt.step().len(), bt.steps()), (3, 200));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct BtPhases {
+    grid: Grid,
+    steps: usize,
+}
+
+impl BtPhases {
+    /// The phases of a class.
+    #[must_use]
+    pub fn of(class: Class) -> Self {
+        let reference = reference(class);
+        Self {
+            grid: Grid::new(reference.points),
+            steps: reference.steps,
+        }
+    }
+
+    /// The right side of the equations, which the first direction starts from.
+    pub(super) fn first(&self) -> Phase {
+        // From five neighbours in each direction, and the forcing; to be read again.
+        let loads = 3 * 5 * STATE + STATE + 2 * STATE;
+        let operations = RIGHT_SIDE + SOLUTION;
+        // The field and the forcing are read, the change is written.
+        self.lines("bt right side, x", operations + loads + 2 * STATE, 4)
+    }
+
+    /// The second direction.
+    pub(super) fn second(&self) -> Phase {
+        // The field is read, the change is read and written.
+        self.lines("bt y", SOLUTION + 3 * STATE, 3)
+    }
+
+    /// The third, and the sum.
+    pub(super) fn third(&self) -> Phase {
+        // The change is read, the field is read twice and written.
+        self.lines("bt z, sum", SOLUTION + STATE + 4 * STATE, 3)
+    }
+
+    /// What is done for each line: at a point so many instructions, besides those on a
+    /// row, and so many transfers of a state.
+    fn lines(&self, name: &'static str, instructions: usize, transfers: usize) -> Phase {
+        let inner = self.grid.inner() as f64;
+        Phase {
+            name,
+            items: self.grid.lines(),
+            grain: LANES,
+            cost: Cost {
+                instructions: inner * (instructions + 3 * ROW) as f64,
+                bytes: inner * (8 * STATE * transfers) as f64,
+            },
+        }
+    }
+}
+
+impl Declaration for BtPhases {
+    /// Makes the fields.
+    fn preparation(&self) -> Preparation {
+        let points = self.grid.inner() as f64 + 2.0;
+        Preparation {
+            file_bytes: 0.0,
+            instructions: MAKE * points.powi(3),
+        }
+    }
+
+    fn step(&self) -> Vec<Phase> {
+        vec![self.first(), self.second(), self.third()]
+    }
+
+    fn steps(&self) -> usize {
+        self.steps
+    }
+}

@@ -1,0 +1,181 @@
+//! How long to anneal, and PARSEC's inputs by name.
+
+use crate::names::by_name;
+
+/// One of the inputs that PARSEC publishes with the program: its numbers. The netlists
+/// are ours, as large as those, see [`Netlist::generate`](super::Netlist::generate).
+///
+/// ```
+/// use manycore_programs::spmd::canneal::CannealInput;
+///
+/// let input: CannealInput = "simsmall".parse()?;
+/// assert_eq!(input.elements(), 100_000);
+/// assert_eq!(input.schedule().steps(), 32);
+/// # Ok::<(), manycore_programs::UnknownName>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CannealInput {
+    /// 10 elements, 5 moves.
+    Test,
+    /// 100 elements, two steps of 100 moves.
+    SimDev,
+    /// 100,000 elements.
+    SimSmall,
+    /// 200,000 elements.
+    SimMedium,
+    /// 400,000 elements.
+    SimLarge,
+    /// 2,500,000 elements, 6,000 steps.
+    Native,
+}
+
+impl CannealInput {
+    /// All of them, the smallest first.
+    pub const ALL: [Self; 6] = [
+        Self::Test,
+        Self::SimDev,
+        Self::SimSmall,
+        Self::SimMedium,
+        Self::SimLarge,
+        Self::Native,
+    ];
+
+    /// The name in commands and reports: PARSEC's.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::SimDev.name(), "simdev");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::SimDev => "simdev",
+            Self::SimSmall => "simsmall",
+            Self::SimMedium => "simmedium",
+            Self::SimLarge => "simlarge",
+            Self::Native => "native",
+        }
+    }
+
+    /// How many elements are placed.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::Native.elements(), 2_500_000);
+    /// ```
+    #[must_use]
+    pub fn elements(self) -> usize {
+        match self {
+            Self::Test => 10,
+            Self::SimDev => 100,
+            Self::SimSmall => 100_000,
+            Self::SimMedium => 200_000,
+            Self::SimLarge => 400_000,
+            Self::Native => 2_500_000,
+        }
+    }
+
+    /// How long they are annealed.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::CannealInput;
+    /// assert_eq!(CannealInput::SimLarge.schedule().swaps(), 15_000);
+    /// ```
+    #[must_use]
+    pub fn schedule(self) -> Schedule {
+        let (swaps, temperature, steps) = match self {
+            Self::Test => (5, 100.0, 1),
+            Self::SimDev => (100, 300.0, 2),
+            Self::SimSmall => (10_000, 2_000.0, 32),
+            Self::SimMedium => (15_000, 2_000.0, 64),
+            Self::SimLarge => (15_000, 2_000.0, 128),
+            Self::Native => (15_000, 2_000.0, 6_000),
+        };
+        Schedule {
+            swaps,
+            temperature,
+            steps,
+        }
+    }
+}
+
+by_name!(CannealInput, "canneal has no input");
+
+/// How long a netlist is annealed: moves a step, and how hot it is.
+///
+/// ```
+/// use manycore_programs::spmd::canneal::Schedule;
+///
+/// let schedule = Schedule::new(1_000, 300.0, 4)?;
+/// assert_eq!(schedule.temperature(0), 200.0);
+/// # Ok::<(), manycore_programs::spmd::canneal::InvalidSchedule>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    swaps: usize,
+    temperature: f64,
+    steps: usize,
+}
+
+/// A schedule by which nothing can be annealed.
+///
+/// ```
+/// use manycore_programs::spmd::canneal::{InvalidSchedule, Schedule};
+/// assert_eq!(Schedule::new(0, 300.0, 4), Err(InvalidSchedule::Empty));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidSchedule {
+    /// Nothing to do.
+    #[error("moves a step, and steps, must each be at least 1")]
+    Empty,
+    /// No temperature.
+    #[error("the temperature must be a positive number, not {0}")]
+    Temperature(f64),
+}
+
+impl Schedule {
+    /// So many moves a step, from this temperature, in so many steps.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to do, or the temperature is none.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::Schedule;
+    /// let error = Schedule::new(1, -3.0, 4).unwrap_err();
+    /// assert_eq!(error.to_string(), "the temperature must be a positive number, not -3");
+    /// ```
+    pub fn new(swaps: usize, temperature: f64, steps: usize) -> Result<Self, InvalidSchedule> {
+        if swaps == 0 || steps == 0 {
+            return Err(InvalidSchedule::Empty);
+        }
+        if !(temperature.is_finite() && temperature > 0.0) {
+            return Err(InvalidSchedule::Temperature(temperature));
+        }
+        Ok(Self {
+            swaps,
+            temperature,
+            steps,
+        })
+    }
+
+    /// Moves that are tried in a step, by all ranks together.
+    #[must_use]
+    pub fn swaps(self) -> usize {
+        self.swaps
+    }
+
+    /// Steps, each at one temperature.
+    #[must_use]
+    pub fn steps(self) -> usize {
+        self.steps
+    }
+
+    /// How hot it is in a step, from 0: it is cooled before each, by 1.5.
+    #[must_use]
+    pub fn temperature(self, step: usize) -> f64 {
+        self.temperature / 1.5_f64.powf((step + 1) as f64)
+    }
+}

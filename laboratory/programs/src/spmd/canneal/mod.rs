@@ -1,0 +1,187 @@
+//! PARSEC's canneal: the elements of a chip are placed so that the wires between them
+//! are short, by simulated annealing.
+//!
+//! Elements begin at random places. A move takes two of them at random; if the wires got
+//! shorter by it they change places, and if not, they do so with a probability that falls
+//! with what is lost and rises with the temperature, which is divided by 1.5 before each
+//! step. All ranks move elements of the same chip at the same time, without locks.
+//! (Banerjee, Jones and Sargent, "Parallel simulated annealing algorithms for cell
+//! placement on hypercube multiprocessors", 1990.)
+//!
+//! | file | what |
+//! |---|---|
+//! | `netlist`, `format` | what is placed: made, read, written |
+//! | `locations` | where the elements are, and how two change places |
+//! | `anneal` | the moves |
+//! | `input`, `declared` | PARSEC's inputs; what a run does, without its data |
+//! | `verify` | whether all elements are still there, and how long the wires are |
+//!
+//! # What is the program's and what is ours
+//!
+//! The numbers of elements, moves, steps and temperatures, the cooling, the rule by which
+//! a move is accepted, the second element of a move being the first of the next, and one
+//! barrier a step are those of PARSEC 3.0's program. What differs:
+//!
+//! * The netlists: only the small ones are published as text. Ours are made, see
+//!   [`Netlist::generate`], in the same format.
+//! * The random numbers. PARSEC's threads have a generator each, so what is drawn hangs on
+//!   how many there are. Here each grain of each step has its own: the moves drawn are
+//!   the same for any number of ranks. What becomes of them is not: it hangs on who moved
+//!   an element first. On one rank, and on a simulated chip, a run is deterministic.
+//! * The swap never waits, see `locations`.
+//! * A move that meets an element on its way is given up.
+
+mod anneal;
+mod declared;
+mod format;
+mod input;
+mod locations;
+mod netlist;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use declared::CannealPhases;
+pub use format::ReadError;
+pub use input::{CannealInput, InvalidSchedule, Schedule};
+pub use netlist::{InvalidNetlist, Netlist};
+
+use super::{Program, Verified, Worksharing, WrongAnswer};
+use anneal::{Annealing, Tally};
+use locations::{Locations, Place};
+use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
+use std::ops::Range;
+
+/// The program: a netlist, annealed.
+///
+/// ```
+/// use manycore_programs::spmd::canneal::{Canneal, CannealInput};
+/// use manycore_programs::spmd::{Alone, Program, Ranked, Sums};
+/// use manycore_platform::Native;
+///
+/// let program = Canneal::<Native>::of(CannealInput::SimDev);
+/// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
+/// // SAFETY: a team of one, whose sums nobody else has.
+/// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
+/// println!("{}", program.verify()?);
+/// # Ok::<(), manycore_programs::spmd::WrongAnswer>(())
+/// ```
+pub struct Canneal<P: Platform> {
+    netlist: Netlist,
+    schedule: Schedule,
+    seed: u64,
+    locations: Locations<P>,
+    /// Before the run.
+    start: Vec<Place>,
+    /// Moves made in each step.
+    made: Box<[P::AtomicU64]>,
+}
+
+/// The seed of the inputs that have a name.
+const SEED: u64 = 1;
+
+impl<P: Platform> Canneal<P> {
+    /// One of PARSEC's inputs, with a netlist made for it.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::{Canneal, CannealInput};
+    /// use manycore_platform::Native;
+    ///
+    /// assert_eq!(Canneal::<Native>::of(CannealInput::Test).netlist().wires(), 30);
+    /// ```
+    #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "PARSEC's inputs are neither empty nor too large"
+    )]
+    pub fn of(input: CannealInput) -> Self {
+        let netlist = Netlist::generate(input.elements(), SEED);
+        let netlist = netlist.expect("PARSEC's inputs are neither empty nor too large");
+        Self::new(netlist, input.schedule(), SEED)
+    }
+
+    /// A netlist, placed at random, to be annealed by this schedule.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::{Canneal, Netlist, Schedule};
+    /// use manycore_platform::Native;
+    ///
+    /// let netlist = Netlist::generate(50, 7)?;
+    /// let program = Canneal::<Native>::new(netlist, Schedule::new(100, 50.0, 3)?, 7);
+    /// assert_eq!(program.cost(), program.cost_at_start());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn new(netlist: Netlist, schedule: Schedule, seed: u64) -> Self {
+        let mut places: Vec<Place> = (0..netlist.columns * netlist.rows)
+            .map(|place| Place {
+                x: place % netlist.columns,
+                y: place / netlist.columns,
+            })
+            .collect();
+        fastrand::Rng::with_seed(seed).shuffle(&mut places);
+        places.truncate(netlist.elements());
+        Self {
+            locations: Locations::new(places.iter().copied()),
+            start: places,
+            made: (0..schedule.steps()).map(|_| Atomic::new(0)).collect(),
+            netlist,
+            schedule,
+            seed,
+        }
+    }
+
+    /// Its phases.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::canneal::{Canneal, CannealPhases, CannealInput};
+    /// use manycore_platform::Native;
+    ///
+    /// let program = Canneal::<Native>::of(CannealInput::SimDev);
+    /// assert_eq!(program.declaration(), CannealPhases::of(CannealInput::SimDev));
+    /// ```
+    #[must_use]
+    pub fn declaration(&self) -> CannealPhases {
+        CannealPhases::with(&self.netlist, self.schedule)
+    }
+
+    /// The netlist.
+    #[must_use]
+    pub fn netlist(&self) -> &Netlist {
+        &self.netlist
+    }
+
+    /// Moves of a step that begin with this one, and end with the grain.
+    fn moves(&self, step: usize, moves: Range<usize>) -> Tally {
+        let random = anneal::random(self.seed, step, moves.start);
+        let temperature = self.schedule.temperature(step);
+        Annealing::new(&self.netlist, &self.locations, temperature, random).run(moves.len())
+    }
+}
+
+impl<P: Platform> Program for Canneal<P> {
+    fn grains(&self) -> usize {
+        let phase = self.declaration().phase();
+        phase.items.div_ceil(phase.grain)
+    }
+
+    unsafe fn run(&self, sharing: &mut dyn Worksharing) {
+        let phase = self.declaration().phase();
+        for (step, made) in self.made.iter().enumerate() {
+            let sum = sharing.sum(&phase, &|moves| self.moves(step, moves).made as f64);
+            // Relaxed: all ranks store the same.
+            made.store(sum as u64, Relaxed);
+        }
+    }
+
+    fn verify(&self) -> Result<Verified, WrongAnswer> {
+        self.check()?;
+        let made: u64 = self.made.iter().map(|made| made.load(Relaxed)).sum();
+        let tried = self.schedule.swaps() * self.schedule.steps();
+        Ok(Verified(format!(
+            "routing cost {} from {}, {made} of {tried} moves made",
+            self.cost(),
+            self.cost_at_start(),
+        )))
+    }
+}

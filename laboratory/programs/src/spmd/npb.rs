@@ -1,0 +1,87 @@
+//! The programs of the NAS parallel benchmarks, by name.
+
+use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Program};
+use crate::names::by_name;
+use manycore_platform::{Native, Platform};
+
+/// A program of the NAS parallel benchmarks.
+///
+/// ```
+/// use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
+/// use manycore_platform::Native;
+///
+/// let cg = "cg".parse::<Npb>()?.on_this_machine(Class::S);
+/// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
+/// // SAFETY: a team of one, whose sums nobody else has.
+/// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
+/// cg.verify()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Npb {
+    /// [`Bt`]: the flow of a gas through a cube.
+    Bt,
+    /// [`Cg`]: the largest eigenvalue of a sparse matrix.
+    Cg,
+    /// [`Ft`]: Fourier transforms of a box.
+    Ft,
+}
+
+impl Npb {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Bt, Self::Cg, Self::Ft];
+
+    /// The name in commands and reports.
+    ///
+    /// ```
+    /// assert_eq!(manycore_programs::spmd::Npb::Cg.name(), "cg");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bt => "bt",
+            Self::Cg => "cg",
+            Self::Ft => "ft",
+        }
+    }
+
+    /// The program, with the data of a class: from a few milliseconds for class S to some
+    /// seconds for C.
+    #[must_use]
+    pub fn program<P: Platform>(self, class: Class) -> Box<dyn Program> {
+        match self {
+            Self::Bt => Box::new(Bt::<P>::new(class)),
+            Self::Cg => Box::new(Cg::<P>::new(class)),
+            Self::Ft => Box::new(Ft::<P>::new(class)),
+        }
+    }
+
+    /// [`program`](Self::program) for this machine. Compiled once, not once for each program that
+    /// uses it.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{Class, Npb};
+    /// assert!(Npb::Cg.on_this_machine(Class::S).grains() > 0);
+    /// ```
+    #[must_use]
+    pub fn on_this_machine(self, class: Class) -> Box<dyn Program> {
+        self.program::<Native>(class)
+    }
+
+    /// What the program does, without data.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{Class, Npb};
+    /// assert_eq!(Npb::Ft.declaration(Class::A).steps(), 6);
+    /// ```
+    #[must_use]
+    pub fn declaration(self, class: Class) -> Box<dyn Declaration> {
+        match self {
+            Self::Bt => Box::new(BtPhases::of(class)),
+            Self::Cg => Box::new(CgPhases::of(class)),
+            Self::Ft => Box::new(FtPhases::of(class)),
+        }
+    }
+}
+
+by_name!(Npb, "no program of NPB is called");

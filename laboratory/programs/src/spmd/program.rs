@@ -1,0 +1,108 @@
+//! What the programs that meet at barriers have in common.
+
+use super::{Phase, Worksharing};
+use std::fmt;
+
+/// A program that is written once and is run by a team of ranks, or as parallel loops; once.
+///
+/// It owns its data, made from its class before it is timed. Between two phases it
+/// computes, on every rank, only what hangs on sums, which are the same for all.
+pub trait Program: Send + Sync {
+    /// The most grains of a phase whose items are summed.
+    fn grains(&self) -> usize;
+
+    /// Runs it. Each rank of a team calls this once; over loops one thread does.
+    ///
+    /// # Safety
+    ///
+    /// All ranks of one team, or one thread over loops, and each once: bodies write the
+    /// program's data, which nothing but [`Worksharing`] protects. Nobody looks at the
+    /// program, to [verify](Self::verify) it, say, before all have returned.
+    unsafe fn run(&self, sharing: &mut dyn Worksharing);
+
+    /// After the run: what it found, if that is right.
+    ///
+    /// # Errors
+    ///
+    /// What was found, what was expected and how far it may be off.
+    fn verify(&self) -> Result<Verified, WrongAnswer>;
+}
+
+/// A right answer, in short.
+///
+/// ```
+/// use manycore_programs::spmd::Verified;
+///
+/// assert_eq!(Verified("zeta 8.6".into()).to_string(), "zeta 8.6");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified(pub String);
+
+/// A wrong answer.
+///
+/// ```
+/// use manycore_programs::spmd::WrongAnswer;
+///
+/// let wrong = WrongAnswer {
+///     what: "zeta".into(),
+///     found: 8.0,
+///     expected: 8.6,
+///     tolerance: 1e-10,
+/// };
+/// assert_eq!(wrong.to_string(), "zeta is 8; expected 8.6, within 0.0000000001");
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{what} is {found}; expected {expected}, within {tolerance}")]
+pub struct WrongAnswer {
+    /// What was checked.
+    pub what: String,
+    /// What it is.
+    pub found: f64,
+    /// What it should be.
+    pub expected: f64,
+    /// How far it may be off, in the terms of the program's specification.
+    pub tolerance: f64,
+}
+
+/// What one run of a program would do, of any size, without its data: what a simulated
+/// chip is told.
+pub trait Declaration: Send + Sync {
+    /// What one thread does by itself, while the others are not there yet.
+    fn preparation(&self) -> Preparation {
+        Preparation::default()
+    }
+
+    /// What is done once, before the first step.
+    fn before(&self) -> Vec<Phase> {
+        Vec::new()
+    }
+
+    /// The phases that are repeated, one after the other, in one step of the program.
+    fn step(&self) -> Vec<Phase>;
+
+    /// How often they are.
+    fn steps(&self) -> usize;
+}
+
+/// What one thread does before the ranks of a program begin: it reads the input, and makes what
+/// they work on. Counted in runs of this crate's programs.
+///
+/// ```
+/// use manycore_programs::spmd::{CgPhases, Class, Declaration};
+///
+/// let matrix = CgPhases::of(Class::C).preparation();
+/// assert!(matrix.file_bytes == 0.0 && matrix.instructions > 1e9);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Preparation {
+    /// Bytes of the files that it reads.
+    pub file_bytes: f64,
+    /// Instructions, those on memory included.
+    pub instructions: f64,
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

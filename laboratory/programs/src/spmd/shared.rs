@@ -1,0 +1,236 @@
+//! An array that the bodies of a phase write, each its own part.
+
+use manycore_platform::Platform;
+use std::cell::UnsafeCell;
+use std::ops::Range;
+
+/// An array that all who run a phase may write, if no two write the same element.
+///
+/// # The contract
+///
+/// While a phase runs, an element is either written by one body, which may also read
+/// it, or read by any number. [`Worksharing`](super::Worksharing) makes a phase a safe
+/// unit: bodies are called with disjoint ranges of items, and what they wrote is visible
+/// when it is over. So it is enough that bodies of the same phase, for different items,
+/// touch disjoint parts of what the phase writes. Every access states why they do.
+///
+/// ```
+/// use manycore_programs::spmd::{Alone, Cost, Phase, Ranked, Shared, Sums, Worksharing};
+/// use manycore_platform::Native;
+///
+/// let (mut alone, sums) = (Alone, Sums::new(0));
+/// // SAFETY: a team of one, whose sums nobody else has.
+/// let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
+/// let squares = Shared::from(vec![0; 10]);
+/// let phase = Phase { name: "squares", items: 10, grain: 4, cost: Cost::default() };
+/// sharing.share(&phase, &|items| {
+///     // SAFETY: element i is written for item i.
+///     let squares = unsafe { squares.part_mut(items.clone()) };
+///     for (i, square) in items.zip(squares) {
+///         *square = i * i;
+///     }
+/// });
+/// assert_eq!(squares.into_inner()[9], 81);
+/// ```
+#[derive(Debug)]
+pub struct Shared<T>(Box<[UnsafeCell<T>]>);
+
+// SAFETY: as for a slice of `T` that is written by one thread and read by another; that
+// no two do so at the same time is the contract of the methods, all of which that give
+// access through a shared reference are `unsafe`.
+unsafe impl<T: Send + Sync> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// How many elements there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A copy of an element.
+    ///
+    /// # Safety
+    ///
+    /// Nobody writes it meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such element.
+    #[inline]
+    pub unsafe fn get(&self, index: usize) -> T
+    where
+        T: Copy,
+    {
+        // SAFETY: nobody writes it, by contract.
+        unsafe { *self.0[index].get() }
+    }
+
+    /// Writes an element.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else reads or writes it meanwhile, and no reference to it is alive.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such element.
+    #[inline]
+    pub unsafe fn set(&self, index: usize, value: T) {
+        // SAFETY: nobody else touches it, by contract.
+        unsafe { *self.0[index].get() = value }
+    }
+
+    /// The elements of a range, to read.
+    ///
+    /// # Safety
+    ///
+    /// Nobody writes any of them while the slice is alive.
+    ///
+    /// # Panics
+    ///
+    /// If the range leaves the array.
+    #[inline]
+    #[must_use]
+    pub unsafe fn part(&self, range: Range<usize>) -> &[T] {
+        let cells = &self.0[range];
+        // SAFETY: an `UnsafeCell<T>` is laid out as a `T`; nobody writes them, by
+        // contract.
+        unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len()) }
+    }
+
+    /// The elements of a range, to read and write.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else reads or writes any of them while the slice is alive.
+    ///
+    /// # Panics
+    ///
+    /// If the range leaves the array.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::mut_from_ref, reason = "parts are disjoint, by contract")]
+    pub unsafe fn part_mut(&self, range: Range<usize>) -> &mut [T] {
+        let cells = &self.0[range];
+        // SAFETY: an `UnsafeCell<T>` is laid out as a `T`, and `UnsafeCell::raw_get`
+        // is this cast; nobody else touches them, by contract.
+        unsafe { std::slice::from_raw_parts_mut(UnsafeCell::raw_get(cells.as_ptr()), cells.len()) }
+    }
+
+    /// All elements, to read.
+    ///
+    /// # Safety
+    ///
+    /// Nobody writes any of them while the slice is alive.
+    #[inline]
+    #[must_use]
+    pub unsafe fn all(&self) -> &[T] {
+        // SAFETY: as the caller's.
+        unsafe { self.part(0..self.len()) }
+    }
+
+    /// The elements of a range, announced to the platform as read.
+    ///
+    /// # Safety
+    ///
+    /// As for [`part`](Self::part).
+    ///
+    /// # Panics
+    ///
+    /// As [`part`](Self::part).
+    #[inline]
+    #[must_use]
+    pub unsafe fn read<P: Platform>(&self, range: Range<usize>) -> &[T] {
+        // SAFETY: as the caller's.
+        let part = unsafe { self.part(range) };
+        P::read(part);
+        part
+    }
+
+    /// The elements of a range, announced to the platform as written.
+    ///
+    /// # Safety
+    ///
+    /// As for [`part_mut`](Self::part_mut).
+    ///
+    /// # Panics
+    ///
+    /// As [`part_mut`](Self::part_mut).
+    #[inline]
+    #[must_use]
+    #[expect(clippy::mut_from_ref, reason = "parts are disjoint, by contract")]
+    pub unsafe fn write<P: Platform>(&self, range: Range<usize>) -> &mut [T] {
+        // SAFETY: as the caller's.
+        let part = unsafe { self.part_mut(range) };
+        P::write(part);
+        part
+    }
+
+    /// All elements, when nobody shares them any more.
+    pub fn get_mut(&mut self) -> &mut [T] {
+        // SAFETY: an exclusive reference; otherwise as `part_mut`.
+        unsafe { self.part_mut(0..self.len()) }
+    }
+
+    /// The array, when nobody shares it any more.
+    #[must_use]
+    pub fn into_inner(self) -> Vec<T> {
+        let cells = self.0.into_vec().into_iter();
+        cells.map(UnsafeCell::into_inner).collect()
+    }
+}
+
+impl<T> From<Vec<T>> for Shared<T> {
+    fn from(elements: Vec<T>) -> Self {
+        let elements = Box::into_raw(elements.into_boxed_slice());
+        // SAFETY: an `UnsafeCell<T>` is laid out as a `T`, and so are slices of them;
+        // the box has just been taken apart.
+        Self(unsafe { Box::from_raw(elements as *mut [UnsafeCell<T>]) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_platform::Native;
+
+    #[test]
+    fn two_threads_write_their_halves() {
+        let array = Shared::from(vec![0_u32; 1_000]);
+        std::thread::scope(|scope| {
+            for half in [0..500, 500..1_000] {
+                let array = &array;
+                scope.spawn(move || {
+                    // SAFETY: the halves are disjoint.
+                    let part = unsafe { array.write::<Native>(half.clone()) };
+                    for (i, element) in half.zip(part) {
+                        *element = i as u32;
+                    }
+                });
+            }
+        });
+        // SAFETY: the threads have ended.
+        unsafe {
+            assert_eq!(array.get(999), 999);
+            array.set(0, 7);
+            assert_eq!(array.read::<Native>(0..2), [7, 1]);
+            assert_eq!(array.all().len(), array.len());
+        }
+        assert!(!array.is_empty());
+        assert_eq!(array.into_inner()[2..4], [2, 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn a_range_that_leaves_the_array() {
+        let array = Shared::from(vec![0_u8; 3]);
+        // SAFETY: nobody else has it.
+        let _ = unsafe { array.part(2..4) };
+    }
+}

@@ -1,0 +1,256 @@
+//! PARSEC's streamcluster: a stream of points is clustered block by block.
+//!
+//! Points come in blocks. For each block the ranks together look for a number of
+//! centres within limits, so that the squared distances from the points to their
+//! centres add up to little; the block is replaced by its centres, each with the
+//! weight of its points; and at last the centres of all blocks are clustered in
+//! the same way (Guha, Mishra, Motwani and O'Callaghan, "Clustering data
+//! streams", 2000; O'Callaghan et al., "Streaming-data algorithms for
+//! high-quality clustering", 2002).
+//!
+//! | file | what |
+//! |---|---|
+//! | `stream` | reading a block; from a clustering to centres |
+//! | `search` | the search of one block: bisection of the price of a centre, a first clustering by lot, rounds of offers |
+//! | `gain` | one offer: is the clustering cheaper with this centre, and without which? |
+//! | `rank`, `gate` | who a thread is, how it meets the others |
+//! | `batch`, `scratch` | what the ranks share |
+//! | `amount` | costs as whole numbers |
+//!
+//! # What is the program's and what is ours
+//!
+//! The algorithm, its constants, its random numbers and its barriers are those
+//! of PARSEC 3.0's program as published: each rank waits at the barrier as often,
+//! [`StreamclusterInput::barrier_waits`], and the output is the same, byte for byte, where
+//! that of the program is known. What differs:
+//!
+//! * Costs are whole numbers of a small unit, so that sums do not hang on who
+//!   adds what: the output is the same for any number of ranks, not only for
+//!   those that were tried, and verification is exact.
+//! * PARSEC's program starts and joins its threads for each search. Here one team
+//!   runs to the end, and waits at a gate while rank 0 reads a block or makes
+//!   centres. Neither that nor the program's condition variable, which the gate
+//!   stands for as well, is counted as a barrier.
+//! * Tables are atomic, accessed without ordering. A barrier that lets somebody
+//!   pass early leads to wrong results, or a panic, but not to undefined
+//!   behaviour.
+//! * In a second block the program finds its buffer in the order in which the
+//!   first was shuffled; here each block begins in order. The inputs named
+//!   have one block.
+//!
+//! # What a simulated chip is told
+//!
+//! Each coordinate that is compared is read, each shared table is accessed word
+//! by word, and instructions are counted by what they are a multiple of: points,
+//! coordinates, ranks.
+
+mod amount;
+mod batch;
+#[cfg(test)]
+mod brute;
+mod gain;
+mod gate;
+mod input;
+mod random;
+mod rank;
+#[cfg(test)]
+mod schedules;
+mod scratch;
+mod search;
+mod solution;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use input::{InvalidStreamcluster, StreamclusterInput, StreamclusterProblem};
+pub use solution::{Centre, NotFinished, Solution};
+pub use verify::WrongSolution;
+
+use batch::Batch;
+use gain::{Exact, Reckoning};
+use gate::Gate;
+use manycore_platform::Platform;
+use rank::Rank;
+use search::{Claim, Search};
+use std::sync::OnceLock;
+use stream::{Block, consolidate};
+
+/// The program, for a team of ranks.
+///
+/// ```
+/// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
+/// use manycore_platform::Native;
+/// use std::sync::Barrier;
+///
+/// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 3)?;
+/// let barrier = Barrier::new(3);
+/// std::thread::scope(|scope| {
+///     for rank in 0..3 {
+///         let (program, barrier) = (&program, &barrier);
+///         scope.spawn(move || {
+///             program.run(rank, &mut || {
+///                 barrier.wait();
+///             });
+///         });
+///     }
+/// });
+/// let solution = program.solution()?;
+/// solution.verify()?;
+/// assert_eq!(solution.barrier_waits(), [StreamclusterInput::Test.barrier_waits(); 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Streamcluster<P: Platform> {
+    problem: StreamclusterProblem,
+    ranks: usize,
+    gate: Gate<P>,
+    /// One a block, and one of their centres; each made by rank 0 before the
+    /// gate lets the others look.
+    batches: Vec<OnceLock<Batch<P>>>,
+    /// How often each rank has waited at the barrier, once it is through.
+    ends: Vec<OnceLock<u64>>,
+    end: OnceLock<StreamclusterEnd>,
+}
+
+/// What rank 0 leaves.
+struct StreamclusterEnd {
+    centres: Vec<Centre>,
+    claims: Vec<Claim>,
+    offers: u64,
+}
+
+/// More ranks than anybody has cores.
+const MOST_RANKS: usize = 1 << 16;
+
+impl<P: Platform> Streamcluster<P> {
+    /// A [`StreamclusterInput`], or a [`StreamclusterProblem`], for a team of so many ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidStreamcluster::Ranks`], if there is none, or more than 65,536.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{StreamclusterInput, InvalidStreamcluster, Streamcluster};
+    /// use manycore_platform::Native;
+    ///
+    /// assert!(Streamcluster::<Native>::new(StreamclusterInput::Test, 64).is_ok());
+    /// let nobody = Streamcluster::<Native>::new(StreamclusterInput::Test, 0).map(drop);
+    /// assert_eq!(nobody, Err(InvalidStreamcluster::Ranks(0)));
+    /// ```
+    pub fn new(
+        problem: impl Into<StreamclusterProblem>,
+        ranks: usize,
+    ) -> Result<Self, InvalidStreamcluster> {
+        if !(1..=MOST_RANKS).contains(&ranks) {
+            return Err(InvalidStreamcluster::Ranks(ranks));
+        }
+        let problem = problem.into();
+        Ok(Self {
+            problem,
+            ranks,
+            gate: Gate::new(ranks),
+            batches: (0..=problem.blocks()).map(|_| OnceLock::new()).collect(),
+            ends: (0..ranks).map(|_| OnceLock::new()).collect(),
+            end: OnceLock::new(),
+        })
+    }
+
+    /// Runs the program by one rank and without barriers.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
+    /// use manycore_platform::Native;
+    /// Streamcluster::<Native>::alone(StreamclusterInput::SimDev).verify().unwrap();
+    /// ```
+    #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "one rank is a team, and it has run"
+    )]
+    pub fn alone(problem: impl Into<StreamclusterProblem>) -> Solution {
+        let program = Self::new(problem, 1).expect("there is a rank");
+        program.run(0, &mut || ());
+        program.solution().expect("the only rank has run")
+    }
+
+    /// Runs rank `rank` of the program; `barrier` waits until all ranks have
+    /// called theirs. All ranks have to be run, at the same time, once each.
+    ///
+    /// Other waiting, which is not part of the barriers, is done over `P`: for
+    /// 20 us by spinning, and then asleep.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank, or it has run already; and, but not for sure, if
+    /// the barrier lets somebody pass early.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
+    /// use manycore_platform::Native;
+    ///
+    /// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 1)?;
+    /// let mut waits = 0;
+    /// program.run(0, &mut || waits += 1);
+    /// assert_eq!(waits, 1_107);
+    /// # Ok::<(), manycore_programs::spmd::InvalidStreamcluster>(())
+    /// ```
+    pub fn run(&self, rank: usize, barrier: &mut dyn FnMut()) {
+        self.run_reckoning::<Exact>(rank, barrier);
+    }
+
+    fn run_reckoning<R: Reckoning>(&self, rank: usize, barrier: &mut dyn FnMut()) {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        assert!(
+            self.ends[rank].get().is_none(),
+            "rank {rank} has run already"
+        );
+        let mut rank = Rank::new(rank, self.ranks, &self.gate, barrier);
+        let mut claims = Vec::new();
+        let mut centres = Vec::new();
+        for at in 0..self.batches.len() {
+            if rank.leads() {
+                let block = self.next_block(&mut rank, at, &centres);
+                let batch =
+                    Batch::new(&self.problem, self.ranks, block.coordinates, &block.weights);
+                // Nobody else sets it.
+                let _ = self.batches[at].set(batch);
+            }
+            rank.follow();
+            let batch = self.batches[at].get().expect("rank 0 has passed");
+            let claim = Search::<P, R>::new(&mut rank, batch, &self.problem).run();
+            rank.gather();
+            if rank.leads() {
+                claims.push(claim);
+                let of_last: Vec<usize> = centres.iter().map(|centre: &Centre| centre.id).collect();
+                if at == self.problem.blocks() {
+                    centres = consolidate(batch, &self.problem, |_, row| of_last[row]);
+                } else {
+                    let before = at * self.problem.block;
+                    centres.extend(consolidate(batch, &self.problem, |index, _| before + index));
+                }
+            }
+        }
+        if rank.leads() {
+            let offers = rank.offers;
+            let end = StreamclusterEnd {
+                centres,
+                claims,
+                offers,
+            };
+            // Nobody else sets it, nor what follows.
+            let _ = self.end.set(end);
+        }
+        let _ = self.ends[rank.number()].set(rank.waits());
+    }
+
+    /// The points of search number `at`.
+    fn next_block(&self, rank: &mut Rank<P>, at: usize, centres: &[Centre]) -> Block {
+        let before = at * self.problem.block;
+        if at == self.problem.blocks() {
+            Block::of_centres::<P>(centres)
+        } else {
+            let points = self.problem.block.min(self.problem.points - before);
+            Block::read(rank, points, self.problem.dimensions)
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Is the answer right? Each search's clustering is gone through again, without
+//! what the search has summed up.
+
+use super::amount::Scale;
+use super::search::Claim;
+use super::solution::{Centre, Found, Served, Solution};
+
+/// How far a coordinate of a centre may be from the mean of its points, which is
+/// made up point by point in single precision: a rounding error of 2^-24 of a
+/// number up to 1 for each of some ten thousand points, in either direction.
+const TOLERANCE: f64 = 1e-4;
+
+/// What is wrong with a clustering. Searches are counted from 0; the last one is
+/// that of the centres of all blocks.
+///
+/// ```
+/// use manycore_programs::spmd::WrongSolution;
+///
+/// let wrong = WrongSolution::Cost { search: 0, claimed: 1.5, found: 1.75 };
+/// let said = "search 0 claims a cost of 1.5, which is 1.75";
+/// assert_eq!(wrong.to_string(), said);
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WrongSolution {
+    /// A point has vanished, or is there twice, or weighs something else.
+    #[error("search {search} was not of the points it should be of: see point {point}")]
+    Points {
+        /// Which search.
+        search: usize,
+        /// A point that should be there.
+        point: usize,
+    },
+    /// A point is assigned to one that is no centre, or does not exist.
+    #[error("search {search} has assigned point {point} to no centre")]
+    Unserved {
+        /// Which search.
+        search: usize,
+        /// Which point.
+        point: usize,
+    },
+    /// A point's cost is not its weight times its distance.
+    #[error("search {search} has a wrong cost for point {point}")]
+    PointCost {
+        /// Which search.
+        search: usize,
+        /// Which point.
+        point: usize,
+    },
+    /// There is another number of centres than the search says.
+    #[error("search {search} claims {claimed} centres, of which there are {found}")]
+    Centres {
+        /// Which search.
+        search: usize,
+        /// How many it says.
+        claimed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Points and centres cost something else than the search has reckoned.
+    #[error("search {search} claims a cost of {claimed}, which is {found}")]
+    Cost {
+        /// Which search.
+        search: usize,
+        /// What it says.
+        claimed: f64,
+        /// What it is.
+        found: f64,
+    },
+    /// A centre is not in the middle of its points, or has not their weight.
+    #[error("search {search} has left a wrong centre {centre}")]
+    Centre {
+        /// Which search.
+        search: usize,
+        /// Which of its centres.
+        centre: usize,
+    },
+    /// Ranks have not waited at the same barriers.
+    #[error("rank {rank} has waited {found} times, and rank 0 {expected} times")]
+    Waits {
+        /// Which rank.
+        rank: usize,
+        /// How often it has waited.
+        found: u64,
+        /// How often it should have.
+        expected: u64,
+    },
+}
+
+impl Solution {
+    /// Is the clustering what the program says it is? Each search had the right
+    /// points; each point is assigned to an open centre and its cost is its
+    /// weight times its squared distance from there; there are as many centres
+    /// as the search has counted; the points' costs and the centres' prices add
+    /// up, exactly, to what the search has come to by subtracting gains; centres
+    /// are in the middle of their points; all ranks have waited equally often.
+    ///
+    /// The algorithm does not promise that a point is assigned to its *nearest*
+    /// centre, and [`nearest_cost`](Self::nearest_cost) says what that costs.
+    ///
+    /// # Errors
+    ///
+    /// The first [`WrongSolution`].
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{StreamclusterProblem, Streamcluster};
+    /// use manycore_platform::Native;
+    ///
+    /// let problem = StreamclusterProblem::new(3..=6, 2, 100, 40)?;
+    /// Streamcluster::<Native>::alone(problem).verify()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verify(&self) -> Result<(), WrongSolution> {
+        let blocks = self.problem.blocks();
+        let mut centres = Vec::new();
+        for (search, found) in self.searches.iter().enumerate() {
+            if search < blocks {
+                let first = search * self.problem.block;
+                let points = self.problem.block.min(self.problem.points - first);
+                same_points(search, found, (0..points).map(|_| (1.0, None)))?;
+                found.verify(search, self.scale)?;
+                centres.extend(means(found));
+            } else {
+                let points = centres.iter().map(|mean: &Mean| (mean.weight, Some(mean)));
+                same_points(search, found, points)?;
+                found.verify(search, self.scale)?;
+                same_centres(search, &self.centres, &means(found))?;
+            }
+        }
+        let expected = self.waits[0];
+        match self.waits.iter().position(|&waits| waits != expected) {
+            Some(rank) => Err(WrongSolution::Waits {
+                rank,
+                found: self.waits[rank],
+                expected,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Solution {
+    /// What the clustering would cost if each point were assigned to its nearest
+    /// open centre: at most [`cost`](Self::cost), and as much for each
+    /// [`StreamclusterInput`](super::StreamclusterInput).
+    ///
+    /// When a centre is closed its points move to the one that is opened then,
+    /// which need not be the nearest. They move on as soon as that one is offered
+    /// again, if it is before the search ends.
+    ///
+    /// ```
+    /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
+    /// use manycore_platform::Native;
+    ///
+    /// let solution = Streamcluster::<Native>::alone(StreamclusterInput::SimDev);
+    /// assert_eq!(solution.nearest_cost(), solution.cost());
+    /// ```
+    #[must_use]
+    pub fn nearest_cost(&self) -> f64 {
+        let costs = self
+            .searches
+            .iter()
+            .map(|found| found.nearest_cost(self.scale));
+        self.scale.cost(costs.sum())
+    }
+}
+
+impl Found {
+    fn nearest_cost(&self, scale: Scale) -> i64 {
+        if self.claim == Claim::AllAreCentres {
+            return 0;
+        }
+        let is_open = |&(point, _): &(usize, &Served)| self.open[point];
+        let open: Vec<&Served> = (self.points.iter().enumerate())
+            .filter(is_open)
+            .map(|(_, centre)| centre)
+            .collect();
+        let cheapest = |point: &Served| {
+            let to =
+                |centre: &&Served| scale.amount(squared_distance(point, centre) * point.weight);
+            open.iter().map(to).min()
+        };
+        self.points.iter().filter_map(cheapest).sum()
+    }
+
+    fn verify(&self, search: usize, scale: Scale) -> Result<(), WrongSolution> {
+        let all_are_centres = self.claim == Claim::AllAreCentres;
+        let is_centre = |point: usize| all_are_centres || self.open[point];
+        for (point, served) in self.points.iter().enumerate() {
+            let Some(centre) = self
+                .points
+                .get(served.centre)
+                .filter(|_| is_centre(served.centre))
+            else {
+                return Err(WrongSolution::Unserved { search, point });
+            };
+            if served.cost != scale.amount(squared_distance(served, centre) * served.weight) {
+                return Err(WrongSolution::PointCost { search, point });
+            }
+        }
+        let points: i64 = self.points.iter().map(|point| point.cost).sum();
+        let open = (0..self.points.len())
+            .filter(|&point| is_centre(point))
+            .count();
+        let (centres, price, claimed) = match self.claim {
+            Claim::AllAreCentres => (self.points.len(), 0, 0),
+            Claim::Clustered {
+                centres,
+                price,
+                cost,
+            } => (centres, price, cost),
+        };
+        if centres != open {
+            return Err(WrongSolution::Centres {
+                search,
+                claimed: centres,
+                found: open,
+            });
+        }
+        let found = points + price * open as i64;
+        if found != claimed {
+            return Err(WrongSolution::Cost {
+                search,
+                claimed: scale.cost(claimed),
+                found: scale.cost(found),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The program's distance, in its order of additions: costs are compared to the
+/// last bit.
+fn squared_distance(a: &Served, b: &Served) -> f32 {
+    let mut sum = 0.0;
+    for (a, b) in a.coordinates.iter().zip(&b.coordinates) {
+        let between = a - b;
+        sum += between * between;
+    }
+    sum
+}
+
+/// The middle of a centre's points.
+#[derive(Clone)]
+struct Mean {
+    weight: f64,
+    coordinates: Vec<f64>,
+}
+
+impl Mean {
+    fn is_near(&self, weight: f32, coordinates: &[f32]) -> bool {
+        let near = |(mean, &found): (&f64, &f32)| (mean - f64::from(found)).abs() < TOLERANCE;
+        self.weight == f64::from(weight) && self.coordinates.iter().zip(coordinates).all(near)
+    }
+}
+
+/// The means of the centres that serve a point, in the order of the points.
+fn means(found: &Found) -> Vec<Mean> {
+    let mut means: Vec<Option<Mean>> = vec![None; found.points.len()];
+    for point in &found.points {
+        let mean = means[point.centre].get_or_insert_with(|| Mean {
+            weight: 0.0,
+            coordinates: vec![0.0; point.coordinates.len()],
+        });
+        let weight = f64::from(point.weight);
+        mean.weight += weight;
+        for (sum, &coordinate) in mean.coordinates.iter_mut().zip(&point.coordinates) {
+            *sum += weight * f64::from(coordinate);
+        }
+    }
+    let divide = |mut mean: Mean| {
+        mean.coordinates
+            .iter_mut()
+            .for_each(|sum| *sum /= mean.weight);
+        mean
+    };
+    means.into_iter().flatten().map(divide).collect()
+}
+
+/// Each point is there once, with its weight and, where that is known, its place.
+fn same_points<'a>(
+    search: usize,
+    found: &Found,
+    expected: impl ExactSizeIterator<Item = (f64, Option<&'a Mean>)>,
+) -> Result<(), WrongSolution> {
+    let mut at = vec![None; expected.len()];
+    for served in &found.points {
+        match at.get_mut(served.row) {
+            Some(place @ None) => *place = Some(served),
+            Some(Some(_)) | None => {
+                let point = served.row;
+                return Err(WrongSolution::Points { search, point });
+            }
+        }
+    }
+    for (point, (served, (weight, mean))) in at.into_iter().zip(expected).enumerate() {
+        let is_right = served.is_some_and(|served: &Served| {
+            f64::from(served.weight) == weight
+                && mean.is_none_or(|mean| mean.is_near(served.weight, &served.coordinates))
+        });
+        if !is_right {
+            return Err(WrongSolution::Points { search, point });
+        }
+    }
+    Ok(())
+}
+
+fn same_centres(search: usize, found: &[Centre], means: &[Mean]) -> Result<(), WrongSolution> {
+    let is_near = |(found, mean): (&Centre, &Mean)| mean.is_near(found.weight, &found.coordinates);
+    match found.iter().zip(means).position(|pair| !is_near(pair)) {
+        Some(centre) => Err(WrongSolution::Centre { search, centre }),
+        None if found.len() != means.len() => Err(WrongSolution::Centres {
+            search,
+            claimed: found.len(),
+            found: means.len(),
+        }),
+        None => Ok(()),
+    }
+}

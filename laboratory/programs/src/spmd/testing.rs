@@ -1,0 +1,85 @@
+//! The ways in which tests run a program: alone, in a team at some barriers, and as
+//! loops of a pool.
+
+use super::{Alone, Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
+use crate::barrier::{BarrierVisitor, with_barrier};
+use manycore::{Native, Pool};
+use manycore_team::barrier::{Barrier, Placement};
+use std::ops::Range;
+
+/// Notes the phases that run.
+struct Noting<'a> {
+    inner: &'a mut dyn Worksharing,
+    phases: Vec<Phase>,
+}
+
+// SAFETY: as the one within.
+unsafe impl Worksharing for Noting<'_> {
+    fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
+        self.phases.push(*phase);
+        self.inner.share(phase, body);
+    }
+
+    fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
+        self.phases.push(*phase);
+        self.inner.sum(phase, body)
+    }
+}
+
+/// Runs it by one thread; the phases that it had.
+pub(super) fn alone(program: &dyn Program) -> Vec<Phase> {
+    let (mut alone, sums) = (Alone, Sums::new(program.grains()));
+    // SAFETY: a team of one, whose sums nobody else has.
+    let mut ranked = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
+    let mut noting = Noting {
+        inner: &mut ranked,
+        phases: vec![],
+    };
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut noting) };
+    noting.phases
+}
+
+struct Team<'a>(usize, &'a dyn Program);
+
+impl BarrierVisitor<Native> for Team<'_> {
+    type Output = ();
+
+    fn visit<B: Barrier<Native>>(self) {
+        let Self(ranks, program) = self;
+        let barrier = B::new(&Placement::flat(ranks).on_cores(2));
+        let sums = Sums::new(program.grains());
+        std::thread::scope(|scope| {
+            for rank in 0..ranks {
+                let (barrier, sums) = (&barrier, &sums);
+                scope.spawn(move || {
+                    // SAFETY: a barrier of so many members, each rank made once.
+                    let mut member = unsafe { Member::<Native, B>::new(barrier, rank, ranks) };
+                    // SAFETY: the team's sums, and all run the same program.
+                    unsafe { program.run(&mut Ranked::<Native>::new(&mut member, sums)) };
+                });
+            }
+        });
+    }
+}
+
+/// Runs programs by teams that meet at two kinds of barrier, and verifies them.
+pub(super) fn with_barriers<T: Program>(ranks: usize, make: impl Fn() -> T) -> Vec<T> {
+    let run = |barrier| {
+        let program = make();
+        with_barrier(barrier, Team(ranks, &program)).unwrap();
+        program.verify().unwrap();
+        program
+    };
+    ["futex", "spin-sleep"].map(run).into()
+}
+
+/// Runs a program as loops of a pool, and verifies it.
+pub(super) fn looped<T: Program>(threads: usize, make: impl Fn() -> T) -> T {
+    let pool = Pool::builder().threads(threads).build().unwrap();
+    let program = make();
+    // SAFETY: run once, by this thread, which looks at it when that is over.
+    unsafe { program.run(&mut Looped::on(&pool)) };
+    program.verify().unwrap();
+    program
+}

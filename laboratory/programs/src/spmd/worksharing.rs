@@ -1,0 +1,283 @@
+//! How the items of a phase are shared: each rank of a team runs its share, or the threads of
+//! a pool that have time run them.
+
+use super::{Part, Phase};
+use manycore::{Loop, Pool};
+use manycore_platform::Platform;
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Runs the phases of a program that is written once.
+///
+/// In a team ([`Ranked`]) every rank runs the whole program: what is outside of phases
+/// all of them compute, and each phase is divided among them. Over parallel loops
+/// ([`Looped`]) one thread runs the program, and a phase is a loop.
+///
+/// # Safety
+///
+/// In a phase every item is in exactly one range that a body is called with. All calls
+/// are over, and what they wrote is visible, before the phase ends for anybody. Programs
+/// write memory that bodies share without any other protection.
+///
+/// ```
+/// use manycore_programs::spmd::{Alone, Cost, Phase, Ranked, Sums, Worksharing};
+/// use manycore_platform::Native;
+///
+/// let sums = Sums::new(10);
+/// let mut alone = Alone;
+/// // SAFETY: the only rank, and the only one with these sums.
+/// let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
+/// let phase = Phase { name: "sum", items: 100, grain: 10, cost: Cost::default() };
+/// let sum = sharing.sum(&phase, &|items| items.map(|item| item as f64).sum());
+/// assert_eq!(sum, 4_950.0);
+/// ```
+pub unsafe trait Worksharing {
+    /// Runs `body` for all items of the phase, in ranges of up to a grain that begin at
+    /// multiples of it.
+    fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync));
+
+    /// The sum over all grains of what `body` returns for each, added in their order: the
+    /// same for any number of ranks.
+    fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64;
+}
+
+/// Sums of grains.
+struct Partials(Vec<UnsafeCell<f64>>);
+
+// SAFETY: a grain's cell is written by whoever runs the grain and read when the phase is
+// over, by the contract of `Worksharing`.
+unsafe impl Sync for Partials {}
+
+/// What the ranks of a team share to add up; an example is at [`Worksharing`].
+pub struct Sums {
+    /// Two sums take turns: a rank that is still reading the one has not passed the
+    /// barrier at the end of the other.
+    partials: [Partials; 2],
+}
+
+impl Sums {
+    /// For phases of up to so many grains.
+    #[must_use]
+    pub fn new(grains: usize) -> Self {
+        let partials = || Partials((0..grains).map(|_| UnsafeCell::new(0.0)).collect());
+        Self {
+            partials: [partials(), partials()],
+        }
+    }
+}
+
+/// A rank's share of each phase; an example is at [`Worksharing`].
+pub struct Ranked<'a, P> {
+    part: &'a mut dyn Part,
+    sums: &'a Sums,
+    added: usize,
+    platform: PhantomData<fn() -> P>,
+}
+
+impl<'a, P: Platform> Ranked<'a, P> {
+    /// `sums` is the team's.
+    ///
+    /// # Safety
+    ///
+    /// All ranks are given the same `sums`, nobody else is, and all run the same program.
+    pub unsafe fn new(part: &'a mut dyn Part, sums: &'a Sums) -> Self {
+        Self {
+            part,
+            sums,
+            added: 0,
+            platform: PhantomData,
+        }
+    }
+
+    /// Runs this rank's grains.
+    fn grains(&mut self, phase: &Phase, mut body: impl FnMut(usize, Range<usize>)) {
+        let grains = phase.items.div_ceil(phase.grain);
+        let (rank, size) = (self.part.rank(), self.part.size());
+        // Grains, not items, are divided: a sum must not hang on where shares end.
+        for grain in grains * rank / size..grains * (rank + 1) / size {
+            let items = items(phase, grain);
+            P::compute((phase.cost.instructions * items.len() as f64) as u64);
+            body(grain, items);
+            self.part.pause();
+        }
+    }
+}
+
+fn items(phase: &Phase, grain: usize) -> Range<usize> {
+    let start = grain * phase.grain;
+    start..(start + phase.grain).min(phase.items)
+}
+
+// SAFETY: the shares are disjoint and cover all grains; `Part::meet` is a barrier by its
+// contract.
+unsafe impl<P: Platform> Worksharing for Ranked<'_, P> {
+    fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
+        self.grains(phase, |_, items| body(items));
+        self.part.meet(phase.name);
+    }
+
+    fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
+        let partials = &self.sums.partials[self.added % 2].0;
+        self.added += 1;
+        self.grains(phase, |grain, items| {
+            // SAFETY: this rank has the grain, see `Partials`.
+            unsafe { *partials[grain].get() = body(items) };
+        });
+        self.part.meet(phase.name);
+        let grains = phase.items.div_ceil(phase.grain);
+        P::compute(2 * grains as u64);
+        let partial = |cell: &UnsafeCell<f64>| {
+            // SAFETY: all have passed the barrier, and write here again only after the
+            // next sum's, which this rank has not come to.
+            unsafe { *cell.get() }
+        };
+        partials[..grains].iter().map(partial).sum()
+    }
+}
+
+/// Phases as parallel loops of a pool.
+///
+/// ```
+/// use manycore::Pool;
+/// use manycore_programs::spmd::{Cost, Looped, Phase, Worksharing};
+///
+/// let pool = Pool::builder().threads(2).build()?;
+/// let mut sharing = Looped::on(&pool);
+/// let phase = Phase { name: "sum", items: 100, grain: 10, cost: Cost::default() };
+/// let sum = sharing.sum(&phase, &|items| items.map(|item| item as f64).sum());
+/// assert_eq!((sum, sharing.phases()), (4_950.0, 1));
+/// # Ok::<(), manycore::BuildError>(())
+/// ```
+pub struct Looped<'a, P: Platform> {
+    loops: Loop<'a, P>,
+    sums: Sums,
+    phases: u64,
+}
+
+impl<'a, P: Platform> Looped<'a, P> {
+    /// On this pool.
+    pub fn on(pool: &'a Pool<P>) -> Self {
+        Self::with(pool.with(manycore::Partitioner::Adaptive))
+    }
+
+    /// With the partitioner of these loops.
+    #[must_use]
+    pub fn with(loops: Loop<'a, P>) -> Self {
+        Self {
+            loops,
+            sums: Sums::new(0),
+            phases: 0,
+        }
+    }
+
+    /// How many phases it has run.
+    #[must_use]
+    pub fn phases(&self) -> u64 {
+        self.phases
+    }
+
+    fn grains(&mut self, phase: &Phase, body: impl Fn(usize, Range<usize>) + Sync) {
+        self.phases += 1;
+        self.loops
+            .parallel_for(0..phase.items.div_ceil(phase.grain), |grain| {
+                let items = items(phase, grain);
+                P::compute((phase.cost.instructions * items.len() as f64) as u64);
+                body(grain, items);
+            });
+    }
+}
+
+// SAFETY: a parallel loop runs every iteration once and is over when it returns.
+unsafe impl<P: Platform> Worksharing for Looped<'_, P> {
+    fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
+        self.grains(phase, |_, items| body(items));
+    }
+
+    fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
+        let grains = phase.items.div_ceil(phase.grain);
+        let mut sums = std::mem::replace(&mut self.sums, Sums::new(0));
+        let partials = &mut sums.partials[0];
+        if partials.0.len() < grains {
+            partials.0.resize_with(grains, UnsafeCell::default);
+        }
+        let shared: &Partials = partials;
+        self.grains(phase, |grain, items| {
+            // SAFETY: each grain is run once, see `Partials`.
+            unsafe { *shared.0[grain].get() = body(items) };
+        });
+        let sum = partials.0[..grains].iter_mut().map(|cell| *cell.get_mut());
+        let sum = sum.sum();
+        self.sums = sums;
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spmd::{Cost, Member};
+    use manycore_platform::Native;
+    use manycore_team::barrier::{Barrier, Placement, SenseBarrier};
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    fn phase(items: usize, grain: usize) -> Phase {
+        Phase {
+            name: "test",
+            items,
+            grain,
+            cost: Cost::default(),
+        }
+    }
+
+    /// Runs `program` by so many ranks.
+    fn team(ranks: usize, grains: usize, program: impl Fn(&mut dyn Worksharing) + Sync) {
+        let barrier = SenseBarrier::<Native>::new(&Placement::flat(ranks));
+        let sums = Sums::new(grains);
+        std::thread::scope(|scope| {
+            for rank in 0..ranks {
+                let (barrier, sums, program) = (&barrier, &sums, &program);
+                scope.spawn(move || {
+                    // SAFETY: made for so many; each is made once, with the same sums.
+                    let mut member = unsafe { Member::new(barrier, rank, ranks) };
+                    // SAFETY: as above.
+                    let mut sharing = unsafe { Ranked::<Native>::new(&mut member, sums) };
+                    program(&mut sharing);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn every_item_is_run_once_in_grains() {
+        for (items, grain, ranks) in [(100, 7, 3), (5, 10, 4), (0, 1, 2), (64, 64, 5)] {
+            let runs: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
+            let body = |range: Range<usize>| {
+                assert!(range.start.is_multiple_of(grain) && range.len() <= grain);
+                for item in range {
+                    runs[item].fetch_add(1, Relaxed);
+                }
+            };
+            team(ranks, 0, |sharing| {
+                sharing.share(&phase(items, grain), &body)
+            });
+            let pool = Pool::builder().threads(2).build().unwrap();
+            Looped::on(&pool).share(&phase(items, grain), &body);
+            assert!(runs.iter().all(|runs| runs.load(Relaxed) == 2));
+        }
+    }
+
+    #[test]
+    fn sums_are_the_same_to_the_bit_for_any_number_of_ranks() {
+        let phase = phase(1_000, 9);
+        let term = |items: Range<usize>| items.map(|item| 1.0 / (item as f64 + 1.0)).sum();
+        // Three in a row: two would not find a rank that is overtaken.
+        let all = |sharing: &mut dyn Worksharing| [(); 3].map(|()| sharing.sum(&phase, &term));
+        let pool = Pool::builder().threads(2).build().unwrap();
+        let right = all(&mut Looped::on(&pool));
+        assert_eq!(right[0], right[2]);
+        for ranks in [1, 2, 5] {
+            team(ranks, 112, |sharing| assert_eq!(all(sharing), right));
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! A worker that lacks work broadcasts a request, and one that has enough offers some
+//! (Park 2013, section 5.2).
+
+mod cas;
+mod mail;
+mod mutex;
+mod queue;
+mod ramp;
+
+use super::census::{Census, Standing};
+use super::chance::Chance;
+use super::patience::Patience;
+use super::{Counts, Discipline, Task, TaskDeque};
+use mail::{Letter, Mail};
+use manycore_platform::Platform;
+use manycore_team::barrier::Placement;
+use manycore_team::channel::Channel;
+use queue::OfferedQueue;
+use ramp::Ramp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest pause between two looks at the port, as a power of two of spins.
+const LONGEST: u32 = 4;
+/// How long a thief first waits for offers before it asks again. A round trip through 64
+/// controllers takes 0.7 us on the thesis's chip.
+const FIRST_WAIT: Duration = Duration::from_micros(1);
+/// How long it waits at most; the wait doubles each time. Victims answer between tasks, so
+/// that a request can be as old as a task is long; what is asked meanwhile they
+/// only have to throw away.
+const LAST_WAIT: Duration = Duration::from_micros(16);
+
+/// Stealing by request, with deques under a mutex.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::Placement;
+/// use manycore_programs::stealing::{Discipline, OfferMutex, TaskDeque, Task};
+///
+/// let discipline = OfferMutex::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut deque = discipline.deque(rank);
+///             if rank == 0 {
+///                 deque.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
+pub type OfferMutex<P> = OfferStealing<P, mutex::MutexQueue<P>>;
+
+/// Stealing by request, with items that are offered by address and taken by
+/// compare-and-swap.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::Placement;
+/// use manycore_programs::stealing::{Discipline, OfferCas, TaskDeque, Task};
+///
+/// let discipline = OfferCas::<Native>::new(&Placement::flat(2), 1);
+/// let got = std::thread::scope(|scope| {
+///     let worker = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut deque = discipline.deque(rank);
+///             if rank == 0 {
+///                 deque.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(worker).map(|worker| worker.join().unwrap())
+/// });
+/// assert_eq!(got.iter().sum::<u64>(), 5_050);
+/// ```
+pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
+
+/// Stealing by request.
+///
+/// A worker whose queue has become empty, when it takes its last task or finds
+/// none, broadcasts a request. It does so once; again only when it has run out
+/// of work, and nothing has come for a while that doubles. Others answer when they
+/// get their next task, or in
+/// [`process_pending_requests`](TaskDeque::process_pending_requests): to each thief one offer, as
+/// long as they have tasks but the last. Whether a worker accepts requests at all is
+/// decided at its network interface, by the length of its queue.
+///
+/// An offer reserves nothing. A thief keeps those that it did not need at
+/// once and tries them when it is out of work again, before it asks; they may be gone by
+/// then. What comes too late for that is stopped by its filter, and stays where it is.
+pub struct OfferStealing<P: Platform, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
+
+/// A worker's end of [`OfferStealing`].
+pub struct OfferDeque<P: Platform, Q: OfferedQueue<P>> {
+    shared: Arc<SharedQueues<P, Q>>,
+    rank: usize,
+    queue: Q,
+    mail: Mail<P>,
+    chance: Chance,
+    /// Offers that it has not tried.
+    offers: Vec<u64>,
+    /// It has sent a request since it last took what was offered.
+    has_asked: bool,
+    /// The thieves whose requests it answers at this time, in the order of their coming.
+    thieves: Vec<usize>,
+    /// Whether a rank is among them.
+    asks: Vec<bool>,
+    standing: Standing,
+    counts: Counts,
+}
+
+struct SharedQueues<P: Platform, Q: OfferedQueue<P>> {
+    queues: Vec<Q::Shared>,
+    channel: Channel<P>,
+    census: Census<P>,
+    seed: u64,
+}
+
+impl<P: Platform, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
+    const NAME: &'static str = Q::NAME;
+    type Deque = OfferDeque<P, Q>;
+
+    fn new(placement: &Placement, seed: u64) -> Self {
+        let workers = placement.members();
+        Self(Arc::new(SharedQueues {
+            queues: (0..workers).map(|_| Q::shared()).collect(),
+            channel: Channel::over(),
+            census: Census::new(workers),
+            seed,
+        }))
+    }
+
+    fn deque(&self, rank: usize) -> OfferDeque<P, Q> {
+        let shared = Arc::clone(&self.0);
+        let workers = shared.queues.len();
+        assert!(rank < workers, "rank {rank} of {workers}");
+        OfferDeque {
+            rank,
+            queue: Q::new(rank, &shared.queues),
+            mail: Mail::new(&shared.channel, rank),
+            chance: Chance::new(shared.seed, rank),
+            offers: Vec::new(),
+            has_asked: false,
+            thieves: Vec::new(),
+            asks: vec![false; workers],
+            standing: shared.census.enter(),
+            counts: Counts::default(),
+            shared,
+        }
+    }
+}
+
+impl<P: Platform, Q: OfferedQueue<P>> OfferDeque<P, Q> {
+    fn length(&self) -> usize {
+        self.queue.length(&self.shared.queues[self.rank])
+    }
+
+    fn ask(&mut self) {
+        // Heard before they can come.
+        self.has_asked = true;
+        self.update_filter();
+        self.mail.request();
+    }
+
+    /// Takes what is in the message buffer.
+    fn read_mail(&mut self) {
+        while let Some(letter) = self.mail.receive() {
+            match letter {
+                Letter::Request(thief) => {
+                    if !std::mem::replace(&mut self.asks[thief], true) {
+                        self.thieves.push(thief);
+                    }
+                }
+                Letter::Offer(offer) => self.offers.push(offer),
+                // Its sender has ended the census, at which this worker looks, too.
+                Letter::Finish => {}
+            }
+        }
+    }
+
+    fn answer(&mut self) {
+        let Self { shared, queue, .. } = self;
+        let mine = &shared.queues[self.rank];
+        if !self.thieves.is_empty() {
+            queue.begin_offering(mine);
+        }
+        let mut has_more = true;
+        for thief in self.thieves.drain(..) {
+            self.asks[thief] = false;
+            if !has_more {
+                // It asks again.
+                continue;
+            }
+            match queue.offer(mine) {
+                Some(offer) => self.mail.offer(thief, offer),
+                None => has_more = false,
+            }
+        }
+    }
+
+    /// Takes one out of the offers: one of the best, at random. Victims' offers come to all
+    /// thieves in about the same order, and thieves with one rule would all go to one victim.
+    fn choose(&mut self) -> u64 {
+        let offers = &mut self.offers;
+        let best = offers.iter().map(|offer| Q::worth(*offer)).max();
+        let is_best = |offer: &u64| Some(Q::worth(*offer)) == best;
+        let ties = offers.iter().filter(|offer| is_best(offer)).count();
+        let chosen = self.chance.below(ties);
+        let best = (0..offers.len()).filter(|at| is_best(&offers[*at]));
+        let at = { best }.nth(chosen).expect("there is an offer");
+        offers.swap_remove(at)
+    }
+
+    /// Takes one of the tasks that were offered.
+    fn take_offered(&mut self) -> Option<Task> {
+        while !self.offers.is_empty() {
+            let offer = self.choose();
+            self.shared.census.rouse(&mut self.standing);
+            self.counts.attempts += 1;
+            // SAFETY: it came through this discipline's channel, which only its deques have.
+            let task = unsafe { Q::take(&self.shared.queues, offer) };
+            if task.is_some() {
+                self.counts.steals += 1;
+                self.has_asked = false;
+                return task;
+            }
+        }
+        None
+    }
+
+    /// A task that somebody offers; `None` is the end.
+    fn hunt(&mut self) -> Option<Task> {
+        let mut patience = Patience::new(LONGEST);
+        let mut wait = P::duration_to_ticks(FIRST_WAIT);
+        if !self.has_asked {
+            self.ask();
+        }
+        let mut asked_at = P::now();
+        while !self.shared.census.is_over() {
+            self.process_pending_requests();
+            if let Some(task) = self.take_offered() {
+                return Some(task);
+            }
+            if P::now().saturating_sub(asked_at) >= wait {
+                if self.shared.census.rest(&mut self.standing) {
+                    self.mail.finish();
+                    break;
+                }
+                self.ask();
+                asked_at = P::now();
+                wait = (2 * wait).min(P::duration_to_ticks(LAST_WAIT));
+            }
+            patience.pause::<P>();
+        }
+        self.mail.retire();
+        None
+    }
+}
+
+impl<P: Platform, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
+    fn put(&mut self, task: Task) {
+        self.queue.put(&self.shared.queues[self.rank], task);
+        self.update_filter();
+    }
+
+    fn get(&mut self) -> Option<Task> {
+        if self.shared.census.is_over() {
+            self.mail.retire();
+            return None;
+        }
+        self.process_pending_requests();
+        let own = self.queue.pop(&self.shared.queues[self.rank]);
+        let task = (own.or_else(|| self.take_offered())).or_else(|| self.hunt())?;
+        if self.length() == 0 && self.offers.is_empty() && !self.has_asked {
+            self.ask();
+        }
+        self.update_filter();
+        Some(task)
+    }
+
+    fn process_pending_requests(&mut self) {
+        self.read_mail();
+        self.answer();
+    }
+
+    fn update_filter(&mut self) {
+        let accepts = Ramp::DEFAULT.accepts(self.length(), &mut self.chance);
+        self.mail.hear(accepts, self.has_asked);
+    }
+
+    fn finish(&mut self) {
+        self.shared.census.end();
+        self.mail.finish();
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            sent: self.mail.sent,
+            received: self.mail.received,
+            ..self.counts
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Ranges of tasks that are halved: a discipline of our own. `README.md` argues why it is
+//! right, and says what it costs and which designs were worse.
+
+mod census;
+#[cfg(test)]
+mod checked;
+mod crowd;
+mod news;
+mod range;
+mod rest;
+mod ring;
+mod search;
+
+use super::chance::Chance;
+use super::{Counts, Discipline, Task, TaskDeque};
+use census::CensusTree;
+use crowd::Crowd;
+use manycore_platform::{Atomic, Broadcast, CachePadded, Ordering, Platform};
+use manycore_team::barrier::Placement;
+use news::{News, Wire};
+use range::{MOST_WORKERS, Range};
+use rest::Rest;
+use ring::Ring;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Tasks stay where they were put; a thief takes half of a victim's range of them with
+/// one compare-and-swap, whatever it holds, and others take half of that from it.
+///
+/// Over a broadcast network who has nothing says so, and who has taken something
+/// invites one of those to its own range, and one to its victim's. Elsewhere thieves look at
+/// all deques in turn, and sleep in the end.
+///
+/// The owner's side is first in, first out. While nobody is idle, it touches only lines of its own.
+///
+/// ```
+/// use manycore::Native;
+/// use manycore_team::barrier::Placement;
+/// use manycore_programs::stealing::{Discipline, TaskDeque, RangeStealing, Task};
+///
+/// let discipline = RangeStealing::<Native>::new(&Placement::flat(2), 1);
+/// let done: u64 = std::thread::scope(|scope| {
+///     let work = |rank| {
+///         let discipline = &discipline;
+///         scope.spawn(move || {
+///             let mut deque = discipline.deque(rank);
+///             if rank == 0 {
+///                 deque.fill((1..=100).filter_map(Task::new));
+///             }
+///             std::iter::from_fn(|| deque.get()).map(Task::get).sum::<u64>()
+///         })
+///     };
+///     [0, 1].map(work).map(|worker| worker.join().unwrap()).iter().sum()
+/// });
+/// assert_eq!(done, 5050);
+/// ```
+pub struct RangeStealing<P: Platform>(Arc<SharedRanges<P>>);
+
+/// A worker's end of a [`RangeStealing`].
+pub struct RangeDeque<P: Platform> {
+    shared: Arc<SharedRanges<P>>,
+    rank: usize,
+    /// Tasks for which the ring had no room.
+    overflow: VecDeque<Task>,
+    news: Option<News<P>>,
+    chance: Chance,
+    over: bool,
+    /// The workers to which it was invited while it had nothing.
+    hosts: Vec<usize>,
+    /// The workers that have nothing, as far as it has heard.
+    guests: Crowd,
+    counts: Counts,
+}
+
+struct SharedRanges<P: Platform> {
+    stores: Box<[Store<P>]>,
+    census: CensusTree<P>,
+    rest: Rest<P>,
+    over: CachePadded<P::AtomicBool>,
+    wire: Option<Wire<P>>,
+    seed: u64,
+}
+
+/// One worker's tasks.
+struct Store<P: Platform> {
+    hands: CachePadded<Hands<P>>,
+    ring: Ring<P>,
+}
+
+/// The two ranges that a worker takes from, on one line.
+struct Hands<P: Platform> {
+    /// A range of its own ring: what it has put.
+    own: P::AtomicU64,
+    /// A range of any ring: what it has stolen.
+    loot: P::AtomicU64,
+}
+
+impl<P: Platform> Discipline<P> for RangeStealing<P> {
+    const NAME: &'static str = "ours";
+    type Deque = RangeDeque<P>;
+
+    fn new(placement: &Placement, seed: u64) -> Self {
+        let members = placement.members();
+        assert!(
+            members <= MOST_WORKERS,
+            "{members} workers; at most {MOST_WORKERS}"
+        );
+        let store = |rank| {
+            let nothing = Range::new(rank, 0, 0).0;
+            let store = Store {
+                hands: CachePadded::new(Hands {
+                    own: P::AtomicU64::new(nothing),
+                    loot: P::AtomicU64::new(nothing),
+                }),
+                ring: Ring::new(),
+            };
+            P::name(&store.hands, "pile: ranges");
+            store
+        };
+        Self(Arc::new(SharedRanges {
+            stores: (0..members).map(store).collect(),
+            census: CensusTree::new(members),
+            rest: Rest::new(),
+            over: CachePadded::new(P::AtomicBool::new(false)),
+            wire: P::Broadcast::create_channel(),
+            seed,
+        }))
+    }
+
+    fn deque(&self, rank: usize) -> RangeDeque<P> {
+        let workers = self.0.stores.len();
+        assert!(rank < workers, "rank {rank} of {workers}");
+        RangeDeque {
+            shared: Arc::clone(&self.0),
+            rank,
+            overflow: VecDeque::new(),
+            news: self.0.wire.map(|wire| News::new(wire, rank)),
+            chance: Chance::new(self.0.seed, rank),
+            // After the port was opened: see `finish`.
+            over: self.0.over.load(Ordering::SeqCst),
+            hosts: Vec::new(),
+            guests: Crowd::new(workers),
+            counts: Counts::default(),
+        }
+    }
+}
+
+impl<P: Platform> Hands<P> {
+    /// Changes `word` as `split` says: into what is claimed, and what is left. `None`: it
+    /// is empty, or it changed.
+    fn claim_once(
+        word: &P::AtomicU64,
+        split: impl Fn(Range) -> (Range, Range),
+    ) -> Option<(Range, Range)> {
+        // Acquire: an owner that finds it empty leaves the census, after the joining of
+        // all who took something.
+        let range = Range(word.load(Ordering::Acquire));
+        if range.is_empty() {
+            return None;
+        }
+        let (claimed, left) = split(range);
+        // Acquire: the tasks are in their places. Release: who took it had joined. And as
+        // the words are changed by read-modify-writes only, whoever acquires has what all before
+        // released.
+        word.compare_exchange(range.0, left.0, Ordering::AcqRel, Ordering::Relaxed)
+            .ok()
+            .map(|_| (claimed, left))
+    }
+
+    /// The same for the owner, who does not give up before the word is empty.
+    fn claim_first(word: &P::AtomicU64) -> Option<Range> {
+        loop {
+            match Self::claim_once(word, |range| range.split(1)) {
+                Some((claimed, _)) => return Some(claimed),
+                // Acquire: as in `claim_once`.
+                None if Range(word.load(Ordering::Acquire)).is_empty() => return None,
+                None => {}
+            }
+        }
+    }
+}
+
+impl<P: Platform> RangeDeque<P> {
+    fn hands(&self) -> &Hands<P> {
+        &self.shared.stores[self.rank].hands
+    }
+
+    fn take(&self, range: Range) -> Task {
+        let ring = &self.shared.stores[range.ring()].ring;
+        if range.ring() == self.rank {
+            ring.take(range.low())
+        } else {
+            ring.take_from_afar(range.low())
+        }
+    }
+
+    /// The next task that is here.
+    fn pop(&mut self) -> Option<Task> {
+        let hands = self.hands();
+        let claimed =
+            Hands::<P>::claim_first(&hands.loot).or_else(|| Hands::<P>::claim_first(&hands.own));
+        if let Some(range) = claimed {
+            return Some(self.take(range));
+        }
+        let task = self.overflow.pop_front();
+        while let Some(&next) = self.overflow.front() {
+            if !self.publish(next) {
+                break;
+            }
+            self.overflow.pop_front();
+        }
+        task
+    }
+
+    /// Tasks of this worker that others can take.
+    fn spare(&self) -> u32 {
+        let hands = self.hands();
+        // Relaxed: a hint.
+        [&hands.loot, &hands.own]
+            .map(|word| Range(word.load(Ordering::Relaxed)).count())
+            .iter()
+            .sum()
+    }
+
+    /// Puts the task where others can take it, if there is room.
+    fn publish(&self, task: Task) -> bool {
+        let store = &self.shared.stores[self.rank];
+        let own = &store.hands.own;
+        // Relaxed: the end is this worker's own writing.
+        let mut range = Range(own.load(Ordering::Relaxed));
+        if !store.ring.write(range.end(), task) {
+            return false;
+        }
+        // Release: the task is in its place. Others change the word only by taking.
+        while let Err(now) = own.compare_exchange(
+            range.0,
+            range.longer().0,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        ) {
+            range = Range(now);
+        }
+        self.published();
+        true
+    }
+
+    /// Wakes somebody for what was published, by an atomic read-modify-write just before.
+    fn published(&self) {
+        if self.news.is_none() {
+            self.shared.rest.published();
+        }
+    }
+
+    /// Tells all that it is over.
+    fn end(&mut self) {
+        self.over = true;
+        match &self.news {
+            Some(news) => {
+                self.counts.sent += 1;
+                news.tell_over();
+            }
+            None => {
+                // Release: all that was done.
+                self.shared.over.store(true, Ordering::Release);
+                self.shared.rest.wake_all();
+            }
+        }
+    }
+}
+
+impl<P: Platform> TaskDeque<P> for RangeDeque<P> {
+    fn put(&mut self, task: Task) {
+        if !self.overflow.is_empty() || !self.publish(task) {
+            self.overflow.push_back(task);
+        }
+    }
+
+    fn get(&mut self) -> Option<Task> {
+        self.listen();
+        if self.over {
+            return None;
+        }
+        let task = self.pop().or_else(|| self.hunt());
+        self.settle();
+        task
+    }
+
+    fn finish(&mut self) {
+        // For workers that have no port yet: they look when they have. One that looks too
+        // early has opened it before this, and hears the message that follows.
+        self.shared.over.store(true, Ordering::SeqCst);
+        self.end();
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+}

@@ -1,0 +1,302 @@
+//! The unit task of the block-size document: read some bytes, compute, write
+//! some bytes.
+//!
+//! The document's task adds one to every byte it reads, `unit_comp / unit_read`
+//! times, in a loop. Nothing looks at the sum in between, so an optimising
+//! compiler may put one addition of `unit_comp / unit_read` in the loop's
+//! place. That is how the document's tables can hold 2^60 "computations" an
+//! iteration at a few hundred nanoseconds: they were never executed. GCC folds
+//! the loop as it stands in the document. LLVM folds it in a function of its
+//! own, but where it stands inside the loop over the bytes LLVM 22 turns it
+//! into 32 additions at a time instead, and one iteration with 2^60 of them
+//! would still take months. So the folded task is folded here in the source, and what is
+//! measured does not hang on the compiler's version.
+
+use crate::buffer::{Buffer, with_write_buffer};
+use crate::{Load, opaque_additions};
+use manycore_platform::Platform;
+
+/// Whether the additions between a read and a write happen.
+///
+/// ```
+/// use manycore_programs::{Folding, TaskSize, UnitTask};
+///
+/// // 2^60 additions an iteration: only a folded task can claim to do them.
+/// let size = TaskSize { read: 64, write: 64, comp: 1 << 60 };
+/// assert!(UnitTask::new(10, size, Folding::Folded, 1).is_ok());
+/// assert!(UnitTask::new(10, size, Folding::Opaque, 1).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folding {
+    /// One addition stands for all those of a byte, as the document's compiler
+    /// left it.
+    Folded,
+    /// Every addition is executed.
+    Opaque,
+}
+
+/// What one iteration of the unit task does.
+///
+/// ```
+/// use manycore_programs::TaskSize;
+/// let middle = TaskSize { read: 1024, write: 1024, comp: 1024 };
+/// assert_eq!(middle.additions_per_byte(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskSize {
+    /// Bytes read (`unit_read`); at least one.
+    pub read: usize,
+    /// Bytes written (`unit_write`).
+    pub write: usize,
+    /// Additions (`unit_comp`), shared evenly by the bytes read; what is left
+    /// over is dropped, as in the document.
+    pub comp: u64,
+}
+
+impl TaskSize {
+    /// Additions that follow the read of one byte.
+    ///
+    /// ```
+    /// use manycore_programs::TaskSize;
+    /// assert_eq!(TaskSize { read: 64, write: 1, comp: 1000 }.additions_per_byte(), 15);
+    /// ```
+    #[must_use]
+    pub fn additions_per_byte(self) -> u64 {
+        self.comp / self.read.max(1) as u64
+    }
+}
+
+/// A size that a unit task cannot have.
+///
+/// ```
+/// use manycore_programs::{Folding, InvalidSize, TaskSize, UnitTask};
+///
+/// let size = TaskSize { read: 0, write: 1, comp: 1 };
+/// let error = UnitTask::new(1, size, Folding::Folded, 1).unwrap_err();
+/// assert_eq!(error, InvalidSize::ReadsNothing);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidSize {
+    /// The additions are shared by the bytes read, so there must be one.
+    #[error("unit_read must be at least 1")]
+    ReadsNothing,
+    /// More opaque additions than a study has the time for.
+    #[error("unit_comp must be at most 2^20 for an opaque task, whose additions really happen")]
+    TooManyAdditions,
+}
+
+/// The document's unit task, a number of times.
+///
+/// All iterations read the same bytes, and each thread writes to bytes of its
+/// own, so they share nothing but the loop they run in.
+///
+/// ```
+/// use manycore_programs::{Folding, TaskSize, UnitTask, audit};
+/// use manycore_platform::Native;
+///
+/// let size = TaskSize { read: 1024, write: 256, comp: 4096 };
+/// let load = UnitTask::new(1024, size, Folding::Opaque, 42).unwrap();
+/// audit::<Native, _>(&load, |n, body| (0..n).for_each(body)).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct UnitTask {
+    iterations: usize,
+    size: TaskSize,
+    folding: Folding,
+    read: Buffer,
+}
+
+impl UnitTask {
+    /// The most additions an opaque iteration may have: a third of a
+    /// millisecond's work.
+    pub const MOST_OPAQUE_ADDITIONS: u64 = 1 << 20;
+
+    /// A loop of `iterations` unit tasks; the seed decides the bytes they read.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSize`], if a task reads nothing or is opaque and has more than
+    /// [`MOST_OPAQUE_ADDITIONS`](Self::MOST_OPAQUE_ADDITIONS).
+    ///
+    /// ```
+    /// use manycore_programs::{Folding, Load, TaskSize, UnitTask};
+    ///
+    /// let size = TaskSize { read: 64, write: 1024, comp: 1024 };
+    /// let load = UnitTask::new(1024, size, Folding::Folded, 42).unwrap();
+    /// assert_eq!(load.iterations(), 1024);
+    /// ```
+    pub fn new(
+        iterations: usize,
+        size: TaskSize,
+        folding: Folding,
+        seed: u64,
+    ) -> Result<Self, InvalidSize> {
+        if size.read == 0 {
+            return Err(InvalidSize::ReadsNothing);
+        }
+        if folding == Folding::Opaque && size.comp > Self::MOST_OPAQUE_ADDITIONS {
+            return Err(InvalidSize::TooManyAdditions);
+        }
+        let mut random = fastrand::Rng::with_seed(seed);
+        Ok(Self {
+            iterations,
+            size,
+            folding,
+            read: Buffer::for_reading(size.read, || random.u8(..)),
+        })
+    }
+
+    fn work<P: Platform>(&self, write: &mut [u8]) {
+        let read = self.read.bytes();
+        let additions = self.size.additions_per_byte();
+        P::read(read);
+        // A byte costs a load, a store, and three instructions of two loops;
+        // an opaque addition comes with the two that count it.
+        let moved = 5 * read.len().max(write.len()) as u64;
+        match self.folding {
+            Folding::Folded => {
+                copy_bytes(read, write, |byte| byte.wrapping_add(additions as u8));
+                P::compute(moved + read.len() as u64);
+            }
+            Folding::Opaque => {
+                copy_bytes(read, write, |byte| opaque_additions(byte, additions));
+                P::compute(moved + 3 * additions * read.len() as u64);
+            }
+        }
+        P::write(write);
+    }
+
+    /// What an iteration has to write at `at`, by a formula instead of a loop.
+    fn right_byte(&self, at: usize) -> u8 {
+        let read = self.read.bytes();
+        read[at.min(read.len() - 1)].wrapping_add(self.size.additions_per_byte() as u8)
+    }
+
+    fn is_right(&self, written: &[u8]) -> bool {
+        (0..written.len()).all(|at| written[at] == self.right_byte(at))
+    }
+}
+
+/// The document's loops: each byte read is computed on and written while there
+/// is room; if more is to be written than was read, the last byte fills it.
+///
+/// Its own function, never inlined: the same instructions whatever loop or
+/// partitioner calls it.
+#[inline(never)]
+fn copy_bytes(read: &[u8], write: &mut [u8], compute: impl Fn(u8) -> u8) {
+    let mut written = 0;
+    let mut integer = 0;
+    for &byte in read {
+        integer = compute(byte);
+        if written < write.len() {
+            write[written] = integer;
+            written += 1;
+        }
+    }
+    write[written..].fill(integer);
+}
+
+impl Load for UnitTask {
+    fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    #[inline]
+    fn run<P: Platform>(&self, _index: usize) {
+        with_write_buffer(self.size.write, |write| self.work::<P>(write));
+    }
+
+    fn run_and_check<P: Platform>(&self, _index: usize) -> bool {
+        with_write_buffer(self.size.write, |write| {
+            // Every byte is wrong beforehand, so each must have been written.
+            for (at, byte) in write.iter_mut().enumerate() {
+                *byte = !self.right_byte(at);
+            }
+            self.work::<P>(write);
+            self.is_right(write)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit;
+    use manycore_platform::Native;
+
+    /// The document's task to the letter, with its inner loop.
+    fn document(read_at: &[u8], unit_write: usize, unit_computation: u64) -> Vec<u8> {
+        let mut write_at = Vec::new();
+        let mut integer = 0u8;
+        for &byte in read_at {
+            integer = byte;
+            for _ in 0..unit_computation / read_at.len() as u64 {
+                integer = integer.wrapping_add(1);
+            }
+            if write_at.len() < unit_write {
+                write_at.push(integer);
+            }
+        }
+        write_at.resize(unit_write, integer);
+        write_at
+    }
+
+    #[test]
+    fn folded_and_opaque_write_what_the_document_writes() {
+        for (read, write, comp) in [(1, 1, 0), (64, 1, 6400), (64, 200, 999), (200, 64, 70_000)] {
+            for folding in [Folding::Folded, Folding::Opaque] {
+                let size = TaskSize { read, write, comp };
+                let task = UnitTask::new(3, size, folding, 9).unwrap();
+                let mut bytes = vec![0; write];
+                task.work::<Native>(&mut bytes);
+                assert_eq!(bytes, document(task.read.bytes(), write, comp), "{size:?}");
+                audit::<Native, _>(&task, |n, body| (0..n).for_each(body)).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn two_to_the_sixty_folded_additions_take_no_time() {
+        let size = TaskSize {
+            read: 1024,
+            write: 1024,
+            comp: 1 << 60,
+        };
+        let task = UnitTask::new(1024, size, Folding::Folded, 9).unwrap();
+        task.sequential::<Native>();
+    }
+
+    #[test]
+    fn the_check_sees_one_wrong_byte() {
+        let size = TaskSize {
+            read: 64,
+            write: 100,
+            comp: 64,
+        };
+        let task = UnitTask::new(1, size, Folding::Opaque, 9).unwrap();
+        let mut bytes = vec![0; size.write];
+        task.work::<Native>(&mut bytes);
+        assert!(task.is_right(&bytes));
+        for at in [0, 63, 64, 99] {
+            bytes[at] ^= 1;
+            assert!(!task.is_right(&bytes), "byte {at}");
+            bytes[at] ^= 1;
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_the_bytes() {
+        let size = TaskSize {
+            read: 64,
+            write: 0,
+            comp: 0,
+        };
+        let bytes = |seed| {
+            let task = UnitTask::new(1, size, Folding::Folded, seed).unwrap();
+            task.read.bytes().to_vec()
+        };
+        assert_eq!(bytes(1), bytes(1));
+        assert_ne!(bytes(1), bytes(2));
+    }
+}
