@@ -72,7 +72,9 @@ mod tests {
         }
     }
 
+    // One look takes Miri longer, by its own clock, than what was found holds.
     #[test]
+    #[cfg_attr(miri, ignore)]
     fn a_moment_later_it_is_the_same() {
         let mut looks = (0..1_000).map(|_| (recent(), recent()));
         assert!(looks.any(|(one, other)| Arc::ptr_eq(&one, &other)));
