@@ -14,10 +14,10 @@
 #   a fence for an order, nor notices one that is missing. These protocols rely on one, and are
 #   checked by loom instead (`ci/model.sh`):
 #     - join: a pop against a thief's raise (`steal/stack.rs`; `steal/checked/`);
-#     - sleep: a post against the last look of a worker that lies down (`sleep/nearest.rs`,
-#       `sleep/published/`; `sleep/*checked*`, `sleep/published/checked/`);
+#     - sleep: a post against the last look of a worker that lies down (`sleep/nearest/`
+#       of manycore, `sleep/published/` of programs; `checked` beside each);
 #     - the caller slot: a caller that leaves against a post, and the end of a pool against its last
-#       root (`pool/caller_slot.rs`, `pool/registry.rs`; `pool/checked/`);
+#       root (`pool/places/`, `pool/registry.rs`; `pool/checked/`);
 #     - barriers: a release against a member that falls asleep (`barrier/waiting.rs`;
 #       `barrier/checked/`);
 #     - channels: a sender against a receiver that falls asleep, and a reader that is overtaken
