@@ -93,8 +93,7 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
         let tile = self.places.tile(core);
-        let (lookup, gone) = self.tiles[tile as usize].lookup(line, write);
-        debug_assert!(gone.is_none(), "a hit evicts nothing from the tile");
+        let lookup = self.tiles[tile as usize].lookup(line, write);
         if write && lookup != Lookup::Miss && self.tiles[tile as usize].is_watched(line) {
             self.disturb(line, tile);
         }
@@ -114,7 +113,7 @@ impl Memory {
             (self.travel(from, to, CONTROL_BITS, at), Stage::Group)
         } else {
             let home = self.places.home(line, group);
-            let to = self.places.home_place(home, line);
+            let to = self.places.group_place(home, line);
             (self.travel(from, to, CONTROL_BITS, at), Stage::Home)
         }
     }
@@ -137,8 +136,8 @@ impl Memory {
         self.serve(request, now)
     }
 
-    /// The line's home is free: its next request, and whether more wait. The
-    /// caller serves it with [`serve_next`](Self::serve_next).
+    /// The line's home is free: its next request, if one waits. The caller
+    /// serves it with [`serve`](Self::serve).
     pub(crate) fn next_waiting(&mut self, line: LineId) -> Option<Request> {
         self.lines.line(line).waiting.pop_front()
     }
@@ -161,7 +160,7 @@ impl Memory {
             let home = self.places.home(request.line, group);
             if home != group {
                 let from = self.places.group_place(group, request.line);
-                let to = self.places.home_place(home, request.line);
+                let to = self.places.group_place(home, request.line);
                 let at = self.travel(from, to, CONTROL_BITS, now);
                 return Arrival::Travels(at, Stage::Home);
             }
@@ -251,7 +250,7 @@ impl Memory {
             Stage::Group => self.places.group_place(group, request.line),
             Stage::Home => {
                 let home = self.places.home(request.line, group);
-                self.places.home_place(home, request.line)
+                self.places.group_place(home, request.line)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Running a program on a simulated machine.
 
-use super::super::arena::{self, AddressMap, Arena, ArenaError, Stack};
+use super::super::arena::{self, Arena, ArenaError, Stack};
 use super::body::Fiber;
 use super::context::Entered;
 use super::overflow;
@@ -8,6 +8,7 @@ use super::watchdog::Watch;
 use crate::account::{Labels, Sample, Trace};
 use crate::config::Config;
 use crate::engine::{Engine, Progress, SimulationError, Statistics, Step};
+use crate::memory::AddressMap;
 use std::any::Any;
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -230,7 +231,7 @@ impl Simulation {
         overflow::watch();
         let host = |error: arena::ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack).map_err(host)?;
-        let addresses = AddressMap::new(&arena);
+        let addresses = AddressMap::new(arena.base());
         let mut engine = Engine::new(&self.config, addresses, self.limit, self.segments)?;
         if self.counters {
             engine.count(self.samples);

@@ -3,8 +3,8 @@
 use super::core::Core;
 use crate::config::Config;
 use crate::engine::{Body, Engine, Progress, SimulationError, Step};
-use crate::front::arena::AddressMap;
 use crate::front::fiber::Run;
+use crate::memory::AddressMap;
 
 /// What became of a guest that was resumed.
 ///

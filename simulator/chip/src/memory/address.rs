@@ -2,17 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Arena, CAPACITY};
+/// Bytes of a simulated memory, at most. A power of two, and what every memory
+/// is aligned to, so that the low bits of its pointers are the same in every run.
+pub(crate) const CAPACITY: usize = 1 << 34;
 
-/// The simulated address of an arena's first byte. All that lies outside the
-/// arena is numbered below it.
-pub(crate) const ARENA: u64 = 1 << 28;
-/// The unit in which memory outside the arena is numbered.
+/// The simulated address of that memory's first byte. All that lies outside of
+/// it is numbered below.
+pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
+/// The unit in which memory outside of it is numbered.
 const LINE: usize = 64;
 
 /// Host addresses to simulated ones.
 ///
-/// Memory of the arena keeps its offset. All other memory, statics and what was
+/// The machine's own memory keeps its offset. All other memory, statics and what was
 /// allocated before the run, is numbered by its line of 64 bytes, in the order
 /// of first touch, and keeps its place within the line.
 pub(crate) struct AddressMap {
@@ -22,19 +24,17 @@ pub(crate) struct AddressMap {
 }
 
 impl AddressMap {
-    pub(crate) fn new(arena: &Arena) -> Self {
+    /// The map of a machine whose memory begins at `base` in the host.
+    pub(crate) fn new(base: usize) -> Self {
         Self {
-            base: arena.base(),
+            base,
             elsewhere: FxHashMap::default(),
         }
     }
 
-    /// The map of a machine whose front end has simulated addresses already, from [`ARENA`] on.
+    /// The map of a machine whose front end has simulated addresses already, from [`FIRST_ADDRESS`] on.
     pub(crate) fn identity() -> Self {
-        Self {
-            base: ARENA as usize,
-            elsewhere: FxHashMap::default(),
-        }
+        Self::new(FIRST_ADDRESS as usize)
     }
 
     /// The simulated address of the byte at `host`.
@@ -42,7 +42,7 @@ impl AddressMap {
     pub(crate) fn simulated(&mut self, host: usize) -> u64 {
         let offset = host.wrapping_sub(self.base);
         if offset < CAPACITY {
-            ARENA + offset as u64
+            FIRST_ADDRESS + offset as u64
         } else {
             self.elsewhere(host)
         }
@@ -55,8 +55,8 @@ impl AddressMap {
         let line = *self.elsewhere.entry(host / LINE).or_insert(next);
         let address = line * LINE as u64 + (host % LINE) as u64;
         assert!(
-            address < ARENA,
-            "a simulated program touches more than {ARENA} bytes that were allocated before it \
+            address < FIRST_ADDRESS,
+            "a simulated program touches more than {FIRST_ADDRESS} bytes that were allocated before it \
              started; allocate them inside the simulation"
         );
         address
@@ -68,18 +68,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_arena_keeps_offsets_and_the_rest_is_numbered_by_first_touch() {
-        let arena = Arena::new(0).unwrap();
-        let mut map = AddressMap::new(&arena);
-        let outside = arena.base() - 4096;
-        assert_eq!(map.simulated(arena.base()), ARENA);
+    fn the_machines_memory_keeps_offsets_and_the_rest_is_numbered_by_first_touch() {
+        let base = 1 << 40;
+        let mut map = AddressMap::new(base);
+        let outside = base - 4096;
+        assert_eq!(map.simulated(base), FIRST_ADDRESS);
         assert_eq!(
-            map.simulated(arena.base() + CAPACITY - 1),
-            ARENA + CAPACITY as u64 - 1
+            map.simulated(base + CAPACITY - 1),
+            FIRST_ADDRESS + CAPACITY as u64 - 1
         );
         assert_eq!(map.simulated(outside + 70), 64 + 6);
         assert_eq!(map.simulated(outside), 128);
         assert_eq!(map.simulated(outside + 127), 64 + 63);
-        assert_eq!(map.simulated(arena.base() + CAPACITY + 64), 192);
+        assert_eq!(map.simulated(base + CAPACITY + 64), 192);
     }
 }
