@@ -8,12 +8,12 @@
 mod channels;
 mod core;
 mod kernel;
-mod machine;
+mod run;
 
 pub use self::core::{Answer, Core};
 pub use crate::memory::{Operation, Rmw, Width};
 pub use kernel::GuestThread;
-pub use machine::{Guest, GuestMachine, State};
+pub use run::{Guest, State};
 
 pub use crate::network::Channel;
 pub use manycore_platform::{Delivery, Filter, MatchOperation, Message};
