@@ -88,8 +88,8 @@ impl Outcome {
 }
 
 pub(crate) fn hot_symbol(process: &Process, line: &HotLine) -> HotSymbol {
-    let place = match process.space.virtual_of(line.address) {
-        Some(address) => process.describe_line(address),
+    let place = match process.memory.space.virtual_of(line.address) {
+        Some(address) => process.names.describe_line(&process.memory.space, address),
         None => "memory that the program gave back".into(),
     };
     HotSymbol {

@@ -1,9 +1,10 @@
 //! Files that are open, and how they are read and written.
 
-use super::descriptors::APPENDS;
-use super::errno::{EBADF, EINVAL, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value};
 use super::groups::Group;
-use super::streams::{End, Events, ready};
+use super::streams::{End, Events, NON_BLOCKING, ready};
+use crate::linux::errno::{
+    EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -15,7 +16,7 @@ use std::rc::Rc;
 
 /// What a number stands for.
 #[derive(Clone)]
-pub(super) enum Open {
+pub(crate) enum Open {
     Input,
     Output,
     Error,
@@ -43,14 +44,14 @@ pub(super) enum Open {
 
 /// What a folder had when its entries were first asked for, and which is told next.
 #[derive(Default)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     pub(super) entries: Option<Vec<Entry>>,
     pub(super) at: usize,
 }
 
 /// A folder's entry.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub(super) name: Vec<u8>,
     pub(super) inode: u64,
     pub(super) kind: u8,
@@ -60,7 +61,7 @@ pub(super) struct Entry {
 pub(crate) type Sink = Box<dyn Write>;
 
 /// The files of a process.
-pub(super) struct Files {
+pub(crate) struct Files {
     open: BTreeMap<u64, Open>,
     /// Numbers that `execve` closes.
     pub(super) closing: BTreeSet<u64>,
@@ -74,8 +75,45 @@ pub(super) struct Files {
 
 pub(super) const MOST: u64 = 1_024;
 
+/// `O_APPEND`.
+pub(super) const APPENDS: u64 = 0o2000;
+/// `O_ACCMODE` and what `F_GETFL` tells beside it of a file.
+const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
+
+/// From where `lseek` counts.
+const FROM_START: u64 = 0;
+const FROM_HERE: u64 = 1;
+const FROM_END: u64 = 2;
+
+/// `fallocate`: a file's length stays.
+const KEEP_LENGTH: u64 = 1;
+
+/// What an entry is.
+const IS_FOLDER: u8 = 4;
+const IS_FILE: u8 = 8;
+const IS_LINK: u8 = 10;
+
+impl Open {
+    /// A file of the host, opened with these flags.
+    pub(super) fn file(file: File, path: Rc<str>, flags: u64) -> Self {
+        Self::File {
+            file: Rc::new(file),
+            path,
+            flags: Rc::new(Cell::new(flags & KEPT)),
+        }
+    }
+
+    /// A file that the simulated system makes up.
+    pub(crate) fn text(text: String) -> Self {
+        Self::Text {
+            bytes: text.into_bytes().into(),
+            at: Rc::default(),
+        }
+    }
+}
+
 impl Files {
-    pub(super) fn new(root: Option<PathBuf>, folder: PathBuf, output: Sink, error: Sink) -> Self {
+    pub(crate) fn new(root: Option<PathBuf>, folder: PathBuf, output: Sink, error: Sink) -> Self {
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
@@ -88,16 +126,21 @@ impl Files {
         }
     }
 
-    pub(super) fn get(&self, number: u64) -> Result<&Open, Errno> {
+    pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
         self.open.get(&number).ok_or(EBADF)
     }
 
-    pub(super) fn exists(&self, number: u64) -> Result<(), Errno> {
+    /// `umask`: the rights that new files do not get; those until now.
+    pub(crate) fn set_mask(&mut self, mask: u64) -> Value {
+        Ok(std::mem::replace(&mut self.mask, mask as u32 & 0o777).into())
+    }
+
+    pub(crate) fn exists(&self, number: u64) -> Result<(), Errno> {
         self.get(number).map(|_| ())
     }
 
     /// Whether a reader of this number has to wait for a writer.
-    pub(super) fn awaits_writer(&self, number: u64) -> bool {
+    pub(crate) fn awaits_writer(&self, number: u64) -> bool {
         match self.get(number) {
             Ok(Open::Stream(end)) => end.awaits() && end.is_blocking(),
             Ok(Open::Events(events)) => events.awaits() && events.is_blocking(),
@@ -106,18 +149,18 @@ impl Files {
     }
 
     /// Whether there may be streams that somebody waits for.
-    pub(super) fn has_streams(&self) -> bool {
+    pub(crate) fn has_streams(&self) -> bool {
         let is_stream = |open: &Open| matches!(open, Open::Stream(_) | Open::Events(_));
         self.open.values().any(is_stream)
     }
 
     /// What a file is ready for, and a number that changes when something comes. A file of the
     /// host is always ready.
-    pub(super) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
+    pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
         Ok(match self.get(number)? {
             Open::Stream(end) => end.ready(),
             Open::Events(events) => events.ready(),
-            Open::Group(group) => (group.ready(self), 0),
+            Open::Group(group) => (group.ready(&|number| self.ready(number)), 0),
             Open::Output | Open::Error => (ready::OUT, 0),
             _ => (ready::IN | ready::OUT, 0),
         })
@@ -133,41 +176,46 @@ impl Files {
         }
     }
 
-    pub(super) fn add(&mut self, open: Open) -> Value {
-        self.add_from(open, 0)
+    /// The least free number stands for a file from now on; flags say whether `execve` closes it.
+    pub(crate) fn add(&mut self, open: Open, flags: u64) -> Value {
+        self.add_from(open, 0, flags)
     }
 
-    fn add_from(&mut self, open: Open, least: u64) -> Value {
+    fn add_from(&mut self, open: Open, least: u64, flags: u64) -> Value {
         let number = (least..MOST)
             .find(|number| !self.open.contains_key(number))
             .ok_or(EMFILE)?;
         self.open.insert(number, open);
+        self.set_closing(number, flags);
         Ok(number)
     }
 
-    pub(super) fn close(&mut self, number: u64) -> Value {
+    pub(crate) fn close(&mut self, number: u64) -> Value {
         let closed = self.open.remove(&number).map(|_| 0).ok_or(EBADF);
         self.forget(number);
         closed
     }
 
-    pub(super) fn duplicate(&mut self, number: u64, least: u64) -> Value {
+    /// Another number, from `least` on, stands for the same file.
+    pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
         let open = self.get(number)?.clone();
-        self.add_from(open, least)
+        self.add_from(open, least, flags)
     }
 
-    pub(super) fn duplicate_to(&mut self, number: u64, to: u64) -> Value {
+    /// `dup3`.
+    pub(crate) fn duplicate_to(&mut self, number: u64, to: u64, flags: u64) -> Value {
         let open = self.get(number)?.clone();
         if to >= MOST || to == number {
             return Err(EINVAL);
         }
         self.open.insert(to, open);
         self.forget(to);
+        self.set_closing(to, flags);
         Ok(to)
     }
 
     /// Bytes of a file to be mapped, and its path.
-    pub(super) fn content(
+    pub(crate) fn content(
         &self,
         number: u64,
         offset: u64,
@@ -184,7 +232,7 @@ impl Files {
     }
 
     /// Reads into `to`; the bytes read.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         number: u64,
         to: &mut [u8],
@@ -205,14 +253,14 @@ impl Files {
             }
             (Open::Stream(end), None) => end.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
-            (Open::Folder { .. }, _) => return Err(Errno(21)),
+            (Open::Folder { .. }, _) => return Err(EISDIR),
             (Open::Input | Open::Stream(_) | Open::Events(_), Some(_)) => return Err(ESPIPE),
             _ => return Err(EBADF),
         })
     }
 
     /// Writes `from`; the bytes written.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         number: u64,
         from: &[u8],
@@ -243,22 +291,22 @@ impl Files {
         Ok(from.len())
     }
 
-    pub(super) fn seek(&mut self, number: u64, offset: i64, whence: u64) -> Value {
+    pub(crate) fn seek(&mut self, number: u64, offset: i64, whence: u64) -> Value {
         match self.get(number)? {
             Open::File { file, .. } => {
                 let to = match whence {
-                    0 => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
-                    1 => SeekFrom::Current(offset),
-                    2 => SeekFrom::End(offset),
+                    FROM_START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
+                    FROM_HERE => SeekFrom::Current(offset),
+                    FROM_END => SeekFrom::End(offset),
                     _ => return Err(EINVAL),
                 };
                 Ok((&**file).seek(to)?)
             }
             Open::Text { bytes, at } => {
                 let base = match whence {
-                    0 => 0,
-                    1 => *at.borrow(),
-                    2 => bytes.len() as u64,
+                    FROM_START => 0,
+                    FROM_HERE => *at.borrow(),
+                    FROM_END => bytes.len() as u64,
                     _ => return Err(EINVAL),
                 };
                 let to = base.checked_add_signed(offset).ok_or(EINVAL)?;
@@ -268,12 +316,12 @@ impl Files {
             Open::Folder { listing, .. } => {
                 let mut listing = listing.borrow_mut();
                 let to = match (whence, offset) {
-                    (0, 0) => {
+                    (FROM_START, 0) => {
                         listing.entries = None;
                         0
                     }
-                    (0, 1..) => offset as usize,
-                    (1, 0) => listing.at,
+                    (FROM_START, 1..) => offset as usize,
+                    (FROM_HERE, 0) => listing.at,
                     _ => return Err(EINVAL),
                 };
                 listing.at = to;
@@ -283,27 +331,27 @@ impl Files {
         }
     }
 
-    pub(super) fn truncate(&mut self, number: u64, length: u64) -> Value {
+    pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Value {
         match self.get(number)? {
             Open::File { file, .. } => file.set_len(length).map(|()| 0).map_err(Errno::from),
             _ => Err(EINVAL),
         }
     }
 
-    /// `fallocate`: a file is at least so long, unless its length is to stay (1).
-    pub(super) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
+    /// `fallocate`: a file is at least so long, unless its length is to stay.
+    pub(crate) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
         let Open::File { file, .. } = self.get(number)? else {
             return Err(ENODEV);
         };
         match mode {
             0 if file.metadata()?.len() < length => file.set_len(length)?,
-            0 | 1 => {}
+            0 | KEEP_LENGTH => {}
             _ => return Err(EOPNOTSUPP),
         }
         Ok(0)
     }
 
-    pub(super) fn set_mode(&mut self, number: u64, mode: u64) -> Value {
+    pub(crate) fn set_mode(&mut self, number: u64, mode: u64) -> Value {
         let mode = fs::Permissions::from_mode(mode as u32 & 0o7777);
         match self.get(number)? {
             Open::File { file, .. } => file.set_permissions(mode)?,
@@ -314,7 +362,7 @@ impl Files {
     }
 
     /// What a folder has, by name.
-    pub(super) fn listing(&self, number: u64) -> Result<Rc<RefCell<Listing>>, Errno> {
+    pub(crate) fn listing(&self, number: u64) -> Result<Rc<RefCell<Listing>>, Errno> {
         let Open::Folder { path, listing } = self.get(number)? else {
             return Err(ENOTDIR);
         };
@@ -329,18 +377,18 @@ fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
     let special = [".", ".."].map(|name| Entry {
         name: name.into(),
         inode: 1,
-        kind: 4,
+        kind: IS_FOLDER,
     });
     let mut entries = Vec::from(special);
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         let kind = if kind.is_dir() {
-            4
+            IS_FOLDER
         } else if kind.is_symlink() {
-            10
+            IS_LINK
         } else {
-            8
+            IS_FILE
         };
         let inode = entry.ino();
         entries.push(Entry {

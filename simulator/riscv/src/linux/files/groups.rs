@@ -1,9 +1,7 @@
 //! Groups of files that are waited for together: `epoll`.
 
-use super::Process;
-use super::errno::{EEXIST, EINVAL, ENOENT, Errno, Value};
-use super::files::{Files, Open};
 use super::streams::ready;
+use crate::linux::errno::{EEXIST, EINVAL, ENOENT, Errno, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,8 +10,13 @@ const EDGE: u32 = 1 << 31;
 const ONCE: u32 = 1 << 30;
 /// What is told though nobody asked.
 const ALWAYS: u32 = ready::ERROR | ready::HUNG_UP;
-/// The most events that one call tells.
-const MOST: u64 = 1 << 16;
+/// What `epoll_ctl` does with a file.
+const ADD: u64 = 1;
+pub(super) const REMOVE: u64 = 2;
+const CHANGE: u64 = 3;
+
+/// What a number's file is ready for, and a number that changes when something comes.
+pub(super) type Ready<'a> = &'a dyn Fn(u64) -> Result<(u32, u64), Errno>;
 
 /// What of a file is waited for, and what the program calls it.
 #[derive(Clone, Copy)]
@@ -28,12 +31,12 @@ struct Member {
 
 /// The files of an `epoll`, by number.
 #[derive(Clone, Default)]
-pub(super) struct Group(Rc<RefCell<BTreeMap<u64, Member>>>);
+pub(crate) struct Group(Rc<RefCell<BTreeMap<u64, Member>>>);
 
 impl Member {
     /// What there is to be told of a file.
-    fn news(&self, files: &Files, number: u64) -> Option<(u32, u64)> {
-        let (found, writes) = files.ready(number).ok()?;
+    fn news(&self, files: Ready<'_>, number: u64) -> Option<(u32, u64)> {
+        let (found, writes) = files(number).ok()?;
         let found = found & (self.wanted | ALWAYS);
         let known = self.told == Some((found, writes));
         (found != 0 && !self.spent && !known).then_some((found, writes))
@@ -41,7 +44,7 @@ impl Member {
 }
 
 impl Group {
-    pub(super) fn ready(&self, files: &Files) -> u32 {
+    pub(super) fn ready(&self, files: Ready<'_>) -> u32 {
         let members = self.0.borrow();
         let mut members = members.iter();
         let any = members.any(|(&number, member)| member.news(files, number).is_some());
@@ -52,7 +55,7 @@ impl Group {
         self.0.borrow_mut().remove(&number);
     }
 
-    fn change(&self, command: u64, number: u64, [wanted, data]: [u64; 2]) -> Value {
+    pub(super) fn change(&self, command: u64, number: u64, [wanted, data]: [u64; 2]) -> Value {
         let mut members = self.0.borrow_mut();
         let member = Member {
             wanted: wanted as u32,
@@ -61,17 +64,17 @@ impl Group {
             spent: false,
         };
         match (command, members.contains_key(&number)) {
-            (1, true) => return Err(EEXIST),
-            (2 | 3, false) => return Err(ENOENT),
-            (1 | 3, _) => drop(members.insert(number, member)),
-            (2, _) => drop(members.remove(&number)),
+            (ADD, true) => return Err(EEXIST),
+            (CHANGE | REMOVE, false) => return Err(ENOENT),
+            (ADD | CHANGE, _) => drop(members.insert(number, member)),
+            (REMOVE, _) => drop(members.remove(&number)),
             _ => return Err(EINVAL),
         }
         Ok(0)
     }
 
     /// Events that are to be told, each as it is written to memory.
-    fn take(&self, files: &Files, most: u64) -> Vec<[u64; 2]> {
+    pub(super) fn take(&self, files: Ready<'_>, most: u64) -> Vec<[u64; 2]> {
         let mut members = self.0.borrow_mut();
         let mut events = Vec::new();
         for (&number, member) in &mut *members {
@@ -85,49 +88,5 @@ impl Group {
             }
         }
         events
-    }
-}
-
-impl Process {
-    fn group(&self, number: u64) -> Result<Group, Errno> {
-        match self.files.get(number)? {
-            Open::Group(group) => Ok(group.clone()),
-            _ => Err(EINVAL),
-        }
-    }
-
-    /// `epoll_ctl`.
-    pub(super) fn change_group(&mut self, [group, command, number, event]: [u64; 4]) -> Value {
-        let group = self.group(group)?;
-        if matches!(
-            self.files.get(number)?,
-            Open::File { .. } | Open::Folder { .. }
-        ) {
-            return Err(Errno(1));
-        }
-        let event = match command {
-            2 => [0; 2],
-            _ => [
-                self.space.read_u64(event)?,
-                self.space.read_u64(event.wrapping_add(8))?,
-            ],
-        };
-        group.change(command, number, event)
-    }
-
-    /// Tells of a group's files that are ready; how many.
-    pub(super) fn tell_group(&mut self, group: u64, to: u64, most: u64) -> Value {
-        let group = self.group(group)?;
-        if most == 0 || most > MOST {
-            return Err(EINVAL);
-        }
-        let events = group.take(&self.files, most);
-        let bytes: Vec<u8> = events
-            .iter()
-            .flatten()
-            .flat_map(|word| word.to_le_bytes())
-            .collect();
-        self.space.write(to, &bytes)?;
-        Ok(events.len() as u64)
     }
 }

@@ -1,9 +1,9 @@
 //! Files that are mapped to be shared and written. What the program writes to their pages is in
 //! the file when it is read, when the program says so, and at its end.
 
-use super::Process;
-use super::errno::{EACCES, ENODEV, Errno};
-use super::files::Open;
+use super::Memory;
+use crate::linux::errno::{EACCES, ENODEV, Errno, Value};
+use crate::linux::files::{Files, Open};
 use crate::memory::{Content, Key, Shared, right};
 use std::fs::File;
 use std::io::Seek;
@@ -15,15 +15,16 @@ fn key(file: &File) -> Result<Key, Errno> {
     Ok((data.dev(), data.ino()))
 }
 
-impl Process {
+impl Memory {
     /// What is mapped at `at` of an open file, from `offset` on; and the file's path.
     pub(super) fn share(
         &mut self,
+        files: &Files,
         number: u64,
         [at, offset]: [u64; 2],
         rights: u8,
     ) -> Result<(Content, Rc<str>), Errno> {
-        let Open::File { file, path, .. } = self.files.get(number)? else {
+        let Open::File { file, path, .. } = files.get(number)? else {
             return Err(ENODEV);
         };
         let (file, path) = (Rc::clone(file), Rc::clone(path));
@@ -47,7 +48,7 @@ impl Process {
 
     /// Files have what was written to their pages. What goes wrong with a file that is mapped
     /// nobody is told, as under Linux.
-    pub(super) fn write_back(&mut self) {
+    pub(crate) fn write_back(&mut self) {
         for (key, file) in &self.shared {
             let length = file.metadata().map_or(0, |data| data.len());
             self.space.each_shared(*key, |offset, page| {
@@ -57,16 +58,31 @@ impl Process {
         }
     }
 
+    /// `sync`, `msync`.
+    pub(crate) fn synchronise(&mut self) -> Value {
+        self.write_back();
+        Ok(0)
+    }
+
     /// A file is about to be read.
-    pub(super) fn before_reading(&mut self, number: u64) {
-        if !self.shared.is_empty() && matches!(self.files.get(number), Ok(Open::File { .. })) {
+    pub(super) fn before_reading(&mut self, files: &Files, number: u64) {
+        if !self.shared.is_empty() && matches!(files.get(number), Ok(Open::File { .. })) {
             self.write_back();
         }
     }
 
     /// `bytes` were written to a file, at a place or before the one where it is written next.
-    pub(super) fn after_writing(&mut self, number: u64, at: Option<u64>, bytes: &[u8]) {
-        let Ok(Open::File { file, .. }) = self.files.get(number) else {
+    pub(super) fn after_writing(
+        &mut self,
+        files: &Files,
+        number: u64,
+        at: Option<u64>,
+        bytes: &[u8],
+    ) {
+        if self.shared.is_empty() {
+            return;
+        }
+        let Ok(Open::File { file, .. }) = files.get(number) else {
             return;
         };
         let Ok(key) = key(file) else { return };

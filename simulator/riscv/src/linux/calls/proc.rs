@@ -1,16 +1,17 @@
-//! Files that the simulated system makes up: `/proc` and `/sys` as the machine has them.
+//! Files that the simulated system makes up, `/proc` and `/sys` as the machine has them; and the
+//! calls that may name them.
 
-use super::{PROCESS, Process, World};
+use crate::linux::errno::{EACCES, Errno, Value};
+use crate::linux::files::{EMPTY_PATH, Open, Stat, read_path};
+use crate::linux::process::Process;
+use crate::linux::threads::PROCESS;
+use crate::linux::world::World;
+use crate::memory::right;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Whether a path is the system's own, there or not: the host's would tell of another machine.
-pub(super) fn is_systems(path: &Path) -> bool {
-    ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
-}
-
 /// The text of such a file; `None` for other files.
-pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
+fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let cores = world.cores();
     let own = path.strip_prefix("/proc/self/");
@@ -64,26 +65,33 @@ pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Optio
 fn own_text(process: &Process, name: &str) -> Option<String> {
     Some(match name {
         "cmdline" => process
+            .command
             .arguments
             .iter()
             .fold(String::new(), |all, text| all + text + "\0"),
         "environ" => process
+            .command
             .environment
             .iter()
             .fold(String::new(), |all, text| all + text + "\0"),
-        "comm" => format!("{}\n", process.executable.rsplit('/').next()?),
+        "comm" => format!("{}\n", process.command.executable.rsplit('/').next()?),
         "maps" => process
+            .memory
             .space
             .regions()
             .fold(String::new(), |mut all, (start, region)| {
-                let right = |bit, letter| {
+                let letter = |bit, letter| {
                     if region.rights & bit != 0 {
                         letter
                     } else {
                         '-'
                     }
                 };
-                let (r, w, x) = (right(1, 'r'), right(2, 'w'), right(4, 'x'));
+                let (r, w, x) = (
+                    letter(right::READ, 'r'),
+                    letter(right::WRITE, 'w'),
+                    letter(right::EXECUTE, 'x'),
+                );
                 let end = region.end;
                 let _ = writeln!(
                     all,
@@ -94,14 +102,83 @@ fn own_text(process: &Process, name: &str) -> Option<String> {
             }),
         "status" => format!(
             "Name:\t{}\nPid:\t{PROCESS}\nThreads:\t{}\nVmRSS:\t{} kB\n",
-            process.executable.rsplit('/').next()?,
-            process.threads.len(),
-            process.space.resident() >> 10,
+            process.command.executable.rsplit('/').next()?,
+            process.threads.count(),
+            process.memory.space.resident() >> 10,
         ),
         "statm" => {
-            let pages = process.space.resident() >> 12;
+            let pages = process.memory.space.resident() >> 12;
             format!("{pages} {pages} 0 0 0 0 0\n")
         }
         _ => return None,
     })
+}
+
+/// `openat`.
+pub(super) fn open<W: World>(
+    process: &mut Process,
+    world: &W,
+    [folder, address, flags, mode]: [u64; 4],
+) -> Value {
+    let space = &mut process.memory.space;
+    let path = process.files.path_at(space, folder, address)?;
+    match text(process, world, &path) {
+        Some(text) => process.files.add(Open::text(text), flags),
+        None => process.files.open(&path, flags, mode),
+    }
+}
+
+fn stat_at<W: World>(
+    process: &mut Process,
+    world: &W,
+    [folder, address, flags]: [u64; 3],
+) -> Result<Stat, Errno> {
+    let space = &mut process.memory.space;
+    if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
+        return process.files.stat(folder);
+    }
+    let path = process.files.path_at(space, folder, address)?;
+    if text(process, world, &path).is_some() {
+        return Ok(Stat::TEXT);
+    }
+    process.files.stat_named(&path, flags)
+}
+
+/// `newfstatat`.
+pub(super) fn tell_stat<W: World>(
+    process: &mut Process,
+    world: &W,
+    file: [u64; 3],
+    to: u64,
+) -> Value {
+    let stat = stat_at(process, world, file)?;
+    process.memory.space.write(to, &stat.classic())?;
+    Ok(0)
+}
+
+/// `statx`.
+pub(super) fn tell_extended<W: World>(
+    process: &mut Process,
+    world: &W,
+    file: [u64; 3],
+    to: u64,
+) -> Value {
+    let stat = stat_at(process, world, file)?;
+    process.memory.space.write(to, &stat.extended())?;
+    Ok(0)
+}
+
+/// `faccessat`, `faccessat2`: the program's user owns all files.
+pub(super) fn access<W: World>(
+    process: &mut Process,
+    world: &W,
+    file: [u64; 3],
+    wanted: u64,
+) -> Value {
+    let rights = stat_at(process, world, file)?.rights();
+    if wanted & 7 & !rights == 0 {
+        Ok(0)
+    } else {
+        Err(EACCES)
+    }
 }

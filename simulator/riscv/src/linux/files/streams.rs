@@ -1,14 +1,14 @@
 //! Streams between threads: pipes, pairs of sockets, counters of events.
 
-use super::errno::{EAGAIN, EBADF, EINVAL, EPIPE, Errno};
+use crate::linux::errno::{EAGAIN, EBADF, EINVAL, EPIPE, Errno};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
-pub(super) const NON_BLOCKING: u64 = 0o4000;
+pub(crate) const NON_BLOCKING: u64 = 0o4000;
 
 /// What a file is ready for, as `poll` says it.
-pub(super) mod ready {
+pub(crate) mod ready {
     pub(crate) const IN: u32 = 1;
     pub(crate) const OUT: u32 = 4;
     pub(crate) const ERROR: u32 = 8;
@@ -28,7 +28,7 @@ struct Bytes {
 
 /// An end of a pipe, which reads or writes, or of a pair of sockets, which does both.
 #[derive(Clone)]
-pub(super) struct End {
+pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
     to: Option<Rc<RefCell<Bytes>>>,
     /// This end, with its flags, as long as a number stands for it; and the other one.
@@ -38,13 +38,13 @@ pub(super) struct End {
 
 impl End {
     /// Ends of a pipe: what is read from, and what is written to.
-    pub(super) fn pipe(flags: u64) -> [Self; 2] {
+    pub(crate) fn pipe(flags: u64) -> [Self; 2] {
         let bytes: Rc<RefCell<Bytes>> = Rc::default();
         Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
     }
 
     /// Two sockets that are connected.
-    pub(super) fn sockets(flags: u64) -> [Self; 2] {
+    pub(crate) fn sockets(flags: u64) -> [Self; 2] {
         let ways = [Some(Rc::default()), Some(Rc::default())];
         let back = [ways[1].clone(), ways[0].clone()];
         Self::joined(flags, ways, back)
@@ -69,12 +69,12 @@ impl End {
         ]
     }
 
-    pub(super) fn is_socket(&self) -> bool {
+    pub(crate) fn is_socket(&self) -> bool {
         self.from.is_some() && self.to.is_some()
     }
 
     /// Whether it can be read from.
-    pub(super) fn reads(&self) -> bool {
+    pub(crate) fn reads(&self) -> bool {
         self.from.is_some()
     }
 
@@ -83,28 +83,28 @@ impl End {
         self.other.strong_count() == 0
     }
 
-    pub(super) fn is_blocking(&self) -> bool {
+    pub(crate) fn is_blocking(&self) -> bool {
         self.flags.get() & NON_BLOCKING == 0
     }
 
-    pub(super) fn flags(&self) -> &Cell<u64> {
+    pub(crate) fn flags(&self) -> &Cell<u64> {
         &self.flags
     }
 
     /// Nothing is there to be read, but may come.
-    pub(super) fn awaits(&self) -> bool {
+    pub(crate) fn awaits(&self) -> bool {
         let from = self.from.as_ref().map(|from| from.borrow());
         from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
     }
 
     /// Bytes that can be read.
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         let from = self.from.as_ref();
         from.map_or(0, |from| from.borrow().waiting.len())
     }
 
     /// Reads, or looks at what would be read.
-    pub(super) fn read(&self, to: &mut [u8], keep: bool) -> Result<usize, Errno> {
+    pub(crate) fn read(&self, to: &mut [u8], keep: bool) -> Result<usize, Errno> {
         let from = self.from.as_ref().ok_or(EBADF)?;
         if self.awaits() && !to.is_empty() {
             return Err(EAGAIN);
@@ -120,7 +120,7 @@ impl End {
         Ok(count)
     }
 
-    pub(super) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+    pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let mut to = self.to.as_ref().ok_or(EBADF)?.borrow_mut();
         if self.is_alone() || to.ended {
             return Err(EPIPE);
@@ -131,7 +131,7 @@ impl End {
     }
 
     /// `shutdown`: no more is read, or written, by this end.
-    pub(super) fn shut(&self, reads: bool, writes: bool) {
+    pub(crate) fn shut(&self, reads: bool, writes: bool) {
         for (way, shut) in [(&self.from, reads), (&self.to, writes)] {
             if let (Some(way), true) = (way, shut) {
                 way.borrow_mut().ended = true;
@@ -140,7 +140,7 @@ impl End {
     }
 
     /// What the end is ready for, and a number that changes when something comes.
-    pub(super) fn ready(&self) -> (u32, u64) {
+    pub(crate) fn ready(&self) -> (u32, u64) {
         let mut found = 0;
         let mut writes = 0;
         if let Some(from) = self.from.as_ref().map(|from| from.borrow()) {
@@ -173,7 +173,7 @@ impl End {
 
 /// `eventfd`: a number that is added to, and taken.
 #[derive(Clone)]
-pub(super) struct Events {
+pub(crate) struct Events {
     count: Rc<Cell<u64>>,
     writes: Rc<Cell<u64>>,
     flags: Rc<Cell<u64>>,
@@ -182,7 +182,7 @@ pub(super) struct Events {
 const BY_ONES: u64 = 1;
 
 impl Events {
-    pub(super) fn new(count: u64, flags: u64) -> Self {
+    pub(crate) fn new(count: u64, flags: u64) -> Self {
         Self {
             count: Rc::new(Cell::new(count)),
             writes: Rc::default(),
@@ -190,19 +190,19 @@ impl Events {
         }
     }
 
-    pub(super) fn is_blocking(&self) -> bool {
+    pub(crate) fn is_blocking(&self) -> bool {
         self.flags.get() & NON_BLOCKING == 0
     }
 
-    pub(super) fn flags(&self) -> &Cell<u64> {
+    pub(crate) fn flags(&self) -> &Cell<u64> {
         &self.flags
     }
 
-    pub(super) fn awaits(&self) -> bool {
+    pub(crate) fn awaits(&self) -> bool {
         self.count.get() == 0
     }
 
-    pub(super) fn read(&self, to: &mut [u8]) -> Result<usize, Errno> {
+    pub(crate) fn read(&self, to: &mut [u8]) -> Result<usize, Errno> {
         let to = to.get_mut(..8).ok_or(EINVAL)?;
         let count = self.count.get();
         if count == 0 {
@@ -219,7 +219,7 @@ impl Events {
     }
 
     /// Adds; a sum that has no room is refused, as to a writer that does not wait.
-    pub(super) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+    pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let word = from.first_chunk().ok_or(EINVAL)?;
         let more = u64::from_le_bytes(*word);
         let sum = self.count.get().checked_add(more);
@@ -233,7 +233,7 @@ impl Events {
     }
 
     /// As [`End::ready`].
-    pub(super) fn ready(&self) -> (u32, u64) {
+    pub(crate) fn ready(&self) -> (u32, u64) {
         let reads = if self.awaits() { 0 } else { ready::IN };
         (reads | ready::OUT, self.writes.get())
     }

@@ -1,8 +1,7 @@
 //! Where the host has the files that a program names.
 
-use super::errno::{ELOOP, ENOENT, Errno};
-use super::files::{Files, Open};
-use super::proc;
+use super::table::{Files, Open};
+use crate::linux::errno::{ELOOP, ENOENT, Errno};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
@@ -38,15 +37,21 @@ const DEVICES: [&str; 6] = [
 /// The most links that a path leads through, as under Linux.
 const LINKS: usize = 40;
 
+/// Whether a path is the simulated system's own, there or not: the host's would tell of another
+/// machine.
+pub(crate) fn is_systems(path: &Path) -> bool {
+    ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
+}
+
 /// Whether a path leads to a source of random bytes, which come from the seed.
-pub(super) fn is_random(path: &Path) -> bool {
+pub(crate) fn is_random(path: &Path) -> bool {
     ["/dev/random", "/dev/urandom"]
         .iter()
         .any(|name| path == Path::new(name))
 }
 
 /// The number of the open file that a path stands for.
-pub(super) fn open_number(path: &Path) -> Option<u64> {
+pub(crate) fn open_number(path: &Path) -> Option<u64> {
     match path.to_str()? {
         "/dev/stdin" => Some(0),
         "/dev/stdout" => Some(1),
@@ -61,7 +66,7 @@ impl Files {
     /// Where the host has the file that the program calls `path`: under the root, if there is a
     /// file of that name; else where the host has it, if it is not the host's own. `follow`:
     /// whether a link as the last part stands for where it leads.
-    pub(super) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
+    pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
         // An open file, by its number: this process has it open too.
         if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {
             return match open {
@@ -71,7 +76,7 @@ impl Files {
             };
         }
         // What the simulated system tells of itself is never the host's.
-        if proc::is_systems(path) {
+        if is_systems(path) {
             return Err(ENOENT);
         }
         if path.is_relative() {
@@ -89,7 +94,7 @@ impl Files {
         }
         let host = within(Path::new("/"), &inner, true)?;
         let is_in = |names: &[&str]| names.iter().any(|name| host.starts_with(name));
-        if proc::is_systems(&host) || is_in(&HOSTS) && !is_in(&DEVICES) {
+        if is_systems(&host) || is_in(&HOSTS) && !is_in(&DEVICES) {
             return Err(ENOENT);
         }
         Ok(inner)

@@ -1,13 +1,23 @@
-//! `brk`, `mmap` and their kin.
+//! The memory of a process: `brk`, `mmap` and their kin, and files that are mapped.
 
-use super::Process;
-use super::errno::{EEXIST, EINVAL, ENOMEM, Errno, Value};
-use crate::memory::{Content, END, PAGE, Region, right};
+mod io;
+mod shared;
+
+use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, Errno, Value};
+use super::files::Files;
+use super::names::Names;
+use crate::memory::{Content, END, Key, PAGE, Region, Space, right};
+use std::fs::File;
 use std::rc::Rc;
 
 /// What is mapped without an address lies below it; the main thread's stack lies above.
 pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 
+/// All rights.
+const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
+
+/// Whether a mapping is shared or private.
+const KIND: u64 = 3;
 const SHARED: u64 = 1;
 const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
@@ -36,8 +46,37 @@ fn range(address: u64, length: u64) -> Result<(u64, u64), Errno> {
     }
 }
 
-impl Process {
-    pub(super) fn brk(&mut self, wanted: u64) -> u64 {
+/// The memory of a process.
+pub(crate) struct Memory {
+    pub(crate) space: Space,
+    /// Start and end of what `brk` moves.
+    heap: (u64, u64),
+    /// Files whose pages the program may have written to.
+    shared: Vec<(Key, Rc<File>)>,
+}
+
+impl Memory {
+    /// An empty one of at most so many bytes in use.
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            space: Space::new(limit),
+            heap: (0, 0),
+            shared: Vec::new(),
+        }
+    }
+
+    /// The heap begins at an address, and is empty.
+    pub(crate) fn begin_heap(&mut self, at: u64) {
+        self.heap = (at, at);
+    }
+
+    /// Another program begins: nothing is mapped.
+    pub(crate) fn clear(&mut self) {
+        self.write_back();
+        self.space.unmap(0, END);
+    }
+
+    pub(crate) fn brk(&mut self, wanted: u64) -> u64 {
         let (start, now) = self.heap;
         let old = now.next_multiple_of(PAGE);
         let end = wanted.checked_next_multiple_of(PAGE).unwrap_or(END);
@@ -50,7 +89,7 @@ impl Process {
             }
             let region = Region {
                 end,
-                rights: 3,
+                rights: right::READ | right::WRITE,
                 content: Content::Zero,
                 name: "[heap]".into(),
             };
@@ -62,7 +101,12 @@ impl Process {
         wanted
     }
 
-    pub(super) fn mmap(&mut self, [hint, length, rights, flags, file, offset]: [u64; 6]) -> Value {
+    pub(crate) fn mmap(
+        &mut self,
+        files: &Files,
+        names: &mut Names,
+        [hint, length, rights, flags, file, offset]: [u64; 6],
+    ) -> Value {
         let length = pages(length)?;
         if !offset.is_multiple_of(PAGE) {
             return Err(EINVAL);
@@ -84,19 +128,18 @@ impl Process {
                 self.space.free_below(MAPPINGS, length).ok_or(ENOMEM)?
             }
         };
-        let rights = rights as u8 & 7;
+        let rights = rights as u8 & ANY;
         let (content, name) = if flags & ANONYMOUS != 0 {
             (Content::Zero, Rc::from(""))
-        } else if flags & 3 == SHARED && rights & right::EXECUTE == 0 {
-            self.share(file, [start, offset], rights)?
+        } else if flags & KIND == SHARED && rights & right::EXECUTE == 0 {
+            self.share(files, file, [start, offset], rights)?
         } else {
-            self.before_reading(file);
-            let (bytes, name) = self.files.content(file, offset, length)?;
-            if rights & 4 != 0 {
+            self.before_reading(files, file);
+            let (bytes, name) = files.content(file, offset, length)?;
+            if rights & right::EXECUTE != 0 {
                 // A library's code: its first byte lies where offset 0 would.
-                let (whole, _) = self.files.content(file, 0, u64::MAX)?;
-                self.symbols.add(&whole, start.wrapping_sub(offset));
-                self.sources.add(&whole, start.wrapping_sub(offset));
+                let (whole, _) = files.content(file, 0, u64::MAX)?;
+                names.add(&whole, start.wrapping_sub(offset));
             }
             (Content::File { bytes, at: start }, name)
         };
@@ -112,26 +155,26 @@ impl Process {
         Ok(start)
     }
 
-    pub(super) fn munmap(&mut self, address: u64, length: u64) -> Value {
+    pub(crate) fn munmap(&mut self, address: u64, length: u64) -> Value {
         let (start, length) = range(address, length)?;
         self.write_back();
         self.space.unmap(start, length);
         Ok(0)
     }
 
-    pub(super) fn mprotect(&mut self, address: u64, length: u64, rights: u64) -> Value {
+    pub(crate) fn mprotect(&mut self, address: u64, length: u64, rights: u64) -> Value {
         if length == 0 {
             return Ok(0);
         }
         let (start, length) = range(address, length)?;
-        if self.space.protect(start, length, rights as u8 & 7) {
+        if self.space.protect(start, length, rights as u8 & ANY) {
             Ok(0)
         } else {
             Err(ENOMEM)
         }
     }
 
-    pub(super) fn madvise(&mut self, address: u64, length: u64, advice: u64) -> Value {
+    pub(crate) fn madvise(&mut self, address: u64, length: u64, advice: u64) -> Value {
         if length > 0 && advice == DONT_NEED {
             let (start, length) = range(address, length)?;
             self.space.forget(start, length);
@@ -139,16 +182,16 @@ impl Process {
         Ok(0)
     }
 
-    pub(super) fn mremap(&mut self, address: u64, old: u64, new: u64, flags: u64) -> Value {
+    pub(crate) fn mremap(&mut self, address: u64, old: u64, new: u64, flags: u64) -> Value {
         let (start, old) = range(address, old)?;
         let new = pages(new)?;
         if flags & !MAY_MOVE != 0 {
             return Err(EINVAL);
         }
-        let (_, region) = self.space.region(start).ok_or(super::errno::EFAULT)?;
+        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         let region = region.clone();
         if region.end < start + old {
-            return Err(super::errno::EFAULT);
+            return Err(EFAULT);
         }
         if new <= old {
             self.space.unmap(start + new, old - new);
