@@ -241,8 +241,8 @@ impl Program {
         Outcome::of(&mut process, None)
     }
 
-    /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit on
-    /// cycles, a timeline, counters or samples.
+    /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit
+    /// on cycles, a timeline, counters or samples.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! What is kept of what the machine's parts do, if the user asked for it: counters,
-//! samples, the timeline.
+//! Counters, samples and the timeline, if the user asked for them.
 
 use super::thread::Wait;
 use super::{Engine, Port};

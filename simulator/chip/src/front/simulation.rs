@@ -53,7 +53,7 @@ pub struct Simulation {
 /// A finished run.
 #[derive(Debug)]
 pub struct Run<T> {
-    /// What the program's main closure returned.
+    /// The value that the program's main closure returned.
     pub value: T,
     /// How long it took, its fingerprint, and where the cycles went.
     pub statistics: Statistics,
@@ -64,7 +64,7 @@ pub struct Run<T> {
 }
 
 impl Run<()> {
-    /// The run of an engine whose program ended at `end`.
+    /// The run of an engine after its program ended at `end`.
     pub(crate) fn finished(mut engine: Engine, end: u64) -> Result<Self, SimulationError> {
         let statistics = engine.finish(end);
         if cfg!(debug_assertions) {
@@ -138,10 +138,9 @@ impl Simulation {
         self
     }
 
-    /// Counts, and keeps the sums of all cores each `period` cycles
-    /// ([`Run::samples`]): at the first event of the machine from then on. Where
-    /// there are more than 1024 samples every second one goes, and the period doubles, so
-    /// that a long run keeps no more than that.
+    /// Counts, and keeps the sums of all cores each `period` cycles ([`Run::samples`]): at the
+    /// first event of the machine from then on. Beyond 1024 samples every second sample goes, and
+    /// the period doubles, so that a long run keeps at most 1024.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -165,7 +164,7 @@ impl Simulation {
         self.counters()
     }
 
-    /// Ends the run with an error if it is not done in so many cycles.
+    /// Ends the run with an error if it is not done after `cycles` cycles.
     #[must_use]
     pub fn limit(mut self, cycles: u64) -> Self {
         self.limit = cycles;
@@ -180,8 +179,8 @@ impl Simulation {
         self
     }
 
-    /// Bytes of stack for each simulated thread (512 KiB by default, of which
-    /// only what is touched costs memory).
+    /// Bytes of stack for each simulated thread (512 KiB by default; only
+    /// touched pages cost memory).
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack = bytes;
@@ -199,7 +198,7 @@ impl Simulation {
         self.stack
     }
 
-    /// The engine of a run whose threads have these addresses.
+    /// The engine of a run with this map of addresses.
     pub(super) fn engine(&self, addresses: AddressMap) -> Result<Engine, SimulationError> {
         let mut engine = Engine::new(&self.config, addresses, self.limit, self.segments)?;
         if self.counters {

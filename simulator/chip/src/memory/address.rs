@@ -9,7 +9,7 @@ pub(crate) const CAPACITY: usize = 1 << 34;
 /// The simulated address of that memory's first byte. All that lies outside of
 /// it is numbered below.
 pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
-/// The unit in which memory outside of it is numbered.
+/// The unit by which other memory is numbered.
 const LINE: usize = 64;
 
 /// Host addresses to simulated ones.
@@ -24,7 +24,7 @@ pub(crate) struct AddressMap {
 }
 
 impl AddressMap {
-    /// The map of a machine whose memory begins at `base` in the host.
+    /// The map of a machine with a memory that begins at `base` in the host.
     pub(crate) fn new(base: usize) -> Self {
         Self {
             base,
@@ -32,7 +32,7 @@ impl AddressMap {
         }
     }
 
-    /// The map of a machine whose front end has simulated addresses already, from [`FIRST_ADDRESS`] on.
+    /// The map of a front end that has simulated addresses already, from [`FIRST_ADDRESS`] on.
     pub(crate) fn identity() -> Self {
         Self::new(FIRST_ADDRESS as usize)
     }

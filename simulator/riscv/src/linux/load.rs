@@ -21,7 +21,7 @@ const PROGRAM: u64 = 0x2A_0000_0000;
 const STACK_END: u64 = 0x3F_F000_0000;
 const STACK: u64 = 8 << 20;
 
-/// What the kernel tells a program beside its arguments (`AT_PHDR` and so on).
+/// Keys of the auxiliary vector, beside the arguments (`AT_PHDR` and so on).
 mod auxiliary {
     pub(super) const END: u64 = 0;
     pub(super) const HEADERS: u64 = 3;

@@ -1,9 +1,9 @@
 //! Linux as a program sees it: memory, files, threads, futexes, signals, time.
 //!
-//! One [`Process`] is shared by its [`Task`]s. It is composed of owners, each of which keeps its own
-//! state and is lent what else it needs: [`memory`], [`files`], [`signals`] with the timers, [`threads`].
-//! A system call ([`calls`]) takes effect in one step, in the order of simulated time; it reads and
-//! writes the guest's memory beside the caches.
+//! One [`Process`] is shared by its [`Task`]s. It is composed of owners. An owner keeps its own
+//! state, and borrows the other owners that a call needs: [`memory`], [`files`], [`signals`] with
+//! the timers, [`threads`]. A system call ([`calls`]) takes effect in one step, in the order of
+//! simulated time; it reads and writes the guest's memory beside the caches.
 
 mod calls;
 mod custom;

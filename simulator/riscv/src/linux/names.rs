@@ -13,7 +13,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds those of a file that lies at `base`.
+    /// Adds the names of a file that lies at `base`.
     pub(super) fn add(&mut self, file: &Rc<[u8]>, base: u64) {
         self.symbols.add(file, base);
         self.sources.add(file, base);
@@ -52,7 +52,7 @@ impl Names {
         }
     }
 
-    /// Where a thread is, and from where it was called as far as its return address tells.
+    /// The place of a thread, and its caller if the return address lies in another function.
     pub(super) fn describe_place(&self, space: &Space, pc: u64, back: u64) -> String {
         // The call itself lies before the address that it returns to.
         let call = back.wrapping_sub(2);

@@ -26,13 +26,13 @@ pub(crate) struct Process {
     pub(crate) status: Option<i32>,
     /// Why the program could not go on.
     pub(crate) failure: Option<String>,
-    /// What killed the program, for its user.
+    /// The signal that killed the program, for its user.
     pub(crate) message: Option<String>,
     /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
 
-/// What a program was started as.
+/// The program's file, and what it was given.
 pub(super) struct Command {
     pub(super) executable: String,
     pub(super) arguments: Vec<String>,
@@ -53,14 +53,14 @@ impl Process {
         self.exit(128 + signal.0 as i32)
     }
 
-    /// Makes the task run the handler; `false` if there is none. An ignored signal counts as
+    /// Makes the task run the handler; `false` without a handler. An ignored signal counts as
     /// handled.
     pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {
         let (space, threads) = (&mut self.memory.space, &mut self.threads);
         self.signals.deliver(space, threads, task, sent)
     }
 
-    /// The timers of a task whose time is over send their signals.
+    /// The task's timers that are due send their signals.
     pub(super) fn expire_timers(&mut self, task: &Task, now: u64) {
         let (signals, threads) = (&mut self.signals, &mut self.threads);
         self.timers.expire(signals, threads, task.number, now);
@@ -106,12 +106,12 @@ impl Process {
         self.write(number, &[part], None)
     }
 
-    /// Where a task is, for a message.
+    /// The place of a task, for a message.
     pub(super) fn describe_here(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc)
     }
 
-    /// Where the system call is that a task makes.
+    /// The place of the system call that a task makes.
     pub(super) fn describe_call(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc.wrapping_sub(4))
     }

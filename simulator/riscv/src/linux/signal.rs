@@ -1,4 +1,4 @@
-//! A signal, what `siginfo` tells of it, and lists of those that wait.
+//! A signal, its `siginfo`, and lists of signals that wait.
 
 /// A signal's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +16,10 @@ const URGENT: Signal = Signal(23);
 const WINDOW: Signal = Signal(28);
 /// The signal with the greatest number.
 pub(super) const LAST: u64 = 64;
-/// The first one of real time.
+/// The first real-time signal.
 const REAL_TIME: u64 = 32;
 
-/// Names of the signals from 1 on; those of real time have none.
+/// Names of the signals from 1 on. Real-time signals have no name.
 const NAMES: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
     "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
@@ -44,13 +44,13 @@ impl Signal {
         1 << (self.0 - 1)
     }
 
-    /// Whether each one that is sent arrives; of others a second one is lost while the first waits.
+    /// Whether a second signal of this number is kept while the first waits.
     pub(super) fn is_queued(self) -> bool {
         self.0 >= REAL_TIME
     }
 }
 
-/// A signal on its way to a thread, and what `siginfo` tells of it.
+/// A signal on its way to a thread, with its `siginfo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) signal: Signal,
@@ -84,7 +84,7 @@ impl Sent {
         bytes
     }
 
-    /// What the hart's own instruction raised, at an address.
+    /// A signal that the hart's own instruction raised, at an address.
     pub(super) fn fault(signal: Signal, address: u64) -> Self {
         Self {
             signal,
@@ -97,7 +97,7 @@ impl Sent {
 /// Bytes of `siginfo`.
 pub(super) const INFO: u64 = 128;
 
-/// Signals that wait to be taken, in the order in which they were sent.
+/// Waiting signals, in the order of sending.
 #[derive(Default)]
 pub(super) struct Pending(Vec<Sent>);
 
@@ -115,7 +115,7 @@ impl Pending {
         self.0.iter().fold(0, |bits, sent| bits | sent.signal.bit())
     }
 
-    /// Takes one of some signals: that with the least number.
+    /// Takes a signal of a set: the least number first.
     pub(super) fn take(&mut self, set: u64) -> Option<Sent> {
         if self.0.is_empty() {
             return None;

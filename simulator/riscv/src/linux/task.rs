@@ -20,7 +20,7 @@ pub(crate) struct Task {
     pub(super) until: Option<u64>,
     /// When the wait ends that it is in.
     pub(super) deadline: Option<u64>,
-    /// What a signal does to that wait.
+    /// How a signal ends that wait.
     pub(super) interrupted: Interrupted,
     /// A timer ends that wait sooner.
     pub(super) has_timer: bool,
@@ -105,7 +105,7 @@ pub(crate) enum Wake {
     Disturbed,
 }
 
-/// What a signal with a handler does to a wait.
+/// How a signal with a handler ends a wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Interrupted {
     /// The call returns `EINTR`.

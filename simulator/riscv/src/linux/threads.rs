@@ -1,4 +1,4 @@
-//! What a process knows of its threads.
+//! The threads of a process.
 
 use super::errno::{EINVAL, Value};
 use super::signal::{Pending, Signal};
@@ -58,7 +58,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// A main thread that may run on some cores, or on all if there are none.
+    /// A main thread that may run on `cores`, or on all cores if the list is empty.
     pub(super) fn new(cores: Vec<usize>) -> Self {
         Self {
             by_number: [(PROCESS, Thread::new(0, 0, cores))].into(),

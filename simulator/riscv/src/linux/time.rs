@@ -59,7 +59,7 @@ pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno>
     read_parts(space, address, 1_000_000)
 }
 
-/// Seconds, and parts of one of which there are so many.
+/// Seconds, and a rest in units of which a second has `parts`.
 fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno> {
     let seconds = space.read_u64(address)?;
     let rest = space.read_u64(address.wrapping_add(8))?;

@@ -9,7 +9,7 @@ use crate::engine::{Engine, Reply};
 use crate::memory::{Lookup, Operation, Request, State, Word};
 
 impl Engine {
-    /// An access that the core's L1 serves before anybody else could interfere:
+    /// An access that the core's L1 serves before another core can interfere:
     /// the path of nearly all. Reads the port and one set of the L1's tags.
     #[inline(always)]
     pub(crate) fn hit(

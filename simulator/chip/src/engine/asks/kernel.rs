@@ -19,7 +19,7 @@ impl Engine {
         self.record(core, activity, from, to);
     }
 
-    /// At least the one instruction, so that nobody calls for ever in no time.
+    /// Takes a cycle or more, so that a loop of free system calls still advances time.
     pub(crate) fn enter_kernel(&mut self, core: u32) {
         self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
     }

@@ -1,4 +1,4 @@
-//! What a core asks of the machine. All calls are for the thread that runs on
+//! The requests of a core to the machine. All calls are for the thread that runs on
 //! `core` now, at the core's clock. Where an answer is not there at once the
 //! thread must suspend; it is resumed, perhaps on another core, when it is.
 
@@ -7,7 +7,7 @@ mod kernel;
 mod order;
 mod threads;
 
-/// What became of an access.
+/// The outcome of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// Done, and accounted for: the word before.

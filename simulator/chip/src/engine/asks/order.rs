@@ -5,9 +5,8 @@ use crate::engine::port::{Mode, Port};
 use crate::engine::{Engine, LONGEST};
 
 impl Engine {
-    /// Whether others come before `core`, which may be `ahead` of other cores
-    /// but of no event and of no sibling in its tile. If so it is planned to go on at its clock, and must
-    /// suspend.
+    /// Whether others come before `core`, which may be `ahead` of other cores but of no event and
+    /// of no sibling in its tile. If so it is planned to go on at its clock, and must suspend.
     pub(super) fn others_first(&mut self, core: u32, ahead: u64) -> bool {
         let (time, other) = self.agenda.next_core(&self.ports);
         let event = self.agenda.next_event();
@@ -42,13 +41,13 @@ impl Engine {
     }
 
     /// Whether the run may go on where `core` has got to. Code that only
-    /// computes or looks at the clock must ask, since it meets nobody.
+    /// computes or reads the clock must ask, since it makes no other request.
     #[inline]
     pub(crate) fn is_within_limit(&self, core: u32) -> bool {
         self.ports[core as usize].clock <= self.limit
     }
 
-    /// Private work of so many instructions; whether the core may go on at once.
+    /// Private work of `instructions` instructions; whether the core may go on at once.
     /// If not, others may interrupt the work before it ends: the thread must ask
     /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
@@ -75,7 +74,7 @@ impl Engine {
         self.ports[core as usize].compute(cycles / 1024);
     }
 
-    /// Cycles an instruction, in 1024ths, for a core that computes so many.
+    /// Cycles an instruction, in 1024ths, for a core that computes.
     #[inline]
     fn cpi(&mut self, core: u32, instructions: u64) -> u64 {
         match self.plain_cpi_1024 {
@@ -84,11 +83,11 @@ impl Engine {
         }
     }
 
-    /// Cycles in which cores were not idle, up to the clock of `core`.
+    /// Busy cycles of all cores, up to the clock of `core`.
     pub(crate) fn cpu_time(&self, core: u32) -> u64 {
         let now = self.ports[core as usize].clock;
         let busy = |port: &Port| {
-            // What a core waits for or spins on is charged when that ends.
+            // Waits and spinning are charged when they end.
             let waits = !matches!(port.mode, Mode::Idle | Mode::Running);
             let waiting = if waits {
                 now.saturating_sub(port.clock)

@@ -30,7 +30,7 @@ pub struct Core<'a> {
     pub(super) core: u32,
 }
 
-/// What became of an access.
+/// The outcome of an access.
 ///
 /// ```
 /// # use manycore_chip::{Simulation, config::Config, guest::*};

@@ -5,7 +5,7 @@ use crate::engine::{Body, Engine, Progress, SimulationError};
 use crate::front::simulation::{Run, Simulation, drive};
 use crate::memory::AddressMap;
 
-/// What became of a guest that was resumed.
+/// The state of a guest after it was resumed.
 ///
 /// ```
 /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -32,7 +32,8 @@ pub enum State {
 
 /// A thread of a guest program. A closure is one, too: its state is what it captures.
 ///
-/// [`Simulation::run_guest`] has an example of a type that is a guest, [`Core`]'s methods have closures.
+/// [`Simulation::run_guest`] has an example of a type that is a guest, [`Core`]'s methods have
+/// closures.
 pub trait Guest {
     /// Runs on `core` until it must wait, or has ended.
     fn resume(&mut self, core: &mut Core<'_>) -> State;

@@ -50,8 +50,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
                 Err(errno) => Outcome::Fail(errno),
             }
         }
-        // Of a part of the bits: who waits for others is woken for nothing, which it must
-        // expect, and nobody is left out.
+        // A waiter for other bits is woken for nothing, which it must expect; no waiter is
+        // left out.
         WAKE_BITS if third as u32 != u32::MAX => {
             Outcome::Return(world.futex_wake(physical, u32::MAX))
         }
@@ -64,7 +64,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         }
         inherit::UNLOCK => inherit::unlock(&mut process.memory.space, task, world, physical),
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
-        // Those who would be moved to the other word are woken, and find out for themselves.
+        // Sleepers that Linux would move to the other word are woken, and look again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
             if kind == COMPARE_REQUEUE && word != Ok(third as u32) {
                 return Outcome::Fail(EAGAIN);
@@ -77,8 +77,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     }
 }
 
-/// `FUTEX_WAKE_OP`: changes another word, wakes those who sleep on the first one, and those on
-/// the other one if it held what is said.
+/// `FUTEX_WAKE_OP`: changes another word, wakes sleepers of the first word, and
+/// wakes sleepers of the other word if its old value passes a comparison.
 fn wake_after_change<W: World>(
     process: &mut Process,
     world: &mut W,

@@ -1,5 +1,5 @@
-//! Mutexes whose owner has the priority of who waits (`FUTEX_LOCK_PI`). All threads have one
-//! priority, so what is left is that the kernel writes the owner into the word.
+//! Mutexes with priority inheritance (`FUTEX_LOCK_PI`). All threads have one priority, so the
+//! kernel only writes the owner into the word.
 
 use super::waits::await_word;
 use crate::linux::errno::{EAGAIN, EDEADLK, EPERM, ESRCH, ETIMEDOUT, Errno};
@@ -100,7 +100,7 @@ fn try_lock<W: World>(
     ))
 }
 
-/// Gives a mutex back. All who wait try again: the first to come has it.
+/// Gives a mutex back. All waiters try again: the first to come has it.
 pub(super) fn unlock<W: World>(
     space: &mut Space,
     task: &Task,

@@ -11,7 +11,7 @@ use crate::linux::world::World;
 /// The most files that one call asks for.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
-/// What makes reading, and writing, go on without a wait.
+/// The states in which reading, and writing, goes on without a wait.
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
@@ -131,7 +131,8 @@ fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
     Ok(total)
 }
 
-/// Looks at sets of numbers, each with what makes a file count, and writes who did; how many.
+/// Looks at sets of numbers, each with its events, and writes the numbers that are ready; how
+/// many.
 fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write: bool) -> Value {
     if count > MOST {
         return Err(EINVAL);

@@ -118,64 +118,44 @@ fn own_text(process: &Process, name: &str) -> Option<String> {
 pub(super) fn open<W: World>(
     process: &mut Process,
     world: &W,
-    [folder, address, flags, mode]: [u64; 4],
+    at: [u64; 2],
+    [flags, mode]: [u64; 2],
 ) -> Value {
-    let space = &mut process.memory.space;
-    let path = process.files.path_at(space, folder, address)?;
+    let path = process.files.path_at(&mut process.memory.space, at)?;
     match text(process, world, &path) {
         Some(text) => process.files.add(Open::text(text), flags),
         None => process.files.open(&path, flags, mode),
     }
 }
 
-fn stat_at<W: World>(
+/// The metadata of a file.
+pub(super) fn stat<W: World>(
     process: &mut Process,
     world: &W,
-    [folder, address, flags]: [u64; 3],
+    at: [u64; 2],
+    flags: u64,
 ) -> Result<Stat, Errno> {
     let space = &mut process.memory.space;
+    let [folder, address] = at;
     if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
         return process.files.stat(folder);
     }
-    let path = process.files.path_at(space, folder, address)?;
+    let path = process.files.path_at(space, at)?;
     if text(process, world, &path).is_some() {
         return Ok(Stat::TEXT);
     }
     process.files.stat_named(&path, flags)
 }
 
-/// `newfstatat`.
-pub(super) fn tell_stat<W: World>(
-    process: &mut Process,
-    world: &W,
-    file: [u64; 3],
-    to: u64,
-) -> Value {
-    let stat = stat_at(process, world, file)?;
-    process.memory.space.write(to, &stat.classic())?;
-    Ok(0)
-}
-
-/// `statx`.
-pub(super) fn tell_extended<W: World>(
-    process: &mut Process,
-    world: &W,
-    file: [u64; 3],
-    to: u64,
-) -> Value {
-    let stat = stat_at(process, world, file)?;
-    process.memory.space.write(to, &stat.extended())?;
-    Ok(0)
-}
-
 /// `faccessat`, `faccessat2`: the program's user owns all files.
 pub(super) fn access<W: World>(
     process: &mut Process,
     world: &W,
-    file: [u64; 3],
+    at: [u64; 2],
+    flags: u64,
     wanted: u64,
 ) -> Value {
-    let rights = stat_at(process, world, file)?.rights();
+    let rights = stat(process, world, at, flags)?.rights();
     if wanted & 7 & !rights == 0 {
         Ok(0)
     } else {

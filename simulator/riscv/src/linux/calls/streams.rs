@@ -21,7 +21,7 @@ pub(super) fn read<W: World>(
     read(process).into()
 }
 
-/// Writes: readers look again, and a writer to nobody is sent a signal.
+/// Writes: readers look again. A writer without a reader gets a signal.
 pub(super) fn write<W: World>(
     process: &mut Process,
     task: &Task,

@@ -1,4 +1,4 @@
-//! What the kernel tells of the machine, of the program's user, and of limits.
+//! Calls that describe the machine, the program's user, and limits.
 
 use crate::linux::errno::{EINVAL, Value};
 use crate::linux::time::SECOND;
@@ -99,7 +99,7 @@ pub(super) fn tell_users(space: &mut Space, to: [u64; 3]) -> Value {
     Ok(0)
 }
 
-/// `getcpu`: the core, and a node that there is but one of. Pointers may be null.
+/// `getcpu`: the core, and node 0. Pointers may be null.
 pub(super) fn tell_core<W: World>(space: &mut Space, world: &W, core: u64, node: u64) -> Value {
     for (to, value) in [(core, world.core()), (node, 0)] {
         if to != 0 {

@@ -2,7 +2,7 @@
 
 use super::waits::{await_signal, nap, suspend};
 use super::{exec, futex, poll, proc, streams, system, threads as thread};
-use crate::linux::errno::{ECHILD, ENOSYS, EOPNOTSUPP, EPERM, ESRCH, Errno};
+use crate::linux::errno::{ECHILD, ENOSYS, EOPNOTSUPP, EPERM, ESRCH, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
 use crate::linux::task::Outcome::{self, Exit, Fail, Return};
@@ -53,7 +53,7 @@ macro_rules! calls {
 calls! {
     (process, task, world) {
         let [a, b, c, d, e, f] = task.arguments();
-        // What a handler is lent of the process; another one takes all of it.
+        // A handler borrows the owners that it needs, or all of the process.
         let Process { memory, files, names, signals, timers, threads, random, command, .. } = process;
         let space = &mut memory.space;
     }
@@ -82,24 +82,24 @@ calls! {
     25 fcntl = files.control(space, a, b, c);
     29 ioctl = files.control_device(space, a, b, c);
     32 flock = files.exists(a).map(|()| 0);
-    33 mknodat = files.make_node(space, a, b, c);
-    34 mkdirat = files.make_directory(space, a, b, c);
-    35 unlinkat = files.unlink(space, a, b, c);
-    36 symlinkat = files.link_by_name(space, a, b, c);
-    37 linkat = files.link(space, [a, b, c, d, e]);
+    33 mknodat = files.make_node(space, [a, b], c);
+    34 mkdirat = files.make_directory(space, [a, b], c);
+    35 unlinkat = files.unlink(space, [a, b], c);
+    36 symlinkat = files.link_by_name(space, a, [b, c]);
+    37 linkat = files.link(space, [[a, b], [c, d]], e);
     43 statfs = files.tell_volume_at(space, a, b);
     44 fstatfs = files.tell_volume_of(space, a, b);
     45 truncate = files.truncate_at(space, a, b);
     46 ftruncate = files.truncate(a, b);
     47 fallocate = files.allocate(a, b, c.saturating_add(d));
-    48 faccessat = proc::access(process, world, [a, b, 0], c);
+    48 faccessat = proc::access(process, world, [a, b], 0, c);
     49 chdir = files.change_directory(space, a);
     50 fchdir = files.change_to_open(a);
     52 fchmod = files.set_mode(a, b);
     53 fchmodat = files.set_mode_at(space, [a, b, c, 0]);
     54 fchownat = files.set_owner_at(space, [a, b, c, d, e]);
     55 fchown = files.set_owner(a, [b, c]);
-    56 openat = proc::open(process, world, [a, b, c, d]);
+    56 openat = proc::open(process, world, [a, b], [c, d]);
     57 close = streams::change(process, world, |p| p.files.close(a));
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);
@@ -121,9 +121,10 @@ calls! {
     });
     72 pselect6 = poll::select(process, task, world);
     73 ppoll = poll::poll(process, task, world);
-    78 readlinkat = files.read_link(space, [a, b, c, d], &command.executable);
-    79 newfstatat = proc::tell_stat(process, world, [a, b, d], c);
-    80 fstat = files.tell_stat(space, a, b);
+    78 readlinkat = files.read_link(space, &command.executable, [a, b], [c, d]);
+    79 newfstatat = proc::stat(process, world, [a, b], d)
+        .and_then(|stat| put(process, c, &stat.classic()));
+    80 fstat = files.stat(a).and_then(|stat| put(process, b, &stat.classic()));
     81 sync = memory.synchronise();
     82 fsync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     83 fdatasync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
@@ -232,7 +233,7 @@ calls! {
     260 wait4 = Fail(ECHILD);
     261 prlimit64 = system::limits(space, b, d);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
-    276 renameat2 = files.rename(space, [a, b, c, d, e]);
+    276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
     278 getrandom = memory.fill_random(random, a, b);
     279 memfd_create = files.make_memory_file(b);
     // No command of it is needed: the machine keeps its order.
@@ -241,13 +242,20 @@ calls! {
     285 copy_file_range = memory.transfer(files, [a, b], [c, d], e);
     286 preadv2 = if f == 0 { process.read_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
     287 pwritev2 = if f == 0 { process.write_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
-    291 statx = proc::tell_extended(process, world, [a, b, c], e);
-    439 faccessat2 = proc::access(process, world, [a, b, d], c);
+    291 statx = proc::stat(process, world, [a, b], c)
+        .and_then(|stat| put(process, e, &stat.extended()));
+    439 faccessat2 = proc::access(process, world, [a, b], d, c);
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }
 
 /// `getpriority`: the kernel's form of a nice value of 0.
 const NICE_OF_0: u64 = 20;
+
+/// Writes a call's answer to memory.
+fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
+    process.memory.space.write(to, bytes)?;
+    Ok(0)
+}
 
 /// A place in a file, or none: where it is read or written next.
 fn place(offset: u64) -> Option<u64> {

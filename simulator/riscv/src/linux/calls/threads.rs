@@ -54,7 +54,7 @@ pub(super) fn begin<W: World>(process: &mut Process, task: &mut Task, world: &mu
     Ok(number.into())
 }
 
-/// A thread ends: who joins it waits for its word to become zero.
+/// A thread ends: a joiner waits for its word to become zero.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     unlock_robust(process, task, world);
     process.threads.remove(task.number);
@@ -65,7 +65,7 @@ pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut 
     Outcome::End
 }
 
-/// Tells those who wait for mutexes of a thread that ends, and left them locked.
+/// Unlocks the mutexes that the ending thread holds, and wakes a waiter of each.
 fn unlock_robust<W: World>(process: &mut Process, task: &Task, world: &mut W) {
     const MOST: u32 = 2_048;
     let list = process.threads.get(task.number);
@@ -75,7 +75,7 @@ fn unlock_robust<W: World>(process: &mut Process, task: &Task, world: &mut W) {
     }
     let space = &mut process.memory.space;
     let word = |space: &mut Space, at: u64| space.read_u64(at).unwrap_or(0);
-    // The list's entries, where their mutexes are from there, and one that is on its way.
+    // The list's entries, the distance from an entry to its mutex, and the entry under way.
     let from = word(space, list.wrapping_add(8));
     let mut entries = vec![word(space, list.wrapping_add(16))];
     let mut entry = word(space, list);

@@ -1,9 +1,9 @@
 //! Waits in the kernel, and how signals end them.
 //!
-//! A thread sleeps on a word of memory, or on one that no program has, until it is woken, its time
-//! is over, or a signal comes that it takes. Then its handler runs, and the call returns `EINTR`,
-//! or is made again. A signal without a handler that does not kill is dropped, and the wait goes
-//! on.
+//! A thread sleeps on a word of memory, or on a word that no program has, until another thread
+//! wakes it, its time is over, or it takes a signal. After a signal its handler runs, and the call
+//! returns `EINTR`, or is made again. A signal without a handler that does not kill is dropped, and
+//! the wait goes on.
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
@@ -12,10 +12,10 @@ use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
 use crate::memory::PAGE;
 
-/// Where readers of streams sleep. The page at zero is no program's.
+/// The word on which readers of streams sleep. No program has the page at zero.
 const STREAMS: u64 = PAGE + 4;
 
-/// Where a thread sleeps that nobody wakes but by a signal.
+/// The word on which a thread sleeps until a signal or its time ends the sleep.
 fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
@@ -148,7 +148,7 @@ pub(super) fn suspend<W: World>(
     sleep(process, task, world, [word, 0], None, Outcome::Await)
 }
 
-/// `rt_sigtimedwait`: takes one of some signals without its handler.
+/// `rt_sigtimedwait`: takes a signal of a set without its handler.
 pub(super) fn await_signal<W: World>(
     process: &mut Process,
     task: &mut Task,

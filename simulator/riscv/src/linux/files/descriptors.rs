@@ -52,7 +52,7 @@ impl Files {
         }
     }
 
-    /// Sets whether who reads from nothing waits, and whether a file is written to at its end.
+    /// Sets whether a reader waits, and whether a file is written to at its end.
     pub(crate) fn set_status(&self, number: u64, flags: u64) -> Result<(), Errno> {
         let (kept, changed) = match self.get(number)? {
             Open::Stream(end) => (end.flags(), NON_BLOCKING),
@@ -139,7 +139,7 @@ impl Files {
     }
 }
 
-/// The flags of `memfd_create` as those of other calls.
+/// The flags of `memfd_create`, translated to the flags of other calls.
 pub(crate) fn memory_flags(flags: u64) -> u64 {
     if flags & MEMORY_CLOSES == 0 {
         0

@@ -15,7 +15,7 @@ const ADD: u64 = 1;
 pub(super) const REMOVE: u64 = 2;
 const CHANGE: u64 = 3;
 
-/// What a number's file is ready for, and a number that changes when something comes.
+/// The events for which a number's file is ready, and a count that changes with each arrival.
 pub(super) type Ready<'a> = &'a dyn Fn(u64) -> Result<(u32, u64), Errno>;
 
 /// What of a file is waited for, and what the program calls it.

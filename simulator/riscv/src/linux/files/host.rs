@@ -37,8 +37,8 @@ const DEVICES: [&str; 6] = [
 /// The most links that a path leads through, as under Linux.
 const LINKS: usize = 40;
 
-/// Whether a path is the simulated system's own, there or not: the host's would tell of another
-/// machine.
+/// Whether a path is the simulated system's own, there or not: the host's file
+/// describes another machine.
 pub(crate) fn is_systems(path: &Path) -> bool {
     ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
 }

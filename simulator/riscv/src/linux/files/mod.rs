@@ -3,6 +3,7 @@
 mod descriptors;
 mod groups;
 mod host;
+mod listing;
 mod paths;
 mod sockets;
 mod stat;

@@ -2,7 +2,7 @@
 
 use super::descriptors::memory_flags;
 use super::host::{is_random, open_number};
-use super::table::{APPENDS, Files, Listing, Open};
+use super::table::{APPENDS, Files, Open};
 use crate::linux::errno::{
     EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
 };
@@ -31,7 +31,7 @@ const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
 const STAYS: u64 = 0o40_0000;
 
-/// What a file is, in its mode.
+/// The kind of a file, in its mode.
 const KIND: u64 = 0o17_0000;
 const REGULAR: u64 = 0o10_0000;
 
@@ -46,8 +46,7 @@ impl Files {
     pub(crate) fn path_at(
         &self,
         space: &mut Space,
-        folder: u64,
-        address: u64,
+        [folder, address]: [u64; 2],
     ) -> Result<PathBuf, Errno> {
         let path = read_path(space, address)?;
         if path.as_os_str().is_empty() {
@@ -60,6 +59,17 @@ impl Files {
             Open::Folder { path: base, .. } => Ok(base.join(path)),
             _ => Err(ENOTDIR),
         }
+    }
+
+    /// The host's path of such a path.
+    pub(super) fn host_at(
+        &self,
+        space: &mut Space,
+        at: [u64; 2],
+        follow: bool,
+    ) -> Result<PathBuf, Errno> {
+        let path = self.path_at(space, at)?;
+        self.host_path(&path, follow)
     }
 
     /// `openat` of a file that the host has.
@@ -136,15 +146,8 @@ impl Files {
     }
 
     /// `mknodat`: an empty file; pipes with names and devices cannot be made.
-    pub(crate) fn make_node(
-        &self,
-        space: &mut Space,
-        folder: u64,
-        address: u64,
-        mode: u64,
-    ) -> Value {
-        let path = self.path_at(space, folder, address)?;
-        let host = self.host_path(&path, false)?;
+    pub(crate) fn make_node(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
+        let host = self.host_at(space, at, false)?;
         if !matches!(mode & KIND, 0 | REGULAR) {
             return Err(EPERM);
         }
@@ -158,10 +161,11 @@ impl Files {
     pub(crate) fn read_link(
         &self,
         space: &mut Space,
-        [folder, address, to, length]: [u64; 4],
         executable: &str,
+        at: [u64; 2],
+        [to, length]: [u64; 2],
     ) -> Value {
-        let path = self.path_at(space, folder, address)?;
+        let path = self.path_at(space, at)?;
         let link = if path == Path::new("/proc/self/exe") {
             PathBuf::from(executable)
         } else {
@@ -205,24 +209,16 @@ impl Files {
     }
 
     /// `mkdirat`.
-    pub(crate) fn make_directory(
-        &self,
-        space: &mut Space,
-        folder: u64,
-        address: u64,
-        mode: u64,
-    ) -> Value {
-        let path = self.path_at(space, folder, address)?;
-        let host = self.host_path(&path, false)?;
+    pub(crate) fn make_directory(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
+        let host = self.host_at(space, at, false)?;
         let mode = mode as u32 & 0o7777 & !self.mask;
         DirBuilder::new().mode(mode).create(host)?;
         Ok(0)
     }
 
     /// `unlinkat`.
-    pub(crate) fn unlink(&self, space: &mut Space, folder: u64, address: u64, flags: u64) -> Value {
-        let path = self.path_at(space, folder, address)?;
-        let host = self.host_path(&path, false)?;
+    pub(crate) fn unlink(&self, space: &mut Space, at: [u64; 2], flags: u64) -> Value {
+        let host = self.host_at(space, at, false)?;
         if flags & REMOVE_FOLDER != 0 {
             fs::remove_dir(host)?
         } else {
@@ -232,13 +228,8 @@ impl Files {
     }
 
     /// `renameat2`; names cannot be exchanged.
-    pub(crate) fn rename(
-        &self,
-        space: &mut Space,
-        [folder, from, to_folder, to, flags]: [u64; 5],
-    ) -> Value {
-        let from = self.path_at(space, folder, from)?;
-        let to = self.path_at(space, to_folder, to)?;
+    pub(crate) fn rename(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
+        let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
         let [from, to] = [from, to].map(|path| self.host_path(&path, false));
         let (from, to) = (from?, to?);
         if flags & !NO_REPLACE != 0 {
@@ -249,38 +240,5 @@ impl Files {
         }
         fs::rename(from, to)?;
         Ok(0)
-    }
-
-    /// `getdents64`.
-    pub(crate) fn entries(&self, space: &mut Space, number: u64, to: u64, length: u64) -> Value {
-        let listing = self.listing(number)?;
-        let mut listing = listing.borrow_mut();
-        let Listing {
-            entries: Some(entries),
-            at,
-        } = &mut *listing
-        else {
-            return Ok(0);
-        };
-        let mut bytes = Vec::new();
-        while let Some(entry) = entries.get(*at) {
-            let size = (19 + entry.name.len() + 1).next_multiple_of(8);
-            if bytes.len() + size > length as usize {
-                break;
-            }
-            *at += 1;
-            let start = bytes.len();
-            bytes.extend(entry.inode.to_le_bytes());
-            bytes.extend((*at as u64).to_le_bytes());
-            bytes.extend((size as u16).to_le_bytes());
-            bytes.push(entry.kind);
-            bytes.extend(&entry.name);
-            bytes.resize(start + size, 0);
-        }
-        if bytes.is_empty() && *at < entries.len() {
-            return Err(EINVAL);
-        }
-        space.write(to, &bytes)?;
-        Ok(bytes.len() as u64)
     }
 }

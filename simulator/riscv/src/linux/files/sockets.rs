@@ -21,7 +21,7 @@ const BOTH: u64 = 2;
 const READS: u64 = 0;
 const WRITES: u64 = 1;
 
-/// The most events that one call tells.
+/// The most events of one call.
 const MOST_EVENTS: u64 = 1 << 16;
 
 impl Files {
@@ -164,7 +164,7 @@ impl Files {
         group.change(command, number, event)
     }
 
-    /// Tells of a group's files that are ready; how many.
+    /// Writes the events of a group's files that are ready; their number.
     pub(crate) fn tell_group(&self, space: &mut Space, group: u64, to: u64, most: u64) -> Value {
         let group = self.group(group)?;
         if most == 0 || most > MOST_EVENTS {

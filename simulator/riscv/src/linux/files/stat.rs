@@ -1,10 +1,9 @@
-//! What is told of a file.
+//! Metadata of files.
 
 use super::host::open_number;
 use super::table::{Files, Open};
-use crate::linux::errno::{Errno, Value};
+use crate::linux::errno::Errno;
 use crate::linux::users::USER;
-use crate::memory::Space;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,7 +13,7 @@ pub(crate) const EMPTY_PATH: u64 = 0x1000;
 pub(super) const NO_FOLLOW: u64 = 0x100;
 const OWNER: u64 = USER as u64;
 
-/// What `stat` tells of a file.
+/// A file's metadata, as `stat` has them.
 pub(crate) struct Stat {
     device: u64,
     inode: u64,
@@ -60,7 +59,7 @@ impl Stat {
         }
     }
 
-    /// What the owner may do: one of `access`'s bits each.
+    /// The owner's rights, with the bits of `access`.
     pub(crate) fn rights(&self) -> u64 {
         u64::from(self.mode >> 6 & 7)
     }
@@ -96,7 +95,7 @@ impl Stat {
 }
 
 impl Files {
-    /// Of an open file.
+    /// The metadata of an open file.
     pub(crate) fn stat(&self, number: u64) -> Result<Stat, Errno> {
         Ok(match self.get(number)? {
             Open::File { file, .. } => Stat::of(&file.metadata()?),
@@ -106,7 +105,7 @@ impl Files {
         })
     }
 
-    /// Of a file that the host has.
+    /// The metadata of a file that the host has.
     pub(crate) fn stat_named(&self, path: &Path, flags: u64) -> Result<Stat, Errno> {
         if let Some(number) = open_number(path) {
             return self.stat(number);
@@ -119,11 +118,5 @@ impl Files {
             host.symlink_metadata()
         };
         Ok(Stat::of(&found?))
-    }
-
-    /// `fstat`.
-    pub(crate) fn tell_stat(&self, space: &mut Space, number: u64, to: u64) -> Value {
-        space.write(to, &self.stat(number)?.classic())?;
-        Ok(0)
     }
 }

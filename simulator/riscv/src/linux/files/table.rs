@@ -1,17 +1,18 @@
 //! Files that are open, and how they are read and written.
 
 use super::groups::Group;
+use super::listing::{Listing, whence};
 use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
 };
+use crate::memory::Space;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{DirEntryExt, FileExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// What a number stands for.
@@ -42,21 +43,6 @@ pub(crate) enum Open {
     Random,
 }
 
-/// What a folder had when its entries were first asked for, and which is told next.
-#[derive(Default)]
-pub(crate) struct Listing {
-    pub(super) entries: Option<Vec<Entry>>,
-    pub(super) at: usize,
-}
-
-/// A folder's entry.
-#[derive(Clone)]
-pub(crate) struct Entry {
-    pub(super) name: Vec<u8>,
-    pub(super) inode: u64,
-    pub(super) kind: u8,
-}
-
 /// Where the program's standard output goes.
 pub(crate) type Sink = Box<dyn Write>;
 
@@ -77,21 +63,11 @@ pub(super) const MOST: u64 = 1_024;
 
 /// `O_APPEND`.
 pub(super) const APPENDS: u64 = 0o2000;
-/// `O_ACCMODE` and what `F_GETFL` tells beside it of a file.
+/// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
 const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
-
-/// From where `lseek` counts.
-const FROM_START: u64 = 0;
-const FROM_HERE: u64 = 1;
-const FROM_END: u64 = 2;
 
 /// `fallocate`: a file's length stays.
 const KEEP_LENGTH: u64 = 1;
-
-/// What an entry is.
-const IS_FOLDER: u8 = 4;
-const IS_FILE: u8 = 8;
-const IS_LINK: u8 = 10;
 
 impl Open {
     /// A file of the host, opened with these flags.
@@ -291,42 +267,29 @@ impl Files {
         Ok(from.len())
     }
 
-    pub(crate) fn seek(&mut self, number: u64, offset: i64, whence: u64) -> Value {
+    pub(crate) fn seek(&mut self, number: u64, offset: i64, from: u64) -> Value {
         match self.get(number)? {
             Open::File { file, .. } => {
-                let to = match whence {
-                    FROM_START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
-                    FROM_HERE => SeekFrom::Current(offset),
-                    FROM_END => SeekFrom::End(offset),
+                let to = match from {
+                    whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
+                    whence::HERE => SeekFrom::Current(offset),
+                    whence::END => SeekFrom::End(offset),
                     _ => return Err(EINVAL),
                 };
                 Ok((&**file).seek(to)?)
             }
             Open::Text { bytes, at } => {
-                let base = match whence {
-                    FROM_START => 0,
-                    FROM_HERE => *at.borrow(),
-                    FROM_END => bytes.len() as u64,
+                let base = match from {
+                    whence::START => 0,
+                    whence::HERE => *at.borrow(),
+                    whence::END => bytes.len() as u64,
                     _ => return Err(EINVAL),
                 };
                 let to = base.checked_add_signed(offset).ok_or(EINVAL)?;
                 *at.borrow_mut() = to;
                 Ok(to)
             }
-            Open::Folder { listing, .. } => {
-                let mut listing = listing.borrow_mut();
-                let to = match (whence, offset) {
-                    (FROM_START, 0) => {
-                        listing.entries = None;
-                        0
-                    }
-                    (FROM_START, 1..) => offset as usize,
-                    (FROM_HERE, 0) => listing.at,
-                    _ => return Err(EINVAL),
-                };
-                listing.at = to;
-                Ok(to as u64)
-            }
+            Open::Folder { listing, .. } => listing.borrow_mut().seek(offset, from),
             _ => Err(ESPIPE),
         }
     }
@@ -361,42 +324,13 @@ impl Files {
         Ok(0)
     }
 
-    /// What a folder has, by name.
-    pub(crate) fn listing(&self, number: u64) -> Result<Rc<RefCell<Listing>>, Errno> {
+    /// `getdents64`.
+    pub(crate) fn entries(&self, space: &mut Space, number: u64, to: u64, length: u64) -> Value {
         let Open::Folder { path, listing } = self.get(number)? else {
             return Err(ENOTDIR);
         };
-        if listing.borrow().entries.is_none() {
-            listing.borrow_mut().entries = Some(entries_of(path)?);
-        }
-        Ok(Rc::clone(listing))
+        let bytes = listing.borrow_mut().take(path, length)?;
+        space.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
     }
-}
-
-fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
-    let special = [".", ".."].map(|name| Entry {
-        name: name.into(),
-        inode: 1,
-        kind: IS_FOLDER,
-    });
-    let mut entries = Vec::from(special);
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        let kind = if kind.is_dir() {
-            IS_FOLDER
-        } else if kind.is_symlink() {
-            IS_LINK
-        } else {
-            IS_FILE
-        };
-        let inode = entry.ino();
-        entries.push(Entry {
-            name: entry.file_name().into_vec(),
-            inode,
-            kind,
-        });
-    }
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(entries)
 }

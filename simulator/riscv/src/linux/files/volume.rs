@@ -1,16 +1,15 @@
-//! What is set of files: links, rights, owners, times; and what the volume tells of itself.
+//! What is set of files: links, rights, owners, times; and the volume.
 
 use super::host::is_systems;
 use super::paths::read_path;
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
 use super::table::{Files, Open};
-use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Value};
 use crate::linux::time::EPOCH;
 use crate::linux::users::is_user;
 use crate::memory::Space;
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 const FOLLOW: u64 = 0x400;
@@ -19,38 +18,17 @@ const NOW: u64 = (1 << 30) - 1;
 const AS_IT_WAS: u64 = (1 << 30) - 2;
 
 impl Files {
-    fn host_at(
-        &self,
-        space: &mut Space,
-        folder: u64,
-        address: u64,
-        follow: bool,
-    ) -> Result<PathBuf, Errno> {
-        let path = self.path_at(space, folder, address)?;
-        self.host_path(&path, follow)
-    }
-
     /// `symlinkat`.
-    pub(crate) fn link_by_name(
-        &self,
-        space: &mut Space,
-        target: u64,
-        folder: u64,
-        name: u64,
-    ) -> Value {
+    pub(crate) fn link_by_name(&self, space: &mut Space, target: u64, at: [u64; 2]) -> Value {
         let target = read_path(space, target)?;
-        symlink(target, self.host_at(space, folder, name, false)?)?;
+        symlink(target, self.host_at(space, at, false)?)?;
         Ok(0)
     }
 
     /// `linkat`.
-    pub(crate) fn link(
-        &self,
-        space: &mut Space,
-        [folder, from, to_folder, to, flags]: [u64; 5],
-    ) -> Value {
-        let from = self.host_at(space, folder, from, flags & FOLLOW != 0)?;
-        fs::hard_link(from, self.host_at(space, to_folder, to, false)?)?;
+    pub(crate) fn link(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
+        let from = self.host_at(space, from, flags & FOLLOW != 0)?;
+        fs::hard_link(from, self.host_at(space, to, false)?)?;
         Ok(0)
     }
 
@@ -72,7 +50,7 @@ impl Files {
             return self.set_mode(folder, mode);
         }
         let follow = flags & NO_FOLLOW == 0;
-        let host = self.host_at(space, folder, path, follow)?;
+        let host = self.host_at(space, [folder, path], follow)?;
         if !follow && host.is_symlink() {
             return Err(EOPNOTSUPP);
         }
@@ -80,7 +58,7 @@ impl Files {
         Ok(0)
     }
 
-    /// `fchownat`: a file that is there belongs to the program's user, and to nobody else.
+    /// `fchownat`: a file that is there belongs to the program's user alone.
     pub(crate) fn set_owner_at(
         &self,
         space: &mut Space,
@@ -90,7 +68,7 @@ impl Files {
             self.exists(folder)?;
         } else {
             let follow = flags & NO_FOLLOW == 0;
-            self.host_at(space, folder, path, follow)?
+            self.host_at(space, [folder, path], follow)?
                 .symlink_metadata()?;
         }
         is_user(&[user, group])
@@ -133,7 +111,7 @@ impl Files {
                 _ => return Err(EPERM),
             }
         } else {
-            let host = self.host_at(space, folder, path, flags & NO_FOLLOW == 0)?;
+            let host = self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?;
             File::open(host)?.set_times(set)?;
         }
         Ok(0)

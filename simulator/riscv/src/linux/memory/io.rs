@@ -75,8 +75,8 @@ impl Memory {
         (0..count).map(part).collect()
     }
 
-    /// `sendfile`, `copy_file_range`: from a file to another one, each from the place that a
-    /// pointer tells, which is moved on; or from where it is read or written next.
+    /// `sendfile`, `copy_file_range`: from a file to another one, each at the place in a word
+    /// that the call moves on, or where it is read or written next.
     pub(crate) fn transfer(
         &mut self,
         files: &mut Files,

@@ -51,12 +51,12 @@ pub(crate) struct Memory {
     pub(crate) space: Space,
     /// Start and end of what `brk` moves.
     heap: (u64, u64),
-    /// Files whose pages the program may have written to.
+    /// Files with pages that the program may have written to.
     shared: Vec<(Key, Rc<File>)>,
 }
 
 impl Memory {
-    /// An empty one of at most so many bytes in use.
+    /// An empty memory that grows to at most `limit` bytes.
     pub(crate) fn new(limit: u64) -> Self {
         Self {
             space: Space::new(limit),

@@ -1,4 +1,4 @@
-//! What the process does with signals, and which wait.
+//! The process's handlers, and the signals that wait.
 
 use crate::linux::errno::{EINVAL, Value};
 use crate::linux::signal::{LAST, Pending, Sent, Signal};
@@ -14,11 +14,11 @@ pub(super) struct Action {
     pub(super) mask: u64,
 }
 
-/// What the process does with signals.
+/// The process's handlers, and its own signals.
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(super) actions: BTreeMap<u64, Action>,
-    /// Those of the process that no thread took when they were sent.
+    /// Signals of the process that no thread took when they were sent.
     pub(super) pending: Pending,
     /// How often a thread was given a signal, or a timer that was set: each looks whether it is
     /// the one.
@@ -84,7 +84,7 @@ impl Signals {
         self.is_sent_of(threads, task.number, !task.mask)
     }
 
-    /// Whether one of some signals waits for a thread.
+    /// Whether a signal of a set waits for a thread.
     pub(crate) fn is_sent_of(&self, threads: &Threads, thread: u32, set: u64) -> bool {
         let own = threads.get(thread);
         own.is_some_and(|own| own.pending.bits() & set != 0) || self.pending.bits() & set != 0
@@ -96,7 +96,7 @@ impl Signals {
         self.next_of(threads, task.number, !task.mask)
     }
 
-    /// Of some signals that wait for a thread, the one with the least number.
+    /// The waiting signal of a set that a thread takes: the least number first.
     pub(crate) fn next_of(&mut self, threads: &mut Threads, thread: u32, set: u64) -> Option<Sent> {
         let own = &mut threads.get_mut(thread)?.pending;
         own.take(set).or_else(|| self.pending.take(set))

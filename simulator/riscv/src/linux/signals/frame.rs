@@ -26,7 +26,7 @@ const LEAST_STACK: u64 = 2_048;
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
 
 impl Signals {
-    /// Makes the task run the handler; `false` if there is none. An ignored signal counts as
+    /// Makes the task run the handler; `false` without a handler. An ignored signal counts as
     /// handled.
     pub(crate) fn deliver(
         &self,

@@ -53,7 +53,7 @@ impl Signals {
         }
         let code = space.read_u32(info.wrapping_add(8))? as i32;
         let value = space.read_u64(info.wrapping_add(24))?;
-        // What the kernel sends has codes from 0 on.
+        // Codes from 0 on are the kernel's own.
         if code >= 0 {
             return Err(EPERM);
         }

@@ -9,7 +9,7 @@ use crate::linux::world::World;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// What a timer does when its time is over.
+/// How a timer gives notice when its time is over.
 const NOTHING: u32 = 1;
 const TO_PROCESS: u32 = 0;
 const TO_THREAD: u32 = 4;
@@ -27,7 +27,7 @@ enum Target {
     Thread(u32),
 }
 
-/// A timer; times are those of [`World::nanoseconds`].
+/// A timer. [`World::nanoseconds`] is its clock.
 struct Timer {
     clock: u64,
     to: Target,
@@ -45,8 +45,8 @@ pub(crate) struct Timers {
     next: u64,
 }
 
-/// The thread that gets a signal. One of the process that no thread takes is the main
-/// thread's to send, and waits with the process.
+/// The thread that gets a signal. The main thread sends a signal of the process that no thread
+/// takes; it waits with the process.
 fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     match target {
         Target::Nobody => None,
@@ -102,13 +102,13 @@ impl Timers {
         self.by_number.retain(|&number, _| number == INTERVAL);
     }
 
-    /// The thread is no more, nor are its timers.
+    /// The thread has ended: its timers go.
     pub(crate) fn remove_of(&mut self, thread: u32) {
         self.by_number
             .retain(|_, timer| timer.to != Target::Thread(thread));
     }
 
-    /// When the next timer is due that sends a thread one of some signals.
+    /// When a timer next sends a thread a signal of a set.
     pub(crate) fn next_of(&self, threads: &Threads, thread: u32, set: u64) -> Option<u64> {
         let timers = self.by_number.values();
         let dues = timers.filter_map(|timer| {
@@ -193,7 +193,7 @@ impl Timers {
         Ok(0)
     }
 
-    /// What is left, and the time between two signals.
+    /// `timer_gettime`: the time left, and the time between two signals.
     pub(crate) fn tell<W: World>(
         &mut self,
         space: &mut Space,
@@ -219,7 +219,7 @@ impl Timers {
         Ok(0)
     }
 
-    /// Sends the signals of the thread's timers whose time is over.
+    /// The thread's timers that are due send their signals.
     pub(crate) fn expire(
         &mut self,
         signals: &mut Signals,
@@ -290,7 +290,7 @@ impl Timers {
         let now = world.nanoseconds();
         let every = timer.map_or(0, |timer| timer.every);
         let due = timer.and_then(|timer| timer.due);
-        // As long as it is set, something is left.
+        // A timer that is set has at least a microsecond left.
         let left = due.map_or(0, |due| due.saturating_sub(now).max(1_000));
         time::write_micros(space, to, every)?;
         time::write_micros(space, to.wrapping_add(16), left)
