@@ -13,7 +13,7 @@ use super::Memory;
 use super::cache::State;
 use super::line::TileId;
 use super::operation::Operation;
-use super::transaction::{CONTROL_BITS, Class, Data, Request, Served};
+use super::request::{CONTROL_BITS, Class, Data, Request, Served};
 use crate::config::{AtomicKind, SharedCache, Writes};
 
 impl Memory {

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::cache::LineId;
 use super::line::TileId;
-use super::transaction::{CONTROL_BITS, Class, Data, Request, Stage};
+use super::request::{CONTROL_BITS, Class, Data, Request, Stage};
 use crate::config::DataPath;
 
 impl Memory {

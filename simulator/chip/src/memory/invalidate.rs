@@ -2,7 +2,7 @@
 
 use super::Memory;
 use super::cache::LineId;
-use super::transaction::{CONTROL_BITS, Class, Request, Stage};
+use super::request::{CONTROL_BITS, Class, Request, Stage};
 use crate::config::{Coherence, DataPath, Directory, SharedCache};
 
 impl Memory {

@@ -24,6 +24,7 @@ mod line;
 mod operation;
 mod places;
 mod private;
+mod request;
 mod serve;
 mod transaction;
 
@@ -34,7 +35,7 @@ pub(crate) use line::TileId;
 pub(crate) use operation::Word;
 pub use operation::{Operation, Rmw, Width};
 pub(crate) use private::{Lookup, Private};
-pub(crate) use transaction::{Arrival, Class, Request, Served};
+pub(crate) use request::{Arrival, Class, Request, Served};
 
 use crate::account::{Counters, MemoryCensus};
 use crate::config::{Config, Protocol};

@@ -4,7 +4,7 @@
 use super::Memory;
 use super::cache::State;
 use super::operation::Operation;
-use super::transaction::{Class, Data, Request, Served, Stage};
+use super::request::{Class, Data, Request, Served, Stage};
 use crate::config::{Coherence, Writes};
 
 impl Memory {

@@ -8,6 +8,7 @@ mod messages;
 mod overflow;
 mod platform;
 mod run;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod watchdog;

@@ -1,41 +1,16 @@
 //! Running Rust programs: the main closure is the first of the machine's coroutines.
 
-use super::super::arena::{self, Arena, ArenaError, Stack};
+use super::super::arena::{self, Arena, ArenaError};
 use super::body::Fiber;
 use super::context::Entered;
-use super::overflow;
 use super::watchdog::Watch;
+use super::{overflow, stacks};
 use crate::engine::SimulationError;
 use crate::front::simulation::{Run, Simulation, drive};
 use crate::memory::AddressMap;
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-
-thread_local! {
-    static ARENA: Cell<*const Arena> = const { Cell::new(ptr::null()) };
-}
-
-/// A simulated thread's stack, in the memory of the machine that this host thread
-/// simulates.
-pub(super) fn thread_stack() -> Result<Stack, String> {
-    in_arena(Arena::stack)
-}
-
-/// A stack of at least `bytes` for a coroutine of the program's own.
-pub(super) fn stack(bytes: usize) -> Result<Stack, String> {
-    in_arena(|arena| arena.stack_of(bytes))
-}
-
-fn in_arena(take: impl FnOnce(&Arena) -> Result<Stack, ArenaError>) -> Result<Stack, String> {
-    let arena = ARENA.get();
-    // SAFETY: set by `run` while its arena lives; called by simulated code
-    // only, which runs inside of `run`.
-    let arena = unsafe { arena.as_ref() };
-    let arena = arena.ok_or("no simulation runs")?;
-    super::platform::outside(|| take(arena).map_err(|error| error.to_string()))
-}
 
 impl Simulation {
     /// Runs `program` as the main thread, on core 0, until it returns. Other
@@ -49,7 +24,7 @@ impl Simulation {
     /// program's threads hold do not run.
     pub fn run<T>(&self, program: impl FnOnce() -> T) -> Result<Run<T>, SimulationError> {
         overflow::watch();
-        let host = |error: arena::ArenaError| SimulationError::Host(error.to_string());
+        let host = |error: ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack()).map_err(host)?;
         let mut engine = self.engine(AddressMap::new(arena.base()))?;
         let mut result: Option<Result<T, Box<dyn Any + Send>>> = None;
@@ -64,7 +39,8 @@ impl Simulation {
         // before this function returns: all threads are gone by then.
         let main: Box<dyn FnOnce()> = unsafe { std::mem::transmute(main) };
         engine.start(Box::new(Fiber::new(arena.stack().map_err(host)?, main)));
-        ARENA.set(&raw const arena);
+        // SAFETY: the arena lives until this function returns, and null is set before.
+        unsafe { stacks::take_from(&raw const arena) };
         let mut watch = Watch::new(&engine);
         let ended = drive(&mut engine, |engine, core, thread, body| {
             watch.resumes(thread, &engine.threads);
@@ -80,7 +56,8 @@ impl Simulation {
                 body.abandon();
             }
         }
-        ARENA.set(ptr::null());
+        // SAFETY: there is no arena.
+        unsafe { stacks::take_from(ptr::null()) };
         let end = ended?;
         let run = Run::finished(engine, end)?;
         match result {
