@@ -65,9 +65,10 @@ pub use account::{
 pub use engine::{Messages, SimulationError, Statistics, Waiting};
 pub use front::arena::Allocator;
 pub use front::fiber::{
-    Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, OpticalNetwork, Run, Simulated,
-    SimulatedThread, Simulation, Stack,
+    Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize, OpticalNetwork, Simulated, SimulatedThread,
+    Stack,
 };
+pub use front::simulation::{Run, Simulation};
 
 /// The README's programs run.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@
 
 use crate::error::RunError;
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World};
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resume};
 use crate::memory::Place;
 use crate::region::Mark;
 use manycore_chip::guest::{Answer, Operation, Width, apply};
@@ -85,7 +85,7 @@ impl Functional {
 
     /// Runs a program until it exits, or is handed over.
     pub(crate) fn run(&mut self, process: &mut Process, main: Task) -> Result<(), RunError> {
-        self.set_affinity(0, process.cores_of(main.number()));
+        self.set_affinity(0, process.threads.cores_of(main.number()));
         self.ready.push_back((0, main));
         loop {
             let Some((handle, mut task)) = self.ready.pop_front() else {
@@ -99,7 +99,7 @@ impl Functional {
             self.sleeps = false;
             task.hart.lose_reservation();
             let before = task.hart.retired;
-            let state = task.resume(process, self);
+            let state = resume(process, &mut task, self);
             if let Some(left) = &mut self.left {
                 *left = left.saturating_sub(task.hart.retired.saturating_sub(before));
                 self.handed_over |= *left == 0;

@@ -8,15 +8,11 @@ use manycore_chip::{HotLine, Run};
 /// What a program's run was.
 ///
 /// ```
-/// # let hello: Vec<u8> =
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-/// # let folder = tempfile::tempdir()?;
-/// # let file = folder.path().join("hello");
-/// # std::fs::write(&file, hello)?;
+/// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
 /// use manycore_riscv::Program;
 /// use std::io::sink;
 ///
-/// let outcome = Program::new(&file).streams(sink(), sink()).run_functionally(1)?;
+/// let outcome = Program::new(hello.path()).streams(sink(), sink()).run_functionally(1)?;
 /// assert_eq!((outcome.status, outcome.message, outcome.instructions), (7, None, 9));
 /// assert!(outcome.timing.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,17 +32,13 @@ pub struct Outcome {
 /// A run on a simulated machine.
 ///
 /// ```
-/// # let hello: Vec<u8> =
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-/// # let folder = tempfile::tempdir()?;
-/// # let file = folder.path().join("hello");
-/// # std::fs::write(&file, hello)?;
+/// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
 /// use manycore_chip::config::Config;
 /// use manycore_riscv::Program;
 /// use std::io::sink;
 ///
 /// let machine = Config::preset("dahu")?;
-/// let program = Program::new(&file).streams(sink(), sink());
+/// let program = Program::new(hello.path()).streams(sink(), sink());
 /// let outcome = program.run(&machine)?;
 /// let timing = outcome.timing.expect("it is timed");
 /// println!("{} cycles", timing.run.statistics.cycles);
@@ -96,8 +88,8 @@ impl Outcome {
 }
 
 pub(crate) fn hot_symbol(process: &Process, line: &HotLine) -> HotSymbol {
-    let place = match process.space.virtual_of(line.address) {
-        Some(address) => process.describe_line(address),
+    let place = match process.memory.space.virtual_of(line.address) {
+        Some(address) => process.names.describe_line(&process.memory.space, address),
         None => "memory that the program gave back".into(),
     };
     HotSymbol {

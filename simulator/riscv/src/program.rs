@@ -6,8 +6,7 @@ use crate::linux::{Start, load};
 use crate::outcome::{Outcome, Timing, hot_symbol};
 use crate::region::Moment;
 use crate::timed::{Shared, TimedTask};
-use manycore_chip::config::Config;
-use manycore_chip::guest::GuestMachine;
+use manycore_chip::Simulation;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -25,8 +24,6 @@ use std::rc::Rc;
 /// ```
 pub struct Program {
     start: Start,
-    limit: u64,
-    segments: usize,
     fast_forward: Option<u64>,
 }
 
@@ -35,14 +32,10 @@ impl Program {
     /// whose output is this process's.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     ///
-    /// let outcome = Program::new(&file).run_functionally(1)?;
+    /// let outcome = Program::new(hello.path()).run_functionally(1)?;
     /// // The program's own status.
     /// assert_eq!(outcome.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -62,8 +55,6 @@ impl Program {
                 output: Box::new(std::io::stdout()),
                 error: Box::new(std::io::stderr()),
             },
-            limit: u64::MAX,
-            segments: 0,
             fast_forward: None,
         }
     }
@@ -71,15 +62,11 @@ impl Program {
     /// One more argument.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// let program = Program::new(&file).argument("--verbose").argument("8");
+    /// let program = Program::new(hello.path()).argument("--verbose").argument("8");
     /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -92,15 +79,11 @@ impl Program {
     /// One more `NAME=VALUE` of the environment, which is empty at first.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// let program = Program::new(&file).environment("OMP_NUM_THREADS=6");
+    /// let program = Program::new(hello.path()).environment("OMP_NUM_THREADS=6");
     /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -115,16 +98,12 @@ impl Program {
     /// any case.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
     /// // Where a program that is linked dynamically finds its loader and its libraries.
-    /// let program = Program::new(&file).root("/usr/riscv64-linux-gnu");
+    /// let program = Program::new(hello.path()).root("/usr/riscv64-linux-gnu");
     /// assert_eq!(program.streams(sink(), sink()).run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -137,16 +116,12 @@ impl Program {
     /// The most bytes of memory that the program may use (4 GiB).
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
     /// // Less than the page of its code, and one of its stack.
-    /// let program = Program::new(&file).memory(4096).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).memory(4096).streams(sink(), sink());
     /// assert!(program.run_functionally(1).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -159,18 +134,14 @@ impl Program {
     /// What decides the program's random numbers and its stack's place (1).
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::{Program, RunError};
     /// use std::io::sink;
     ///
     /// let machine = Config::preset("atac-64")?;
     /// let hash = |seed| {
-    ///     let program = Program::new(&file).seed(seed).streams(sink(), sink());
+    ///     let program = Program::new(hello.path()).seed(seed).streams(sink(), sink());
     ///     let outcome = program.run(&machine)?;
     ///     Ok::<_, RunError>(outcome.timing.expect("it is timed").run.statistics.hash)
     /// };
@@ -187,16 +158,12 @@ impl Program {
     /// sets; all if it has fewer.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
     /// // `sched_getaffinity` tells the program of two cores.
-    /// let program = Program::new(&file).cpus(2).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).cpus(2).streams(sink(), sink());
     /// assert_eq!(program.run_functionally(64)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -209,15 +176,11 @@ impl Program {
     /// Where standard output and standard error go.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// let program = Program::new(&file).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).streams(sink(), sink());
     /// assert_eq!(program.run_functionally(1)?.status, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -228,78 +191,24 @@ impl Program {
         self
     }
 
-    /// Ends the run with an error if it is not done in so many cycles.
-    ///
-    /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
-    /// use manycore_chip::config::Config;
-    /// use manycore_riscv::Program;
-    /// use std::io::sink;
-    ///
-    /// let machine = Config::preset("atac-64")?;
-    /// let program = Program::new(&file).limit(10).streams(sink(), sink());
-    /// let error = program.run(&machine).unwrap_err();
-    /// assert!(error.to_string().contains("still ran after 10 cycles"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn limit(mut self, cycles: u64) -> Self {
-        self.limit = cycles;
-        self
-    }
-
-    /// Keeps a timeline of up to `segments` segments.
-    ///
-    /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
-    /// use manycore_chip::config::Config;
-    /// use manycore_riscv::Program;
-    /// use std::io::sink;
-    ///
-    /// let machine = Config::preset("atac-64")?;
-    /// let program = Program::new(&file).timeline(1_000).streams(sink(), sink());
-    /// let outcome = program.run(&machine)?;
-    /// let mut json = Vec::new();
-    /// outcome.timing.expect("it is timed").run.write_timeline(&mut json)?;
-    /// assert!(String::from_utf8(json)?.contains("main"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn timeline(mut self, segments: usize) -> Self {
-        self.segments = segments;
-        self
-    }
-
     /// Executes without caches and without time until the first region of interest begins, or the
     /// first instruction of ATAC's network, for at most so many `instructions`. From there on
     /// [`run`](Self::run) simulates, with the threads that there are, from cycle 0 on and with empty
     /// caches. A program that ends before has no timing.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_chip::config::Config;
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
     /// let machine = Config::preset("atac-64")?;
-    /// let program = Program::new(&file).fast_forward(4).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).fast_forward(4).streams(sink(), sink());
     /// let outcome = program.run(&machine)?;
     /// // The first system call is the sixth instruction: it ends what is executed in one go.
     /// assert_eq!(outcome.timing.expect("it is timed").forwarded, 6);
     /// // This program begins no region of interest.
-    /// let program = Program::new(&file).fast_forward(u64::MAX).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).fast_forward(u64::MAX).streams(sink(), sink());
     /// let outcome = program.run(&machine)?;
     /// assert!(outcome.timing.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -317,15 +226,11 @@ impl Program {
     /// A file that is no program, what is not supported, or a deadlock.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
-    /// let outcome = Program::new(&file).streams(sink(), sink()).run_functionally(64)?;
+    /// let outcome = Program::new(hello.path()).streams(sink(), sink()).run_functionally(64)?;
     /// assert_eq!((outcome.status, outcome.instructions), (7, 9));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -336,30 +241,42 @@ impl Program {
         Outcome::of(&mut process, None)
     }
 
-    /// Runs the program on `machine`.
+    /// Runs the program on a machine (`&Config`), or as a [`Simulation`] of it says: with a limit
+    /// on cycles, a timeline, counters or samples.
     ///
     /// # Errors
     ///
     /// A file that is no program, what is not supported, a deadlock, or the limit on cycles.
     ///
     /// ```
-    /// # let hello: Vec<u8> =
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/program.rs"));
-    /// # let folder = tempfile::tempdir()?;
-    /// # let file = folder.path().join("hello");
-    /// # std::fs::write(&file, hello)?;
-    /// use manycore_chip::config::Config;
+    /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
+    /// use manycore_chip::{Simulation, config::Config};
     /// use manycore_riscv::Program;
     /// use std::io::sink;
     ///
     /// let machine = Config::preset("dahu")?;
-    /// let program = Program::new(&file).streams(sink(), sink());
+    /// let program = Program::new(hello.path()).streams(sink(), sink());
     /// let outcome = program.run(&machine)?;
     /// let timing = outcome.timing.expect("it is timed");
     /// assert!(timing.run.statistics.cycles > outcome.instructions);
+    ///
+    /// let simulation = Simulation::new(&machine).limit(10);
+    /// let program = Program::new(hello.path()).streams(sink(), sink());
+    /// let error = program.run(simulation).unwrap_err();
+    /// assert!(error.to_string().contains("still ran after 10 cycles"));
+    ///
+    /// let simulation = Simulation::new(&machine).timeline(1_000).counters();
+    /// let program = Program::new(hello.path()).streams(sink(), sink());
+    /// let run = program.run(simulation)?.timing.expect("it is timed").run;
+    /// let mut json = Vec::new();
+    /// run.write_timeline(&mut json)?;
+    /// assert!(String::from_utf8(json)?.contains("main"));
+    /// assert!(run.statistics.counters.is_some());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run(mut self, machine: &Config) -> Result<Outcome, RunError> {
+    pub fn run(mut self, on: impl Into<Simulation>) -> Result<Outcome, RunError> {
+        let simulation = on.into();
+        let machine = simulation.machine();
         self.start.cpus = self.start.cpus.map(|cpus| cpus.min(machine.cores));
         let (mut process, main) = load(self.start)?;
         let mut tasks = vec![main];
@@ -376,10 +293,7 @@ impl Program {
         let main = tasks.remove(0);
         let shared = Shared::new(process, tasks, before, machine.cores);
         let main: TimedTask = TimedTask::new(main, Rc::clone(&shared));
-        let machine = GuestMachine::new(machine)
-            .limit(self.limit)
-            .timeline(self.segments);
-        let run = machine.run(Box::new(main))?;
+        let run = simulation.run_guest(Box::new(main))?;
         let mut process = shared.process.borrow_mut();
         let report = &run.statistics.report;
         let hot = report.lines.iter();

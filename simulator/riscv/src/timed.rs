@@ -1,7 +1,7 @@
 //! The simulated chip under a program: each access goes through its caches.
 
 use crate::hart::Machine;
-use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World};
+use crate::linux::{Delivered, Entry, Process, Task, TaskState, Wake, World, resume};
 use crate::memory::Place;
 use crate::network::{self, Latched};
 use crate::region::{Mark, Moment, Regions};
@@ -68,7 +68,7 @@ impl Guest for TimedTask {
             let main = core.this_thread();
             shared.threads.borrow_mut().push(main);
             let process = shared.process.borrow();
-            let cores = process.cores_of(self.task.number());
+            let cores = process.threads.cores_of(self.task.number());
             if !cores.is_empty() {
                 let mask = core.set_affinity(main, cores);
                 mask.expect("the cores are the machine's");
@@ -88,14 +88,14 @@ impl Guest for TimedTask {
         };
         let process = &mut *shared.process.borrow_mut();
         if starts {
-            process.wake_all();
+            process.threads.wake_all();
             for other in shared.others.take() {
                 let number = other.number();
-                let cores = process.cores_of(number).to_vec();
-                process.rename_thread(number, world.spawn(other, &cores));
+                let cores = process.threads.cores_of(number).to_vec();
+                process.threads.rename(number, world.spawn(other, &cores));
             }
         }
-        match self.task.resume(process, &mut world) {
+        match resume(process, &mut self.task, &mut world) {
             TaskState::Suspended => State::Suspended,
             TaskState::Ended => State::Ended,
             TaskState::Exited => State::Exited,

@@ -4,8 +4,8 @@ use crate::cli::RunArgs;
 use crate::failure::bad_input;
 use crate::world::World;
 use anyhow::Context;
-use manycore_chip::Breakdown;
 use manycore_chip::config::Config;
+use manycore_chip::{Breakdown, Simulation};
 use manycore_riscv::{Outcome, Program, Region, RunError, Timing};
 use std::fmt::Write;
 use std::fs::File;
@@ -85,19 +85,20 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     if let Some(cpus) = args.cpus {
         program = program.cpus(cpus);
     }
-    if let Some(cycles) = args.limit {
-        program = program.limit(cycles);
-    }
-    if args.timeline.is_some() {
-        program = program.timeline(SEGMENTS);
-    }
     if let Some(instructions) = args.fast_forward {
         program = program.fast_forward(instructions);
     }
     if args.functional {
         program.run_functionally(machine.cores)
     } else {
-        program.run(machine)
+        let mut simulation = Simulation::new(machine);
+        if let Some(cycles) = args.limit {
+            simulation = simulation.limit(cycles);
+        }
+        if args.timeline.is_some() {
+            simulation = simulation.timeline(SEGMENTS);
+        }
+        program.run(simulation)
     }
 }
 

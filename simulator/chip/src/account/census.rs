@@ -174,7 +174,7 @@ impl MemoryCensus {
             shared: vec![CacheCounters::default(); groups as usize].into(),
             home_queue: Histogram::default(),
             controllers: vec![super::ControllerCounters::default(); controllers].into(),
-            line_cycles: crate::memory::line_cycles(config),
+            line_cycles: config.line_cycles(),
         }
     }
 

@@ -123,6 +123,15 @@ impl Config {
     pub fn controllers(&self) -> u32 {
         self.nodes().div_ceil(self.memory.nodes_per_controller)
     }
+
+    /// Cycles of a controller's whole bandwidth that a line takes.
+    pub(crate) fn line_cycles(&self) -> f64 {
+        let cycles = f64::from(self.line) / self.memory.bytes_per_cycle;
+        match self.memory.channels {
+            None => cycles.ceil(),
+            Some(channels) => cycles / f64::from(channels),
+        }
+    }
 }
 
 /// The pipeline, as far as it is modelled.

@@ -1,8 +1,8 @@
-//! Counting what the machine's parts do, if somebody wants to know.
+//! Counters, samples and the timeline, if the user asked for them.
 
 use super::thread::Wait;
 use super::{Engine, Port};
-use crate::account::{Breakdown, Census, Counters, Sample, Span};
+use crate::account::{Activity, Breakdown, Census, Counters, Name, Sample, Segment, Span};
 use crate::os::ThreadId;
 
 /// The cycles of each core, as charged and up to `now`.
@@ -66,6 +66,46 @@ impl Engine {
             census.sample(now, spent_by_core(&self.ports, now));
             self.pause = self.limit.min(census.next());
         }
+    }
+
+    /// Notes what a core did, for the timeline.
+    #[inline]
+    pub(super) fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
+        self.record_named(core, activity, from, to, None);
+    }
+
+    pub(super) fn record_named(
+        &mut self,
+        core: u32,
+        activity: Activity,
+        from: u64,
+        to: u64,
+        name: Option<Name>,
+    ) {
+        if !self.timeline.is_on() {
+            return;
+        }
+        let port = &mut self.ports[core as usize];
+        let segment = Segment {
+            core,
+            thread: port.thread,
+            activity,
+            name,
+            from,
+            to,
+        };
+        // Computation and hits are not noted one by one: they fill the gaps.
+        if port.shown < from && port.thread.is_some() {
+            self.timeline.record(Segment {
+                activity: Activity::Compute,
+                name: None,
+                from: port.shown,
+                to: from,
+                ..segment
+            });
+        }
+        port.shown = to;
+        self.timeline.record(segment);
     }
 
     /// The thread on `core` enters a region, for the timeline.

@@ -43,10 +43,9 @@ pub use outcome::{Messages, Statistics};
 pub(crate) use port::Port;
 pub(crate) use thread::{Body, DISTURBED, LATE, Progress, Reply, Thread};
 
-use crate::account::{Activity, Census, Lines, Name, Segment, Source, Spans, Taken, Timeline};
+use crate::account::{Activity, Census, Lines, Source, Spans, Taken, Timeline};
 use crate::config::{Config, Writes};
-use crate::front::arena::AddressMap;
-use crate::memory::{Arrival, Class, Memory, Request, Served};
+use crate::memory::{AddressMap, Arrival, Class, Memory, Request, Served};
 use crate::network::{self, Optical};
 use crate::os::{FutexTable, Scheduler, ThreadId};
 use agenda::{Agenda, Event, Next};
@@ -348,48 +347,6 @@ impl Engine {
             census.answered(request.core, source, latency, at - request.arrived);
         }
         self.record(request.core, activity, from, to);
-    }
-}
-
-impl Engine {
-    /// Notes what a core did, for the timeline.
-    #[inline]
-    fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
-        self.record_named(core, activity, from, to, None);
-    }
-
-    fn record_named(
-        &mut self,
-        core: u32,
-        activity: Activity,
-        from: u64,
-        to: u64,
-        name: Option<Name>,
-    ) {
-        if !self.timeline.is_on() {
-            return;
-        }
-        let port = &mut self.ports[core as usize];
-        let segment = Segment {
-            core,
-            thread: port.thread,
-            activity,
-            name,
-            from,
-            to,
-        };
-        // Computation and hits are not noted one by one: they fill the gaps.
-        if port.shown < from && port.thread.is_some() {
-            self.timeline.record(Segment {
-                activity: Activity::Compute,
-                name: None,
-                from: port.shown,
-                to: from,
-                ..segment
-            });
-        }
-        port.shown = to;
-        self.timeline.record(segment);
     }
 }
 

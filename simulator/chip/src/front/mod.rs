@@ -4,3 +4,4 @@
 pub(crate) mod arena;
 pub(crate) mod fiber;
 pub mod guest;
+pub(crate) mod simulation;

@@ -3,16 +3,6 @@
 use crate::config;
 use crate::network::queue::{HistoryList, QueueModel};
 
-/// Cycles of a controller's whole bandwidth that a line takes.
-pub(crate) fn line_cycles(config: &config::Config) -> f64 {
-    let memory = &config.memory;
-    let cycles = f64::from(config.line) / memory.bytes_per_cycle;
-    match memory.channels {
-        None => cycles.ceil(),
-        Some(channels) => cycles / f64::from(channels),
-    }
-}
-
 /// The machine's controllers.
 pub(crate) struct Controllers {
     latency: u64,

@@ -13,8 +13,8 @@ use super::Memory;
 use super::cache::State;
 use super::line::TileId;
 use super::operation::Operation;
-use super::transaction::{CONTROL_BITS, Class, Data, Request, Served};
-use crate::config::{AtomicKind, Writes};
+use super::request::{CONTROL_BITS, Class, Data, Request, Served};
+use crate::config::{AtomicKind, SharedCache, Writes};
 
 impl Memory {
     /// Whether this request is done at its line's home and not in the core.
@@ -93,14 +93,20 @@ impl Memory {
             line.groups.iter().any(|one| one != mine),
         );
         let had_it = line.owner == Some(tile) || line.sharers.contains(tile);
-        let Some(llc) = self.config.llc.clone() else {
+        let Some(SharedCache {
+            snoop,
+            dirty: written,
+            invalidate,
+            ..
+        }) = self.config.llc
+        else {
             unreachable!("far atomics have a last-level cache to be done in");
         };
         if let Some(owner) = owner {
             let dirty = self.tiles[owner as usize].is_modified(request.line);
             let place = self.places.asked_place(owner, request.line);
             let asked = self.travel(stage, place, CONTROL_BITS, at);
-            let answered = asked + llc.snoop + if dirty { llc.dirty } else { 0 };
+            let answered = asked + snoop + if dirty { written } else { 0 };
             let bits = self.data_bits();
             return Data {
                 at: self.travel(place, stage, bits, answered),
@@ -113,7 +119,7 @@ impl Memory {
         };
         for sharer in sharers {
             let place = self.places.asked_place(sharer, request.line);
-            let told = self.travel(stage, place, CONTROL_BITS, at) + llc.invalidate;
+            let told = self.travel(stage, place, CONTROL_BITS, at) + invalidate;
             data.at = data.at.max(self.travel(place, stage, CONTROL_BITS, told));
             data.class = data.class.max(self.class_of(sharer, mine));
         }

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::cache::LineId;
 use super::line::TileId;
-use super::transaction::{CONTROL_BITS, Class, Data, Request, Stage};
+use super::request::{CONTROL_BITS, Class, Data, Request, Stage};
 use crate::config::DataPath;
 
 impl Memory {
@@ -184,7 +184,7 @@ impl Memory {
                 return None;
             }
             let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
-            let from = self.places.home_place(home, line);
+            let from = self.places.group_place(home, line);
             let places = &self.places;
             let near = |&tile: &TileId| {
                 let place = places.tile_place(tile);
@@ -199,7 +199,7 @@ impl Memory {
         if !forward {
             return None;
         }
-        let from = self.places.home_place(home, line);
+        let from = self.places.group_place(home, line);
         let mut best: Option<(u64, u32, u64)> = None;
         let with_tiles = record
             .sharers

@@ -2,8 +2,8 @@
 
 use super::Memory;
 use super::cache::LineId;
-use super::transaction::{CONTROL_BITS, Class, Request, Stage};
-use crate::config::{DataPath, Directory};
+use super::request::{CONTROL_BITS, Class, Request, Stage};
+use crate::config::{Coherence, DataPath, Directory, SharedCache};
 
 impl Memory {
     /// Without knowledge of sharers, a line that some tile may read is probed
@@ -23,7 +23,10 @@ impl Memory {
         let (sharers, groups) = (record.sharers.clone(), record.groups.clone());
         let mut last = 0;
         let mut class = Class::Group;
-        let Some(llc) = self.config.llc.clone() else {
+        let Some(SharedCache {
+            snoop, invalidate, ..
+        }) = self.config.llc
+        else {
             return self.invalidate_tiles(request, &sharers, at);
         };
         let blind = self.config.coherence.directory == Directory::Broadcast;
@@ -42,8 +45,8 @@ impl Memory {
                 continue;
             }
             let cost = match farthest {
-                Some(_) => llc.invalidate,
-                None if blind => llc.snoop,
+                Some(_) => invalidate,
+                None if blind => snoop,
                 None => 0,
             };
             let told = self.travel(stage, place, CONTROL_BITS, at + sent);
@@ -69,17 +72,22 @@ impl Memory {
     ) -> (u64, Class) {
         let home = self.stage_place(request);
         let tile = self.places.tile(request.core);
-        let coherence = self.config.coherence.clone();
+        let Coherence {
+            directory,
+            pointers,
+            data_path,
+            ..
+        } = self.config.coherence;
         let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
-        let overflow = match coherence.directory {
+        let overflow = match directory {
             Directory::FullMap => false,
-            Directory::Ackwise => sharers.len() > coherence.pointers,
+            Directory::Ackwise => sharers.len() > pointers,
             Directory::Broadcast => true,
         };
         let broadcast = overflow.then(|| self.network.broadcast(home, CONTROL_BITS, at));
         let mut last = 0;
         let mut sent = 0;
-        let all_answer = coherence.directory == Directory::Broadcast;
+        let all_answer = directory == Directory::Broadcast;
         for target in 0..self.places.tiles() {
             if target == tile || !(sharers.contains(target) || all_answer) {
                 continue;
@@ -93,7 +101,7 @@ impl Memory {
                 }
             };
             let answered = told + cost;
-            last = last.max(match coherence.data_path {
+            last = last.max(match data_path {
                 DataPath::Direct => {
                     let mine = self.places.tile_place(tile);
                     self.travel(place, mine, CONTROL_BITS, answered)
@@ -101,7 +109,7 @@ impl Memory {
                 DataPath::ThroughHome => self.travel(place, home, CONTROL_BITS, answered),
             });
         }
-        if coherence.data_path == DataPath::ThroughHome {
+        if data_path == DataPath::ThroughHome {
             last = self.permission_from(request, home, last);
         }
         (last, Class::Remote)

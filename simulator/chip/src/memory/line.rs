@@ -3,7 +3,7 @@
 //! and groups together.
 
 use super::cache::LineId;
-use super::transaction::Request;
+use super::request::Request;
 use crate::core_set::CoreSet;
 use std::collections::VecDeque;
 

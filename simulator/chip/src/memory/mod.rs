@@ -12,6 +12,7 @@
 //!    write or a change of owner only when the one before is done. Contention
 //!    on a word is nothing but this queue.
 
+mod address;
 mod cache;
 mod check;
 mod controller;
@@ -23,22 +24,23 @@ mod line;
 mod operation;
 mod places;
 mod private;
+mod request;
 mod serve;
 mod transaction;
 
+pub(crate) use address::{AddressMap, CAPACITY, FIRST_ADDRESS};
 pub(crate) use cache::State;
 use cache::{LineId, Tags};
 pub(crate) use line::TileId;
 pub(crate) use operation::Word;
 pub use operation::{Operation, Rmw, Width};
 pub(crate) use private::{Lookup, Private};
-pub(crate) use transaction::{Arrival, Class, Request, Served};
+pub(crate) use request::{Arrival, Class, Request, Served};
 
 use crate::account::{Counters, MemoryCensus};
 use crate::config::{Config, Protocol};
 use crate::network::{self, Electrical};
 use controller::Controllers;
-pub(crate) use controller::line_cycles;
 use line::LineTable;
 use places::Places;
 
@@ -102,7 +104,7 @@ impl Memory {
     pub(crate) fn home(&mut self, core: u32, line: LineId) -> u32 {
         let group = self.places.group_of_tile(self.places.tile(core));
         let home = self.places.home(line, group);
-        self.places.home_place(home, line)
+        self.places.group_place(home, line)
     }
 
     /// Whether `line` is in memory that the program has used: nothing else is

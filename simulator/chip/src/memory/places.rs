@@ -84,7 +84,8 @@ impl Places {
         tile * self.threads_per_core
     }
 
-    /// Where a group answers for `line`: a slice of its cache, or all of it.
+    /// Where a group answers for `line`, as its home or for its own tiles: a slice
+    /// of its cache, or all of it.
     pub(crate) fn group_place(&self, group: u32, line: LineId) -> u32 {
         let first = group * self.group_cores;
         if self.sliced {
@@ -147,15 +148,10 @@ impl Places {
         !self.first_touch || page.is_some_and(|&home| home != UNTOUCHED)
     }
 
-    /// The place that is home to `line` in group `home`.
-    pub(crate) fn home_place(&self, home: u32, line: LineId) -> u32 {
-        self.group_place(home, line)
-    }
-
     /// The controller for a line whose home is `home`, and its place: that of
     /// the home's node, or of the middle one of the nodes that share it.
     pub(crate) fn controller(&self, home: u32, line: LineId) -> (u32, u32) {
-        let place = self.home_place(home, line);
+        let place = self.group_place(home, line);
         let node = if self.mesh { place } else { home };
         let which = node / self.nodes_per_controller;
         if !self.mesh || self.nodes_per_controller == 1 {

@@ -38,33 +38,30 @@ impl Private {
     }
 
     /// Looks a line up, to read it or to write it.
-    pub(crate) fn lookup(
-        &mut self,
-        line: LineId,
-        write: bool,
-    ) -> (Lookup, Option<(LineId, State)>) {
+    pub(crate) fn lookup(&mut self, line: LineId, write: bool) -> Lookup {
         if write && self.write_through {
-            return (Lookup::Miss, None);
+            return Lookup::Miss;
         }
         if let Some(state) = self.l1.touch(line) {
             if !write {
-                return (Lookup::L1(self.l1_latency), None);
+                return Lookup::L1(self.l1_latency);
             }
             if state == State::Shared {
-                return (Lookup::Miss, None);
+                return Lookup::Miss;
             }
             self.l1.dirty_first(line);
-            return (Lookup::L1(self.l1_latency), None);
+            return Lookup::L1(self.l1_latency);
         }
         let Some(state) = self.l2.as_mut().and_then(|l2| l2.touch(line)) else {
-            return (Lookup::Miss, None);
+            return Lookup::Miss;
         };
         if write && state == State::Shared {
-            return (Lookup::Miss, None);
+            return Lookup::Miss;
         }
         let state = if write { State::Modified } else { state };
         let gone = self.promote(line, state);
-        (Lookup::L2(self.l2_latency), gone)
+        debug_assert!(gone.is_none(), "the L2 keeps what leaves the L1");
+        Lookup::L2(self.l2_latency)
     }
 
     /// Puts a line that the L2 has into the L1. With an L2 nothing leaves the

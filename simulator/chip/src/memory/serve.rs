@@ -4,19 +4,24 @@
 use super::Memory;
 use super::cache::State;
 use super::operation::Operation;
-use super::transaction::{Class, Data, Request, Served, Stage};
-use crate::config::Writes;
+use super::request::{Class, Data, Request, Served, Stage};
+use crate::config::{Coherence, Writes};
 
 impl Memory {
+    /// When the directory has been read for a request that is served from `now` on.
+    fn looked_up(&self, request: &Request, now: u64) -> u64 {
+        match request.stage {
+            Stage::Group => now,
+            Stage::Home => now + self.config.coherence.latency,
+        }
+    }
+
     pub(super) fn serve_read(&mut self, request: &Request, now: u64) -> Served {
         let value = request.word.apply(request.operation);
-        let coherence = self.config.coherence.clone();
-        let at = now
-            + if request.stage == Stage::Home {
-                coherence.latency
-            } else {
-                0
-            };
+        let Coherence {
+            occupancy, writes, ..
+        } = self.config.coherence;
+        let at = self.looked_up(request, now);
         let tile = self.places.tile(request.core);
         let mine = self.places.group_of_tile(tile);
         let line = self.lines.line(request.line);
@@ -43,7 +48,7 @@ impl Memory {
             None => self.fetch_clean(request, at),
         };
         let done = data.at + self.places.reply_latency();
-        let exclusive = alone && self.mesi() && coherence.writes == Writes::Back;
+        let exclusive = alone && self.mesi() && writes == Writes::Back;
         let line = self.lines.line(request.line);
         if exclusive {
             line.owner = Some(tile);
@@ -52,11 +57,11 @@ impl Memory {
         }
         if exclusive
             || owner.is_some()
-            || data.class == Class::Memory && coherence.writes == Writes::Back && alone
+            || data.class == Class::Memory && writes == Writes::Back && alone
         {
             line.busy_until = done;
         } else {
-            line.busy_until = now + coherence.occupancy;
+            line.busy_until = now + occupancy;
             line.readers_until = line.readers_until.max(done);
         }
         let state = if exclusive {
@@ -76,12 +81,7 @@ impl Memory {
     }
 
     pub(super) fn serve_write(&mut self, request: &Request, now: u64) -> Served {
-        let at = now
-            + if request.stage == Stage::Home {
-                self.config.coherence.latency
-            } else {
-                0
-            };
+        let at = self.looked_up(request, now);
         if self.is_far(request) {
             return self.serve_far(request, at);
         }
@@ -157,7 +157,7 @@ impl Memory {
     ) -> Served {
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
-        let llc = self.config.llc.clone();
+        let llc = self.config.llc.as_ref();
         let (write, invalidate) = llc.map_or((0, 0), |llc| (llc.dirty, llc.invalidate));
         let group = self.places.group_of_tile(tile);
         let at_home = self.places.tile_of_slice(group, request.line);

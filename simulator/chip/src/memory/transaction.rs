@@ -12,79 +12,10 @@
 use super::Memory;
 use super::cache::LineId;
 use super::line::TileId;
-use super::operation::{Operation, Word};
+use super::operation::Operation;
 use super::private::Lookup;
+use super::request::{Arrival, CONTROL_BITS, Class, Request, Served, Stage};
 use crate::config::Directory;
-
-/// Bits of a message without and with a line of data: 64 bits of type,
-/// address and tiles, and the line itself (Graphite's count for 64 tiles).
-pub(super) const CONTROL_BITS: u32 = 64;
-
-/// One core's access on its way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
-    pub(crate) core: u32,
-    pub(crate) line: LineId,
-    pub(crate) stage: Stage,
-    pub(crate) operation: Operation,
-    pub(crate) word: Word,
-    /// When it reaches the stage, or has.
-    pub(crate) arrived: u64,
-    /// Whether its core waits for it.
-    pub(crate) awaited: bool,
-}
-
-/// Where a request has got to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// The last-level cache of the requester's group.
-    Group,
-    /// The line's home.
-    Home,
-}
-
-/// Which part of the machine answered a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
-    /// A cache of the requester's own group.
-    Group,
-    /// A cache of another group.
-    Remote,
-    Memory,
-}
-
-/// An access that took effect.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Served {
-    /// When the requester has its answer and may go on.
-    pub(crate) done: u64,
-    /// The part of that for executing an atomic operation.
-    pub(crate) execution: u64,
-    pub(crate) class: Class,
-    /// The word before the operation.
-    pub(crate) value: u64,
-    /// Whether the operation was done: a conditional store may not be.
-    pub(crate) stored: bool,
-    /// How many others had the line and have lost it, or may only read it now.
-    pub(crate) taken: u32,
-}
-
-/// What became of an arrival.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Arrival {
-    Served(Served),
-    /// It reaches the next stage at this time.
-    Travels(u64, Stage),
-    /// It waits in the line's queue; `Some` if the caller must come back with
-    /// [`Memory::next_waiting`] at that time, `None` if it already will.
-    Queued(Option<u64>),
-}
-
-/// Where the data come from and when they are there.
-pub(super) struct Data {
-    pub(super) at: u64,
-    pub(super) class: Class,
-}
 
 impl Memory {
     /// An access to `line` as far as the core's own tile can tell; the cycles
@@ -93,8 +24,7 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
         let tile = self.places.tile(core);
-        let (lookup, gone) = self.tiles[tile as usize].lookup(line, write);
-        debug_assert!(gone.is_none(), "a hit evicts nothing from the tile");
+        let lookup = self.tiles[tile as usize].lookup(line, write);
         if write && lookup != Lookup::Miss && self.tiles[tile as usize].is_watched(line) {
             self.disturb(line, tile);
         }
@@ -114,7 +44,7 @@ impl Memory {
             (self.travel(from, to, CONTROL_BITS, at), Stage::Group)
         } else {
             let home = self.places.home(line, group);
-            let to = self.places.home_place(home, line);
+            let to = self.places.group_place(home, line);
             (self.travel(from, to, CONTROL_BITS, at), Stage::Home)
         }
     }
@@ -137,8 +67,8 @@ impl Memory {
         self.serve(request, now)
     }
 
-    /// The line's home is free: its next request, and whether more wait. The
-    /// caller serves it with [`serve_next`](Self::serve_next).
+    /// The line's home is free: its next request, if one waits. The caller
+    /// serves it with [`serve`](Self::serve).
     pub(crate) fn next_waiting(&mut self, line: LineId) -> Option<Request> {
         self.lines.line(line).waiting.pop_front()
     }
@@ -161,7 +91,7 @@ impl Memory {
             let home = self.places.home(request.line, group);
             if home != group {
                 let from = self.places.group_place(group, request.line);
-                let to = self.places.home_place(home, request.line);
+                let to = self.places.group_place(home, request.line);
                 let at = self.travel(from, to, CONTROL_BITS, now);
                 return Arrival::Travels(at, Stage::Home);
             }
@@ -251,7 +181,7 @@ impl Memory {
             Stage::Group => self.places.group_place(group, request.line),
             Stage::Home => {
                 let home = self.places.home(request.line, group);
-                self.places.home_place(home, request.line)
+                self.places.group_place(home, request.line)
             }
         }
     }

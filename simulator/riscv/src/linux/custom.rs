@@ -6,9 +6,9 @@
 //! operands are a C function's.
 
 use super::errno::EINVAL;
-use super::task::{Task, TaskState, errno};
-use super::world::Delivered;
-use super::{Process, World};
+use super::process::Process;
+use super::task::{Task, TaskState};
+use super::world::{Delivered, World};
 use crate::isa::{Instruction, Kind};
 use crate::region::Mark;
 
@@ -49,17 +49,29 @@ impl Asked {
 const BEGIN: u32 = 64;
 const END: u32 = 65;
 
+/// gem5's functions.
+mod m5 {
+    pub(super) const RPNS: u32 = 0x07;
+    pub(super) const EXIT: u32 = 0x21;
+    pub(super) const FAIL: u32 = 0x22;
+    pub(super) const RESET_STATS: u32 = 0x40;
+    pub(super) const DUMP_STATS: u32 = 0x41;
+    pub(super) const DUMP_RESET_STATS: u32 = 0x42;
+    pub(super) const WORK_BEGIN: u32 = 0x5A;
+    pub(super) const WORK_END: u32 = 0x5B;
+}
+
 /// gem5's instruction of this function, with its first two operands.
 fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
     let asked = match function {
-        0x07 => return Ok(Asked::Time),
-        0x5A => return Ok(Asked::Mark(Mark::Begin(first))),
-        0x5B => return Ok(Asked::Mark(Mark::End(first))),
-        0x21 => Asked::Exit(0),
-        0x22 => Asked::Exit((second & 0xFF) as i32),
-        0x40 => Asked::Mark(Mark::Reset),
-        0x41 => Asked::Mark(Mark::Dump),
-        0x42 => Asked::Mark(Mark::DumpReset),
+        m5::RPNS => return Ok(Asked::Time),
+        m5::WORK_BEGIN => return Ok(Asked::Mark(Mark::Begin(first))),
+        m5::WORK_END => return Ok(Asked::Mark(Mark::End(first))),
+        m5::EXIT => Asked::Exit(0),
+        m5::FAIL => Asked::Exit((second & 0xFF) as i32),
+        m5::RESET_STATS => Asked::Mark(Mark::Reset),
+        m5::DUMP_STATS => Asked::Mark(Mark::Dump),
+        m5::DUMP_RESET_STATS => Asked::Mark(Mark::DumpReset),
         _ => return Err("no such instruction of gem5's is supported".into()),
     };
     let again = if matches!(asked, Asked::Mark(_)) {
@@ -77,55 +89,53 @@ fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
 const GEM5: &str = "m5_rpns, m5_exit, m5_fail, m5_reset_stats, m5_dump_stats, \
                     m5_dump_reset_stats, m5_work_begin, m5_work_end";
 
-impl Task {
-    /// Carries out an instruction of a custom opcode.
-    pub(super) fn custom<W: World>(
-        &mut self,
-        instruction: Instruction,
-        process: &mut Process,
-        world: &mut W,
-    ) -> Option<TaskState> {
-        let asked = match Asked::new(instruction, &self.hart.x) {
-            Ok(asked) => asked,
-            Err(what) => {
-                let place = process.describe_place(self.hart.pc, self.hart.x[1]);
-                process.failure = Some(format!(
-                    "m5 instruction {:#x} at {place}: {what}; supported are: {GEM5}",
-                    instruction.imm
-                ));
-                return Some(TaskState::Exited);
-            }
-        };
-        if asked.takes_time() && world.hands_over() || world.must_wait() {
-            return Some(TaskState::Suspended);
+/// Carries out an instruction of a custom opcode.
+pub(super) fn execute<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    instruction: Instruction,
+    world: &mut W,
+) -> Option<TaskState> {
+    let asked = match Asked::new(instruction, &task.hart.x) {
+        Ok(asked) => asked,
+        Err(what) => {
+            let place = process.describe_here(task);
+            process.failure = Some(format!(
+                "m5 instruction {:#x} at {place}: {what}; supported are: {GEM5}",
+                instruction.imm
+            ));
+            return Some(TaskState::Exited);
         }
-        let hart = &mut self.hart;
-        let result = match asked {
-            Asked::Network(function, a, b) => match world.network(function, a, b) {
-                Delivered::Value(value) => value,
-                Delivered::Wait => return Some(TaskState::Suspended),
-                Delivered::Nothing => errno(EINVAL),
-            },
-            Asked::Mark(mark) => {
-                world.mark(mark);
-                0
-            }
-            Asked::Time => world.nanoseconds(),
-            Asked::Exit(status) => {
-                hart.retired += 1;
-                process.retired += 1;
-                return Some(self.exit(process, status));
-            }
-        };
-        let to = match instruction.kind {
-            // A C function's result.
-            Kind::M5 => 10,
-            _ => instruction.rd,
-        };
-        hart.x[to as usize & 63] = result;
-        hart.pc = hart.pc.wrapping_add(instruction.length.into());
-        hart.retired += 1;
-        process.retired += 1;
-        None
+    };
+    if asked.takes_time() && world.hands_over() || world.must_wait() {
+        return Some(TaskState::Suspended);
     }
+    let hart = &mut task.hart;
+    let result = match asked {
+        Asked::Network(function, a, b) => match world.network(function, a, b) {
+            Delivered::Value(value) => value,
+            Delivered::Wait => return Some(TaskState::Suspended),
+            Delivered::Nothing => EINVAL.negated(),
+        },
+        Asked::Mark(mark) => {
+            world.mark(mark);
+            0
+        }
+        Asked::Time => world.nanoseconds(),
+        Asked::Exit(status) => {
+            hart.retired += 1;
+            process.retired += 1;
+            return Some(process.exit(status));
+        }
+    };
+    let to = match instruction.kind {
+        // A C function's result.
+        Kind::M5 => 10,
+        _ => instruction.rd,
+    };
+    hart.x[to as usize & 63] = result;
+    hart.pc = hart.pc.wrapping_add(instruction.length.into());
+    hart.retired += 1;
+    process.retired += 1;
+    None
 }

@@ -6,10 +6,18 @@ use crate::memory::Fault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) i32);
 
+impl Errno {
+    /// As a register has it.
+    pub(super) fn negated(self) -> u64 {
+        -i64::from(self.0) as u64
+    }
+}
+
 pub(crate) const EPERM: Errno = Errno(1);
 pub(crate) const ENOENT: Errno = Errno(2);
 pub(crate) const EINTR: Errno = Errno(4);
 pub(crate) const ESRCH: Errno = Errno(3);
+pub(crate) const EIO: Errno = Errno(5);
 pub(crate) const E2BIG: Errno = Errno(7);
 pub(crate) const ENOEXEC: Errno = Errno(8);
 pub(crate) const EBADF: Errno = Errno(9);
@@ -21,6 +29,7 @@ pub(crate) const EFAULT: Errno = Errno(14);
 pub(crate) const EEXIST: Errno = Errno(17);
 pub(crate) const ENODEV: Errno = Errno(19);
 pub(crate) const ENOTDIR: Errno = Errno(20);
+pub(crate) const EISDIR: Errno = Errno(21);
 pub(crate) const EINVAL: Errno = Errno(22);
 pub(crate) const EMFILE: Errno = Errno(24);
 pub(crate) const ENOTTY: Errno = Errno(25);
@@ -44,7 +53,7 @@ impl From<Fault> for Errno {
 impl From<std::io::Error> for Errno {
     /// The host's number, which is the same on every Linux of the generic table.
     fn from(error: std::io::Error) -> Self {
-        Self(error.raw_os_error().unwrap_or(5))
+        Self(error.raw_os_error().unwrap_or(EIO.0))
     }
 }
 

@@ -1,15 +1,18 @@
 //! A program's start: its segments, its loader, its stack.
 
 use super::files::{Files, Sink};
-use super::memory::MAPPINGS;
-use super::signals::Signals;
-use super::timers::Timers;
-use super::{PROCESS, Process, Task, Thread};
-use crate::elf::{Elf, Symbols};
+use super::memory::{MAPPINGS, Memory};
+use super::names::Names;
+use super::process::{Command, Process};
+use super::random::Random;
+use super::signals::{Signals, Timers};
+use super::task::Task;
+use super::threads::{PROCESS, Threads};
+use super::users::USER;
+use crate::elf::Elf;
 use crate::error::RunError;
 use crate::hart::{Code, Hart};
-use crate::memory::{Content, PAGE, Region, Space, right};
-use crate::source::Sources;
+use crate::memory::{Content, END, Fault, PAGE, Region, right};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -17,6 +20,27 @@ use std::rc::Rc;
 const PROGRAM: u64 = 0x2A_0000_0000;
 const STACK_END: u64 = 0x3F_F000_0000;
 const STACK: u64 = 8 << 20;
+
+/// Keys of the auxiliary vector, beside the arguments (`AT_PHDR` and so on).
+mod auxiliary {
+    pub(super) const END: u64 = 0;
+    pub(super) const HEADERS: u64 = 3;
+    pub(super) const HEADER_SIZE: u64 = 4;
+    pub(super) const HEADER_COUNT: u64 = 5;
+    pub(super) const PAGE_SIZE: u64 = 6;
+    pub(super) const LOADER_BASE: u64 = 7;
+    pub(super) const FLAGS: u64 = 8;
+    pub(super) const ENTRY: u64 = 9;
+    pub(super) const USER: u64 = 11;
+    pub(super) const EFFECTIVE_USER: u64 = 12;
+    pub(super) const GROUP: u64 = 13;
+    pub(super) const EFFECTIVE_GROUP: u64 = 14;
+    pub(super) const HARDWARE: u64 = 16;
+    pub(super) const CLOCK_TICKS: u64 = 17;
+    pub(super) const SECURE: u64 = 23;
+    pub(super) const RANDOM: u64 = 25;
+    pub(super) const FILE_NAME: u64 = 31;
+}
 
 /// What a program begins with.
 pub(crate) struct Start {
@@ -39,29 +63,27 @@ pub(crate) fn load(start: Start) -> Result<(Process, Task), RunError> {
     let files = Files::new(start.root, start.folder, start.output, start.error);
     let image = Image::read(&files, &name, &start.program)?;
     let cores = 0..start.cpus.unwrap_or(0) as usize;
+    let executable = std::fs::canonicalize(&start.program);
     let mut process = Process {
-        space: Space::new(start.memory),
+        memory: Memory::new(start.memory),
         code: Code::new(),
-        symbols: Symbols::default(),
-        sources: Sources::default(),
+        names: Names::default(),
         files,
-        shared: Vec::new(),
         signals: Signals::default(),
         timers: Timers::default(),
-        threads: [(PROCESS, Thread::new(0, 0, cores.collect()))].into(),
-        next_thread: PROCESS + 1,
-        heap: (0, 0),
-        random: start.seed,
-        arguments: [name.clone()].into_iter().chain(start.arguments).collect(),
-        environment: start.environment,
-        executable: std::fs::canonicalize(&start.program)
-            .map_or_else(|_| name.clone(), |path| path.display().to_string()),
+        threads: Threads::new(cores.collect()),
+        random: Random::new(start.seed),
+        command: Command {
+            executable: executable.map_or_else(|_| name.clone(), |path| path.display().to_string()),
+            arguments: [name].into_iter().chain(start.arguments).collect(),
+            environment: start.environment,
+        },
         status: None,
         failure: None,
         message: None,
         retired: 0,
     };
-    let hart = process.begin(&image)?;
+    let hart = begin(&mut process, &image)?;
     Ok((process, Task::new(hart, PROCESS)))
 }
 
@@ -111,133 +133,128 @@ fn read(name: &str, path: &Path) -> Result<Elf, RunError> {
     Elf::new(name, std::fs::read(path).map_err(wrong)?)
 }
 
-impl Process {
-    /// Maps a program where nothing is, with the arguments and the environment that the process
-    /// has; the hart that begins it.
-    pub(super) fn begin(&mut self, image: &Image) -> Result<Hart, RunError> {
-        let Image { name, elf, loader } = image;
-        let base = if elf.relocatable { PROGRAM } else { 0 };
-        self.map(elf, base, name)?;
-        let end = (base + elf.end()).next_multiple_of(PAGE) + (self.random_bits() % 256) * PAGE;
-        self.heap = (end, end);
-        let mut entry = base.wrapping_add(elf.entry);
-        let mut loader_base = 0;
-        if let Some((name, loader)) = loader {
-            loader_base = self
-                .space
-                .free_below(MAPPINGS, loader.end())
-                .unwrap_or(PROGRAM * 2);
-            loader_base = loader_base / PAGE * PAGE;
-            self.map(loader, loader_base, name)?;
-            entry = loader_base.wrapping_add(loader.entry);
-        }
-        let mut hart = Hart::new(entry);
-        hart.x[2] = self
-            .stack(elf, base, loader_base)
-            .map_err(|_| RunError::Program {
-                file: name.clone(),
-                what: "its arguments and environment do not fit its stack of 8 MiB".into(),
-            })?;
-        Ok(hart)
+/// Maps a program where nothing is, with the arguments and the environment that the process
+/// has; the hart that begins it.
+pub(super) fn begin(process: &mut Process, image: &Image) -> Result<Hart, RunError> {
+    let Image { name, elf, loader } = image;
+    let base = if elf.relocatable { PROGRAM } else { 0 };
+    map(process, elf, base, name)?;
+    let end = (base + elf.end()).next_multiple_of(PAGE) + (process.random.bits() % 256) * PAGE;
+    process.memory.begin_heap(end);
+    let mut entry = base.wrapping_add(elf.entry);
+    let mut loader_base = 0;
+    if let Some((name, loader)) = loader {
+        loader_base = process
+            .memory
+            .space
+            .free_below(MAPPINGS, loader.end())
+            .unwrap_or(PROGRAM * 2);
+        loader_base = loader_base / PAGE * PAGE;
+        map(process, loader, loader_base, name)?;
+        entry = loader_base.wrapping_add(loader.entry);
     }
+    let mut hart = Hart::new(entry);
+    hart.x[2] = stack(process, elf, base, loader_base).map_err(|_| RunError::Program {
+        file: name.clone(),
+        what: "its arguments and environment do not fit its stack of 8 MiB".into(),
+    })?;
+    Ok(hart)
+}
 
-    /// Maps the segments of a file at `base`.
-    fn map(&mut self, elf: &Elf, base: u64, name: &str) -> Result<(), RunError> {
-        let label: Rc<str> = name.into();
-        for segment in &elf.segments {
-            let first = base + segment.address;
-            let start = first / PAGE * PAGE;
-            let end = (first + segment.in_memory).next_multiple_of(PAGE);
-            if end > crate::memory::END || start < PAGE {
-                let what = "its segments lie outside of the 256 GiB of user memory".into();
-                return Err(RunError::Program {
-                    file: name.into(),
-                    what,
-                });
-            }
-            let from = segment.offset as usize;
-            let bytes = elf.bytes[from..from + segment.in_file as usize].into();
-            let content = Content::File { bytes, at: first };
-            let rights = segment.rights;
-            self.space.map(
-                start,
-                Region {
-                    end,
-                    rights,
-                    content,
-                    name: Rc::clone(&label),
-                },
-            );
+/// Maps the segments of a file at `base`.
+fn map(process: &mut Process, elf: &Elf, base: u64, name: &str) -> Result<(), RunError> {
+    let label: Rc<str> = name.into();
+    for segment in &elf.segments {
+        let first = base + segment.address;
+        let start = first / PAGE * PAGE;
+        let end = (first + segment.in_memory).next_multiple_of(PAGE);
+        if end > END || start < PAGE {
+            let what = "its segments lie outside of the 256 GiB of user memory".into();
+            return Err(RunError::Program {
+                file: name.into(),
+                what,
+            });
         }
-        self.symbols.add(&elf.bytes, base);
-        self.sources.add(&elf.bytes, base);
-        Ok(())
+        let from = segment.offset as usize;
+        let bytes = elf.bytes[from..from + segment.in_file as usize].into();
+        let content = Content::File { bytes, at: first };
+        let rights = segment.rights;
+        process.memory.space.map(
+            start,
+            Region {
+                end,
+                rights,
+                content,
+                name: Rc::clone(&label),
+            },
+        );
     }
+    process.names.add(&elf.bytes, base);
+    Ok(())
+}
 
-    /// Makes the main thread's stack; its pointer.
-    fn stack(&mut self, elf: &Elf, base: u64, loader: u64) -> Result<u64, crate::memory::Fault> {
-        let rights = right::READ | right::WRITE;
-        let region = Region {
-            end: STACK_END,
-            rights,
-            content: Content::Zero,
-            name: "[stack]".into(),
-        };
-        self.space.map(STACK_END - STACK, region);
-        let mut at = STACK_END - 16 - self.random_bits() % 256 * 16;
-        let mut push = |space: &mut Space, bytes: &[u8]| {
-            at -= bytes.len() as u64 + 1;
-            space.write(at, bytes).map(|()| at)
-        };
-        let text =
-            |process: &mut Self, push: &mut dyn FnMut(&mut Space, &[u8]) -> _, list: &[String]| {
-                let each = list
-                    .iter()
-                    .map(|text| push(&mut process.space, text.as_bytes()));
-                each.collect::<Result<Vec<u64>, _>>()
-            };
-        let (arguments, environment) = (self.arguments.clone(), self.environment.clone());
-        let name = push(&mut self.space, self.executable.clone().as_bytes())?;
-        let environment = text(self, &mut push, &environment)?;
-        let arguments = text(self, &mut push, &arguments)?;
-        let random = [self.random_bits(), self.random_bits()]
-            .map(u64::to_le_bytes)
-            .concat();
-        let random = push(&mut self.space, &random)?;
-        let count = arguments.len() as u64;
-        let mut words = vec![count];
-        words.extend(arguments);
-        words.push(0);
-        words.extend(environment);
-        words.push(0);
-        // I, M, A, F, D, C of the hardware's letters.
-        let letters = [8u64, 12, 0, 5, 3, 2]
-            .iter()
-            .fold(0, |all, letter| all | 1 << letter);
-        for (key, value) in [
-            (3, base.wrapping_add(elf.headers.address)),
-            (4, elf.headers.size),
-            (5, elf.headers.count),
-            (6, PAGE),
-            (7, loader),
-            (8, 0),
-            (9, base.wrapping_add(elf.entry)),
-            (11, 1_000),
-            (12, 1_000),
-            (13, 1_000),
-            (14, 1_000),
-            (16, letters),
-            (17, 100),
-            (23, 0),
-            (25, random),
-            (31, name),
-            (0, 0),
-        ] {
-            words.extend([key, value]);
-        }
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let pointer = (at - bytes.len() as u64) & !15;
-        self.space.write(pointer, &bytes)?;
-        Ok(pointer)
+/// Makes the main thread's stack; its pointer.
+fn stack(process: &mut Process, elf: &Elf, base: u64, loader: u64) -> Result<u64, Fault> {
+    let rights = right::READ | right::WRITE;
+    let region = Region {
+        end: STACK_END,
+        rights,
+        content: Content::Zero,
+        name: "[stack]".into(),
+    };
+    process.memory.space.map(STACK_END - STACK, region);
+    let Process {
+        memory,
+        random,
+        command,
+        ..
+    } = process;
+    let mut at = STACK_END - 16 - random.bits() % 256 * 16;
+    let mut push = |bytes: &[u8]| {
+        at -= bytes.len() as u64 + 1;
+        memory.space.write(at, bytes).map(|()| at)
+    };
+    let name = push(command.executable.as_bytes())?;
+    let mut texts = |list: &[String]| -> Result<Vec<u64>, Fault> {
+        list.iter().map(|text| push(text.as_bytes())).collect()
+    };
+    let environment = texts(&command.environment)?;
+    let arguments = texts(&command.arguments)?;
+    let random = [random.bits(), random.bits()].map(u64::to_le_bytes);
+    let random = push(&random.concat())?;
+    let count = arguments.len() as u64;
+    let mut words = vec![count];
+    words.extend(arguments);
+    words.push(0);
+    words.extend(environment);
+    words.push(0);
+    // I, M, A, F, D, C of the hardware's letters.
+    let letters = [8u64, 12, 0, 5, 3, 2]
+        .iter()
+        .fold(0, |all, letter| all | 1 << letter);
+    for (key, value) in [
+        (auxiliary::HEADERS, base.wrapping_add(elf.headers.address)),
+        (auxiliary::HEADER_SIZE, elf.headers.size),
+        (auxiliary::HEADER_COUNT, elf.headers.count),
+        (auxiliary::PAGE_SIZE, PAGE),
+        (auxiliary::LOADER_BASE, loader),
+        (auxiliary::FLAGS, 0),
+        (auxiliary::ENTRY, base.wrapping_add(elf.entry)),
+        (auxiliary::USER, USER.into()),
+        (auxiliary::EFFECTIVE_USER, USER.into()),
+        (auxiliary::GROUP, USER.into()),
+        (auxiliary::EFFECTIVE_GROUP, USER.into()),
+        (auxiliary::HARDWARE, letters),
+        (auxiliary::CLOCK_TICKS, 100),
+        (auxiliary::SECURE, 0),
+        (auxiliary::RANDOM, random),
+        (auxiliary::FILE_NAME, name),
+        (auxiliary::END, 0),
+    ] {
+        words.extend([key, value]);
     }
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let pointer = (at - bytes.len() as u64) & !15;
+    memory.space.write(pointer, &bytes)?;
+    Ok(pointer)
 }

@@ -1,12 +1,7 @@
 //! A thread of the program: a hart, and what the kernel keeps of it.
 
 use super::errno::{ETIMEDOUT, Errno};
-use super::signals::{self, Alternate, NO_ALTERNATE, Sent, Signal};
-use super::world::{Entry, Wake};
-use super::{Process, World};
-use crate::hart::{Hart, Stop, run};
-use crate::isa::EXTENSIONS;
-use crate::memory::right;
+use crate::hart::Hart;
 
 /// A thread.
 pub(crate) struct Task {
@@ -18,13 +13,15 @@ pub(crate) struct Task {
     pub(super) mask: u64,
     /// Where its handlers run that ask for a stack of their own.
     pub(super) alternate: Alternate,
-    /// What [`Signals::sent`](super::signals::Signals::sent) was when it last looked for signals.
-    seen: u64,
+    /// What `Signals::sent` was when it last looked for signals.
+    pub(super) seen: u64,
     pub(super) phase: Phase,
     /// When the wait ends that it begins again, in nanoseconds.
     pub(super) until: Option<u64>,
     /// When the wait ends that it is in.
     pub(super) deadline: Option<u64>,
+    /// How a signal ends that wait.
+    pub(super) interrupted: Interrupted,
     /// A timer ends that wait sooner.
     pub(super) has_timer: bool,
     /// The mask that it has again after `rt_sigsuspend`.
@@ -81,6 +78,12 @@ pub(super) enum Outcome {
     Exit(i32),
 }
 
+impl From<Result<Self, Errno>> for Outcome {
+    fn from(outcome: Result<Self, Errno>) -> Self {
+        outcome.unwrap_or_else(Self::Fail)
+    }
+}
+
 impl From<Result<u64, Errno>> for Outcome {
     fn from(value: Result<u64, Errno>) -> Self {
         match value {
@@ -89,6 +92,40 @@ impl From<Result<u64, Errno>> for Outcome {
         }
     }
 }
+
+/// By what a sleep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// Another task woke it.
+    Called,
+    /// Its time was over.
+    Late,
+    /// Another task has something for it to look at
+    /// ([`World::disturb`](super::world::World::disturb)).
+    Disturbed,
+}
+
+/// How a signal with a handler ends a wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Interrupted {
+    /// The call returns `EINTR`.
+    #[default]
+    Ends,
+    /// The call returns `EINTR`, and what is left of its time is written to an address, if there
+    /// is one.
+    EndsWithRest(u64),
+    /// The call is made again, if the handler's flags say so and its time has no limit.
+    MayRestart,
+    /// The call is made again.
+    Restarts,
+}
+
+/// The stack that handlers may have of their own, as `sigaltstack` has it: address, flags, size.
+pub(super) type Alternate = [u64; 3];
+
+/// No such stack.
+pub(super) const NO_ALTERNATE: Alternate = [0, STACK_OFF, 0];
+pub(super) const STACK_OFF: u64 = 2;
 
 impl Task {
     pub(super) fn new(hart: Hart, number: u32) -> Self {
@@ -102,6 +139,7 @@ impl Task {
             phase: Phase::Runs,
             until: None,
             deadline: None,
+            interrupted: Interrupted::default(),
             has_timer: false,
             suspended: None,
         }
@@ -109,6 +147,11 @@ impl Task {
 
     pub(crate) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// The registers that a system call's arguments are in.
+    pub(super) fn arguments(&self) -> [u64; 6] {
+        std::array::from_fn(|at| self.hart.x[10 + at])
     }
 
     /// Whether its stack pointer is within its alternate stack.
@@ -141,255 +184,18 @@ impl Task {
         self.until.take().map(|until| until.saturating_sub(now))
     }
 
+    /// Makes the system call again, for what is left of its time.
+    pub(super) fn begin_again(&mut self) {
+        self.until = self.deadline;
+        self.phase = Phase::Called;
+    }
+
     pub(super) fn give_late(&mut self) {
-        self.give(errno(ETIMEDOUT));
+        self.give(ETIMEDOUT.negated());
     }
 
     pub(super) fn give(&mut self, value: u64) {
         self.hart.x[10] = value;
         self.phase = Phase::Runs;
-    }
-
-    /// Runs until the task must wait or has ended.
-    pub(crate) fn resume<W: World>(&mut self, process: &mut Process, world: &mut W) -> TaskState {
-        loop {
-            match self.phase {
-                Phase::Runs => {}
-                Phase::Called => {
-                    if world.must_wait() {
-                        return TaskState::Suspended;
-                    }
-                    if let Some(state) = self.call(process, world) {
-                        return state;
-                    }
-                    // It may not be over.
-                    continue;
-                }
-                // Awake.
-                Phase::Sleeps | Phase::Naps | Phase::Awaits => {
-                    if let Some(state) = self.woken(process, world) {
-                        return state;
-                    }
-                    continue;
-                }
-                Phase::Moves => {
-                    let cores = process.cores_of(self.number);
-                    if !cores.is_empty() && !cores.contains(&(world.core() as usize)) {
-                        world.relax();
-                        if world.must_wait() {
-                            return TaskState::Suspended;
-                        }
-                        continue;
-                    }
-                    self.phase = Phase::Runs;
-                }
-                Phase::Lingers(status) => {
-                    let others = process.threads.iter();
-                    let mut others = others.filter(|(number, _)| **number != self.number);
-                    return match others.next() {
-                        Some((_, other)) if world.join(other.handle) => TaskState::Suspended,
-                        Some(_) => continue,
-                        None => self.exit(process, status),
-                    };
-                }
-            }
-            if let Some(state) = self.take_signals(process, world) {
-                return state;
-            }
-            let before = self.hart.retired;
-            let stop = run(&mut self.hart, &mut process.space, &mut process.code, world);
-            process.retired += self.hart.retired - before;
-            if let Some(state) = self.stopped(stop, process, world) {
-                return state;
-            }
-        }
-    }
-
-    fn stopped<W: World>(
-        &mut self,
-        stop: Stop,
-        process: &mut Process,
-        world: &mut W,
-    ) -> Option<TaskState> {
-        match stop {
-            Stop::Suspended => return Some(TaskState::Suspended),
-            Stop::Rung => {}
-            Stop::SystemCall => {
-                world.enter(entry(&self.hart.x));
-                // The kernel's way out loses what `lr` reserved.
-                self.hart.lose_reservation();
-                self.phase = Phase::Called;
-            }
-            Stop::Custom(instruction) => return self.custom(instruction, process, world),
-            Stop::Breakpoint => {
-                let sent = Sent::fault(signals::TRAP, self.hart.pc);
-                return self.fault(process, sent, "ebreak".into());
-            }
-            Stop::Misaligned(address) => {
-                let what = format!("an atomic access to {address:#x}, which is not aligned");
-                return self.fault(process, Sent::fault(signals::BUS, address), what);
-            }
-            Stop::Illegal(word) => {
-                let what = format!(
-                    "the bits {word:#010x} are no instruction that this machine has \
-                     ({EXTENSIONS}; compile with -march=rv64gc)"
-                );
-                let sent = Sent::fault(signals::ILLEGAL, self.hart.pc);
-                return self.fault(process, sent, what);
-            }
-            Stop::Fault(fault) if fault.exhausted => {
-                process.failure = Some(format!(
-                    "the program uses more than the {} MiB of memory that --memory gives it",
-                    process.space.resident() >> 20
-                ));
-                return Some(TaskState::Exited);
-            }
-            Stop::Fault(fault) => {
-                let way = match fault.wanted {
-                    right::READ => "a read of",
-                    right::WRITE => "a write to",
-                    _ => "a jump to",
-                };
-                let why = if fault.mapped {
-                    "which its rights forbid"
-                } else {
-                    "where nothing is"
-                };
-                let what = format!("{way} {:#x}, {why}", fault.address);
-                let sent = Sent {
-                    code: if fault.mapped {
-                        signals::BY_RIGHTS
-                    } else {
-                        signals::BY_FAULT
-                    },
-                    ..Sent::fault(signals::SEGMENT, fault.address)
-                };
-                return self.fault(process, sent, what);
-            }
-        }
-        None
-    }
-
-    /// A signal that the hart's own instruction raised.
-    pub(super) fn fault(
-        &mut self,
-        process: &mut Process,
-        sent: Sent,
-        what: String,
-    ) -> Option<TaskState> {
-        if process.deliver(self, sent) {
-            return None;
-        }
-        let place = process.describe_place(self.hart.pc, self.hart.x[1]);
-        Some(self.die(process, sent.signal, format!("{what}, at {place}")))
-    }
-
-    pub(super) fn die(&mut self, process: &mut Process, signal: Signal, what: String) -> TaskState {
-        process.message = Some(format!("killed by {}: {what}", signal.name()));
-        self.exit(process, 128 + signal.0 as i32)
-    }
-
-    pub(super) fn exit(&mut self, process: &mut Process, status: i32) -> TaskState {
-        process.status.get_or_insert(status);
-        process.write_back();
-        TaskState::Exited
-    }
-
-    fn call<W: World>(&mut self, process: &mut Process, world: &mut W) -> Option<TaskState> {
-        match process.call(self, world) {
-            Outcome::Return(value) => self.give(value),
-            Outcome::Fail(number) => self.give(errno(number)),
-            Outcome::Restored => self.phase = Phase::Runs,
-            Outcome::Yield => {
-                self.give(0);
-                return Some(TaskState::Suspended);
-            }
-            Outcome::Move => {
-                self.give(0);
-                self.phase = Phase::Moves;
-            }
-            Outcome::Sleep => {
-                self.phase = Phase::Sleeps;
-                return Some(TaskState::Suspended);
-            }
-            Outcome::Nap => {
-                self.phase = Phase::Naps;
-                return Some(TaskState::Suspended);
-            }
-            Outcome::Await => {
-                self.phase = Phase::Awaits;
-                return Some(TaskState::Suspended);
-            }
-            Outcome::Interrupted => return self.interrupt(process, world),
-            Outcome::Exit(status) => return Some(self.exit(process, status)),
-            Outcome::End if self.number == super::PROCESS => {
-                self.phase = Phase::Lingers((self.hart.x[10] & 0xFF) as i32);
-            }
-            Outcome::End => return Some(TaskState::Ended),
-        }
-        None
-    }
-
-    /// Takes the signals that were sent to the task, and sets its alarm to its next timer. There
-    /// are none, and no timer is over, if nothing was sent since the last look and the alarm's
-    /// time has not come: what else gives the task a signal to take sets the alarm to 0.
-    #[inline]
-    fn take_signals<W: World>(
-        &mut self,
-        process: &mut Process,
-        world: &mut W,
-    ) -> Option<TaskState> {
-        let sent = process.signals.sent;
-        if self.seen == sent && world.cycles() < self.hart.alarm {
-            return None;
-        }
-        self.seen = sent;
-        self.look_for_signals(process, world)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_for_signals<W: World>(
-        &mut self,
-        process: &mut Process,
-        world: &mut W,
-    ) -> Option<TaskState> {
-        process.expire_timers(self.number, world.nanoseconds());
-        // A handler begins between two instructions.
-        while self.hart.is_between_instructions() {
-            let Some(sent) = process.next_signal(self) else {
-                break;
-            };
-            if !process.deliver(self, sent) && sent.signal.kills() {
-                return Some(self.die(process, sent.signal, "sent by the program".into()));
-            }
-        }
-        self.hart.alarm = if process.is_sent(self) {
-            0
-        } else {
-            let due = process.next_timer_of(self.number, u64::MAX);
-            due.map_or(u64::MAX, |time| world.cycles_at(time))
-        };
-        None
-    }
-
-    /// The registers that a system call's arguments are in.
-    pub(super) fn arguments(&self) -> [u64; 6] {
-        std::array::from_fn(|at| self.hart.x[10 + at])
-    }
-}
-
-pub(super) fn errno(number: Errno) -> u64 {
-    -i64::from(number.0) as u64
-}
-
-fn entry(x: &[u64; 64]) -> Entry {
-    const CLONE: u64 = 220;
-    const FUTEX: u64 = 98;
-    match x[17] {
-        CLONE => Entry::Spawn,
-        // To wait, with or without a mask.
-        FUTEX if matches!(x[11] & 0x7F, 0 | 9) => Entry::Wait,
-        _ => Entry::Plain,
     }
 }

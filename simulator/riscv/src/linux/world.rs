@@ -1,6 +1,6 @@
 //! What Linux asks of the machine, beyond what harts ask.
 
-use super::Task;
+use super::task::{Task, Wake};
 use crate::hart::Machine;
 use crate::region::Mark;
 
@@ -60,17 +60,6 @@ pub(crate) trait World: Machine {
 
     /// Carries out an instruction of ATAC's network.
     fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered;
-}
-
-/// By what a sleep ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
-    /// Another task woke it.
-    Called,
-    /// Its time was over.
-    Late,
-    /// Another task has something for it to look at ([`World::disturb`]).
-    Disturbed,
 }
 
 /// What became of an instruction of ATAC's network.

@@ -3,7 +3,7 @@
 use super::{Kept, elf, i_type, s_type};
 use crate::{Outcome, Program, RunError};
 use fastrand::Rng;
-use manycore_chip::config::Config;
+use manycore_chip::{Simulation, config::Config};
 
 pub(super) const CODE: u64 = 0x10_0000;
 pub(super) const DATA: u64 = 0x20_0000;
@@ -67,9 +67,10 @@ pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> 
 pub(super) fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
     with_program(code, |program| match on {
         None => program.run_functionally(2),
-        Some((preset, limit)) => program
-            .limit(limit)
-            .run(&Config::preset(preset).expect("the preset is there")),
+        Some((preset, limit)) => {
+            let machine = Config::preset(preset).expect("the preset is there");
+            program.run(Simulation::new(&machine).limit(limit))
+        }
     })
 }
 
@@ -460,11 +461,9 @@ fn damaged_programs_are_refused_or_run() {
         }
         std::fs::write(&file, text).expect("room for a program");
         let kept = Kept::default();
-        let program = Program::new(&file)
-            .streams(kept.clone(), kept)
-            .limit(50_000);
-        if let Err(RunError::Program { file, what }) = program.run(&Config::preset("dahu").unwrap())
-        {
+        let program = Program::new(&file).streams(kept.clone(), kept);
+        let simulation = Simulation::new(&Config::preset("dahu").unwrap()).limit(50_000);
+        if let Err(RunError::Program { file, what }) = program.run(simulation) {
             assert!(!format!("{file}{what}").contains('\n'));
             refused += 1;
         }

@@ -11,7 +11,7 @@ use super::guest::{addi, branch, call, li};
 use super::{Kept, elf, i_type, s_type};
 use crate::{Outcome, Program};
 use fastrand::Rng;
-use manycore_chip::config::Config;
+use manycore_chip::{Simulation, config::Config};
 
 const TP: u32 = 4;
 const S1: u32 = 9;
@@ -403,11 +403,12 @@ fn however_a_program_runs_it_does_the_same() {
         let runs = |forward: Option<u64>| {
             let hashes = [0, 500].map(|segments| {
                 let (outcome, found) = run(&code, threads, |program| {
-                    let mut program = program.cpus(cpus).timeline(segments).limit(1 << 40);
+                    let mut program = program.cpus(cpus);
                     if let Some(instructions) = forward {
                         program = program.fast_forward(instructions);
                     }
-                    program.run(&machine)
+                    let simulation = Simulation::new(&machine).timeline(segments);
+                    program.run(simulation.limit(1 << 40))
                 });
                 assert_eq!(found, expected, "case {case}, forwarded by {forward:?}");
                 let timing = outcome.timing.as_ref();

@@ -10,7 +10,7 @@
 
 use std::alloc::Layout;
 
-use super::CAPACITY;
+use crate::memory::CAPACITY;
 
 /// The same on every host, whatever its pages.
 const PAGE: usize = 4096;

@@ -7,7 +7,8 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::classes::{CLASSES, Class};
-use super::{ArenaError, CAPACITY, range, stack};
+use super::{ArenaError, range, stack};
+use crate::memory::CAPACITY;
 
 /// The count of `Header::live` that an open arena holds: more than it can have
 /// blocks.

@@ -17,7 +17,6 @@
 //! the arena is closed and may be freed from any thread; but a single such
 //! block keeps all memory of the arena. Small results are best copied out.
 
-mod address;
 mod allocator;
 mod classes;
 mod header;
@@ -26,18 +25,14 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
+use crate::memory::CAPACITY;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-pub(crate) use address::{ARENA as ADDRESSES, AddressMap};
 pub use allocator::Allocator;
 use header::Header;
 pub use stack::Stack;
-
-/// Bytes that an arena can grow to. A power of two, and what every arena is
-/// aligned to, so that the low bits of its pointers are the same in every run.
-const CAPACITY: usize = 1 << 34;
 
 /// Why there is no arena, or no stack in it.
 #[derive(Debug, thiserror::Error)]

@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use super::{ArenaError, CAPACITY};
+use super::ArenaError;
+use crate::memory::CAPACITY;
 
 /// Slots, if the host's address space has room for them.
 const SLOTS: usize = 1024;

@@ -112,7 +112,7 @@ unsafe impl corosensei::stack::Stack for Stack {
 /// What a stack for `bytes` takes. A size beyond an arena's ends in [`ArenaError::Full`].
 fn length_for(bytes: usize) -> usize {
     let usable = bytes
-        .clamp(MIN_STACK_SIZE, super::CAPACITY)
+        .clamp(MIN_STACK_SIZE, crate::memory::CAPACITY)
         .next_multiple_of(GUARD);
     usable + GUARD
 }

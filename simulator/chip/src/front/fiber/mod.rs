@@ -8,6 +8,7 @@ mod messages;
 mod overflow;
 mod platform;
 mod run;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod watchdog;
@@ -16,4 +17,3 @@ pub use super::arena::Stack;
 pub use cells::{Cell, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 pub use messages::OpticalNetwork;
 pub use platform::{Simulated, SimulatedThread};
-pub use run::{Run, Simulation};

@@ -1,10 +1,10 @@
 //! `Simulated`: the platform whose machine is the simulated one.
 
-use super::super::arena::{self, Stack};
+use super::super::arena::Stack;
 use super::body::Fiber;
 use super::cells::{self, Cell32, Cell64, CellBool, CellPtr, CellUsize};
 use super::context::{in_order, suspend, with, with_inside};
-use super::run;
+use super::stacks;
 use crate::account::{Activity, Breakdown, Counters, HotLine};
 use crate::engine::Engine;
 use crate::memory::{Operation, Word};
@@ -155,7 +155,7 @@ unsafe impl Platform for Simulated {
     fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Result<SimulatedThread> {
         with(Engine::enter_kernel_to_spawn);
         in_order();
-        let stack = run::thread_stack().map_err(io::Error::other)?;
+        let stack = stacks::thread_stack().map_err(io::Error::other)?;
         with(|engine, core| {
             let fiber = Box::new(Fiber::new(stack, body));
             let thread = engine.spawn(core, spec.name.as_str().to_owned(), fiber, &spec.cpus);
@@ -194,7 +194,7 @@ unsafe impl Platform for Simulated {
     fn stack(bytes: usize) -> io::Result<Stack> {
         with(Engine::enter_kernel);
         in_order();
-        run::stack(bytes).map_err(io::Error::other)
+        stacks::stack(bytes).map_err(io::Error::other)
     }
 
     #[inline]
@@ -377,10 +377,4 @@ fn touch<T>(data: &[T], operation: Operation) {
         cells::access(at, operation, Word::none());
         at = next;
     }
-}
-
-/// Allocations of the host's inside simulated code.
-pub(super) fn outside<R>(body: impl FnOnce() -> R) -> R {
-    let _outside = arena::outside();
-    body()
 }

@@ -1,6 +1,7 @@
 //! Whole programs on simulated machines.
 
 use super::*;
+use crate::Simulation;
 use crate::config::Config;
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering::SeqCst, Platform, ThreadSpec};
 use std::sync::Arc;

@@ -9,13 +9,13 @@ impl Core<'_> {
     /// A channel of the optical network; `None` if the machine has none.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     assert!(core.create_channel().is_some());
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create_channel(&mut self) -> Option<Channel> {
@@ -25,7 +25,7 @@ impl Core<'_> {
     /// Subscribes this core to a channel, or to the count of its messages.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let channel = core.create_channel().expect("the machine has the network");
@@ -33,7 +33,7 @@ impl Core<'_> {
     ///     assert!(core.receive(channel).is_none());
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_port(&mut self, channel: Channel, every: Option<NonZeroU32>) {
@@ -43,7 +43,7 @@ impl Core<'_> {
     /// Unsubscribes this core.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let channel = core.create_channel().expect("the machine has the network");
@@ -51,7 +51,7 @@ impl Core<'_> {
     ///     core.close_port(channel);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close_port(&mut self, channel: Channel) {
@@ -61,7 +61,7 @@ impl Core<'_> {
     /// What this core receives from now on.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     // Only messages whose signature has the lowest bit.
@@ -69,7 +69,7 @@ impl Core<'_> {
     ///     core.set_filter(Filter { mask: 1, operation, signature: 1 });
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_filter(&mut self, filter: Filter) {
@@ -79,7 +79,7 @@ impl Core<'_> {
     /// Broadcasts a message.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let channel = core.create_channel().expect("the machine has the network");
@@ -88,7 +88,7 @@ impl Core<'_> {
     ///     assert!(core.clock() > before);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn send(&mut self, channel: Channel, message: Message) {
@@ -98,7 +98,7 @@ impl Core<'_> {
     /// The next message of a channel in this core's buffer.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let channel = core.create_channel().expect("the machine has the network");
@@ -107,7 +107,7 @@ impl Core<'_> {
     ///     assert!(core.receive(channel).is_none());
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn receive(&mut self, channel: Channel) -> Option<Delivery> {
@@ -117,7 +117,7 @@ impl Core<'_> {
     /// Waits until a message may be there: the guest suspends, and looks again.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut channel = None;
     /// let main = move |core: &mut Core<'_>| {
@@ -142,7 +142,7 @@ impl Core<'_> {
     ///         }
     ///     }
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn listen(&mut self, channel: Channel) {

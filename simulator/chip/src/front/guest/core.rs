@@ -12,7 +12,7 @@ use crate::memory::{Operation, Width, Word};
 /// once. It is resumed when it may go on, perhaps on another core.
 ///
 /// ```
-/// # use manycore_chip::{config::Config, guest::*};
+/// # use manycore_chip::{Simulation, config::Config, guest::*};
 /// # let machine = Config::preset("atac-64")?;
 /// // A guest that executes 10 instructions each time it is resumed, and looks at the clock.
 /// let mut times = 0;
@@ -21,7 +21,7 @@ use crate::memory::{Operation, Width, Word};
 ///     times += 1;
 ///     if times < 3 && core.must_pause() { State::Suspended } else { State::Exited }
 /// };
-/// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+/// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
 /// assert!(run.statistics.cycles >= machine.os.switch + 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -30,10 +30,10 @@ pub struct Core<'a> {
     pub(super) core: u32,
 }
 
-/// What became of an access.
+/// The outcome of an access.
 ///
 /// ```
-/// # use manycore_chip::{config::Config, guest::*};
+/// # use manycore_chip::{Simulation, config::Config, guest::*};
 /// # let machine = Config::preset("atac-64")?;
 /// let mut word = 7u64;
 /// let word: *mut u8 = (&raw mut word).cast();
@@ -55,7 +55,7 @@ pub struct Core<'a> {
 ///     assert_eq!(value, 7);
 ///     State::Exited
 /// };
-/// GuestMachine::new(&machine).run(Box::new(main))?;
+/// Simulation::new(&machine).run_guest(Box::new(main))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Core<'_> {
     /// and no other thread of the host uses it.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut word = 40u64;
     /// let word: *mut u8 = (&raw mut word).cast();
@@ -104,7 +104,7 @@ impl Core<'_> {
     ///     waits = true;
     ///     State::Suspended
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline(always)]
@@ -141,7 +141,7 @@ impl Core<'_> {
     /// was done.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut words = [1u64, 0];
     /// let word: *mut u8 = words.as_mut_ptr().cast();
@@ -158,7 +158,7 @@ impl Core<'_> {
     ///         == Answer::Wait;
     ///     State::Suspended
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reply(&mut self) -> (u64, bool) {
@@ -168,7 +168,7 @@ impl Core<'_> {
     /// So many instructions that accessed nothing; what is left of a cycle stays in `rest`.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let (before, mut rest) = (core.clock(), 0);
@@ -176,7 +176,7 @@ impl Core<'_> {
     ///     assert_eq!(core.clock() - before, 1_000);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
@@ -188,7 +188,7 @@ impl Core<'_> {
     /// is resumed. To be asked after [`execute`](Self::execute), now and then.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut left = 1_000_000;
     /// let main = move |core: &mut Core<'_>| {
@@ -201,7 +201,7 @@ impl Core<'_> {
     ///     }
     ///     State::Exited
     /// };
-    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
     /// assert!(run.statistics.cycles >= 1_000_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -215,7 +215,7 @@ impl Core<'_> {
     /// notice at once.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     // Others would notice the message at once: it is sent in the order of simulated time.
@@ -226,7 +226,7 @@ impl Core<'_> {
     ///     core.send(channel, Message::default());
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn must_wait(&mut self) -> bool {
@@ -236,7 +236,7 @@ impl Core<'_> {
     /// A spin loop's hint: one period goes by, with the look that follows.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let before = core.clock();
@@ -244,7 +244,7 @@ impl Core<'_> {
     ///     assert!(core.clock() > before);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn relax(&mut self) {
@@ -258,7 +258,7 @@ impl Core<'_> {
     /// the line.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut word = 0u64;
     /// let word: *mut u8 = (&raw mut word).cast();
@@ -274,7 +274,7 @@ impl Core<'_> {
     ///     }
     ///     State::Suspended
     /// };
-    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
     /// assert!(run.statistics.report.total[manycore_chip::Activity::Spin] >= 500);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -287,14 +287,14 @@ impl Core<'_> {
     /// This core's number.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     // The main thread starts on core 0.
     ///     assert_eq!(core.number(), 0);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -305,7 +305,7 @@ impl Core<'_> {
     /// Cycles since the start of the run.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let start = core.clock();
@@ -313,7 +313,7 @@ impl Core<'_> {
     ///     assert_eq!(core.clock(), start + 64);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -325,7 +325,7 @@ impl Core<'_> {
     /// Cycles that all cores together have not been idle.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     core.execute(100, &mut 0);
@@ -333,7 +333,7 @@ impl Core<'_> {
     ///     assert_eq!(core.cpu_time(), core.clock());
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -344,7 +344,7 @@ impl Core<'_> {
     /// Where the cycles of all cores together went, from the start until this core's clock.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let before = core.spent();
@@ -355,7 +355,7 @@ impl Core<'_> {
     ///     assert_eq!(region[manycore_chip::Activity::Idle], 63 * 100);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -366,13 +366,13 @@ impl Core<'_> {
     /// The machine.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     assert_eq!(core.machine().cores, 64);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -1,7 +1,7 @@
 //! What a guest asks of the operating system: sleep, threads, where they run.
 
 use super::core::Core;
-use super::machine::{Guest, GuestBody};
+use super::run::{Guest, GuestBody};
 use crate::engine::{DISTURBED, LATE};
 use crate::os::ThreadId;
 
@@ -13,7 +13,7 @@ impl Core<'_> {
     /// Enters the kernel.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let before = core.clock();
@@ -21,7 +21,7 @@ impl Core<'_> {
     ///     assert_eq!(core.clock() - before, core.machine().os.syscall.max(1));
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn enter_kernel(&mut self) {
@@ -31,7 +31,7 @@ impl Core<'_> {
     /// Enters the kernel to wait on a futex.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let before = core.clock();
@@ -40,7 +40,7 @@ impl Core<'_> {
     ///     assert_eq!(core.clock() - before, os.syscall + os.futex_wait);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn enter_futex_wait(&mut self) {
@@ -50,7 +50,7 @@ impl Core<'_> {
     /// Enters the kernel to make a thread.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     let before = core.clock();
@@ -58,7 +58,7 @@ impl Core<'_> {
     ///     assert_eq!(core.clock() - before, core.machine().os.spawn);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn enter_kernel_to_spawn(&mut self) {
@@ -69,7 +69,7 @@ impl Core<'_> {
     /// word in order ([`must_wait`](Self::must_wait)) and suspends.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut sleeps = false;
     /// let main = move |core: &mut Core<'_>| {
@@ -83,7 +83,7 @@ impl Core<'_> {
     ///     core.futex_wait(FIRST_ADDRESS, Some(10_000));
     ///     State::Suspended
     /// };
-    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
     /// assert!(run.statistics.cycles > 10_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -94,7 +94,7 @@ impl Core<'_> {
     /// Whether the latest sleep on a futex ended by its time.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut sleeps = false;
     /// let main = move |core: &mut Core<'_>| {
@@ -105,7 +105,7 @@ impl Core<'_> {
     ///     core.futex_wait(FIRST_ADDRESS, Some(1));
     ///     State::Suspended
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn timed_out(&mut self) -> bool {
@@ -115,7 +115,7 @@ impl Core<'_> {
     /// Whether the latest sleep on a futex was ended by [`disturb`](Self::disturb).
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut step = 0;
     /// let main = move |core: &mut Core<'_>| {
@@ -138,7 +138,7 @@ impl Core<'_> {
     ///     core.futex_wait(FIRST_ADDRESS, None);
     ///     State::Suspended
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn disturbed(&mut self) -> bool {
@@ -148,14 +148,14 @@ impl Core<'_> {
     /// Wakes up to `count` threads that sleep at `address`; how many.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     // Nobody sleeps there.
     ///     assert_eq!(core.futex_wake(FIRST_ADDRESS, 1), 0);
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn futex_wake(&mut self, address: u64, count: u32) -> usize {
@@ -169,7 +169,7 @@ impl Core<'_> {
     /// A core that the machine does not have.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut child = None;
     /// let main = move |core: &mut Core<'_>| {
@@ -186,7 +186,7 @@ impl Core<'_> {
     ///         _ => State::Exited,
     ///     }
     /// };
-    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
     /// assert_eq!(run.statistics.threads, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -209,13 +209,13 @@ impl Core<'_> {
     /// Never: a guest that asks runs on a core.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
     ///     assert_eq!(core.this_thread(), core.this_thread());
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -227,7 +227,7 @@ impl Core<'_> {
     /// Waits for a thread to end: the guest suspends if `true`; the thread has ended if `false`.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut child = None;
     /// let main = move |core: &mut Core<'_>| {
@@ -240,7 +240,7 @@ impl Core<'_> {
     ///     });
     ///     if core.join(child) { State::Suspended } else { State::Exited }
     /// };
-    /// let run = GuestMachine::new(&machine).run(Box::new(main))?;
+    /// let run = Simulation::new(&machine).run_guest(Box::new(main))?;
     /// assert!(run.statistics.cycles > 5_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -255,7 +255,7 @@ impl Core<'_> {
     /// A core that the machine does not have.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut told = false;
     /// let main = move |core: &mut Core<'_>| {
@@ -273,7 +273,7 @@ impl Core<'_> {
     ///     }
     ///     State::Exited
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_affinity(&mut self, thread: GuestThread, cpus: &[usize]) -> Result<(), usize> {
@@ -284,7 +284,7 @@ impl Core<'_> {
     /// the sleep of one that sleeps on a futex: for what it must learn otherwise, as a signal.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut word = 0u64;
     /// let word: *mut u8 = (&raw mut word).cast();
@@ -312,7 +312,7 @@ impl Core<'_> {
     ///     }
     ///     State::Suspended
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn disturb(&mut self, thread: GuestThread) {
@@ -322,7 +322,7 @@ impl Core<'_> {
     /// Lets other threads of the core run: the guest suspends.
     ///
     /// ```
-    /// # use manycore_chip::{config::Config, guest::*};
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let mut yielded = false;
     /// let main = move |core: &mut Core<'_>| {
@@ -334,7 +334,7 @@ impl Core<'_> {
     ///     core.yield_now();
     ///     State::Suspended
     /// };
-    /// GuestMachine::new(&machine).run(Box::new(main))?;
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn yield_now(&mut self) {

@@ -8,12 +8,12 @@
 mod channels;
 mod core;
 mod kernel;
-mod machine;
+mod run;
 
 pub use self::core::{Answer, Core};
 pub use crate::memory::{Operation, Rmw, Width};
 pub use kernel::GuestThread;
-pub use machine::{Guest, GuestMachine, State};
+pub use run::{Guest, State};
 
 pub use crate::network::Channel;
 pub use manycore_platform::{Delivery, Filter, MatchOperation, Message};
@@ -25,7 +25,7 @@ use crate::memory::Word;
 /// ```
 /// assert!(manycore_chip::guest::FIRST_ADDRESS.is_multiple_of(4096));
 /// ```
-pub const FIRST_ADDRESS: u64 = super::arena::ADDRESSES;
+pub const FIRST_ADDRESS: u64 = crate::memory::FIRST_ADDRESS;
 
 /// Does `operation` on a word outside of simulated time, as a core does; the word before.
 ///

@@ -6,13 +6,11 @@
 //! good. [`HistoryList`] and [`HistoryTree`] remember when the port is free
 //! and so let a late-seen early message use time that it would have had.
 
-mod basic;
 mod history;
 mod load;
 #[cfg(test)]
 mod tests;
 
-pub use basic::Basic;
 pub use history::{HistoryList, HistoryTree};
 
 use super::Cycles;

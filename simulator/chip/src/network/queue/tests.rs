@@ -68,26 +68,6 @@ fn a_full_queue_waits_as_at_999_thousandths() {
     assert_eq!(queue.delay(0, 1), 999 * 10 / 2);
 }
 
-#[test]
-fn basic_sends_everybody_to_the_end() {
-    let mut queue = Basic::new();
-    assert_eq!(queue.delay(100, 10), 0);
-    assert_eq!(queue.delay(105, 10), 5);
-    assert_eq!(queue.delay(20, 10), 100);
-    let mut queue = Basic::smoothed();
-    assert_eq!(queue.delay(100, 10), 0);
-    assert_eq!(queue.delay(20, 10), 50); // at the mean, 60, free at 110
-    let mut queue = Basic::smoothed();
-    for _ in 0..64 {
-        queue.delay(0, 0);
-    }
-    for _ in 0..64 {
-        queue.delay(640, 0);
-    }
-    assert_eq!(queue.delay(640, 7), 0);
-    assert_eq!(queue.delay(640, 7), 7); // the zeros have left the window
-}
-
 proptest! {
     #[test]
     fn first_free_cycles_as_on_a_calendar(

@@ -1,0 +1,147 @@
+//! Accesses: a hit ends here, a miss sends its request.
+
+use super::Asked;
+use crate::account::Activity;
+use crate::engine::agenda::Event;
+use crate::engine::overlap::Overlap;
+use crate::engine::port::Mode;
+use crate::engine::{Engine, Reply};
+use crate::memory::{Lookup, Operation, Request, State, Word};
+
+impl Engine {
+    /// An access that the core's L1 serves before another core can interfere:
+    /// the path of nearly all. Reads the port and one set of the L1's tags.
+    #[inline(always)]
+    pub(crate) fn hit(
+        &mut self,
+        core: u32,
+        host: usize,
+        operation: Operation,
+        word: Word,
+    ) -> Option<u64> {
+        let port = &mut self.ports[core as usize];
+        if port.clock >= port.horizon {
+            return None;
+        }
+        let line = (self.addresses.simulated(host) >> self.line_shift) as u32;
+        let settled = |overlap: &Overlap| overlap.is_settled(port.tile, line, operation);
+        if !self.overlap.as_ref().is_none_or(settled) {
+            return None;
+        }
+        let tile = &mut self.memory.tiles[port.tile as usize];
+        let Some(state) = tile.l1.touch(line) else {
+            return self.hit_l2(core, line, operation, word);
+        };
+        if !operation.reads_only() {
+            if state == State::Shared || self.write_through || tile.is_watched(line) {
+                return None;
+            }
+            tile.l1.dirty_first(line);
+            self.lines.wrote(line);
+            port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
+        }
+        port.pass(Activity::L1, self.config.l1.latency);
+        Some(word.apply(operation))
+    }
+
+    /// The same for the L2: for the plain accesses of a walk through memory. A
+    /// read-modify-write that is not in the L1 is most likely in no cache of
+    /// this tile, and should not look twice.
+    #[inline(never)]
+    fn hit_l2(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Option<u64> {
+        let port = &mut self.ports[core as usize];
+        let tile = &mut self.memory.tiles[port.tile as usize];
+        let write = !operation.reads_only();
+        if operation.is_read_modify_write() || write && tile.is_watched(line) {
+            return None;
+        }
+        let Lookup::L2(cycles) = tile.lookup(line, write) else {
+            return None;
+        };
+        port.pass(Activity::L2, cycles);
+        if write {
+            self.lines.wrote(line);
+        }
+        Some(word.apply(operation))
+    }
+
+    /// One access to `line`.
+    // Two front ends call it, each at one place: a call would cost as much as a hit.
+    #[inline(always)]
+    pub(crate) fn access(
+        &mut self,
+        core: u32,
+        line: u32,
+        operation: Operation,
+        word: Word,
+    ) -> Asked {
+        if self.ports[core as usize].clock >= self.ports[core as usize].horizon
+            && self.others_first(core, self.lookahead)
+        {
+            return Asked::Again;
+        }
+        if self.overlap.is_some()
+            && let Some(asked) = self.meet_flights(core, line, operation)
+        {
+            return asked;
+        }
+        let write = !operation.reads_only();
+        let (activity, cycles) = match self.memory.lookup(core, line, write) {
+            Lookup::L1(cycles) => (Activity::L1, cycles),
+            Lookup::L2(cycles) => (Activity::L2, cycles),
+            Lookup::Miss => return self.miss(core, line, operation, word),
+        };
+        let port = &mut self.ports[core as usize];
+        if write {
+            self.lines.wrote(line);
+        }
+        port.pass(activity, cycles);
+        port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
+        if self.overlap.is_some() {
+            self.look_ahead(core, line, operation);
+        }
+        let port = &self.ports[core as usize];
+        let at = port.clock;
+        let value = word.apply(operation);
+        if self.wake_disturbed(at) {
+            self.set_horizon(core);
+        }
+        Asked::Done(value)
+    }
+
+    /// An access that the tile's caches do not have: its request leaves.
+    #[inline(never)]
+    fn miss(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Asked {
+        if self.overlap.is_some()
+            && let Some(asked) = self.buffer_store(core, line, operation)
+        {
+            return asked;
+        }
+        let clock = self.ports[core as usize].clock;
+        let (at, stage) = self.memory.depart(core, line, clock);
+        let port = &mut self.ports[core as usize];
+        port.mode = Mode::Missing;
+        port.request = Some(Request {
+            core,
+            line,
+            stage,
+            operation,
+            word,
+            arrived: at,
+            awaited: true,
+        });
+        self.agenda.plan(at, core, Event::Arrive);
+        if self.overlap.is_some() {
+            self.look_ahead(core, line, operation);
+        }
+        Asked::Suspend
+    }
+
+    /// The answer that the thread on `core` suspended for.
+    pub(crate) fn reply(&mut self, core: u32) -> (u64, bool) {
+        let thread = self.ports[core as usize].thread;
+        let reply =
+            thread.map_or_else(Reply::default, |thread| self.threads[thread as usize].reply);
+        (reply.value, reply.stored)
+    }
+}

@@ -1,0 +1,89 @@
+//! Calls of the kernel: their time, futexes, the fence on all cores.
+
+use crate::account::Activity;
+use crate::engine::agenda::Event;
+use crate::engine::thread::Wait;
+use crate::engine::{Engine, Reply};
+
+impl Engine {
+    /// The kernel is entered for `cycles`.
+    pub(crate) fn kernel(&mut self, core: u32, activity: Activity, cycles: u64) {
+        let port = &mut self.ports[core as usize];
+        let cycles = match &mut self.pace {
+            None => cycles,
+            Some(pace) => pace.slowed(port, cycles),
+        };
+        let from = port.clock;
+        port.pass_until(activity, from + cycles);
+        let to = port.clock;
+        self.record(core, activity, from, to);
+    }
+
+    /// Takes a cycle or more, so that a loop of free system calls still advances time.
+    pub(crate) fn enter_kernel(&mut self, core: u32) {
+        self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
+    }
+
+    pub(crate) fn enter_kernel_to_yield(&mut self, core: u32) {
+        self.kernel(core, Activity::Switch, self.config.os.syscall.max(1));
+    }
+
+    pub(crate) fn enter_kernel_to_spawn(&mut self, core: u32) {
+        self.kernel(core, Activity::Switch, self.config.os.spawn);
+    }
+
+    pub(crate) fn enter_futex_wait(&mut self, core: u32) {
+        let os = &self.config.os;
+        self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);
+    }
+
+    /// Sleeps on a futex; the caller has compared the word at this very time
+    /// and suspends. `timeout` in cycles.
+    pub(crate) fn futex_wait(&mut self, core: u32, host: usize, timeout: Option<u64>) {
+        let address = self.addresses.simulated(host);
+        let port = &self.ports[core as usize];
+        let Some(thread) = port.thread else { return };
+        self.futexes.wait(address, thread);
+        self.threads[thread as usize].reply = Reply::default();
+        if let Some(cycles) = timeout {
+            let at = port
+                .clock
+                .saturating_add(cycles)
+                .saturating_add(self.config.os.timer_slack);
+            let wait = self.threads[thread as usize].wait;
+            let at = at.max(port.clock + self.lookahead);
+            self.agenda.plan(at, core, Event::Timeout { thread, wait });
+        }
+        self.block(core, Wait::Futex { address });
+    }
+
+    /// Wakes up to `count` sleepers; how many.
+    pub(crate) fn futex_wake(&mut self, core: u32, host: usize, count: u32) -> usize {
+        let address = self.addresses.simulated(host);
+        let woken = self.futexes.wake(address, count);
+        for &thread in &woken {
+            self.kernel(core, Activity::Futex, self.config.os.futex_wake);
+            let at = self.ports[core as usize].clock;
+            self.wake_thread(thread, core, at);
+        }
+        self.set_horizon(core);
+        woken.len()
+    }
+
+    /// A fence on all cores: each that runs another thread is interrupted, one
+    /// after the other, and the last of them is waited for.
+    pub(crate) fn fence_all(&mut self, core: u32) {
+        let os = &self.config.os;
+        let from = self.ports[core as usize].clock + self.lookahead;
+        let busy = |&other: &u32| other != core && self.ports[other as usize].thread.is_some();
+        let others: Vec<u32> = (0..self.config.cores).filter(busy).collect();
+        let wait = if others.is_empty() { 0 } else { os.interrupt };
+        let cycles = self.config.atomics.fence + os.ipi * others.len() as u64 + wait;
+        for (sent, other) in (1..).zip(others) {
+            let at = from + self.config.os.ipi * sent;
+            self.agenda.plan(at, other, Event::Interrupt);
+        }
+        self.kernel(core, Activity::Futex, cycles);
+        self.set_horizon(core);
+    }
+}

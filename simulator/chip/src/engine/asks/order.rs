@@ -1,0 +1,101 @@
+//! How far a core may go on, and the time of its computation.
+
+use crate::account::Activity;
+use crate::engine::port::{Mode, Port};
+use crate::engine::{Engine, LONGEST};
+
+impl Engine {
+    /// Whether others come before `core`, which may be `ahead` of other cores but of no event and
+    /// of no sibling in its tile. If so it is planned to go on at its clock, and must suspend.
+    pub(super) fn others_first(&mut self, core: u32, ahead: u64) -> bool {
+        let (time, other) = self.agenda.next_core(&self.ports);
+        let event = self.agenda.next_event();
+        let sibling = self.next_sibling(core);
+        let port = &mut self.ports[core as usize];
+        let me = (port.clock, core);
+        let core_first = match ahead {
+            0 => (time, other) < me,
+            ahead => time.saturating_add(ahead) <= port.clock,
+        };
+        if core_first || sibling < me || event <= port.clock || port.clock > self.limit {
+            self.agenda.go_on(port);
+            return true;
+        }
+        if ahead == 0 {
+            self.agenda.reach(port.clock);
+        }
+        self.set_horizon(core);
+        false
+    }
+
+    /// Whether `core` must suspend before it does something that others
+    /// notice at once, and then ask again.
+    pub(crate) fn must_wait(&mut self, core: u32) -> bool {
+        self.others_first(core, 0)
+    }
+
+    /// Whether `core`, at the end of a computation, must suspend and ask again, so
+    /// that ticks and other threads find it in the middle of the computation.
+    pub(crate) fn others_interrupt(&mut self, core: u32) -> bool {
+        self.others_first(core, self.lookahead)
+    }
+
+    /// Whether the run may go on where `core` has got to. Code that only
+    /// computes or reads the clock must ask, since it makes no other request.
+    #[inline]
+    pub(crate) fn is_within_limit(&self, core: u32) -> bool {
+        self.ports[core as usize].clock <= self.limit
+    }
+
+    /// Private work of `instructions` instructions; whether the core may go on at once.
+    /// If not, others may interrupt the work before it ends: the thread must ask
+    /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
+    #[inline]
+    pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
+        let cpi = self.cpi(core, instructions);
+        let cycles = match instructions.checked_mul(cpi) {
+            Some(product) => product.div_ceil(1024),
+            None => {
+                let cycles = u128::from(instructions) * u128::from(cpi);
+                cycles.div_ceil(1024).min(LONGEST.into()) as u64
+            }
+        };
+        let port = &mut self.ports[core as usize];
+        port.compute(cycles);
+        port.clock <= port.horizon
+    }
+
+    /// The same for a few instructions at a time: the part of a cycle that they leave over is
+    /// in `rest`, in 1024ths.
+    #[inline]
+    pub(crate) fn execute(&mut self, core: u32, instructions: u32, rest: &mut u64) {
+        let cycles = u64::from(instructions) * self.cpi(core, instructions.into()) + *rest;
+        *rest = cycles % 1024;
+        self.ports[core as usize].compute(cycles / 1024);
+    }
+
+    /// Cycles an instruction, in 1024ths, for a core that computes.
+    #[inline]
+    fn cpi(&mut self, core: u32, instructions: u64) -> u64 {
+        match self.plain_cpi_1024 {
+            Some(cpi) => cpi,
+            None => self.varying_cpi_1024(core, instructions),
+        }
+    }
+
+    /// Busy cycles of all cores, up to the clock of `core`.
+    pub(crate) fn cpu_time(&self, core: u32) -> u64 {
+        let now = self.ports[core as usize].clock;
+        let busy = |port: &Port| {
+            // Waits and spinning are charged when they end.
+            let waits = !matches!(port.mode, Mode::Idle | Mode::Running);
+            let waiting = if waits {
+                now.saturating_sub(port.clock)
+            } else {
+                0
+            };
+            port.spent.sum() - port.spent[Activity::Idle] + waiting
+        };
+        self.ports.iter().map(busy).sum()
+    }
+}

@@ -1,0 +1,109 @@
+//! Threads: their start and end, their cores, what the front end keeps of them.
+
+use crate::core_set::CoreSet;
+use crate::engine::thread::{Body, State, Thread, Wait};
+use crate::engine::{Engine, MAIN};
+use crate::os::ThreadId;
+
+impl Engine {
+    /// Starts the program's main thread, on core 0 at time 0.
+    pub(crate) fn start(&mut self, body: Box<dyn Body>) {
+        let affinity = CoreSet::below(self.config.cores);
+        self.threads.push(Thread::new("main".into(), body));
+        self.scheduler.spawn(MAIN, affinity, 0);
+        self.dispatch(0);
+    }
+
+    /// Makes a thread that may run on `affinity` (empty: anywhere).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub(crate) fn spawn(
+        &mut self,
+        core: u32,
+        name: String,
+        body: Box<dyn Body>,
+        cpus: &[usize],
+    ) -> Result<ThreadId, usize> {
+        let affinity = match self.affinity(cpus) {
+            Ok(affinity) => affinity,
+            Err(wrong) => {
+                body.abandon();
+                return Err(wrong);
+            }
+        };
+        let thread = self.threads.len() as ThreadId;
+        self.threads.push(Thread::new(name, body));
+        let at = self.ports[core as usize].clock;
+        let placement = self.scheduler.spawn(thread, affinity, core);
+        self.placed(placement, at);
+        self.set_horizon(core);
+        Ok(thread)
+    }
+
+    /// Waits for a thread to end; `false` if it has. The caller suspends if
+    /// `true`.
+    pub(crate) fn join(&mut self, core: u32, thread: ThreadId) -> bool {
+        if self.threads[thread as usize].state == State::Ended {
+            return false;
+        }
+        if let Some(me) = self.ports[core as usize].thread {
+            self.threads[thread as usize].joiners.push(me);
+        }
+        self.block(core, Wait::Join(thread));
+        true
+    }
+
+    /// Where a thread may run from now on (empty: anywhere).
+    ///
+    /// # Errors
+    ///
+    /// A core that the machine does not have.
+    pub(crate) fn set_affinity(
+        &mut self,
+        core: u32,
+        thread: ThreadId,
+        cpus: &[usize],
+    ) -> Result<(), usize> {
+        let affinity = self.affinity(cpus)?;
+        let at = self.ports[core as usize].clock;
+        self.confine(thread, affinity, at);
+        self.set_horizon(core);
+        Ok(())
+    }
+
+    /// The cores of a set, or all for an empty one.
+    fn affinity(&self, cpus: &[usize]) -> Result<CoreSet, usize> {
+        let cores = self.config.cores;
+        match cpus.iter().find(|&&cpu| cpu >= cores as usize) {
+            Some(&wrong) => Err(wrong),
+            None if cpus.is_empty() => Ok(CoreSet::below(cores)),
+            None => Ok(cpus.iter().map(|&cpu| cpu as u32).collect()),
+        }
+    }
+
+    pub(crate) fn slot(&mut self, core: u32) -> *const () {
+        let thread = self.ports[core as usize].thread;
+        thread.map_or(std::ptr::null(), |thread| {
+            self.threads[thread as usize].slot
+        })
+    }
+
+    pub(crate) fn set_slot(&mut self, core: u32, value: *const ()) {
+        if let Some(thread) = self.ports[core as usize].thread {
+            self.threads[thread as usize].slot = value;
+        }
+    }
+
+    /// The code of the thread that `core` is to run now.
+    pub(crate) fn take_body(&mut self, core: u32) -> Option<(ThreadId, Box<dyn Body>)> {
+        let thread = self.ports[core as usize].thread?;
+        let body = self.threads[thread as usize].body.take()?;
+        Some((thread, body))
+    }
+
+    pub(crate) fn put_body(&mut self, thread: ThreadId, body: Box<dyn Body>) {
+        self.threads[thread as usize].body = Some(body);
+    }
+}

@@ -1,0 +1,101 @@
+//! Guests, and running them.
+
+use super::core::Core;
+use crate::engine::{Body, Engine, Progress, SimulationError};
+use crate::front::simulation::{Run, Simulation, drive};
+use crate::memory::AddressMap;
+
+/// The state of a guest after it was resumed.
+///
+/// ```
+/// # use manycore_chip::{Simulation, config::Config, guest::*};
+/// # let machine = Config::preset("atac-64")?;
+/// let mut times = 0;
+/// let main = move |core: &mut Core<'_>| {
+///     times += 1;
+///     core.enter_kernel();
+///     core.yield_now();
+///     if times < 10 { State::Suspended } else { State::Exited }
+/// };
+/// Simulation::new(&machine).run_guest(Box::new(main))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It must wait: what it asked for said so.
+    Suspended,
+    /// It ended.
+    Ended,
+    /// It ended the program.
+    Exited,
+}
+
+/// A thread of a guest program. A closure is one, too: its state is what it captures.
+///
+/// [`Simulation::run_guest`] has an example of a type that is a guest, [`Core`]'s methods have
+/// closures.
+pub trait Guest {
+    /// Runs on `core` until it must wait, or has ended.
+    fn resume(&mut self, core: &mut Core<'_>) -> State;
+}
+
+impl<F: FnMut(&mut Core<'_>) -> State> Guest for F {
+    fn resume(&mut self, core: &mut Core<'_>) -> State {
+        self(core)
+    }
+}
+
+/// A guest as the engine's body.
+pub(super) struct GuestBody(pub(super) Box<dyn Guest>);
+
+impl Body for GuestBody {
+    fn resume(&mut self, engine: *mut Engine, core: u32) -> Progress {
+        // SAFETY: the engine is this body's until it returns, as `Body` says.
+        let engine = unsafe { &mut *engine };
+        match self.0.resume(&mut Core::new(engine, core)) {
+            State::Suspended => Progress::Suspended,
+            State::Ended => Progress::Ended,
+            State::Exited => Progress::Exited,
+        }
+    }
+
+    fn abandon(self: Box<Self>) {}
+}
+
+impl Simulation {
+    /// Runs `main` as the main thread, on core 0, until it ends or a thread exits. The size of
+    /// stacks is of no concern to guests.
+    ///
+    /// # Errors
+    ///
+    /// Deadlock, or the limit on cycles.
+    ///
+    /// ```
+    /// use manycore_chip::guest::{Core, Guest, State};
+    /// use manycore_chip::{Simulation, config::Config};
+    ///
+    /// /// Executes 1,000 instructions.
+    /// struct Short;
+    ///
+    /// impl Guest for Short {
+    ///     fn resume(&mut self, core: &mut Core<'_>) -> State {
+    ///         core.execute(1_000, &mut 0);
+    ///         State::Exited
+    ///     }
+    /// }
+    ///
+    /// let machine = Config::preset("atac-64")?;
+    /// let run = Simulation::new(&machine).run_guest(Box::new(Short))?;
+    /// // The core switches to the thread first.
+    /// assert_eq!(run.statistics.cycles, machine.os.switch + 1_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_guest(&self, main: Box<dyn Guest>) -> Result<Run<()>, SimulationError> {
+        let mut engine = self.engine(AddressMap::identity())?;
+        engine.start(Box::new(GuestBody(main)));
+        let end = drive(&mut engine, |engine, core, _, body| {
+            body.resume(engine, core)
+        })?;
+        Run::finished(engine, end)
+    }
+}

@@ -1,0 +1,85 @@
+//! From host addresses to those the simulated machine sees.
+
+use rustc_hash::FxHashMap;
+
+/// Bytes of a simulated memory, at most. A power of two, and what every memory
+/// is aligned to, so that the low bits of its pointers are the same in every run.
+pub(crate) const CAPACITY: usize = 1 << 34;
+
+/// The simulated address of that memory's first byte. All that lies outside of
+/// it is numbered below.
+pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
+/// The unit by which other memory is numbered.
+const LINE: usize = 64;
+
+/// Host addresses to simulated ones.
+///
+/// The machine's own memory keeps its offset. All other memory, statics and what was
+/// allocated before the run, is numbered by its line of 64 bytes, in the order
+/// of first touch, and keeps its place within the line.
+pub(crate) struct AddressMap {
+    base: usize,
+    /// Host lines to their numbers; only looked up.
+    elsewhere: FxHashMap<usize, u64>,
+}
+
+impl AddressMap {
+    /// The map of a machine with a memory that begins at `base` in the host.
+    pub(crate) fn new(base: usize) -> Self {
+        Self {
+            base,
+            elsewhere: FxHashMap::default(),
+        }
+    }
+
+    /// The map of a front end that has simulated addresses already, from [`FIRST_ADDRESS`] on.
+    pub(crate) fn identity() -> Self {
+        Self::new(FIRST_ADDRESS as usize)
+    }
+
+    /// The simulated address of the byte at `host`.
+    #[inline]
+    pub(crate) fn simulated(&mut self, host: usize) -> u64 {
+        let offset = host.wrapping_sub(self.base);
+        if offset < CAPACITY {
+            FIRST_ADDRESS + offset as u64
+        } else {
+            self.elsewhere(host)
+        }
+    }
+
+    #[cold]
+    fn elsewhere(&mut self, host: usize) -> u64 {
+        // From one: a machine has nothing at address zero.
+        let next = self.elsewhere.len() as u64 + 1;
+        let line = *self.elsewhere.entry(host / LINE).or_insert(next);
+        let address = line * LINE as u64 + (host % LINE) as u64;
+        assert!(
+            address < FIRST_ADDRESS,
+            "a simulated program touches more than {FIRST_ADDRESS} bytes that were allocated before it \
+             started; allocate them inside the simulation"
+        );
+        address
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_memory_keeps_offsets_and_the_rest_is_numbered_by_first_touch() {
+        let base = 1 << 40;
+        let mut map = AddressMap::new(base);
+        let outside = base - 4096;
+        assert_eq!(map.simulated(base), FIRST_ADDRESS);
+        assert_eq!(
+            map.simulated(base + CAPACITY - 1),
+            FIRST_ADDRESS + CAPACITY as u64 - 1
+        );
+        assert_eq!(map.simulated(outside + 70), 64 + 6);
+        assert_eq!(map.simulated(outside), 128);
+        assert_eq!(map.simulated(outside + 127), 64 + 63);
+        assert_eq!(map.simulated(base + CAPACITY + 64), 192);
+    }
+}

@@ -1,0 +1,155 @@
+//! `execve`: the process goes on with another program.
+
+use crate::linux::errno::{E2BIG, EACCES, ELOOP, ENOEXEC, Errno};
+use crate::linux::files::{Files, read_path};
+use crate::linux::load::{self, Image};
+use crate::linux::names::Names;
+use crate::linux::process::{Command, Process};
+use crate::linux::task::{NO_ALTERNATE, Outcome, Task};
+use crate::memory::Space;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The most bytes of one argument, and of all.
+const LONGEST: u64 = 1 << 17;
+const ROOM: usize = 1 << 21;
+/// The most scripts that name each other as what runs them.
+const SCRIPTS: usize = 4;
+
+/// What is to be run: the path as the program has it, where the host has it, and the arguments.
+struct Wanted {
+    path: PathBuf,
+    host: PathBuf,
+    arguments: Vec<String>,
+}
+
+pub(super) fn execute(process: &mut Process, task: &mut Task) -> Outcome {
+    let threads = process.threads.count();
+    if threads > 1 {
+        let place = process.describe_call(task);
+        process.failure.get_or_insert(format!(
+            "the program starts another one (execve) at {place} while it has {threads} threads; \
+             one is supported"
+        ));
+        return Outcome::Exit(1);
+    }
+    let [path, arguments, environment, ..] = task.arguments();
+    let (files, space) = (&process.files, &mut process.memory.space);
+    let found = read_path(space, path).and_then(|path| {
+        let arguments = list(space, arguments)?;
+        let environment = list(space, environment)?;
+        let wanted = program_of(files, path, arguments)?;
+        let name = wanted.path.display().to_string();
+        let image = Image::read(files, &name, &wanted.host).map_err(|_| ENOEXEC)?;
+        Ok((wanted, environment, image))
+    });
+    match found {
+        Ok((wanted, environment, image)) => {
+            become_program(process, task, wanted, environment, &image)
+        }
+        Err(errno) => Outcome::Fail(errno),
+    }
+}
+
+/// Nothing of the program until now is left but its files, its number, its mask of signals, and
+/// what it ignores.
+fn become_program(
+    process: &mut Process,
+    task: &mut Task,
+    wanted: Wanted,
+    environment: Vec<String>,
+    image: &Image,
+) -> Outcome {
+    process.memory.clear();
+    process.names = Names::default();
+    process.files.close_for_exec();
+    process.signals.reset();
+    process.timers.keep_interval();
+    if let Some(thread) = process.threads.get_mut(task.number) {
+        thread.robust = 0;
+    }
+    let executable = wanted.host.canonicalize().unwrap_or(wanted.host);
+    process.command = Command {
+        executable: executable.display().to_string(),
+        arguments: wanted.arguments,
+        environment,
+    };
+    match load::begin(process, image) {
+        Ok(mut hart) => {
+            hart.retired = task.hart.retired;
+            task.hart = hart;
+            (task.clear, task.alternate) = (0, NO_ALTERNATE);
+            Outcome::Restored
+        }
+        Err(error) => {
+            process.failure.get_or_insert(error.to_string());
+            Outcome::Exit(1)
+        }
+    }
+}
+
+/// A list of texts that ends with a null pointer.
+fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
+    let mut list = Vec::new();
+    let mut room = ROOM;
+    if address == 0 {
+        return Ok(list);
+    }
+    loop {
+        let at = space.read_u64(address.wrapping_add(8 * list.len() as u64))?;
+        if at == 0 {
+            return Ok(list);
+        }
+        let text = space.read_text(at, LONGEST)?.ok_or(E2BIG)?;
+        room = room.checked_sub(text.len() + 9).ok_or(E2BIG)?;
+        list.push(String::from_utf8_lossy(&text).into());
+    }
+}
+
+/// The program that a file is, or that runs it if it is a script.
+fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wanted, Errno> {
+    let (mut path, mut arguments) = (path, arguments);
+    for _ in 0..=SCRIPTS {
+        let host = files.host_path(&path, true)?;
+        let data = host.metadata()?;
+        if !data.is_file() || data.permissions().mode() & 0o111 == 0 {
+            return Err(EACCES);
+        }
+        let Some(runner) = runner(&host)? else {
+            return Ok(Wanted {
+                path,
+                host,
+                arguments,
+            });
+        };
+        let script = path.display().to_string();
+        let rest = arguments.into_iter().skip(1);
+        arguments = runner.into_iter().chain([script]).chain(rest).collect();
+        path = arguments[0].clone().into();
+    }
+    Err(ELOOP)
+}
+
+/// The first line of a script: a program, and at most one argument.
+fn runner(script: &Path) -> Result<Option<Vec<String>>, Errno> {
+    let mut start = Vec::new();
+    std::fs::File::open(script)?
+        .take(256)
+        .read_to_end(&mut start)?;
+    let Some(line) = start.strip_prefix(b"#!") else {
+        return Ok(None);
+    };
+    let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = OsStr::from_bytes(line).to_string_lossy();
+    let line = line.trim();
+    let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    if program.is_empty() {
+        return Err(ENOEXEC);
+    }
+    let parts = [program, argument.trim()];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    Ok(Some(parts.map(str::to_owned).collect()))
+}

@@ -1,0 +1,125 @@
+//! `futex`.
+
+use super::inherit::{self, CLOCK_IS_WALL, KIND, time_until};
+use super::waits::sleep_on;
+use crate::linux::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, Value};
+use crate::linux::process::Process;
+use crate::linux::task::{Outcome, Task};
+use crate::linux::time;
+use crate::linux::world::World;
+use crate::memory::{PAGE, right};
+
+const WAIT: u64 = 0;
+const WAKE: u64 = 1;
+const REQUEUE: u64 = 3;
+const COMPARE_REQUEUE: u64 = 4;
+const WAKE_AND_CHANGE: u64 = 5;
+const WAIT_BITS: u64 = 9;
+const WAKE_BITS: u64 = 10;
+
+/// Whether an operation of `futex` may put the thread to sleep.
+pub(in crate::linux) fn waits(operation: u64) -> bool {
+    matches!(operation & KIND, WAIT | WAIT_BITS)
+}
+
+pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    let [address, operation, value, timeout, second, third] = task.arguments();
+    if !address.is_multiple_of(4) {
+        return Outcome::Fail(EINVAL);
+    }
+    let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
+        return Outcome::Fail(EFAULT);
+    };
+    let physical = page.physical + address % PAGE;
+    let word = process.memory.space.read_u32(address);
+    match operation & KIND {
+        // The time of a wait for some bits is a point of a clock.
+        kind @ (WAIT | WAIT_BITS) => {
+            if word != Ok(value as u32) {
+                return Outcome::Fail(EAGAIN);
+            }
+            let time = match (kind, timeout) {
+                (WAIT, _) | (_, 0) => time::read_limit(&mut process.memory.space, timeout),
+                _ => {
+                    let wall = operation & CLOCK_IS_WALL != 0;
+                    time_until(&mut process.memory.space, world, timeout, wall).map(Some)
+                }
+            };
+            match time {
+                Ok(time) => sleep_on(process, task, world, physical, time),
+                Err(errno) => Outcome::Fail(errno),
+            }
+        }
+        // A waiter for other bits is woken for nothing, which it must expect; no waiter is
+        // left out.
+        WAKE_BITS if third as u32 != u32::MAX => {
+            Outcome::Return(world.futex_wake(physical, u32::MAX))
+        }
+        WAKE | WAKE_BITS => {
+            let count = u32::try_from(value).unwrap_or(u32::MAX);
+            Outcome::Return(world.futex_wake(physical, count))
+        }
+        WAKE_AND_CHANGE => {
+            wake_after_change(process, world, physical, [value, timeout, second, third]).into()
+        }
+        inherit::UNLOCK => inherit::unlock(&mut process.memory.space, task, world, physical),
+        _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
+        // Sleepers that Linux would move to the other word are woken, and look again.
+        kind @ (REQUEUE | COMPARE_REQUEUE) => {
+            if kind == COMPARE_REQUEUE && word != Ok(third as u32) {
+                return Outcome::Fail(EAGAIN);
+            }
+            let count = value.saturating_add(timeout);
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            Outcome::Return(world.futex_wake(physical, count))
+        }
+        _ => Outcome::Fail(ENOSYS),
+    }
+}
+
+/// `FUTEX_WAKE_OP`: changes another word, wakes sleepers of the first word, and
+/// wakes sleepers of the other word if its old value passes a comparison.
+fn wake_after_change<W: World>(
+    process: &mut Process,
+    world: &mut W,
+    physical: u64,
+    [count, other_count, other, what]: [u64; 4],
+) -> Value {
+    if !other.is_multiple_of(4) {
+        return Err(EINVAL);
+    }
+    let (page, _) = process.memory.space.page(other, right::WRITE)?;
+    let other_physical = page.physical + other % PAGE;
+    let part = |from: u32| ((what << (52 - from)) as i64 >> 52) as u32;
+    let (operand, compared) = (part(12), part(0));
+    let operand = match what >> 31 & 1 {
+        0 => operand,
+        _ => 1u32.wrapping_shl(operand),
+    };
+    let old = process.memory.space.read_u32(other)?;
+    let new = match what >> 28 & 7 {
+        0 => operand,
+        1 => old.wrapping_add(operand),
+        2 => old | operand,
+        3 => old & !operand,
+        4 => old ^ operand,
+        _ => return Err(ENOSYS),
+    };
+    let (left, right) = (old as i32, compared as i32);
+    let holds = match what >> 24 & 15 {
+        0 => left == right,
+        1 => left != right,
+        2 => left < right,
+        3 => left <= right,
+        4 => left > right,
+        5 => left >= right,
+        _ => return Err(ENOSYS),
+    };
+    process.memory.space.write_u32(other, new)?;
+    let few = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+    let mut woken = world.futex_wake(physical, few(count));
+    if holds {
+        woken += world.futex_wake(other_physical, few(other_count));
+    }
+    Ok(woken)
+}

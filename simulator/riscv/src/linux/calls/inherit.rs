@@ -1,0 +1,120 @@
+//! Mutexes with priority inheritance (`FUTEX_LOCK_PI`). All threads have one priority, so the
+//! kernel only writes the owner into the word.
+
+use super::waits::await_word;
+use crate::linux::errno::{EAGAIN, EDEADLK, EPERM, ESRCH, ETIMEDOUT, Errno};
+use crate::linux::process::Process;
+use crate::linux::task::{Interrupted, Outcome, Task};
+use crate::linux::time::{self, MONOTONIC, REALTIME};
+use crate::linux::world::World;
+use crate::memory::Space;
+
+/// The operation of `futex`, without its flags.
+pub(super) const KIND: u64 = 0x7F;
+/// A flag: the time is the wall clock's.
+pub(super) const CLOCK_IS_WALL: u64 = 256;
+
+pub(super) const WAITERS: u32 = 1 << 31;
+pub(super) const OWNER_DIED: u32 = 1 << 30;
+/// `FUTEX_LOCK_PI`, `FUTEX_UNLOCK_PI`, `FUTEX_TRYLOCK_PI`, `FUTEX_LOCK_PI2`.
+const LOCK: u64 = 6;
+pub(super) const UNLOCK: u64 = 7;
+const TRY: u64 = 8;
+const LOCK_BY_CLOCK: u64 = 13;
+
+/// Whether an operation of `futex` locks such a mutex: a signal never ends it.
+pub(super) fn locks(operation: u64) -> bool {
+    matches!(operation & KIND, LOCK | TRY | LOCK_BY_CLOCK)
+}
+
+/// How long it is until a point of a clock: of the wall clock, or of that since the start.
+pub(super) fn time_until<W: World>(
+    space: &mut Space,
+    world: &W,
+    address: u64,
+    wall: bool,
+) -> Result<u64, Errno> {
+    let time = time::read(space, address)?;
+    let clock = if wall { REALTIME } else { MONOTONIC };
+    Ok(time.saturating_sub(time::clock(world, clock)?))
+}
+
+/// Takes a mutex, or sleeps on its word and makes the call again.
+pub(super) fn lock<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    physical: u64,
+) -> Outcome {
+    let outcome = try_lock(process, task, world, physical).unwrap_or_else(Outcome::Fail);
+    if matches!(outcome, Outcome::Return(_) | Outcome::Fail(_)) {
+        task.until = None;
+    }
+    outcome
+}
+
+fn try_lock<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    physical: u64,
+) -> Result<Outcome, Errno> {
+    let [address, operation, _, timeout, ..] = task.arguments();
+    let word = process.memory.space.read_u32(address)?;
+    let owner = word & !(WAITERS | OWNER_DIED);
+    if owner == 0 {
+        process
+            .memory
+            .space
+            .write_u32(address, task.number | word)?;
+        return Ok(Outcome::Return(0));
+    }
+    if owner == task.number {
+        return Err(EDEADLK);
+    }
+    if operation & KIND == TRY {
+        return Err(EAGAIN);
+    }
+    if process.threads.get(owner).is_none() {
+        return Err(ESRCH);
+    }
+    let time = match timeout {
+        0 => None,
+        _ => {
+            let wall = operation & KIND == LOCK || operation & CLOCK_IS_WALL != 0;
+            Some(time_until(&mut process.memory.space, world, timeout, wall)?)
+        }
+    };
+    if time == Some(0) {
+        return Err(ETIMEDOUT);
+    }
+    process.memory.space.write_u32(address, word | WAITERS)?;
+    let interrupted = Interrupted::Restarts;
+    Ok(await_word(
+        process,
+        task,
+        world,
+        physical,
+        time,
+        interrupted,
+    ))
+}
+
+/// Gives a mutex back. All waiters try again: the first to come has it.
+pub(super) fn unlock<W: World>(
+    space: &mut Space,
+    task: &Task,
+    world: &mut W,
+    physical: u64,
+) -> Outcome {
+    let [address, ..] = task.arguments();
+    let mut unlock = || -> Result<u64, Errno> {
+        if space.read_u32(address)? & !(WAITERS | OWNER_DIED) != task.number {
+            return Err(EPERM);
+        }
+        space.write_u32(address, 0)?;
+        world.futex_wake(physical, u32::MAX);
+        Ok(0)
+    };
+    unlock().into()
+}

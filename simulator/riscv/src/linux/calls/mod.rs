@@ -1,0 +1,17 @@
+//! System calls: the table of them, and what takes more than one owner of the process's parts.
+
+mod exec;
+mod futex;
+mod inherit;
+mod poll;
+mod proc;
+mod streams;
+mod system;
+mod table;
+mod threads;
+mod waits;
+
+pub(super) use futex::waits as futex_waits;
+pub use table::system_calls;
+pub(super) use table::{call, number};
+pub(super) use waits::{interrupt, woken};

@@ -1,0 +1,158 @@
+//! Waits for files that other threads make ready: `ppoll`, `pselect6`, `epoll_pwait`.
+
+use super::waits::{await_stream, sleep_for};
+use crate::linux::errno::{EBADF, EINVAL, Errno, Value};
+use crate::linux::files::streams::ready;
+use crate::linux::process::Process;
+use crate::linux::task::{Interrupted, Outcome, Task};
+use crate::linux::time;
+use crate::linux::world::World;
+
+/// The most files that one call asks for.
+const MOST: u64 = 4_096;
+const NOT_OPEN: u32 = 0x20;
+/// The states in which reading, and writing, goes on without a wait.
+const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
+const WRITES: u32 = ready::OUT | ready::ERROR;
+
+/// What a wait is given beside its files: its time, and where a mask of signals is.
+struct Limits {
+    time: Option<u64>,
+    mask: u64,
+}
+
+/// `ppoll`.
+pub(super) fn poll<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    let [files, count, request, mask, ..] = task.arguments();
+    if count == 0 && mask == 0 {
+        let time = time::read_limit(&mut process.memory.space, request);
+        return sleep_for(process, task, world, time, Interrupted::Ends);
+    }
+    let outcome = time::read_limit(&mut process.memory.space, request).and_then(|time| {
+        let limits = Limits { time, mask };
+        await_files(process, task, world, limits, |process| {
+            look_at_list(process, files, count)
+        })
+    });
+    outcome.unwrap_or_else(Outcome::Fail)
+}
+
+/// `pselect6`.
+pub(super) fn select<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    let [count, reads, writes, others, request, mask] = task.arguments();
+    let sets = [(reads, READS), (writes, WRITES), (others, 0)];
+    let mut wait = || -> Result<Outcome, Errno> {
+        let time = time::read_limit(&mut process.memory.space, request)?;
+        let mask = if mask == 0 {
+            0
+        } else {
+            process.memory.space.read_u64(mask)?
+        };
+        await_files(process, task, world, Limits { time, mask }, |process| {
+            look_at_sets(process, count, sets, false)
+        })
+    };
+    // The sets are written when the wait is over.
+    match wait() {
+        Ok(Outcome::Return(_)) => look_at_sets(process, count, sets, true).into(),
+        outcome => outcome.unwrap_or_else(Outcome::Fail),
+    }
+}
+
+/// `epoll_pwait`.
+pub(super) fn await_group<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Outcome {
+    let [group, to, most, milliseconds, mask, _] = task.arguments();
+    let milliseconds = u64::try_from(milliseconds as i32).ok();
+    let time = milliseconds.map(|time| time * 1_000_000);
+    await_files(process, task, world, Limits { time, mask }, |process| {
+        let space = &mut process.memory.space;
+        process.files.tell_group(space, group, to, most)
+    })
+    .unwrap_or_else(Outcome::Fail)
+}
+
+/// Waits until `look` finds files that are ready, for so long; how many.
+fn await_files<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    limits: Limits,
+    look: impl FnOnce(&mut Process) -> Value,
+) -> Result<Outcome, Errno> {
+    let wait = || -> Result<Outcome, Errno> {
+        let found = look(process)?;
+        let now = world.nanoseconds();
+        let left = task.until.map(|until| until.saturating_sub(now));
+        if found != 0 || left.or(limits.time) == Some(0) {
+            return Ok(Outcome::Return(found));
+        }
+        if limits.mask != 0 && task.suspended.is_none() {
+            let mask = process.memory.space.read_u64(limits.mask)?;
+            task.suspended = Some(process.threads.replace_mask(task, mask));
+        }
+        let interrupted = Interrupted::Ends;
+        Ok(await_stream(process, task, world, limits.time, interrupted))
+    };
+    let outcome = wait();
+    if matches!(outcome, Ok(Outcome::Return(_)) | Err(_)) {
+        task.until = None;
+        if let Some(mask) = task.suspended.take() {
+            process.threads.replace_mask(task, mask);
+        }
+    }
+    outcome
+}
+
+/// Looks at an array of `pollfd`, and writes what was found; how many are ready.
+fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
+    if count > MOST {
+        return Err(EINVAL);
+    }
+    let (files, space) = (&process.files, &mut process.memory.space);
+    let mut total = 0;
+    for at in (0..count).map(|at| list.wrapping_add(8 * at)) {
+        let number = space.read_u32(at)?;
+        let wanted = space.read_u32(at.wrapping_add(4))? & 0xFFFF;
+        let found = if (number as i32) < 0 {
+            0
+        } else {
+            match files.ready(number.into()) {
+                Ok((found, _)) => found & (wanted | ready::ERROR | ready::HUNG_UP),
+                Err(_) => NOT_OPEN,
+            }
+        };
+        space.write_u32(at.wrapping_add(4), wanted | found << 16)?;
+        total += u64::from(found != 0);
+    }
+    Ok(total)
+}
+
+/// Looks at sets of numbers, each with its events, and writes the numbers that are ready; how
+/// many.
+fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write: bool) -> Value {
+    if count > MOST {
+        return Err(EINVAL);
+    }
+    let (files, space) = (&process.files, &mut process.memory.space);
+    let mut total = 0;
+    for (set, counts) in sets.into_iter().filter(|(set, _)| *set != 0) {
+        for first in (0..count).step_by(64) {
+            let at = set.wrapping_add(first / 8);
+            let bits = space.read_u64(at)?;
+            let mut found = 0;
+            for bit in (0..64.min(count - first)).filter(|bit| bits >> bit & 1 == 1) {
+                let (ready, _) = files.ready(first + bit).map_err(|_| EBADF)?;
+                found |= u64::from(ready & counts != 0) << bit;
+            }
+            if write {
+                space.write_u64(at, found)?;
+            }
+            total += u64::from(found.count_ones());
+        }
+    }
+    Ok(total)
+}

@@ -1,0 +1,333 @@
+//! The table of system calls: number, name, handler.
+
+use super::waits::{await_signal, nap, suspend};
+use super::{exec, futex, poll, proc, streams, system, threads as thread};
+use crate::linux::errno::{ECHILD, ENOSYS, EOPNOTSUPP, EPERM, ESRCH, Errno, Value};
+use crate::linux::process::Process;
+use crate::linux::signals::{return_from_signal, set_alternate};
+use crate::linux::task::Outcome::{self, Exit, Fail, Return};
+use crate::linux::task::Task;
+use crate::linux::threads::PROCESS;
+use crate::linux::time;
+use crate::linux::users::{USER, is_user};
+use crate::linux::world::World;
+
+macro_rules! calls {
+    (
+        ($process:ident, $task:ident, $world:ident) { $($prologue:tt)* }
+        $($number:literal $name:ident = $handler:expr;)+
+    ) => {
+        /// The numbers by name.
+        #[expect(non_upper_case_globals, dead_code, reason = "Linux's names, and all of them")]
+        pub(in crate::linux) mod number {
+            $(pub(in crate::linux) const $name: u64 = $number;)+
+        }
+
+        /// The names of the system calls that a program may use. Others return `ENOSYS` if the C
+        /// library tries them and does without ([`Outcome`](crate::Outcome) names the first that
+        /// was asked for and is not there).
+        ///
+        /// ```
+        /// assert!(manycore_riscv::system_calls().contains(&"futex"));
+        /// ```
+        #[must_use]
+        pub fn system_calls() -> &'static [&'static str] {
+            &[$(stringify!($name)),+]
+        }
+
+        /// Makes the system call that a task asks for.
+        pub(in crate::linux) fn call<W: World>(
+            $process: &mut Process,
+            $task: &mut Task,
+            $world: &mut W,
+        ) -> Outcome {
+            $($prologue)*
+            match $task.hart.x[17] {
+                $($number => Outcome::from($handler),)+
+                number => missing($process, $task, number),
+            }
+        }
+    };
+}
+
+calls! {
+    (process, task, world) {
+        let [a, b, c, d, e, f] = task.arguments();
+        // A handler borrows the owners that it needs, or all of the process.
+        let Process { memory, files, names, signals, timers, threads, random, command, .. } = process;
+        let space = &mut memory.space;
+    }
+    // Files have no attributes.
+    5 setxattr = Fail(EOPNOTSUPP);
+    6 lsetxattr = Fail(EOPNOTSUPP);
+    7 fsetxattr = Fail(EOPNOTSUPP);
+    8 getxattr = Fail(EOPNOTSUPP);
+    9 lgetxattr = Fail(EOPNOTSUPP);
+    10 fgetxattr = Fail(EOPNOTSUPP);
+    11 listxattr = Fail(EOPNOTSUPP);
+    12 llistxattr = Fail(EOPNOTSUPP);
+    13 flistxattr = Fail(EOPNOTSUPP);
+    14 removexattr = Fail(EOPNOTSUPP);
+    15 lremovexattr = Fail(EOPNOTSUPP);
+    16 fremovexattr = Fail(EOPNOTSUPP);
+    17 getcwd = files.working_directory(space, a, b);
+    19 eventfd2 = files.make_events(a, b);
+    20 epoll_create1 = files.make_group(a);
+    21 epoll_ctl = streams::change(process, world, |p| {
+        p.files.change_group(&mut p.memory.space, [a, b, c, d])
+    });
+    22 epoll_pwait = poll::await_group(process, task, world);
+    23 dup = files.duplicate(a, 0, 0);
+    24 dup3 = streams::change(process, world, |p| p.files.duplicate_to(a, b, c));
+    25 fcntl = files.control(space, a, b, c);
+    29 ioctl = files.control_device(space, a, b, c);
+    32 flock = files.exists(a).map(|()| 0);
+    33 mknodat = files.make_node(space, [a, b], c);
+    34 mkdirat = files.make_directory(space, [a, b], c);
+    35 unlinkat = files.unlink(space, [a, b], c);
+    36 symlinkat = files.link_by_name(space, a, [b, c]);
+    37 linkat = files.link(space, [[a, b], [c, d]], e);
+    43 statfs = files.tell_volume_at(space, a, b);
+    44 fstatfs = files.tell_volume_of(space, a, b);
+    45 truncate = files.truncate_at(space, a, b);
+    46 ftruncate = files.truncate(a, b);
+    47 fallocate = files.allocate(a, b, c.saturating_add(d));
+    48 faccessat = proc::access(process, world, [a, b], 0, c);
+    49 chdir = files.change_directory(space, a);
+    50 fchdir = files.change_to_open(a);
+    52 fchmod = files.set_mode(a, b);
+    53 fchmodat = files.set_mode_at(space, [a, b, c, 0]);
+    54 fchownat = files.set_owner_at(space, [a, b, c, d, e]);
+    55 fchown = files.set_owner(a, [b, c]);
+    56 openat = proc::open(process, world, [a, b], [c, d]);
+    57 close = streams::change(process, world, |p| p.files.close(a));
+    59 pipe2 = files.make_pipe(space, a, b);
+    61 getdents64 = files.entries(space, a, b, c);
+    62 lseek = files.seek(a, b as i64, c);
+    63 read = streams::read(files.awaits_writer(a), process, task, world, |p| {
+        p.read(a, &[(b, c)], None)
+    });
+    64 write = streams::write(process, task, world, |p| p.write(a, &[(b, c)], None));
+    65 readv = streams::read(files.awaits_writer(a), process, task, world, |p| {
+        p.read_parts(a, [b, c], None)
+    });
+    66 writev = streams::write(process, task, world, |p| p.write_parts(a, [b, c], None));
+    67 pread64 = process.read(a, &[(b, c)], Some(d));
+    68 pwrite64 = process.write(a, &[(b, c)], Some(d));
+    69 preadv = process.read_parts(a, [b, c], Some(d));
+    70 pwritev = process.write_parts(a, [b, c], Some(d));
+    71 sendfile = streams::write(process, task, world, |p| {
+        p.memory.transfer(&mut p.files, [b, c], [a, 0], d)
+    });
+    72 pselect6 = poll::select(process, task, world);
+    73 ppoll = poll::poll(process, task, world);
+    78 readlinkat = files.read_link(space, &command.executable, [a, b], [c, d]);
+    79 newfstatat = proc::stat(process, world, [a, b], d)
+        .and_then(|stat| put(process, c, &stat.classic()));
+    80 fstat = files.stat(a).and_then(|stat| put(process, b, &stat.classic()));
+    81 sync = memory.synchronise();
+    82 fsync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
+    83 fdatasync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
+    88 utimensat = files.set_times(space, [a, b, c, d], world.nanoseconds());
+    92 personality = Return(0);
+    93 exit = thread::end(process, task, world);
+    94 exit_group = Exit((a & 0xFF) as i32);
+    // There are no children.
+    95 waitid = Fail(ECHILD);
+    96 set_tid_address = thread::set_clear(task, a);
+    98 futex = futex::futex(process, task, world);
+    99 set_robust_list = thread::set_robust(threads, task, a);
+    101 nanosleep = nap(process, task, world, [time::REALTIME, 0, a, b]);
+    102 getitimer = timers.tell_interval(space, world, a, b);
+    103 setitimer = timers.set_interval(space, signals, threads, world, [a, b, c]);
+    107 timer_create = timers.create(space, threads, [a, b, c]);
+    108 timer_gettime = timers.tell(space, world, a, b);
+    109 timer_getoverrun = timers.overruns(a);
+    110 timer_settime = timers.set(space, signals, threads, world, [a, b, c, d]);
+    111 timer_delete = timers.delete(a);
+    113 clock_gettime = time::tell(space, world, a, b);
+    114 clock_getres = time::write(space, b, 1);
+    115 clock_nanosleep = nap(process, task, world, [a, b, c, d]);
+    // One policy, without priorities.
+    118 sched_setparam = Return(0);
+    119 sched_setscheduler = system::set_policy(b);
+    120 sched_getscheduler = Return(0);
+    121 sched_getparam = space.write_u32(b, 0).map(|()| 0).map_err(Errno::from);
+    122 sched_setaffinity = thread::set_affinity(space, threads, task, world, [a, b, c]);
+    123 sched_getaffinity = thread::tell_affinity(space, threads, task, world, [a, b, c]);
+    124 sched_yield = thread::make_way(world);
+    125 sched_get_priority_max = system::priority(a, 99);
+    126 sched_get_priority_min = system::priority(a, 1);
+    129 kill = signals.kill(threads, world, a, b);
+    130 tkill = signals.send(threads, world, a, b);
+    131 tgkill = if a as u32 == PROCESS { signals.send(threads, world, b, c) } else { Err(ESRCH) };
+    132 sigaltstack = set_alternate(space, task, a, b);
+    133 rt_sigsuspend = suspend(process, task, world, a);
+    134 rt_sigaction = signals.set_action(space, a, [b, c]);
+    135 rt_sigprocmask = threads.set_mask(space, task, a, [b, c]);
+    136 rt_sigpending = signals.tell_pending(space, threads, task, a);
+    137 rt_sigtimedwait = await_signal(process, task, world, [a, b, c]);
+    138 rt_sigqueueinfo = signals.queue(space, threads, world, (a, None), [b, c]);
+    139 rt_sigreturn = return_from_signal(space, threads, task);
+    140 setpriority = Return(0);
+    141 getpriority = Return(NICE_OF_0);
+    143 setregid = is_user(&[a, b]);
+    144 setgid = is_user(&[a]);
+    145 setreuid = is_user(&[a, b]);
+    146 setuid = is_user(&[a]);
+    147 setresuid = is_user(&[a, b, c]);
+    148 getresuid = system::tell_users(space, [a, b, c]);
+    149 setresgid = is_user(&[a, b, c]);
+    150 getresgid = system::tell_users(space, [a, b, c]);
+    151 setfsuid = Return(USER.into());
+    152 setfsgid = Return(USER.into());
+    153 times = time::tell_ticks(space, world, a);
+    154 setpgid = Return(0);
+    155 getpgid = Return(PROCESS.into());
+    156 getsid = Return(PROCESS.into());
+    157 setsid = Fail(EPERM);
+    158 getgroups = Return(0);
+    160 uname = system::tell_name(space, a);
+    163 getrlimit = system::limits(space, a, b);
+    164 setrlimit = Return(0);
+    165 getrusage = system::tell_usage(space, world, b);
+    166 umask = files.set_mask(a);
+    167 prctl = system::control_process(a);
+    168 getcpu = system::tell_core(space, world, a, b);
+    169 gettimeofday = time::tell_of_day(space, world, a);
+    172 getpid = Return(PROCESS.into());
+    173 getppid = Return(1);
+    174 getuid = Return(USER.into());
+    175 geteuid = Return(USER.into());
+    176 getgid = Return(USER.into());
+    177 getegid = Return(USER.into());
+    178 gettid = Return(task.number.into());
+    179 sysinfo = system::tell_system(space, a);
+    199 socketpair = files.make_sockets(space, a, b, d);
+    204 getsockname = files.tell_no_name(space, a, b, c);
+    205 getpeername = files.tell_no_name(space, a, b, c);
+    206 sendto = streams::write(process, task, world, |p| p.send(a, (b, c)));
+    207 recvfrom = streams::read(files.awaits_sender(a, d), process, task, world, |p| {
+        p.files.receive(&mut p.memory.space, [a, b, c, d])
+    });
+    208 setsockopt = files.is_socket(a);
+    209 getsockopt = files.socket_option(space, a, [b, c], d);
+    210 shutdown = streams::shut(process, world, a, b);
+    214 brk = Return(memory.brk(a));
+    215 munmap = memory.munmap(a, b);
+    216 mremap = memory.mremap(a, b, c, d);
+    220 clone = thread::begin(process, task, world);
+    221 execve = exec::execute(process, task);
+    222 mmap = memory.mmap(files, names, [a, b, c, d, e, f]);
+    223 fadvise64 = files.exists(a).map(|()| 0);
+    226 mprotect = memory.mprotect(a, b, c);
+    227 msync = memory.synchronise();
+    // All memory stays where it is.
+    228 mlock = Return(0);
+    229 munlock = Return(0);
+    230 mlockall = Return(0);
+    231 munlockall = Return(0);
+    233 madvise = memory.madvise(a, b, c);
+    240 rt_tgsigqueueinfo = signals.queue(space, threads, world, (a, Some(b)), [c, d]);
+    259 riscv_flush_icache = Return(0);
+    260 wait4 = Fail(ECHILD);
+    261 prlimit64 = system::limits(space, b, d);
+    267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
+    276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
+    278 getrandom = memory.fill_random(random, a, b);
+    279 memfd_create = files.make_memory_file(b);
+    // No command of it is needed: the machine keeps its order.
+    283 membarrier = Return(0);
+    284 mlock2 = Return(0);
+    285 copy_file_range = memory.transfer(files, [a, b], [c, d], e);
+    286 preadv2 = if f == 0 { process.read_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
+    287 pwritev2 = if f == 0 { process.write_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
+    291 statx = proc::stat(process, world, [a, b], c)
+        .and_then(|stat| put(process, e, &stat.extended()));
+    439 faccessat2 = proc::access(process, world, [a, b], d, c);
+    452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
+}
+
+/// `getpriority`: the kernel's form of a nice value of 0.
+const NICE_OF_0: u64 = 20;
+
+/// Writes a call's answer to memory.
+fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
+    process.memory.space.write(to, bytes)?;
+    Ok(0)
+}
+
+/// A place in a file, or none: where it is read or written next.
+fn place(offset: u64) -> Option<u64> {
+    (offset as i64 != -1).then_some(offset)
+}
+
+/// A call that is not there: programs do without some; the first other one ends the program.
+fn missing(process: &mut Process, task: &Task, number: u64) -> Outcome {
+    if OPTIONAL.contains(&number) || process.failure.is_some() {
+        return Fail(ENOSYS);
+    }
+    let place = process.describe_call(task);
+    process.failure = Some(format!(
+        "system call {number} at {place} is not supported; supported are: {}",
+        system_calls().join(" ")
+    ));
+    Exit(1)
+}
+
+/// Calls that programs and libraries try and do without, on an older Linux too: they are not there.
+const OPTIONAL: [u64; 53] = [
+    26,  // inotify_init1
+    30,  // ioprio_set
+    31,  // ioprio_get
+    75,  // vmsplice
+    76,  // splice
+    77,  // tee
+    84,  // sync_file_range
+    90,  // capget
+    97,  // unshare
+    100, // get_robust_list
+    127, // sched_rr_get_interval
+    128, // restart_syscall: only a signal handler that knows the system asks for it
+    198, // socket: of a server for names of users and hosts
+    213, // readahead
+    217, // add_key
+    219, // keyctl
+    232, // mincore
+    235, // mbind
+    236, // get_mempolicy
+    237, // set_mempolicy
+    238, // migrate_pages
+    239, // move_pages
+    241, // perf_event_open
+    258, // riscv_hwprobe
+    262, // fanotify_init
+    264, // name_to_handle_at
+    268, // setns
+    270, // process_vm_readv
+    271, // process_vm_writev
+    272, // kcmp
+    274, // sched_setattr
+    275, // sched_getattr
+    277, // seccomp
+    280, // bpf
+    282, // userfaultfd
+    289, // pkey_alloc
+    293, // rseq
+    424, // pidfd_send_signal
+    425, // io_uring_setup
+    434, // pidfd_open
+    435, // clone3
+    436, // close_range
+    437, // openat2
+    438, // pidfd_getfd
+    440, // process_madvise
+    441, // epoll_pwait2
+    444, // landlock_create_ruleset
+    449, // futex_waitv
+    451, // cachestat
+    454, // futex_wake
+    455, // futex_wait
+    456, // futex_requeue
+    462, // mseal
+];

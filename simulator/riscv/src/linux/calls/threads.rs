@@ -1,0 +1,188 @@
+//! Threads: their begin and end, and where they may run.
+
+use super::inherit::{OWNER_DIED, WAITERS};
+use crate::linux::errno::{EINVAL, ENOSYS, ESRCH, Errno, Value};
+use crate::linux::process::Process;
+use crate::linux::task::{Outcome, Task};
+use crate::linux::threads::{Thread, Threads};
+use crate::linux::world::World;
+use crate::memory::{PAGE, Space, right};
+
+const SHARES_MEMORY: u64 = 0x100;
+const IS_THREAD: u64 = 0x1_0000;
+const SET_TLS: u64 = 0x8_0000;
+const SET_PARENT: u64 = 0x10_0000;
+const CLEAR_CHILD: u64 = 0x20_0000;
+const SET_CHILD: u64 = 0x100_0000;
+
+const STACK_POINTER: usize = 2;
+const THREAD_POINTER: usize = 4;
+
+/// Makes a thread; a process of its own is not supported.
+pub(super) fn begin<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Value {
+    let [flags, stack, parent, tls, child, _] = task.arguments();
+    if flags & (SHARES_MEMORY | IS_THREAD) != SHARES_MEMORY | IS_THREAD {
+        let place = process.describe_call(task);
+        process.failure.get_or_insert(format!(
+            "the program makes another process (fork) at {place}; only threads are supported"
+        ));
+        return Err(ENOSYS);
+    }
+    let number = process.threads.next();
+    if flags & SET_PARENT != 0 {
+        process.memory.space.write_u32(parent, number)?;
+    }
+    if flags & SET_CHILD != 0 {
+        process.memory.space.write_u32(child, number)?;
+    }
+    let mut hart = task.hart.fork();
+    hart.x[10] = 0;
+    if stack != 0 {
+        hart.x[STACK_POINTER] = stack;
+    }
+    if flags & SET_TLS != 0 {
+        hart.x[THREAD_POINTER] = tls;
+    }
+    let mut new = Task::new(hart, number);
+    new.mask = task.mask;
+    if flags & CLEAR_CHILD != 0 {
+        new.clear = child;
+    }
+    let cores = process.threads.cores_of(task.number).to_vec();
+    let handle = world.spawn(new, &cores);
+    process.threads.add(Thread::new(handle, task.mask, cores));
+    Ok(number.into())
+}
+
+/// A thread ends: a joiner waits for its word to become zero.
+pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    unlock_robust(process, task, world);
+    process.threads.remove(task.number);
+    process.timers.remove_of(task.number);
+    if task.clear != 0 && process.memory.space.write_u32(task.clear, 0).is_ok() {
+        wake_one(&mut process.memory.space, world, task.clear);
+    }
+    Outcome::End
+}
+
+/// Unlocks the mutexes that the ending thread holds, and wakes a waiter of each.
+fn unlock_robust<W: World>(process: &mut Process, task: &Task, world: &mut W) {
+    const MOST: u32 = 2_048;
+    let list = process.threads.get(task.number);
+    let list = list.map_or(0, |thread| thread.robust);
+    if list == 0 {
+        return;
+    }
+    let space = &mut process.memory.space;
+    let word = |space: &mut Space, at: u64| space.read_u64(at).unwrap_or(0);
+    // The list's entries, the distance from an entry to its mutex, and the entry under way.
+    let from = word(space, list.wrapping_add(8));
+    let mut entries = vec![word(space, list.wrapping_add(16))];
+    let mut entry = word(space, list);
+    while entry != 0 && entry & !1 != list && entries.len() < MOST as usize {
+        entries.push(entry);
+        entry = word(space, entry & !1);
+    }
+    for entry in entries.into_iter().filter(|&entry| entry != 0) {
+        let address = (entry & !1).wrapping_add(from);
+        let Ok(value) = space.read_u32(address) else {
+            continue;
+        };
+        let owned = value & !(WAITERS | OWNER_DIED) == task.number;
+        if owned
+            && space
+                .write_u32(address, value & WAITERS | OWNER_DIED)
+                .is_ok()
+        {
+            wake_one(space, world, address);
+        }
+    }
+}
+
+/// Wakes one thread that sleeps on a word.
+fn wake_one<W: World>(space: &mut Space, world: &mut W, address: u64) {
+    if let Ok((page, _)) = space.page(address, right::WRITE) {
+        world.futex_wake(page.physical + address % PAGE, 1);
+    }
+}
+
+/// The number of the thread that a call names: 0 is the caller.
+fn numbered(task: &Task, thread: u64) -> u32 {
+    match thread {
+        0 => task.number,
+        _ => thread as u32,
+    }
+}
+
+/// `sched_getaffinity`.
+pub(super) fn tell_affinity<W: World>(
+    space: &mut Space,
+    threads: &Threads,
+    task: &Task,
+    world: &W,
+    [thread, length, to]: [u64; 3],
+) -> Value {
+    let number = numbered(task, thread);
+    let own = &threads.get(number).ok_or(ESRCH)?.cores;
+    let cores = world.cores() as usize;
+    let bytes = cores.div_ceil(64) * 8;
+    if length < bytes as u64 || !length.is_multiple_of(8) {
+        return Err(EINVAL);
+    }
+    let mut mask = vec![0u8; bytes];
+    for core in 0..cores {
+        if own.is_empty() || own.contains(&core) {
+            mask[core / 8] |= 1 << (core % 8);
+        }
+    }
+    space.write(to, &mask)?;
+    Ok(bytes as u64)
+}
+
+/// `sched_setaffinity`.
+pub(super) fn set_affinity<W: World>(
+    space: &mut Space,
+    threads: &mut Threads,
+    task: &Task,
+    world: &mut W,
+    [thread, length, from]: [u64; 3],
+) -> Result<Outcome, Errno> {
+    let number = numbered(task, thread);
+    let mut mask = vec![0u8; length.min(1_024) as usize];
+    space.read(from, &mut mask)?;
+    let cores = (0..world.cores() as usize).filter(|&core| {
+        mask.get(core / 8)
+            .is_some_and(|byte| byte >> (core % 8) & 1 == 1)
+    });
+    let cores: Vec<usize> = cores.collect();
+    let thread = threads.get_mut(number).ok_or(ESRCH)?;
+    if cores.is_empty() || !world.set_affinity(thread.handle, &cores) {
+        return Err(EINVAL);
+    }
+    thread.cores = cores;
+    Ok(if number == task.number {
+        Outcome::Move
+    } else {
+        Outcome::Return(0)
+    })
+}
+
+/// `set_tid_address`: a word that is zeroed, and woken, when the thread ends.
+pub(super) fn set_clear(task: &mut Task, address: u64) -> Value {
+    task.clear = address;
+    Ok(task.number.into())
+}
+
+/// `set_robust_list`: mutexes that are to be unlocked if the thread ends.
+pub(super) fn set_robust(threads: &mut Threads, task: &Task, list: u64) -> Value {
+    if let Some(thread) = threads.get_mut(task.number) {
+        thread.robust = list;
+    }
+    Ok(0)
+}
+
+/// `sched_yield`.
+pub(super) fn make_way<W: World>(world: &mut W) -> Outcome {
+    world.yield_now();
+    Outcome::Yield
+}

@@ -1,0 +1,254 @@
+//! Waits in the kernel, and how signals end them.
+//!
+//! A thread sleeps on a word of memory, or on a word that no program has, until another thread
+//! wakes it, its time is over, or it takes a signal. After a signal its handler runs, and the call
+//! returns `EINTR`, or is made again. A signal without a handler that does not kill is dropped, and
+//! the wait goes on.
+
+use crate::linux::errno::{EAGAIN, EINTR, Errno};
+use crate::linux::process::Process;
+use crate::linux::task::{Interrupted, Outcome, Phase, Task, TaskState, Wake};
+use crate::linux::time::{self, ABSOLUTE};
+use crate::linux::world::World;
+use crate::memory::PAGE;
+
+/// The word on which readers of streams sleep. No program has the page at zero.
+const STREAMS: u64 = PAGE + 4;
+
+/// The word on which a thread sleeps until a signal or its time ends the sleep.
+fn nowhere(task: &Task) -> u64 {
+    PAGE + 8 * u64::from(task.number)
+}
+
+/// The task sleeps on a word for at most so long, and is `then` what the outcome says. Signals
+/// in `more` end the sleep though the task does not take them.
+fn sleep<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    [word, more]: [u64; 2],
+    time: Option<u64>,
+    then: Outcome,
+) -> Outcome {
+    let now = world.nanoseconds();
+    let time = task.rest_of_wait(now).or(time);
+    task.deadline = time.map(|time| now.saturating_add(time));
+    let open = !task.mask | more;
+    if process
+        .signals
+        .is_sent_of(&process.threads, task.number, open)
+    {
+        return Outcome::Interrupted;
+    }
+    let due = process.timers.next_of(&process.threads, task.number, open);
+    let due = due.map(|due| due.saturating_sub(now));
+    task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
+    if let Some(thread) = process.threads.get_mut(task.number) {
+        thread.asleep_to = !open;
+    }
+    world.futex_wait(word, if task.has_timer { due } else { time });
+    then
+}
+
+/// Sleeps on a futex.
+pub(super) fn sleep_on<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    word: u64,
+    time: Option<u64>,
+) -> Outcome {
+    task.interrupted = Interrupted::MayRestart;
+    sleep(process, task, world, [word, 0], time, Outcome::Sleep)
+}
+
+/// Sleeps for a time, or until a signal comes.
+pub(super) fn sleep_for<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    time: Result<Option<u64>, Errno>,
+    interrupted: Interrupted,
+) -> Outcome {
+    let word = nowhere(task);
+    task.interrupted = interrupted;
+    match time {
+        Ok(time) => sleep(process, task, world, [word, 0], time, Outcome::Nap),
+        Err(errno) => Outcome::Fail(errno),
+    }
+}
+
+/// `nanosleep`, `clock_nanosleep`.
+pub(super) fn nap<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    [number, flags, request, rest]: [u64; 4],
+) -> Outcome {
+    let time = time::read(&mut process.memory.space, request).and_then(|time| {
+        let now = time::clock(world, number)?;
+        Ok(if flags & ABSOLUTE != 0 {
+            time.saturating_sub(now)
+        } else {
+            time
+        })
+    });
+    let interrupted = match flags & ABSOLUTE {
+        0 => Interrupted::EndsWithRest(rest),
+        _ => Interrupted::Ends,
+    };
+    sleep_for(process, task, world, time.map(Some), interrupted)
+}
+
+/// Sleeps until a stream is written to or closed, for so long, and makes its call again.
+pub(super) fn await_stream<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    time: Option<u64>,
+    interrupted: Interrupted,
+) -> Outcome {
+    await_word(process, task, world, STREAMS, time, interrupted)
+}
+
+/// Sleeps until a word's sleepers are woken, for so long, and makes its call again.
+pub(super) fn await_word<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    word: u64,
+    time: Option<u64>,
+    interrupted: Interrupted,
+) -> Outcome {
+    task.interrupted = interrupted;
+    sleep(process, task, world, [word, 0], time, Outcome::Await)
+}
+
+/// A stream was written to, or an end of it closed.
+pub(super) fn wake_readers<W: World>(world: &mut W) {
+    world.futex_wake(STREAMS, u32::MAX);
+}
+
+/// `rt_sigsuspend`: another mask until a handler has run.
+pub(super) fn suspend<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    mask: u64,
+) -> Outcome {
+    let mask = match process.memory.space.read_u64(mask) {
+        Ok(mask) => mask,
+        Err(fault) => return Outcome::Fail(fault.into()),
+    };
+    if task.suspended.is_none() {
+        task.suspended = Some(process.threads.replace_mask(task, mask));
+    }
+    let word = nowhere(task);
+    task.interrupted = Interrupted::Ends;
+    sleep(process, task, world, [word, 0], None, Outcome::Await)
+}
+
+/// `rt_sigtimedwait`: takes a signal of a set without its handler.
+pub(super) fn await_signal<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    [set, info, request]: [u64; 3],
+) -> Outcome {
+    let mut wait = || -> Result<Outcome, Errno> {
+        let set = process.memory.space.read_u64(set)?;
+        let time = time::read_limit(&mut process.memory.space, request)?;
+        process.threads.wait_for(task, set);
+        process.expire_timers(task, world.nanoseconds());
+        let (signals, threads) = (&mut process.signals, &mut process.threads);
+        if let Some(sent) = signals.next_of(threads, task.number, set) {
+            if info != 0 {
+                process.memory.space.write(info, &sent.info())?;
+            }
+            return Ok(Outcome::Return(sent.signal.0));
+        }
+        let now = world.nanoseconds();
+        let left = task.until.map(|until| until.saturating_sub(now)).or(time);
+        if left == Some(0) {
+            return Err(EAGAIN);
+        }
+        let word = nowhere(task);
+        task.interrupted = Interrupted::Ends;
+        Ok(sleep(
+            process,
+            task,
+            world,
+            [word, set],
+            time,
+            Outcome::Await,
+        ))
+    };
+    let outcome = wait().unwrap_or_else(Outcome::Fail);
+    if matches!(outcome, Outcome::Return(_) | Outcome::Fail(_)) {
+        task.until = None;
+        process.threads.wait_for(task, 0);
+    }
+    outcome
+}
+
+/// The task was asleep, and is not any more.
+pub(in crate::linux) fn woken<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Option<TaskState> {
+    if let Some(thread) = process.threads.get_mut(task.number) {
+        thread.asleep_to = 0;
+    }
+    match (world.woken(), task.phase) {
+        (Wake::Disturbed, _) => return interrupt(process, task, world),
+        (Wake::Late, _) if task.has_timer => return interrupt(process, task, world),
+        (Wake::Late, Phase::Sleeps) => task.give_late(),
+        (Wake::Called, Phase::Sleeps) | (_, Phase::Naps) => task.give(0),
+        _ => task.begin_again(),
+    }
+    None
+}
+
+/// A wait in the kernel is over if a signal is there that the task takes.
+pub(in crate::linux) fn interrupt<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Option<TaskState> {
+    let now = world.nanoseconds();
+    process.expire_timers(task, now);
+    while let Some(sent) = process.signals.next(&mut process.threads, task) {
+        let Some(restarts) = process.signals.restarts(sent.signal) else {
+            if process.signals.ignores(sent.signal) {
+                continue;
+            }
+            return Some(process.die(sent.signal, "sent by the program"));
+        };
+        let again = match task.interrupted {
+            Interrupted::Restarts => true,
+            Interrupted::MayRestart => restarts && task.deadline.is_none(),
+            Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
+        };
+        if again {
+            // The handler returns to the call.
+            task.hart.pc = task.hart.pc.wrapping_sub(4);
+            task.phase = Phase::Runs;
+        } else {
+            if let Interrupted::EndsWithRest(to) = task.interrupted {
+                let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
+                // A pointer that is wrong is the program's loss: the wait is over in any case.
+                let _ = time::write(&mut process.memory.space, to, rest);
+            }
+            task.give(EINTR.negated());
+        }
+        task.until = None;
+        process.threads.wait_for(task, 0);
+        if !process.deliver(task, sent) {
+            return Some(process.die(sent.signal, "its handler has no stack"));
+        }
+        return None;
+    }
+    task.begin_again();
+    None
+}

@@ -1,0 +1,149 @@
+//! What is kept of the numbers of open files: `fcntl`, and what `execve` closes.
+
+use super::streams::NON_BLOCKING;
+use super::table::{APPENDS, Files, MOST, Open};
+use crate::linux::errno::{EINVAL, ENOTTY, Errno, Value};
+use crate::memory::Space;
+
+/// `O_CLOEXEC`, as all calls have it that make a number.
+const CLOSES: u64 = 0o200_0000;
+/// The same of `memfd_create`.
+const MEMORY_CLOSES: u64 = 1;
+const READS: u64 = 0;
+const WRITES: u64 = 1;
+const BOTH: u64 = 2;
+
+/// Commands of `fcntl`.
+const DUPLICATE: u64 = 0;
+const GET_CLOSES: u64 = 1;
+const SET_CLOSES: u64 = 2;
+const GET_STATUS: u64 = 3;
+const SET_STATUS: u64 = 4;
+const GET_LOCK: u64 = 5;
+const SET_LOCK: u64 = 6;
+const AWAIT_LOCK: u64 = 7;
+const DUPLICATE_CLOSES: u64 = 1_030;
+/// `FD_CLOEXEC`.
+const CLOSING: u64 = 1;
+/// `F_UNLCK`, as `F_GETLK` writes it.
+const NO_LOCK: [u8; 2] = [2, 0];
+
+/// Commands of `ioctl`: `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`.
+const COUNT: u64 = 0x541B;
+const SET_BLOCKING: u64 = 0x5421;
+const STAY_OPEN: u64 = 0x5450;
+const CLOSE: u64 = 0x5451;
+
+impl Files {
+    /// Whether a number is closed by `execve`.
+    pub(crate) fn set_closing(&mut self, number: u64, flags: u64) {
+        if flags & CLOSES == 0 {
+            self.closing.remove(&number);
+        } else {
+            self.closing.insert(number);
+        }
+    }
+
+    /// Closes what another program is not to have.
+    pub(crate) fn close_for_exec(&mut self) {
+        for number in std::mem::take(&mut self.closing) {
+            // It is open, as closing it takes it out of the set.
+            let _ = self.close(number);
+        }
+    }
+
+    /// Sets whether a reader waits, and whether a file is written to at its end.
+    pub(crate) fn set_status(&self, number: u64, flags: u64) -> Result<(), Errno> {
+        let (kept, changed) = match self.get(number)? {
+            Open::Stream(end) => (end.flags(), NON_BLOCKING),
+            Open::Events(events) => (events.flags(), NON_BLOCKING),
+            Open::File { flags, .. } => (&**flags, NON_BLOCKING | APPENDS),
+            _ => return Ok(()),
+        };
+        kept.set(kept.get() & !changed | flags & changed);
+        Ok(())
+    }
+
+    /// `F_GETFL`.
+    fn status(&self, number: u64) -> Value {
+        Ok(match self.get(number)? {
+            Open::Input | Open::Text { .. } | Open::Folder { .. } | Open::Random => READS,
+            Open::Output | Open::Error => WRITES,
+            Open::Group(_) => BOTH,
+            Open::File { flags, .. } => flags.get(),
+            Open::Events(events) => BOTH | events.flags().get() & NON_BLOCKING,
+            Open::Stream(end) => {
+                let way = match (end.is_socket(), end.reads()) {
+                    (true, _) => BOTH,
+                    (false, true) => READS,
+                    (false, false) => WRITES,
+                };
+                way | end.flags().get() & NON_BLOCKING
+            }
+        })
+    }
+
+    /// `fcntl`.
+    pub(crate) fn control(
+        &mut self,
+        space: &mut Space,
+        number: u64,
+        command: u64,
+        value: u64,
+    ) -> Value {
+        match command {
+            DUPLICATE => self.duplicate(number, value.min(MOST), 0),
+            DUPLICATE_CLOSES => self.duplicate(number, value.min(MOST), CLOSES),
+            GET_CLOSES => {
+                self.exists(number)?;
+                Ok(u64::from(self.closing.contains(&number)))
+            }
+            SET_CLOSES => {
+                self.exists(number)?;
+                self.set_closing(number, if value & CLOSING == 0 { 0 } else { CLOSES });
+                Ok(0)
+            }
+            GET_STATUS => self.status(number),
+            SET_STATUS => self.set_status(number, value).map(|()| 0),
+            // No other process has a lock.
+            GET_LOCK => {
+                self.exists(number)?;
+                space.write(value, &NO_LOCK)?;
+                Ok(0)
+            }
+            // One process has all locks.
+            SET_LOCK | AWAIT_LOCK => self.exists(number).map(|()| 0),
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// `ioctl`: of streams only, since there are no terminals.
+    pub(crate) fn control_device(
+        &mut self,
+        space: &mut Space,
+        number: u64,
+        command: u64,
+        to: u64,
+    ) -> Value {
+        match (command, self.get(number)?) {
+            (COUNT, Open::Stream(end)) => space.write_u32(to, end.waiting() as u32)?,
+            (SET_BLOCKING, _) => {
+                let on = space.read_u32(to)? != 0;
+                self.set_status(number, if on { NON_BLOCKING } else { 0 })?;
+            }
+            (STAY_OPEN, _) => self.set_closing(number, 0),
+            (CLOSE, _) => self.set_closing(number, CLOSES),
+            _ => return Err(ENOTTY),
+        }
+        Ok(0)
+    }
+}
+
+/// The flags of `memfd_create`, translated to the flags of other calls.
+pub(crate) fn memory_flags(flags: u64) -> u64 {
+    if flags & MEMORY_CLOSES == 0 {
+        0
+    } else {
+        CLOSES
+    }
+}

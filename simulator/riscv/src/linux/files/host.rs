@@ -1,0 +1,187 @@
+//! Where the host has the files that a program names.
+
+use super::table::{Files, Open};
+use crate::linux::errno::{ELOOP, ENOENT, Errno};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::path::{Component, Path, PathBuf};
+
+/// The host's own settings, libraries and devices. They are for another machine, and other ones on
+/// another host: a run that read them would depend on the host.
+const HOSTS: [&str; 11] = [
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libx32",
+    "/usr/libexec",
+    "/dev",
+];
+
+/// Devices that are the same on every host, and the folder of memory that is shared by name.
+const DEVICES: [&str; 6] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/shm",
+];
+
+/// The most links that a path leads through, as under Linux.
+const LINKS: usize = 40;
+
+/// Whether a path is the simulated system's own, there or not: the host's file
+/// describes another machine.
+pub(crate) fn is_systems(path: &Path) -> bool {
+    ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
+}
+
+/// Whether a path leads to a source of random bytes, which come from the seed.
+pub(crate) fn is_random(path: &Path) -> bool {
+    ["/dev/random", "/dev/urandom"]
+        .iter()
+        .any(|name| path == Path::new(name))
+}
+
+/// The number of the open file that a path stands for.
+pub(crate) fn open_number(path: &Path) -> Option<u64> {
+    match path.to_str()? {
+        "/dev/stdin" => Some(0),
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => ["/dev/fd/", "/proc/self/fd/"]
+            .iter()
+            .find_map(|folder| path.strip_prefix(folder)?.parse().ok()),
+    }
+}
+
+impl Files {
+    /// Where the host has the file that the program calls `path`: under the root, if there is a
+    /// file of that name; else where the host has it, if it is not the host's own. `follow`:
+    /// whether a link as the last part stands for where it leads.
+    pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
+        // An open file, by its number: this process has it open too.
+        if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {
+            return match open {
+                Open::File { file, .. } => Ok(format!("/proc/self/fd/{}", file.as_raw_fd()).into()),
+                Open::Folder { path, .. } => Ok(path.clone()),
+                _ => Err(ENOENT),
+            };
+        }
+        // What the simulated system tells of itself is never the host's.
+        if is_systems(path) {
+            return Err(ENOENT);
+        }
+        if path.is_relative() {
+            return Ok(self.folder.join(path));
+        }
+        let mut inner = path.to_owned();
+        if let Some(root) = &self.root {
+            let found = within(root, path, follow)?;
+            if found.symlink_metadata().is_ok() {
+                return Ok(found);
+            }
+            if let Ok(rest) = found.strip_prefix(root) {
+                inner = Path::new("/").join(rest);
+            }
+        }
+        let host = within(Path::new("/"), &inner, true)?;
+        let is_in = |names: &[&str]| names.iter().any(|name| host.starts_with(name));
+        if is_systems(&host) || is_in(&HOSTS) && !is_in(&DEVICES) {
+            return Err(ENOENT);
+        }
+        Ok(inner)
+    }
+}
+
+/// Where a path leads in a folder that is taken for the whole: a link of an absolute path, and
+/// `..`, stay in it.
+fn within(root: &Path, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
+    let parts = |path: &Path| -> Vec<OsString> {
+        path.components()
+            .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
+            .map(|part| part.as_os_str().to_owned())
+            .collect()
+    };
+    let mut rest = VecDeque::from(parts(path));
+    let mut found = root.to_owned();
+    let mut links = 0;
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            if found != root {
+                found.pop();
+            }
+            continue;
+        }
+        let next = found.join(part);
+        let followed = follow || !rest.is_empty();
+        let Some(target) = followed.then(|| fs::read_link(&next).ok()).flatten() else {
+            found = next;
+            continue;
+        };
+        links += 1;
+        if links > LINKS {
+            return Err(ELOOP);
+        }
+        if target.is_absolute() {
+            root.clone_into(&mut found);
+        }
+        for part in parts(&target).into_iter().rev() {
+            rest.push_front(part);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+    use std::os::unix::fs::symlink;
+
+    /// A random path of a small tree, whose parts may go up.
+    fn random_path(rng: &mut Rng) -> PathBuf {
+        let parts = ["a", "b", "c", "..", ".", "missing"];
+        let start = if rng.bool() { "/" } else { "" };
+        let parts = (0..rng.usize(1..5)).map(|_| parts[rng.usize(..parts.len())]);
+        PathBuf::from(start).join(parts.collect::<PathBuf>())
+    }
+
+    /// Whatever links there are, a path stays in the root.
+    #[test]
+    fn random_links_stay_in_the_root() {
+        let mut rng = Rng::with_seed(19);
+        let mut there = 0;
+        for _ in 0..200 {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap().join("root");
+            fs::create_dir_all(root.join("a/b/c")).unwrap();
+            fs::create_dir_all(root.join("b/a")).unwrap();
+            for place in ["c", "a/a", "a/c", "b/b", "b/a/c"] {
+                let _ = symlink(random_path(&mut rng), root.join(place));
+            }
+            for _ in 0..20 {
+                let path = Path::new("/").join(random_path(&mut rng));
+                let Ok(found) = within(&root, &path, true) else {
+                    continue;
+                };
+                assert!(found.starts_with(&root), "{path:?} is {found:?}");
+                if let Ok(file) = found.canonicalize() {
+                    there += 1;
+                    assert!(file.starts_with(&root), "{path:?} is {found:?}, {file:?}");
+                }
+            }
+        }
+        assert!(there > 1_000, "{there}");
+        let root = tempfile::tempdir().unwrap();
+        let found = within(root.path(), Path::new("/x/./y/../../../z"), true);
+        assert_eq!(found, Ok(root.path().join("z")));
+    }
+}

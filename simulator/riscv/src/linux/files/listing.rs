@@ -1,0 +1,101 @@
+//! What a folder has.
+
+use crate::linux::errno::{EINVAL, Errno, Value};
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::DirEntryExt;
+use std::path::Path;
+
+/// From where `lseek` counts.
+pub(super) mod whence {
+    pub(in crate::linux::files) const START: u64 = 0;
+    pub(in crate::linux::files) const HERE: u64 = 1;
+    pub(in crate::linux::files) const END: u64 = 2;
+}
+
+/// What a folder had when its entries were first asked for, and which is told next.
+#[derive(Default)]
+pub(crate) struct Listing {
+    entries: Option<Vec<Entry>>,
+    at: usize,
+}
+
+/// A folder's entry.
+struct Entry {
+    name: Vec<u8>,
+    inode: u64,
+    kind: u8,
+}
+
+/// What an entry is.
+const IS_FOLDER: u8 = 4;
+const IS_FILE: u8 = 8;
+const IS_LINK: u8 = 10;
+
+impl Listing {
+    /// The next entries as `getdents64` writes them, in at most so many bytes.
+    pub(super) fn take(&mut self, folder: &Path, length: u64) -> Result<Vec<u8>, Errno> {
+        let entries = match &mut self.entries {
+            Some(entries) => entries,
+            none => none.insert(entries_of(folder)?),
+        };
+        let mut bytes = Vec::new();
+        while let Some(entry) = entries.get(self.at) {
+            let size = (19 + entry.name.len() + 1).next_multiple_of(8);
+            if bytes.len() + size > length as usize {
+                break;
+            }
+            self.at += 1;
+            let start = bytes.len();
+            bytes.extend(entry.inode.to_le_bytes());
+            bytes.extend((self.at as u64).to_le_bytes());
+            bytes.extend((size as u16).to_le_bytes());
+            bytes.push(entry.kind);
+            bytes.extend(&entry.name);
+            bytes.resize(start + size, 0);
+        }
+        if bytes.is_empty() && self.at < entries.len() {
+            return Err(EINVAL);
+        }
+        Ok(bytes)
+    }
+
+    /// `lseek`.
+    pub(super) fn seek(&mut self, offset: i64, from: u64) -> Value {
+        self.at = match (from, offset) {
+            (whence::START, 0) => {
+                self.entries = None;
+                0
+            }
+            (whence::START, 1..) => offset as usize,
+            (whence::HERE, 0) => self.at,
+            _ => return Err(EINVAL),
+        };
+        Ok(self.at as u64)
+    }
+}
+
+/// The entries of a folder, by name.
+fn entries_of(folder: &Path) -> Result<Vec<Entry>, Errno> {
+    let special = [".", ".."].map(|name| Entry {
+        name: name.into(),
+        inode: 1,
+        kind: IS_FOLDER,
+    });
+    let mut entries = Vec::from(special);
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        entries.push(Entry {
+            inode: entry.ino(),
+            name: entry.file_name().into_vec(),
+            kind: match (kind.is_dir(), kind.is_symlink()) {
+                (true, _) => IS_FOLDER,
+                (false, true) => IS_LINK,
+                (false, false) => IS_FILE,
+            },
+        });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}

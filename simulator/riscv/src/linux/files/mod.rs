@@ -1,0 +1,16 @@
+//! The files of a process: what its numbers stand for, and where the host has what it names.
+
+mod descriptors;
+mod groups;
+mod host;
+mod listing;
+mod paths;
+mod sockets;
+mod stat;
+pub(super) mod streams;
+mod table;
+mod volume;
+
+pub(super) use paths::read_path;
+pub(super) use stat::{EMPTY_PATH, Stat};
+pub(super) use table::{Files, Open, Sink};

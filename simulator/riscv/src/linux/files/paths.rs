@@ -1,0 +1,244 @@
+//! System calls that name files.
+
+use super::descriptors::memory_flags;
+use super::host::{is_random, open_number};
+use super::table::{APPENDS, Files, Open};
+use crate::linux::errno::{
+    EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
+};
+use crate::memory::Space;
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// "Relative to the working directory."
+const HERE: u64 = -100i32 as u32 as u64;
+const REMOVE_FOLDER: u64 = 0x200;
+const NO_REPLACE: u64 = 1;
+
+/// Flags of `openat`: how a file is used, and what else is wanted.
+const ACCESS: u64 = 3;
+const READ_ONLY: u64 = 0;
+const WRITE_ONLY: u64 = 1;
+const READ_WRITE: u64 = 2;
+const CREATE: u64 = 0o100;
+const EXCLUSIVE: u64 = 0o200;
+const TRUNCATE: u64 = 0o1000;
+const FOLDER: u64 = 0o20_0000;
+/// `O_NOFOLLOW`.
+const STAYS: u64 = 0o40_0000;
+
+/// The kind of a file, in its mode.
+const KIND: u64 = 0o17_0000;
+const REGULAR: u64 = 0o10_0000;
+
+/// The path at an address.
+pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errno> {
+    let text = space.read_text(address, 4_096)?.ok_or(ENAMETOOLONG)?;
+    Ok(PathBuf::from(OsStr::from_bytes(&text)))
+}
+
+impl Files {
+    /// A path that may be relative to an open folder.
+    pub(crate) fn path_at(
+        &self,
+        space: &mut Space,
+        [folder, address]: [u64; 2],
+    ) -> Result<PathBuf, Errno> {
+        let path = read_path(space, address)?;
+        if path.as_os_str().is_empty() {
+            return Err(ENOENT);
+        }
+        if path.is_absolute() || folder as u32 as u64 == HERE {
+            return Ok(path);
+        }
+        match self.get(folder)? {
+            Open::Folder { path: base, .. } => Ok(base.join(path)),
+            _ => Err(ENOTDIR),
+        }
+    }
+
+    /// The host's path of such a path.
+    pub(super) fn host_at(
+        &self,
+        space: &mut Space,
+        at: [u64; 2],
+        follow: bool,
+    ) -> Result<PathBuf, Errno> {
+        let path = self.path_at(space, at)?;
+        self.host_path(&path, follow)
+    }
+
+    /// `openat` of a file that the host has.
+    pub(crate) fn open(&mut self, path: &Path, flags: u64, mode: u64) -> Value {
+        if let Some(number) = open_number(path) {
+            return self.duplicate(number, 0, flags);
+        }
+        if is_random(path) {
+            return self.add(Open::Random, flags);
+        }
+        let follow = flags & STAYS == 0;
+        let host = self.host_path(path, follow)?;
+        if !follow && host.is_symlink() {
+            return Err(ELOOP);
+        }
+        if host.is_dir() {
+            if flags & ACCESS != READ_ONLY {
+                return Err(EISDIR);
+            }
+            let listing = Rc::default();
+            return self.add(
+                Open::Folder {
+                    path: host,
+                    listing,
+                },
+                flags,
+            );
+        }
+        if flags & FOLDER != 0 {
+            return Err(if host.exists() { ENOTDIR } else { ENOENT });
+        }
+        let write = flags & ACCESS != READ_ONLY;
+        let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
+        let mode = mode as u32 & 0o777 & !self.mask;
+        if create && !write && (exclusive || !host.exists()) {
+            // The host's library makes no file that it only reads.
+            let mut new = OpenOptions::new();
+            new.write(true).create_new(true).mode(mode).open(&host)?;
+        }
+        let file = OpenOptions::new()
+            .read(flags & ACCESS != WRITE_ONLY)
+            .write(write)
+            .append(flags & APPENDS != 0 && write)
+            .truncate(flags & TRUNCATE != 0 && write)
+            .create(create && write)
+            .create_new(create && exclusive && write)
+            .mode(mode)
+            .open(host)?;
+        let path = path.to_string_lossy().into();
+        self.add(Open::file(file, path, flags), flags)
+    }
+
+    /// `memfd_create`: a file of the host without a name.
+    pub(crate) fn make_memory_file(&mut self, flags: u64) -> Value {
+        let folder = std::env::temp_dir();
+        let file = (0u32..)
+            .map(|at| folder.join(format!("manycore-{}-{at}", std::process::id())))
+            .find_map(|path| {
+                let mut options = OpenOptions::new();
+                let made = options.read(true).write(true).create_new(true).open(&path);
+                match made {
+                    Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
+                    made => Some(made.and_then(|file| {
+                        std::fs::remove_file(&path)?;
+                        Ok(file)
+                    })),
+                }
+            });
+        let file = file.ok_or(EINVAL)??;
+        self.add(
+            Open::file(file, "/memfd".into(), READ_WRITE),
+            memory_flags(flags),
+        )
+    }
+
+    /// `mknodat`: an empty file; pipes with names and devices cannot be made.
+    pub(crate) fn make_node(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
+        let host = self.host_at(space, at, false)?;
+        if !matches!(mode & KIND, 0 | REGULAR) {
+            return Err(EPERM);
+        }
+        let mode = mode as u32 & 0o777 & !self.mask;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(mode).open(host)?;
+        Ok(0)
+    }
+
+    /// `readlinkat`.
+    pub(crate) fn read_link(
+        &self,
+        space: &mut Space,
+        executable: &str,
+        at: [u64; 2],
+        [to, length]: [u64; 2],
+    ) -> Value {
+        let path = self.path_at(space, at)?;
+        let link = if path == Path::new("/proc/self/exe") {
+            PathBuf::from(executable)
+        } else {
+            fs::read_link(self.host_path(&path, false)?)?
+        };
+        let bytes = link.as_os_str().as_bytes();
+        let length = bytes.len().min(length as usize);
+        space.write(to, &bytes[..length])?;
+        Ok(length as u64)
+    }
+
+    /// `getcwd`.
+    pub(crate) fn working_directory(&self, space: &mut Space, to: u64, length: u64) -> Value {
+        let mut bytes = self.folder.as_os_str().as_bytes().to_vec();
+        bytes.push(0);
+        if bytes.len() as u64 > length {
+            return Err(ERANGE);
+        }
+        space.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// `fchdir`.
+    pub(crate) fn change_to_open(&mut self, number: u64) -> Value {
+        let Open::Folder { path, .. } = self.get(number)? else {
+            return Err(ENOTDIR);
+        };
+        self.folder = path.canonicalize()?;
+        Ok(0)
+    }
+
+    /// `chdir`.
+    pub(crate) fn change_directory(&mut self, space: &mut Space, address: u64) -> Value {
+        let path = read_path(space, address)?;
+        let host = self.host_path(&path, true)?.canonicalize()?;
+        if !host.is_dir() {
+            return Err(ENOTDIR);
+        }
+        self.folder = host;
+        Ok(0)
+    }
+
+    /// `mkdirat`.
+    pub(crate) fn make_directory(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
+        let host = self.host_at(space, at, false)?;
+        let mode = mode as u32 & 0o7777 & !self.mask;
+        DirBuilder::new().mode(mode).create(host)?;
+        Ok(0)
+    }
+
+    /// `unlinkat`.
+    pub(crate) fn unlink(&self, space: &mut Space, at: [u64; 2], flags: u64) -> Value {
+        let host = self.host_at(space, at, false)?;
+        if flags & REMOVE_FOLDER != 0 {
+            fs::remove_dir(host)?
+        } else {
+            fs::remove_file(host)?
+        }
+        Ok(0)
+    }
+
+    /// `renameat2`; names cannot be exchanged.
+    pub(crate) fn rename(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
+        let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
+        let [from, to] = [from, to].map(|path| self.host_path(&path, false));
+        let (from, to) = (from?, to?);
+        if flags & !NO_REPLACE != 0 {
+            return Err(EINVAL);
+        }
+        if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
+            return Err(EEXIST);
+        }
+        fs::rename(from, to)?;
+        Ok(0)
+    }
+}

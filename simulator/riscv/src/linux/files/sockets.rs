@@ -1,0 +1,182 @@
+//! What is not a file of the host: pipes, pairs of sockets, counters, and groups that are waited
+//! for together. Other sockets are not there.
+
+use super::groups::{Group, REMOVE};
+use super::streams::{End, Events, NON_BLOCKING};
+use super::table::{Files, Open};
+use crate::linux::errno::{EINVAL, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::memory::Space;
+
+const LOCAL: u64 = 1;
+const STREAM: u64 = 1;
+const DO_NOT_WAIT: u64 = 0x40;
+const PEEK: u64 = 2;
+/// Levels, names: of `getsockopt`.
+const SOCKET: u64 = 1;
+const TYPE: u64 = 3;
+const ERROR: u64 = 4;
+
+/// What `shutdown` ends.
+const BOTH: u64 = 2;
+const READS: u64 = 0;
+const WRITES: u64 = 1;
+
+/// The most events of one call.
+const MOST_EVENTS: u64 = 1 << 16;
+
+impl Files {
+    /// `pipe2`.
+    pub(crate) fn make_pipe(&mut self, space: &mut Space, to: u64, flags: u64) -> Value {
+        self.add_ends(space, End::pipe(flags & NON_BLOCKING), to, flags)
+    }
+
+    /// `socketpair`.
+    pub(crate) fn make_sockets(
+        &mut self,
+        space: &mut Space,
+        domain: u64,
+        kind: u64,
+        to: u64,
+    ) -> Value {
+        if (domain, kind & 0xF) != (LOCAL, STREAM) {
+            return Err(EOPNOTSUPP);
+        }
+        self.add_ends(space, End::sockets(kind & NON_BLOCKING), to, kind)
+    }
+
+    fn add_ends(&mut self, space: &mut Space, ends: [End; 2], to: u64, flags: u64) -> Value {
+        let [one, other] = ends.map(|end| self.add(Open::Stream(end), flags));
+        let (one, other) = (one?, other?);
+        space.write_u32(to, one as u32)?;
+        space.write_u32(to.wrapping_add(4), other as u32)?;
+        Ok(0)
+    }
+
+    /// `eventfd2`.
+    pub(crate) fn make_events(&mut self, count: u64, flags: u64) -> Value {
+        self.add(Open::Events(Events::new(count, flags)), flags)
+    }
+
+    /// `epoll_create1`.
+    pub(crate) fn make_group(&mut self, flags: u64) -> Value {
+        self.add(Open::Group(Group::default()), flags)
+    }
+
+    fn socket(&self, number: u64) -> Result<&End, Errno> {
+        match self.get(number)? {
+            Open::Stream(end) if end.is_socket() => Ok(end),
+            _ => Err(ENOTSOCK),
+        }
+    }
+
+    /// Whether `recvfrom` has to wait for a writer.
+    pub(crate) fn awaits_sender(&self, number: u64, flags: u64) -> bool {
+        flags & DO_NOT_WAIT == 0 && self.awaits_writer(number)
+    }
+
+    /// `recvfrom`.
+    pub(crate) fn receive(
+        &self,
+        space: &mut Space,
+        [number, to, length, flags]: [u64; 4],
+    ) -> Value {
+        let end = self.socket(number)?;
+        let room = length.min(end.waiting().max(1) as u64);
+        let mut bytes = vec![0; room as usize];
+        let count = end.read(&mut bytes, flags & PEEK != 0)?;
+        space.write(to, &bytes[..count])?;
+        Ok(count as u64)
+    }
+
+    /// `shutdown`.
+    pub(crate) fn shut(&self, number: u64, how: u64) -> Value {
+        let end = self.socket(number)?;
+        match how {
+            READS | WRITES | BOTH => end.shut(how != WRITES, how != READS),
+            _ => return Err(EINVAL),
+        }
+        Ok(0)
+    }
+
+    /// `getsockname`, `getpeername`: a socket of a pair has no name.
+    pub(crate) fn tell_no_name(
+        &self,
+        space: &mut Space,
+        number: u64,
+        to: u64,
+        length: u64,
+    ) -> Value {
+        self.socket(number)?;
+        let room = space.read_u32(length)?.min(2);
+        let family = (LOCAL as u16).to_le_bytes();
+        space.write(to, &family[..room as usize])?;
+        space.write_u32(length, 2)?;
+        Ok(0)
+    }
+
+    /// `getsockopt`.
+    pub(crate) fn socket_option(
+        &self,
+        space: &mut Space,
+        number: u64,
+        [level, name]: [u64; 2],
+        to: u64,
+    ) -> Value {
+        self.socket(number)?;
+        let value = match (level, name) {
+            (SOCKET, TYPE) => STREAM,
+            (SOCKET, ERROR) => 0,
+            _ => return Err(EINVAL),
+        };
+        space.write_u32(to, value as u32)?;
+        Ok(0)
+    }
+
+    /// Options of a pair change nothing; what is no socket has none.
+    pub(crate) fn is_socket(&self, number: u64) -> Value {
+        self.socket(number).map(|_| 0)
+    }
+
+    fn group(&self, number: u64) -> Result<Group, Errno> {
+        match self.get(number)? {
+            Open::Group(group) => Ok(group.clone()),
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// `epoll_ctl`.
+    pub(crate) fn change_group(
+        &self,
+        space: &mut Space,
+        [group, command, number, event]: [u64; 4],
+    ) -> Value {
+        let group = self.group(group)?;
+        if matches!(self.get(number)?, Open::File { .. } | Open::Folder { .. }) {
+            return Err(EPERM);
+        }
+        let event = match command {
+            REMOVE => [0; 2],
+            _ => [
+                space.read_u64(event)?,
+                space.read_u64(event.wrapping_add(8))?,
+            ],
+        };
+        group.change(command, number, event)
+    }
+
+    /// Writes the events of a group's files that are ready; their number.
+    pub(crate) fn tell_group(&self, space: &mut Space, group: u64, to: u64, most: u64) -> Value {
+        let group = self.group(group)?;
+        if most == 0 || most > MOST_EVENTS {
+            return Err(EINVAL);
+        }
+        let events = group.take(&|number| self.ready(number), most);
+        let bytes: Vec<u8> = events
+            .iter()
+            .flatten()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        space.write(to, &bytes)?;
+        Ok(events.len() as u64)
+    }
+}

@@ -1,0 +1,122 @@
+//! Metadata of files.
+
+use super::host::open_number;
+use super::table::{Files, Open};
+use crate::linux::errno::Errno;
+use crate::linux::users::USER;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Flags of the calls that name a file: an empty path is the open file, and a link is not followed.
+pub(crate) const EMPTY_PATH: u64 = 0x1000;
+pub(super) const NO_FOLLOW: u64 = 0x100;
+const OWNER: u64 = USER as u64;
+
+/// A file's metadata, as `stat` has them.
+pub(crate) struct Stat {
+    device: u64,
+    inode: u64,
+    mode: u32,
+    links: u32,
+    size: u64,
+    blocks: u64,
+    times: [(u64, u64); 3],
+}
+
+impl Stat {
+    /// A terminal or a pipe.
+    const STREAM: Self = Self {
+        device: 1,
+        inode: 1,
+        mode: 0o1_0600,
+        links: 1,
+        size: 0,
+        blocks: 0,
+        times: [(0, 0); 3],
+    };
+
+    /// A file that the simulated system makes up: as under Linux, its size is not known before.
+    pub(crate) const TEXT: Self = Self {
+        mode: 0o10_0444,
+        ..Self::STREAM
+    };
+
+    fn of(found: &Metadata) -> Self {
+        let times = [
+            (found.atime(), found.atime_nsec()),
+            (found.mtime(), found.mtime_nsec()),
+            (found.ctime(), found.ctime_nsec()),
+        ];
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            mode: found.mode(),
+            links: found.nlink() as u32,
+            size: found.size(),
+            blocks: found.blocks(),
+            times: times.map(|(seconds, rest)| (seconds as u64, rest as u64)),
+        }
+    }
+
+    /// The owner's rights, with the bits of `access`.
+    pub(crate) fn rights(&self) -> u64 {
+        u64::from(self.mode >> 6 & 7)
+    }
+
+    /// `struct stat` of the generic table.
+    pub(crate) fn classic(&self) -> Vec<u8> {
+        let mut words = vec![self.device, self.inode];
+        words.push(u64::from(self.mode) | u64::from(self.links) << 32);
+        // The user and the group; the device of a special file; padding.
+        words.extend([OWNER | OWNER << 32, 0, 0, self.size, 4_096, self.blocks]);
+        words.extend(
+            self.times
+                .iter()
+                .flat_map(|&(seconds, rest)| [seconds, rest]),
+        );
+        words.push(0);
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// `struct statx`.
+    pub(crate) fn extended(&self) -> Vec<u8> {
+        let mut words = vec![0x7FF | 4_096 << 32, 0];
+        words.push(u64::from(self.links) | OWNER << 32);
+        words.push(OWNER | u64::from(self.mode) << 32);
+        words.extend([self.inode, self.size, self.blocks, 0]);
+        let [access, modified, changed] = self.times;
+        for (seconds, rest) in [access, (0, 0), changed, modified] {
+            words.extend([seconds, rest]);
+        }
+        words.resize(32, 0);
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
+
+impl Files {
+    /// The metadata of an open file.
+    pub(crate) fn stat(&self, number: u64) -> Result<Stat, Errno> {
+        Ok(match self.get(number)? {
+            Open::File { file, .. } => Stat::of(&file.metadata()?),
+            Open::Folder { path, .. } => Stat::of(&path.metadata()?),
+            Open::Text { .. } => Stat::TEXT,
+            _ => Stat::STREAM,
+        })
+    }
+
+    /// The metadata of a file that the host has.
+    pub(crate) fn stat_named(&self, path: &Path, flags: u64) -> Result<Stat, Errno> {
+        if let Some(number) = open_number(path) {
+            return self.stat(number);
+        }
+        let follow = flags & NO_FOLLOW == 0;
+        let host = self.host_path(path, follow)?;
+        let found = if follow {
+            host.metadata()
+        } else {
+            host.symlink_metadata()
+        };
+        Ok(Stat::of(&found?))
+    }
+}

@@ -1,0 +1,240 @@
+//! Streams between threads: pipes, pairs of sockets, counters of events.
+
+use crate::linux::errno::{EAGAIN, EBADF, EINVAL, EPIPE, Errno};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::{Rc, Weak};
+
+pub(crate) const NON_BLOCKING: u64 = 0o4000;
+
+/// What a file is ready for, as `poll` says it.
+pub(crate) mod ready {
+    pub(crate) const IN: u32 = 1;
+    pub(crate) const OUT: u32 = 4;
+    pub(crate) const ERROR: u32 = 8;
+    pub(crate) const HUNG_UP: u32 = 0x10;
+    pub(crate) const PEER_ENDED: u32 = 0x2000;
+}
+
+/// Bytes on their way. There is room for any number.
+#[derive(Default)]
+struct Bytes {
+    waiting: VecDeque<u8>,
+    /// How often some were put in.
+    writes: u64,
+    /// Nobody writes any more.
+    ended: bool,
+}
+
+/// An end of a pipe, which reads or writes, or of a pair of sockets, which does both.
+#[derive(Clone)]
+pub(crate) struct End {
+    from: Option<Rc<RefCell<Bytes>>>,
+    to: Option<Rc<RefCell<Bytes>>>,
+    /// This end, with its flags, as long as a number stands for it; and the other one.
+    flags: Rc<Cell<u64>>,
+    other: Weak<Cell<u64>>,
+}
+
+impl End {
+    /// Ends of a pipe: what is read from, and what is written to.
+    pub(crate) fn pipe(flags: u64) -> [Self; 2] {
+        let bytes: Rc<RefCell<Bytes>> = Rc::default();
+        Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
+    }
+
+    /// Two sockets that are connected.
+    pub(crate) fn sockets(flags: u64) -> [Self; 2] {
+        let ways = [Some(Rc::default()), Some(Rc::default())];
+        let back = [ways[1].clone(), ways[0].clone()];
+        Self::joined(flags, ways, back)
+    }
+
+    /// Ends, each with where it writes to and reads from.
+    fn joined(
+        flags: u64,
+        [to, from]: [Option<Rc<RefCell<Bytes>>>; 2],
+        [other_to, other_from]: [Option<Rc<RefCell<Bytes>>>; 2],
+    ) -> [Self; 2] {
+        let [one, other] = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
+        let end = |from, to, flags: &Rc<_>, other| Self {
+            from,
+            to,
+            flags: Rc::clone(flags),
+            other: Rc::downgrade(other),
+        };
+        [
+            end(from, to, &one, &other),
+            end(other_from, other_to, &other, &one),
+        ]
+    }
+
+    pub(crate) fn is_socket(&self) -> bool {
+        self.from.is_some() && self.to.is_some()
+    }
+
+    /// Whether it can be read from.
+    pub(crate) fn reads(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Nobody has the other end any more.
+    fn is_alone(&self) -> bool {
+        self.other.strong_count() == 0
+    }
+
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.flags.get() & NON_BLOCKING == 0
+    }
+
+    pub(crate) fn flags(&self) -> &Cell<u64> {
+        &self.flags
+    }
+
+    /// Nothing is there to be read, but may come.
+    pub(crate) fn awaits(&self) -> bool {
+        let from = self.from.as_ref().map(|from| from.borrow());
+        from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
+    }
+
+    /// Bytes that can be read.
+    pub(crate) fn waiting(&self) -> usize {
+        let from = self.from.as_ref();
+        from.map_or(0, |from| from.borrow().waiting.len())
+    }
+
+    /// Reads, or looks at what would be read.
+    pub(crate) fn read(&self, to: &mut [u8], keep: bool) -> Result<usize, Errno> {
+        let from = self.from.as_ref().ok_or(EBADF)?;
+        if self.awaits() && !to.is_empty() {
+            return Err(EAGAIN);
+        }
+        let mut from = from.borrow_mut();
+        let count = to.len().min(from.waiting.len());
+        for (to, byte) in to.iter_mut().zip(&from.waiting) {
+            *to = *byte;
+        }
+        if !keep {
+            from.waiting.drain(..count);
+        }
+        Ok(count)
+    }
+
+    pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+        let mut to = self.to.as_ref().ok_or(EBADF)?.borrow_mut();
+        if self.is_alone() || to.ended {
+            return Err(EPIPE);
+        }
+        to.waiting.extend(from);
+        to.writes += 1;
+        Ok(from.len())
+    }
+
+    /// `shutdown`: no more is read, or written, by this end.
+    pub(crate) fn shut(&self, reads: bool, writes: bool) {
+        for (way, shut) in [(&self.from, reads), (&self.to, writes)] {
+            if let (Some(way), true) = (way, shut) {
+                way.borrow_mut().ended = true;
+            }
+        }
+    }
+
+    /// What the end is ready for, and a number that changes when something comes.
+    pub(crate) fn ready(&self) -> (u32, u64) {
+        let mut found = 0;
+        let mut writes = 0;
+        if let Some(from) = self.from.as_ref().map(|from| from.borrow()) {
+            writes = from.writes;
+            let over = from.ended || self.is_alone();
+            if !from.waiting.is_empty() || over && self.is_socket() {
+                found |= ready::IN;
+            }
+            if over {
+                found |= if self.is_socket() {
+                    ready::PEER_ENDED
+                } else {
+                    ready::HUNG_UP
+                };
+            }
+        }
+        if self.to.is_some() {
+            found |= ready::OUT;
+            if self.is_alone() {
+                found |= if self.is_socket() {
+                    ready::HUNG_UP
+                } else {
+                    ready::ERROR
+                };
+            }
+        }
+        (found, writes)
+    }
+}
+
+/// `eventfd`: a number that is added to, and taken.
+#[derive(Clone)]
+pub(crate) struct Events {
+    count: Rc<Cell<u64>>,
+    writes: Rc<Cell<u64>>,
+    flags: Rc<Cell<u64>>,
+}
+
+const BY_ONES: u64 = 1;
+
+impl Events {
+    pub(crate) fn new(count: u64, flags: u64) -> Self {
+        Self {
+            count: Rc::new(Cell::new(count)),
+            writes: Rc::default(),
+            flags: Rc::new(Cell::new(flags)),
+        }
+    }
+
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.flags.get() & NON_BLOCKING == 0
+    }
+
+    pub(crate) fn flags(&self) -> &Cell<u64> {
+        &self.flags
+    }
+
+    pub(crate) fn awaits(&self) -> bool {
+        self.count.get() == 0
+    }
+
+    pub(crate) fn read(&self, to: &mut [u8]) -> Result<usize, Errno> {
+        let to = to.get_mut(..8).ok_or(EINVAL)?;
+        let count = self.count.get();
+        if count == 0 {
+            return Err(EAGAIN);
+        }
+        let taken = if self.flags.get() & BY_ONES != 0 {
+            1
+        } else {
+            count
+        };
+        self.count.set(count - taken);
+        to.copy_from_slice(&taken.to_le_bytes());
+        Ok(8)
+    }
+
+    /// Adds; a sum that has no room is refused, as to a writer that does not wait.
+    pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+        let word = from.first_chunk().ok_or(EINVAL)?;
+        let more = u64::from_le_bytes(*word);
+        let sum = self.count.get().checked_add(more);
+        match (more, sum) {
+            (u64::MAX, _) => return Err(EINVAL),
+            (_, Some(sum)) if sum < u64::MAX => self.count.set(sum),
+            _ => return Err(EAGAIN),
+        }
+        self.writes.set(self.writes.get() + 1);
+        Ok(8)
+    }
+
+    /// As [`End::ready`].
+    pub(crate) fn ready(&self) -> (u32, u64) {
+        let reads = if self.awaits() { 0 } else { ready::IN };
+        (reads | ready::OUT, self.writes.get())
+    }
+}

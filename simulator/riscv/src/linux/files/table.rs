@@ -1,0 +1,336 @@
+//! Files that are open, and how they are read and written.
+
+use super::groups::Group;
+use super::listing::{Listing, whence};
+use super::streams::{End, Events, NON_BLOCKING, ready};
+use crate::linux::errno::{
+    EBADF, EINVAL, EISDIR, EMFILE, ENODEV, ENOTDIR, EOPNOTSUPP, ESPIPE, Errno, Value,
+};
+use crate::memory::Space;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// What a number stands for.
+#[derive(Clone)]
+pub(crate) enum Open {
+    Input,
+    Output,
+    Error,
+    File {
+        file: Rc<File>,
+        path: Rc<str>,
+        /// How it was opened, and what `fcntl` changed since.
+        flags: Rc<Cell<u64>>,
+    },
+    /// A file that the simulated system makes up, and where it is read next.
+    Text {
+        bytes: Rc<[u8]>,
+        at: Rc<RefCell<u64>>,
+    },
+    Folder {
+        path: PathBuf,
+        listing: Rc<RefCell<Listing>>,
+    },
+    Stream(End),
+    Events(Events),
+    Group(Group),
+    /// Random bytes, which the process makes.
+    Random,
+}
+
+/// Where the program's standard output goes.
+pub(crate) type Sink = Box<dyn Write>;
+
+/// The files of a process.
+pub(crate) struct Files {
+    open: BTreeMap<u64, Open>,
+    /// Numbers that `execve` closes.
+    pub(super) closing: BTreeSet<u64>,
+    pub(super) root: Option<PathBuf>,
+    pub(super) folder: PathBuf,
+    /// Rights that new files do not get.
+    pub(super) mask: u32,
+    output: Sink,
+    error: Sink,
+}
+
+pub(super) const MOST: u64 = 1_024;
+
+/// `O_APPEND`.
+pub(super) const APPENDS: u64 = 0o2000;
+/// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
+const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
+
+/// `fallocate`: a file's length stays.
+const KEEP_LENGTH: u64 = 1;
+
+impl Open {
+    /// A file of the host, opened with these flags.
+    pub(super) fn file(file: File, path: Rc<str>, flags: u64) -> Self {
+        Self::File {
+            file: Rc::new(file),
+            path,
+            flags: Rc::new(Cell::new(flags & KEPT)),
+        }
+    }
+
+    /// A file that the simulated system makes up.
+    pub(crate) fn text(text: String) -> Self {
+        Self::Text {
+            bytes: text.into_bytes().into(),
+            at: Rc::default(),
+        }
+    }
+}
+
+impl Files {
+    pub(crate) fn new(root: Option<PathBuf>, folder: PathBuf, output: Sink, error: Sink) -> Self {
+        let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
+        Self {
+            open: open.into(),
+            closing: BTreeSet::new(),
+            root,
+            folder,
+            mask: 0o22,
+            output,
+            error,
+        }
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
+        self.open.get(&number).ok_or(EBADF)
+    }
+
+    /// `umask`: the rights that new files do not get; those until now.
+    pub(crate) fn set_mask(&mut self, mask: u64) -> Value {
+        Ok(std::mem::replace(&mut self.mask, mask as u32 & 0o777).into())
+    }
+
+    pub(crate) fn exists(&self, number: u64) -> Result<(), Errno> {
+        self.get(number).map(|_| ())
+    }
+
+    /// Whether a reader of this number has to wait for a writer.
+    pub(crate) fn awaits_writer(&self, number: u64) -> bool {
+        match self.get(number) {
+            Ok(Open::Stream(end)) => end.awaits() && end.is_blocking(),
+            Ok(Open::Events(events)) => events.awaits() && events.is_blocking(),
+            _ => false,
+        }
+    }
+
+    /// Whether there may be streams that somebody waits for.
+    pub(crate) fn has_streams(&self) -> bool {
+        let is_stream = |open: &Open| matches!(open, Open::Stream(_) | Open::Events(_));
+        self.open.values().any(is_stream)
+    }
+
+    /// What a file is ready for, and a number that changes when something comes. A file of the
+    /// host is always ready.
+    pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
+        Ok(match self.get(number)? {
+            Open::Stream(end) => end.ready(),
+            Open::Events(events) => events.ready(),
+            Open::Group(group) => (group.ready(&|number| self.ready(number)), 0),
+            Open::Output | Open::Error => (ready::OUT, 0),
+            _ => (ready::IN | ready::OUT, 0),
+        })
+    }
+
+    /// A number stands for no file any more, or for another one.
+    fn forget(&mut self, number: u64) {
+        self.closing.remove(&number);
+        for open in self.open.values() {
+            if let Open::Group(group) = open {
+                group.forget(number);
+            }
+        }
+    }
+
+    /// The least free number stands for a file from now on; flags say whether `execve` closes it.
+    pub(crate) fn add(&mut self, open: Open, flags: u64) -> Value {
+        self.add_from(open, 0, flags)
+    }
+
+    fn add_from(&mut self, open: Open, least: u64, flags: u64) -> Value {
+        let number = (least..MOST)
+            .find(|number| !self.open.contains_key(number))
+            .ok_or(EMFILE)?;
+        self.open.insert(number, open);
+        self.set_closing(number, flags);
+        Ok(number)
+    }
+
+    pub(crate) fn close(&mut self, number: u64) -> Value {
+        let closed = self.open.remove(&number).map(|_| 0).ok_or(EBADF);
+        self.forget(number);
+        closed
+    }
+
+    /// Another number, from `least` on, stands for the same file.
+    pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
+        let open = self.get(number)?.clone();
+        self.add_from(open, least, flags)
+    }
+
+    /// `dup3`.
+    pub(crate) fn duplicate_to(&mut self, number: u64, to: u64, flags: u64) -> Value {
+        let open = self.get(number)?.clone();
+        if to >= MOST || to == number {
+            return Err(EINVAL);
+        }
+        self.open.insert(to, open);
+        self.forget(to);
+        self.set_closing(to, flags);
+        Ok(to)
+    }
+
+    /// Bytes of a file to be mapped, and its path.
+    pub(crate) fn content(
+        &self,
+        number: u64,
+        offset: u64,
+        length: u64,
+    ) -> Result<(Rc<[u8]>, Rc<str>), Errno> {
+        let Open::File { file, path, .. } = self.get(number)? else {
+            return Err(ENODEV);
+        };
+        let size = file.metadata()?.len();
+        let length = length.min(size.saturating_sub(offset));
+        let mut bytes = vec![0; length as usize];
+        file.read_exact_at(&mut bytes, offset)?;
+        Ok((bytes.into(), Rc::clone(path)))
+    }
+
+    /// Reads into `to`; the bytes read.
+    pub(crate) fn read(
+        &mut self,
+        number: u64,
+        to: &mut [u8],
+        offset: Option<u64>,
+    ) -> Result<usize, Errno> {
+        Ok(match (self.get(number)?, offset) {
+            (Open::Input, None) => io::stdin().read(to)?,
+            (Open::File { file, .. }, Some(offset)) => file.read_at(to, offset)?,
+            (Open::File { file, .. }, None) => (&**file).read(to)?,
+            (Open::Text { bytes, at }, offset) => {
+                let from = offset.unwrap_or(*at.borrow()).min(bytes.len() as u64) as usize;
+                let length = to.len().min(bytes.len() - from);
+                to[..length].copy_from_slice(&bytes[from..from + length]);
+                if offset.is_none() {
+                    *at.borrow_mut() = (from + length) as u64;
+                }
+                length
+            }
+            (Open::Stream(end), None) => end.read(to, false)?,
+            (Open::Events(events), None) => events.read(to)?,
+            (Open::Folder { .. }, _) => return Err(EISDIR),
+            (Open::Input | Open::Stream(_) | Open::Events(_), Some(_)) => return Err(ESPIPE),
+            _ => return Err(EBADF),
+        })
+    }
+
+    /// Writes `from`; the bytes written.
+    pub(crate) fn write(
+        &mut self,
+        number: u64,
+        from: &[u8],
+        offset: Option<u64>,
+    ) -> Result<usize, Errno> {
+        match (self.get(number)?, offset) {
+            (Open::Output, None) => {
+                self.output.write_all(from)?;
+                self.output.flush()?;
+            }
+            (Open::Error, None) => self.error.write_all(from)?,
+            (Open::File { file, .. }, Some(offset)) => file.write_all_at(from, offset)?,
+            (Open::File { file, flags, .. }, None) => {
+                let mut file = &**file;
+                if flags.get() & APPENDS != 0 {
+                    file.seek(SeekFrom::End(0))?;
+                }
+                file.write_all(from)?;
+            }
+            (Open::Stream(end), None) => return end.write(from),
+            (Open::Events(events), None) => return events.write(from),
+            (Open::Random, _) => {}
+            (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {
+                return Err(ESPIPE);
+            }
+            _ => return Err(EBADF),
+        }
+        Ok(from.len())
+    }
+
+    pub(crate) fn seek(&mut self, number: u64, offset: i64, from: u64) -> Value {
+        match self.get(number)? {
+            Open::File { file, .. } => {
+                let to = match from {
+                    whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
+                    whence::HERE => SeekFrom::Current(offset),
+                    whence::END => SeekFrom::End(offset),
+                    _ => return Err(EINVAL),
+                };
+                Ok((&**file).seek(to)?)
+            }
+            Open::Text { bytes, at } => {
+                let base = match from {
+                    whence::START => 0,
+                    whence::HERE => *at.borrow(),
+                    whence::END => bytes.len() as u64,
+                    _ => return Err(EINVAL),
+                };
+                let to = base.checked_add_signed(offset).ok_or(EINVAL)?;
+                *at.borrow_mut() = to;
+                Ok(to)
+            }
+            Open::Folder { listing, .. } => listing.borrow_mut().seek(offset, from),
+            _ => Err(ESPIPE),
+        }
+    }
+
+    pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Value {
+        match self.get(number)? {
+            Open::File { file, .. } => file.set_len(length).map(|()| 0).map_err(Errno::from),
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// `fallocate`: a file is at least so long, unless its length is to stay.
+    pub(crate) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
+        let Open::File { file, .. } = self.get(number)? else {
+            return Err(ENODEV);
+        };
+        match mode {
+            0 if file.metadata()?.len() < length => file.set_len(length)?,
+            0 | KEEP_LENGTH => {}
+            _ => return Err(EOPNOTSUPP),
+        }
+        Ok(0)
+    }
+
+    pub(crate) fn set_mode(&mut self, number: u64, mode: u64) -> Value {
+        let mode = fs::Permissions::from_mode(mode as u32 & 0o7777);
+        match self.get(number)? {
+            Open::File { file, .. } => file.set_permissions(mode)?,
+            Open::Folder { path, .. } => fs::set_permissions(path, mode)?,
+            _ => {}
+        }
+        Ok(0)
+    }
+
+    /// `getdents64`.
+    pub(crate) fn entries(&self, space: &mut Space, number: u64, to: u64, length: u64) -> Value {
+        let Open::Folder { path, listing } = self.get(number)? else {
+            return Err(ENOTDIR);
+        };
+        let bytes = listing.borrow_mut().take(path, length)?;
+        space.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+}

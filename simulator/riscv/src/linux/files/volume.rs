@@ -1,0 +1,164 @@
+//! What is set of files: links, rights, owners, times; and the volume.
+
+use super::host::is_systems;
+use super::paths::read_path;
+use super::stat::{EMPTY_PATH, NO_FOLLOW};
+use super::table::{Files, Open};
+use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Value};
+use crate::linux::time::EPOCH;
+use crate::linux::users::is_user;
+use crate::memory::Space;
+use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
+
+const FOLLOW: u64 = 0x400;
+/// Nanoseconds that stand for the time that it is, and for the time as it was.
+const NOW: u64 = (1 << 30) - 1;
+const AS_IT_WAS: u64 = (1 << 30) - 2;
+
+impl Files {
+    /// `symlinkat`.
+    pub(crate) fn link_by_name(&self, space: &mut Space, target: u64, at: [u64; 2]) -> Value {
+        let target = read_path(space, target)?;
+        symlink(target, self.host_at(space, at, false)?)?;
+        Ok(0)
+    }
+
+    /// `linkat`.
+    pub(crate) fn link(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
+        let from = self.host_at(space, from, flags & FOLLOW != 0)?;
+        fs::hard_link(from, self.host_at(space, to, false)?)?;
+        Ok(0)
+    }
+
+    /// `truncate`.
+    pub(crate) fn truncate_at(&self, space: &mut Space, path: u64, length: u64) -> Value {
+        let path = read_path(space, path)?;
+        let host = self.host_path(&path, true)?;
+        OpenOptions::new().write(true).open(host)?.set_len(length)?;
+        Ok(0)
+    }
+
+    /// `fchmodat`, `fchmodat2`: a link has no rights of its own.
+    pub(crate) fn set_mode_at(
+        &mut self,
+        space: &mut Space,
+        [folder, path, mode, flags]: [u64; 4],
+    ) -> Value {
+        if flags & EMPTY_PATH != 0 && read_path(space, path)?.as_os_str().is_empty() {
+            return self.set_mode(folder, mode);
+        }
+        let follow = flags & NO_FOLLOW == 0;
+        let host = self.host_at(space, [folder, path], follow)?;
+        if !follow && host.is_symlink() {
+            return Err(EOPNOTSUPP);
+        }
+        fs::set_permissions(host, Permissions::from_mode(mode as u32 & 0o7777))?;
+        Ok(0)
+    }
+
+    /// `fchownat`: a file that is there belongs to the program's user alone.
+    pub(crate) fn set_owner_at(
+        &self,
+        space: &mut Space,
+        [folder, path, user, group, flags]: [u64; 5],
+    ) -> Value {
+        if flags & EMPTY_PATH != 0 {
+            self.exists(folder)?;
+        } else {
+            let follow = flags & NO_FOLLOW == 0;
+            self.host_at(space, [folder, path], follow)?
+                .symlink_metadata()?;
+        }
+        is_user(&[user, group])
+    }
+
+    /// `utimensat`: the time that it is, is the simulated one.
+    pub(crate) fn set_times(
+        &self,
+        space: &mut Space,
+        [folder, path, times, flags]: [u64; 4],
+        now: u64,
+    ) -> Value {
+        let now = Duration::from_nanos(now) + Duration::from_secs(EPOCH);
+        let mut wanted = [Some(now); 2];
+        for (at, time) in (0u64..).zip(&mut wanted).filter(|_| times != 0) {
+            let from = times.wrapping_add(16 * at);
+            let seconds = space.read_u64(from)?;
+            let rest = space.read_u64(from.wrapping_add(8))?;
+            *time = match rest {
+                NOW => Some(now),
+                AS_IT_WAS => None,
+                0..1_000_000_000 if (seconds as i64) >= 0 => {
+                    Some(Duration::new(seconds, rest as u32))
+                }
+                _ => return Err(EINVAL),
+            };
+        }
+        let mut set = FileTimes::new();
+        let [access, change] = wanted.map(|time| time.map(|time| SystemTime::UNIX_EPOCH + time));
+        if let Some(time) = access {
+            set = set.set_accessed(time);
+        }
+        if let Some(time) = change {
+            set = set.set_modified(time);
+        }
+        if path == 0 {
+            match self.get(folder)? {
+                Open::File { file, .. } => file.set_times(set)?,
+                Open::Folder { path, .. } => File::open(path)?.set_times(set)?,
+                _ => return Err(EPERM),
+            }
+        } else {
+            let host = self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?;
+            File::open(host)?.set_times(set)?;
+        }
+        Ok(0)
+    }
+
+    /// `statfs`.
+    pub(crate) fn tell_volume_at(&self, space: &mut Space, path: u64, to: u64) -> Value {
+        let path = read_path(space, path)?;
+        if !is_systems(&path) {
+            self.host_path(&path, true)?.metadata()?;
+        }
+        tell_volume(space, to)
+    }
+
+    /// `fstatfs`.
+    pub(crate) fn tell_volume_of(&self, space: &mut Space, number: u64, to: u64) -> Value {
+        self.exists(number)?;
+        tell_volume(space, to)
+    }
+
+    /// `fchown`.
+    pub(crate) fn set_owner(&self, number: u64, users: [u64; 2]) -> Value {
+        self.exists(number)?;
+        is_user(&users)
+    }
+}
+
+/// The same volume on every host, half full. Type, size of a block; blocks, free ones,
+/// those for users; files, free ones; number; length of a name, size of a fragment.
+fn tell_volume(space: &mut Space, to: u64) -> Value {
+    let words: [u64; 15] = [
+        0xEF53,
+        4_096,
+        1 << 26,
+        1 << 25,
+        1 << 25,
+        1 << 24,
+        1 << 23,
+        0,
+        255,
+        4_096,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    space.write(to, &words.map(u64::to_le_bytes).concat())?;
+    Ok(0)
+}

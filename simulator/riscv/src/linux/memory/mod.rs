@@ -1,0 +1,227 @@
+//! The memory of a process: `brk`, `mmap` and their kin, and files that are mapped.
+
+mod io;
+mod shared;
+
+use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, Errno, Value};
+use super::files::Files;
+use super::names::Names;
+use crate::memory::{Content, END, Key, PAGE, Region, Space, right};
+use std::fs::File;
+use std::rc::Rc;
+
+/// What is mapped without an address lies below it; the main thread's stack lies above.
+pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
+
+/// All rights.
+const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
+
+/// Whether a mapping is shared or private.
+const KIND: u64 = 3;
+const SHARED: u64 = 1;
+const FIXED: u64 = 0x10;
+const ANONYMOUS: u64 = 0x20;
+const FIXED_NOREPLACE: u64 = 0x10_0000;
+const MAY_MOVE: u64 = 1;
+const DONT_NEED: u64 = 4;
+
+/// Whole pages that hold so many bytes.
+fn pages(length: u64) -> Result<u64, Errno> {
+    match length {
+        0 => Err(EINVAL),
+        1..END => Ok(length.next_multiple_of(PAGE)),
+        _ => Err(ENOMEM),
+    }
+}
+
+/// A range of pages as the guest gives it.
+fn range(address: u64, length: u64) -> Result<(u64, u64), Errno> {
+    let length = pages(length)?;
+    if !address.is_multiple_of(PAGE) {
+        return Err(EINVAL);
+    }
+    match address.checked_add(length) {
+        Some(end) if end <= END => Ok((address, length)),
+        _ => Err(ENOMEM),
+    }
+}
+
+/// The memory of a process.
+pub(crate) struct Memory {
+    pub(crate) space: Space,
+    /// Start and end of what `brk` moves.
+    heap: (u64, u64),
+    /// Files with pages that the program may have written to.
+    shared: Vec<(Key, Rc<File>)>,
+}
+
+impl Memory {
+    /// An empty memory that grows to at most `limit` bytes.
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            space: Space::new(limit),
+            heap: (0, 0),
+            shared: Vec::new(),
+        }
+    }
+
+    /// The heap begins at an address, and is empty.
+    pub(crate) fn begin_heap(&mut self, at: u64) {
+        self.heap = (at, at);
+    }
+
+    /// Another program begins: nothing is mapped.
+    pub(crate) fn clear(&mut self) {
+        self.write_back();
+        self.space.unmap(0, END);
+    }
+
+    pub(crate) fn brk(&mut self, wanted: u64) -> u64 {
+        let (start, now) = self.heap;
+        let old = now.next_multiple_of(PAGE);
+        let end = wanted.checked_next_multiple_of(PAGE).unwrap_or(END);
+        if wanted < start || end >= END {
+            return now;
+        }
+        if end > old {
+            if !self.space.is_free(old, end - old) {
+                return now;
+            }
+            let region = Region {
+                end,
+                rights: right::READ | right::WRITE,
+                content: Content::Zero,
+                name: "[heap]".into(),
+            };
+            self.space.map(old, region);
+        } else if end < old {
+            self.space.unmap(end, old - end);
+        }
+        self.heap.1 = wanted;
+        wanted
+    }
+
+    pub(crate) fn mmap(
+        &mut self,
+        files: &Files,
+        names: &mut Names,
+        [hint, length, rights, flags, file, offset]: [u64; 6],
+    ) -> Value {
+        let length = pages(length)?;
+        if !offset.is_multiple_of(PAGE) {
+            return Err(EINVAL);
+        }
+        let fixed = flags & (FIXED | FIXED_NOREPLACE) != 0;
+        let start = if fixed {
+            range(hint, length)?;
+            if flags & FIXED_NOREPLACE != 0 && !self.space.is_free(hint, length) {
+                return Err(EEXIST);
+            }
+            hint
+        } else {
+            let hint = hint / PAGE * PAGE;
+            let end = hint.checked_add(length);
+            let usable = hint >= PAGE * 16 && end.is_some_and(|end| end <= END);
+            if usable && self.space.is_free(hint, length) {
+                hint
+            } else {
+                self.space.free_below(MAPPINGS, length).ok_or(ENOMEM)?
+            }
+        };
+        let rights = rights as u8 & ANY;
+        let (content, name) = if flags & ANONYMOUS != 0 {
+            (Content::Zero, Rc::from(""))
+        } else if flags & KIND == SHARED && rights & right::EXECUTE == 0 {
+            self.share(files, file, [start, offset], rights)?
+        } else {
+            self.before_reading(files, file);
+            let (bytes, name) = files.content(file, offset, length)?;
+            if rights & right::EXECUTE != 0 {
+                // A library's code: its first byte lies where offset 0 would.
+                let (whole, _) = files.content(file, 0, u64::MAX)?;
+                names.add(&whole, start.wrapping_sub(offset));
+            }
+            (Content::File { bytes, at: start }, name)
+        };
+        self.space.map(
+            start,
+            Region {
+                end: start + length,
+                rights,
+                content,
+                name,
+            },
+        );
+        Ok(start)
+    }
+
+    pub(crate) fn munmap(&mut self, address: u64, length: u64) -> Value {
+        let (start, length) = range(address, length)?;
+        self.write_back();
+        self.space.unmap(start, length);
+        Ok(0)
+    }
+
+    pub(crate) fn mprotect(&mut self, address: u64, length: u64, rights: u64) -> Value {
+        if length == 0 {
+            return Ok(0);
+        }
+        let (start, length) = range(address, length)?;
+        if self.space.protect(start, length, rights as u8 & ANY) {
+            Ok(0)
+        } else {
+            Err(ENOMEM)
+        }
+    }
+
+    pub(crate) fn madvise(&mut self, address: u64, length: u64, advice: u64) -> Value {
+        if length > 0 && advice == DONT_NEED {
+            let (start, length) = range(address, length)?;
+            self.space.forget(start, length);
+        }
+        Ok(0)
+    }
+
+    pub(crate) fn mremap(&mut self, address: u64, old: u64, new: u64, flags: u64) -> Value {
+        let (start, old) = range(address, old)?;
+        let new = pages(new)?;
+        if flags & !MAY_MOVE != 0 {
+            return Err(EINVAL);
+        }
+        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
+        let region = region.clone();
+        if region.end < start + old {
+            return Err(EFAULT);
+        }
+        if new <= old {
+            self.space.unmap(start + new, old - new);
+            return Ok(start);
+        }
+        if self.space.is_free(start + old, new - old) {
+            self.space.map(
+                start + old,
+                Region {
+                    end: start + new,
+                    ..region
+                },
+            );
+            return Ok(start);
+        }
+        if flags & MAY_MOVE == 0 {
+            return Err(ENOMEM);
+        }
+        let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
+        let content = region.content.moved(to.wrapping_sub(start));
+        self.space.map(
+            to,
+            Region {
+                end: to + new,
+                content,
+                ..region
+            },
+        );
+        self.space.remap(start, old, to);
+        self.space.unmap(start, old);
+        Ok(to)
+    }
+}

@@ -1,0 +1,95 @@
+//! Files that are mapped to be shared and written. What the program writes to their pages is in
+//! the file when it is read, when the program says so, and at its end.
+
+use super::Memory;
+use crate::linux::errno::{EACCES, ENODEV, Errno, Value};
+use crate::linux::files::{Files, Open};
+use crate::memory::{Content, Key, Shared, right};
+use std::fs::File;
+use std::io::Seek;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::rc::Rc;
+
+fn key(file: &File) -> Result<Key, Errno> {
+    let data = file.metadata()?;
+    Ok((data.dev(), data.ino()))
+}
+
+impl Memory {
+    /// What is mapped at `at` of an open file, from `offset` on; and the file's path.
+    pub(super) fn share(
+        &mut self,
+        files: &Files,
+        number: u64,
+        [at, offset]: [u64; 2],
+        rights: u8,
+    ) -> Result<(Content, Rc<str>), Errno> {
+        let Open::File { file, path, .. } = files.get(number)? else {
+            return Err(ENODEV);
+        };
+        let (file, path) = (Rc::clone(file), Rc::clone(path));
+        // To write nothing is refused if the file is open for reading only.
+        let writes = file.write_at(&[], 0).is_ok();
+        if rights & right::WRITE != 0 && !writes {
+            return Err(EACCES);
+        }
+        let key = key(&file)?;
+        if writes && self.shared.iter().all(|(known, _)| *known != key) {
+            self.shared.push((key, Rc::clone(&file)));
+        }
+        let shared = Shared {
+            file,
+            key,
+            offset,
+            at,
+        };
+        Ok((Content::Shared(shared), path))
+    }
+
+    /// Files have what was written to their pages. What goes wrong with a file that is mapped
+    /// nobody is told, as under Linux.
+    pub(crate) fn write_back(&mut self) {
+        for (key, file) in &self.shared {
+            let length = file.metadata().map_or(0, |data| data.len());
+            self.space.each_shared(*key, |offset, page| {
+                let count = length.saturating_sub(offset).min(page.len() as u64);
+                let _ = file.write_all_at(&page[..count as usize], offset);
+            });
+        }
+    }
+
+    /// `sync`, `msync`.
+    pub(crate) fn synchronise(&mut self) -> Value {
+        self.write_back();
+        Ok(0)
+    }
+
+    /// A file is about to be read.
+    pub(super) fn before_reading(&mut self, files: &Files, number: u64) {
+        if !self.shared.is_empty() && matches!(files.get(number), Ok(Open::File { .. })) {
+            self.write_back();
+        }
+    }
+
+    /// `bytes` were written to a file, at a place or before the one where it is written next.
+    pub(super) fn after_writing(
+        &mut self,
+        files: &Files,
+        number: u64,
+        at: Option<u64>,
+        bytes: &[u8],
+    ) {
+        if self.shared.is_empty() {
+            return;
+        }
+        let Ok(Open::File { file, .. }) = files.get(number) else {
+            return;
+        };
+        let Ok(key) = key(file) else { return };
+        let end = || (&**file).stream_position().ok();
+        let at = at.or_else(|| end()?.checked_sub(bytes.len() as u64));
+        if let Some(at) = at {
+            self.space.write_shared(key, at, bytes);
+        }
+    }
+}

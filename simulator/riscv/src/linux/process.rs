@@ -1,0 +1,123 @@
+//! A program in execution, composed of what owns its parts.
+
+use super::errno::Value;
+use super::files::Files;
+use super::memory::Memory;
+use super::names::Names;
+use super::random::Random;
+use super::signal::{Sent, Signal};
+use super::signals::{Signals, Timers};
+use super::task::{Task, TaskState};
+use super::threads::Threads;
+use crate::hart::Code;
+
+/// A program in execution.
+pub(crate) struct Process {
+    pub(crate) memory: Memory,
+    pub(super) code: Code,
+    pub(crate) names: Names,
+    pub(super) files: Files,
+    pub(super) signals: Signals,
+    pub(super) timers: Timers,
+    pub(crate) threads: Threads,
+    pub(super) random: Random,
+    pub(super) command: Command,
+    /// The exit status, once there is one.
+    pub(crate) status: Option<i32>,
+    /// Why the program could not go on.
+    pub(crate) failure: Option<String>,
+    /// The signal that killed the program, for its user.
+    pub(crate) message: Option<String>,
+    /// Instructions of all tasks.
+    pub(crate) retired: u64,
+}
+
+/// The program's file, and what it was given.
+pub(super) struct Command {
+    pub(super) executable: String,
+    pub(super) arguments: Vec<String>,
+    pub(super) environment: Vec<String>,
+}
+
+impl Process {
+    /// The process ends with this status, unless it has one.
+    pub(super) fn exit(&mut self, status: i32) -> TaskState {
+        self.status.get_or_insert(status);
+        self.memory.write_back();
+        TaskState::Exited
+    }
+
+    /// A signal ends it.
+    pub(super) fn die(&mut self, signal: Signal, what: &str) -> TaskState {
+        self.message = Some(format!("killed by {}: {what}", signal.name()));
+        self.exit(128 + signal.0 as i32)
+    }
+
+    /// Makes the task run the handler; `false` without a handler. An ignored signal counts as
+    /// handled.
+    pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {
+        let (space, threads) = (&mut self.memory.space, &mut self.threads);
+        self.signals.deliver(space, threads, task, sent)
+    }
+
+    /// The task's timers that are due send their signals.
+    pub(super) fn expire_timers(&mut self, task: &Task, now: u64) {
+        let (signals, threads) = (&mut self.signals, &mut self.threads);
+        self.timers.expire(signals, threads, task.number, now);
+    }
+
+    /// Reads an open file into parts of memory, from where it is read next or from `place`.
+    pub(super) fn read(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
+        let (files, random) = (&mut self.files, &mut self.random);
+        self.memory.read_file(files, random, number, parts, place)
+    }
+
+    /// The same for the parts of an `iovec`.
+    pub(super) fn read_parts(
+        &mut self,
+        number: u64,
+        [address, count]: [u64; 2],
+        place: Option<u64>,
+    ) -> Value {
+        let parts = self.memory.vectors(address, count)?;
+        self.read(number, &parts, place)
+    }
+
+    /// Writes parts of memory to an open file, where it is written next or at `place`.
+    pub(super) fn write(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
+        self.memory
+            .write_file(&mut self.files, number, parts, place)
+    }
+
+    /// The same for the parts of an `iovec`.
+    pub(super) fn write_parts(
+        &mut self,
+        number: u64,
+        [address, count]: [u64; 2],
+        place: Option<u64>,
+    ) -> Value {
+        let parts = self.memory.vectors(address, count)?;
+        self.write(number, &parts, place)
+    }
+
+    /// `sendto`.
+    pub(super) fn send(&mut self, number: u64, part: (u64, u64)) -> Value {
+        self.files.is_socket(number)?;
+        self.write(number, &[part], None)
+    }
+
+    /// The place of a task, for a message.
+    pub(super) fn describe_here(&self, task: &Task) -> String {
+        self.describe_place(task, task.hart.pc)
+    }
+
+    /// The place of the system call that a task makes.
+    pub(super) fn describe_call(&self, task: &Task) -> String {
+        self.describe_place(task, task.hart.pc.wrapping_sub(4))
+    }
+
+    fn describe_place(&self, task: &Task, pc: u64) -> String {
+        let space = &self.memory.space;
+        self.names.describe_place(space, pc, task.hart.x[1])
+    }
+}

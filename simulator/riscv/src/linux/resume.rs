@@ -1,0 +1,233 @@
+//! A task runs, and the kernel does what stops it.
+
+use super::calls::{call as make_call, futex_waits, interrupt, number, woken};
+use super::custom;
+use super::process::Process;
+use super::signal::{self, Sent};
+use super::task::{Outcome, Phase, Task, TaskState};
+use super::threads::PROCESS;
+use super::world::{Entry, World};
+use crate::hart::{Stop, run};
+use crate::isa::EXTENSIONS;
+use crate::memory::right;
+
+/// Runs until the task must wait or has ended.
+pub(crate) fn resume<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> TaskState {
+    loop {
+        match task.phase {
+            Phase::Runs => {}
+            Phase::Called => {
+                if world.must_wait() {
+                    return TaskState::Suspended;
+                }
+                if let Some(state) = call(process, task, world) {
+                    return state;
+                }
+                // It may not be over.
+                continue;
+            }
+            // Awake.
+            Phase::Sleeps | Phase::Naps | Phase::Awaits => {
+                if let Some(state) = woken(process, task, world) {
+                    return state;
+                }
+                continue;
+            }
+            Phase::Moves => {
+                let cores = process.threads.cores_of(task.number);
+                if !cores.is_empty() && !cores.contains(&(world.core() as usize)) {
+                    world.relax();
+                    if world.must_wait() {
+                        return TaskState::Suspended;
+                    }
+                    continue;
+                }
+                task.phase = Phase::Runs;
+            }
+            Phase::Lingers(status) => {
+                return match process.threads.beside(task.number) {
+                    Some(other) if world.join(other.handle) => TaskState::Suspended,
+                    Some(_) => continue,
+                    None => process.exit(status),
+                };
+            }
+        }
+        if let Some(state) = take_signals(process, task, world) {
+            return state;
+        }
+        let before = task.hart.retired;
+        let stop = run(
+            &mut task.hart,
+            &mut process.memory.space,
+            &mut process.code,
+            world,
+        );
+        process.retired += task.hart.retired - before;
+        if let Some(state) = stopped(process, task, stop, world) {
+            return state;
+        }
+    }
+}
+
+fn stopped<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    stop: Stop,
+    world: &mut W,
+) -> Option<TaskState> {
+    match stop {
+        Stop::Suspended => return Some(TaskState::Suspended),
+        Stop::Rung => {}
+        Stop::SystemCall => {
+            world.enter(entry(&task.hart.x));
+            // The kernel's way out loses what `lr` reserved.
+            task.hart.lose_reservation();
+            task.phase = Phase::Called;
+        }
+        Stop::Custom(instruction) => return custom::execute(process, task, instruction, world),
+        Stop::Breakpoint => {
+            let sent = Sent::fault(signal::TRAP, task.hart.pc);
+            return raise(process, task, sent, "ebreak");
+        }
+        Stop::Misaligned(address) => {
+            let what = format!("an atomic access to {address:#x}, which is not aligned");
+            return raise(process, task, Sent::fault(signal::BUS, address), &what);
+        }
+        Stop::Illegal(word) => {
+            let what = format!(
+                "the bits {word:#010x} are no instruction that this machine has \
+                 ({EXTENSIONS}; compile with -march=rv64gc)"
+            );
+            let sent = Sent::fault(signal::ILLEGAL, task.hart.pc);
+            return raise(process, task, sent, &what);
+        }
+        Stop::Fault(fault) if fault.exhausted => {
+            process.failure = Some(format!(
+                "the program uses more than the {} MiB of memory that --memory gives it",
+                process.memory.space.resident() >> 20
+            ));
+            return Some(TaskState::Exited);
+        }
+        Stop::Fault(fault) => {
+            let way = match fault.wanted {
+                right::READ => "a read of",
+                right::WRITE => "a write to",
+                _ => "a jump to",
+            };
+            let why = if fault.mapped {
+                "which its rights forbid"
+            } else {
+                "where nothing is"
+            };
+            let what = format!("{way} {:#x}, {why}", fault.address);
+            let sent = Sent {
+                code: if fault.mapped {
+                    signal::BY_RIGHTS
+                } else {
+                    signal::BY_FAULT
+                },
+                ..Sent::fault(signal::SEGMENT, fault.address)
+            };
+            return raise(process, task, sent, &what);
+        }
+    }
+    None
+}
+
+/// A signal that the hart's own instruction raised.
+fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Option<TaskState> {
+    if process.deliver(task, sent) {
+        return None;
+    }
+    let place = process.describe_here(task);
+    Some(process.die(sent.signal, &format!("{what}, at {place}")))
+}
+
+fn call<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Option<TaskState> {
+    match make_call(process, task, world) {
+        Outcome::Return(value) => task.give(value),
+        Outcome::Fail(number) => task.give(number.negated()),
+        Outcome::Restored => task.phase = Phase::Runs,
+        Outcome::Yield => {
+            task.give(0);
+            return Some(TaskState::Suspended);
+        }
+        Outcome::Move => {
+            task.give(0);
+            task.phase = Phase::Moves;
+        }
+        Outcome::Sleep => {
+            task.phase = Phase::Sleeps;
+            return Some(TaskState::Suspended);
+        }
+        Outcome::Nap => {
+            task.phase = Phase::Naps;
+            return Some(TaskState::Suspended);
+        }
+        Outcome::Await => {
+            task.phase = Phase::Awaits;
+            return Some(TaskState::Suspended);
+        }
+        Outcome::Interrupted => return interrupt(process, task, world),
+        Outcome::Exit(status) => return Some(process.exit(status)),
+        Outcome::End if task.number == PROCESS => {
+            task.phase = Phase::Lingers((task.hart.x[10] & 0xFF) as i32);
+        }
+        Outcome::End => return Some(TaskState::Ended),
+    }
+    None
+}
+
+/// Takes the signals that were sent to the task, and sets its alarm to its next timer. There
+/// are none, and no timer is over, if nothing was sent since the last look and the alarm's
+/// time has not come: what else gives the task a signal to take sets the alarm to 0.
+#[inline]
+fn take_signals<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Option<TaskState> {
+    let sent = process.signals.sent;
+    if task.seen == sent && world.cycles() < task.hart.alarm {
+        return None;
+    }
+    task.seen = sent;
+    look_for_signals(process, task, world)
+}
+
+#[cold]
+#[inline(never)]
+fn look_for_signals<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Option<TaskState> {
+    process.expire_timers(task, world.nanoseconds());
+    // A handler begins between two instructions.
+    while task.hart.is_between_instructions() {
+        let Some(sent) = process.signals.next(&mut process.threads, task) else {
+            break;
+        };
+        if !process.deliver(task, sent) && sent.signal.kills() {
+            return Some(process.die(sent.signal, "sent by the program"));
+        }
+    }
+    task.hart.alarm = if process.signals.is_sent(&process.threads, task) {
+        0
+    } else {
+        let due = process
+            .timers
+            .next_of(&process.threads, task.number, u64::MAX);
+        due.map_or(u64::MAX, |time| world.cycles_at(time))
+    };
+    None
+}
+
+/// By what a system call enters the kernel.
+fn entry(x: &[u64; 64]) -> Entry {
+    match x[17] {
+        number::clone => Entry::Spawn,
+        number::futex if futex_waits(x[11]) => Entry::Wait,
+        _ => Entry::Plain,
+    }
+}

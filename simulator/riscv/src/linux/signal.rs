@@ -1,0 +1,134 @@
+//! A signal, its `siginfo`, and lists of signals that wait.
+
+/// A signal's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Signal(pub(super) u64);
+
+pub(super) const ILLEGAL: Signal = Signal(4);
+pub(super) const TRAP: Signal = Signal(5);
+pub(super) const BUS: Signal = Signal(7);
+pub(super) const SEGMENT: Signal = Signal(11);
+pub(super) const PIPE: Signal = Signal(13);
+pub(super) const ALARM: Signal = Signal(14);
+const CHILD: Signal = Signal(17);
+const CONTINUE: Signal = Signal(18);
+const URGENT: Signal = Signal(23);
+const WINDOW: Signal = Signal(28);
+/// The signal with the greatest number.
+pub(super) const LAST: u64 = 64;
+/// The first real-time signal.
+const REAL_TIME: u64 = 32;
+
+/// Names of the signals from 1 on. Real-time signals have no name.
+const NAMES: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+];
+
+impl Signal {
+    pub(super) fn name(self) -> String {
+        let at = (self.0 as usize).wrapping_sub(1);
+        match NAMES.get(at) {
+            Some(name) => format!("SIG{name}"),
+            None => format!("SIG{}", self.0),
+        }
+    }
+
+    /// Whether it ends the process if there is no handler.
+    pub(super) fn kills(self) -> bool {
+        !matches!(self, CHILD | CONTINUE | URGENT | WINDOW)
+    }
+
+    pub(super) fn bit(self) -> u64 {
+        1 << (self.0 - 1)
+    }
+
+    /// Whether a second signal of this number is kept while the first waits.
+    pub(super) fn is_queued(self) -> bool {
+        self.0 >= REAL_TIME
+    }
+}
+
+/// A signal on its way to a thread, with its `siginfo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) signal: Signal,
+    /// By what it was sent.
+    pub(super) code: i32,
+    /// The words at 16 and 24: the sender, the timer or the address of a fault; and a value.
+    pub(super) words: [u64; 2],
+}
+
+/// `si_code`: by `kill`, by a timer, by `tgkill`, by the hart's own instruction.
+pub(super) const BY_KILL: i32 = 0;
+pub(super) const BY_TIMER: i32 = -2;
+pub(super) const BY_THREAD: i32 = -6;
+pub(super) const BY_FAULT: i32 = 1;
+/// Of a fault: what is there may not be used so.
+pub(super) const BY_RIGHTS: i32 = 2;
+/// By the kernel itself.
+pub(super) const BY_KERNEL: i32 = 0x80;
+
+impl Sent {
+    /// What `siginfo` has.
+    pub(super) fn info(&self) -> [u8; INFO as usize] {
+        let words = [
+            self.signal.0,
+            u64::from(self.code as u32),
+            self.words[0],
+            self.words[1],
+        ];
+        let mut bytes = [0; INFO as usize];
+        bytes[..32].copy_from_slice(&words.map(u64::to_le_bytes).concat());
+        bytes
+    }
+
+    /// A signal that the hart's own instruction raised, at an address.
+    pub(super) fn fault(signal: Signal, address: u64) -> Self {
+        Self {
+            signal,
+            code: BY_FAULT,
+            words: [address, 0],
+        }
+    }
+}
+
+/// Bytes of `siginfo`.
+pub(super) const INFO: u64 = 128;
+
+/// Waiting signals, in the order of sending.
+#[derive(Default)]
+pub(super) struct Pending(Vec<Sent>);
+
+impl Pending {
+    /// A signal arrives.
+    pub(super) fn receive(&mut self, sent: Sent) {
+        let is_there = self.0.iter().any(|it| it.signal == sent.signal);
+        if sent.signal.is_queued() || !is_there {
+            self.0.push(sent);
+        }
+    }
+
+    /// The signals, a bit each.
+    pub(super) fn bits(&self) -> u64 {
+        self.0.iter().fold(0, |bits, sent| bits | sent.signal.bit())
+    }
+
+    /// Takes a signal of a set: the least number first.
+    pub(super) fn take(&mut self, set: u64) -> Option<Sent> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let open = self.0.iter().enumerate();
+        let open = open.filter(|(_, sent)| sent.signal.bit() & set != 0);
+        let (at, _) = open.min_by_key(|(at, sent)| (sent.signal.0, *at))?;
+        Some(self.0.remove(at))
+    }
+
+    /// Whether the signal of a timer waits.
+    pub(super) fn has_timer(&self, number: u32) -> bool {
+        let mut sent = self.0.iter();
+        sent.any(|sent| sent.code == BY_TIMER && sent.words[0] as u32 == number)
+    }
+}

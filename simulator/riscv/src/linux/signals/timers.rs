@@ -1,0 +1,298 @@
+//! Timers that send signals (`timer_create`, `setitimer`).
+
+use super::actions::Signals;
+use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
+use crate::linux::signal::{ALARM, BY_KERNEL, BY_TIMER, LAST, Sent, Signal};
+use crate::linux::threads::{PROCESS, Threads};
+use crate::linux::time::{self, ABSOLUTE};
+use crate::linux::world::World;
+use crate::memory::Space;
+use std::collections::BTreeMap;
+
+/// How a timer gives notice when its time is over.
+const NOTHING: u32 = 1;
+const TO_PROCESS: u32 = 0;
+const TO_THREAD: u32 = 4;
+/// The number of the timer of `setitimer`, which `timer_create` never gives.
+const INTERVAL: u64 = 1 << 40;
+
+/// `ITIMER_REAL`.
+const REAL: u64 = 0;
+
+/// The thread that gets a timer's signal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Nobody,
+    Process,
+    Thread(u32),
+}
+
+/// A timer. [`World::nanoseconds`] is its clock.
+struct Timer {
+    clock: u64,
+    to: Target,
+    sent: Sent,
+    due: Option<u64>,
+    /// Between two signals; 0: there is one.
+    every: u64,
+    overruns: u32,
+}
+
+/// The timers of a process by number.
+#[derive(Default)]
+pub(crate) struct Timers {
+    by_number: BTreeMap<u64, Timer>,
+    next: u64,
+}
+
+/// The thread that gets a signal. The main thread sends a signal of the process that no thread
+/// takes; it waits with the process.
+fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
+    match target {
+        Target::Nobody => None,
+        Target::Process => Some(threads.taker(signal).unwrap_or(PROCESS)),
+        Target::Thread(thread) => Some(thread),
+    }
+}
+
+impl Timer {
+    /// Its time is over.
+    fn expire(&mut self, signals: &mut Signals, threads: &mut Threads, now: u64) {
+        let due = self.due.unwrap_or(now);
+        let more = (now - due).checked_div(self.every).unwrap_or(0);
+        let next = more.saturating_add(1).saturating_mul(self.every);
+        self.due = (self.every > 0).then(|| due.saturating_add(next));
+        let thread = match self.to {
+            Target::Nobody => None,
+            Target::Process => threads.taker(self.sent.signal),
+            Target::Thread(thread) => Some(thread),
+        };
+        let thread = thread.and_then(|thread| threads.get_mut(thread));
+        let pending = match (self.to, thread) {
+            (_, Some(thread)) => &mut thread.pending,
+            (Target::Process, None) => &mut signals.pending,
+            _ => return,
+        };
+        let [id, value] = self.sent.words;
+        let missed = u32::try_from(more).unwrap_or(u32::MAX);
+        // One signal of a timer waits at a time.
+        if pending.has_timer(id as u32) {
+            self.overruns = self.overruns.saturating_add(missed).saturating_add(1);
+            return;
+        }
+        self.overruns = missed;
+        let words = match self.sent.code {
+            BY_TIMER => [id & 0xFFFF_FFFF | u64::from(missed) << 32, value],
+            _ => self.sent.words,
+        };
+        pending.receive(Sent { words, ..self.sent });
+    }
+}
+
+impl Timers {
+    fn get(&mut self, number: u64) -> Result<&mut Timer, Errno> {
+        // A number is an `int`.
+        self.by_number
+            .get_mut(&(number & 0xFFFF_FFFF))
+            .ok_or(EINVAL)
+    }
+
+    /// Another program has the timer of `setitimer` alone.
+    pub(crate) fn keep_interval(&mut self) {
+        self.by_number.retain(|&number, _| number == INTERVAL);
+    }
+
+    /// The thread has ended: its timers go.
+    pub(crate) fn remove_of(&mut self, thread: u32) {
+        self.by_number
+            .retain(|_, timer| timer.to != Target::Thread(thread));
+    }
+
+    /// When a timer next sends a thread a signal of a set.
+    pub(crate) fn next_of(&self, threads: &Threads, thread: u32, set: u64) -> Option<u64> {
+        let timers = self.by_number.values();
+        let dues = timers.filter_map(|timer| {
+            let due = timer.due?;
+            let signal = timer.sent.signal;
+            let is_own = thread_of(threads, timer.to, signal) == Some(thread);
+            (is_own && signal.bit() & set != 0).then_some(due)
+        });
+        dues.min()
+    }
+
+    pub(crate) fn create(
+        &mut self,
+        space: &mut Space,
+        threads: &Threads,
+        [clock, event, to]: [u64; 3],
+    ) -> Value {
+        if !time::has_timers(clock) {
+            return Err(EINVAL);
+        }
+        let number = self.next;
+        let (value, signal, how, thread) = if event == 0 {
+            (number, ALARM.0, TO_PROCESS, 0)
+        } else {
+            let value = space.read_u64(event)?;
+            let mut word = |at| space.read_u32(event.wrapping_add(at));
+            (value, word(8)?.into(), word(12)?, word(16)?)
+        };
+        let target = match how {
+            NOTHING => Target::Nobody,
+            TO_PROCESS => Target::Process,
+            TO_THREAD if threads.get(thread).is_some() => Target::Thread(thread),
+            TO_THREAD => return Err(ESRCH),
+            _ => return Err(EINVAL),
+        };
+        if !(1..=LAST).contains(&signal) && target != Target::Nobody {
+            return Err(EINVAL);
+        }
+        space.write_u32(to, number as u32)?;
+        self.next += 1;
+        let timer = Timer {
+            clock,
+            to: target,
+            sent: Sent {
+                signal: Signal(signal),
+                code: BY_TIMER,
+                words: [number, value],
+            },
+            due: None,
+            every: 0,
+            overruns: 0,
+        };
+        self.by_number.insert(number, timer);
+        Ok(0)
+    }
+
+    pub(crate) fn set<W: World>(
+        &mut self,
+        space: &mut Space,
+        signals: &mut Signals,
+        threads: &Threads,
+        world: &mut W,
+        [number, flags, new, old]: [u64; 4],
+    ) -> Value {
+        let every = time::read(space, new)?;
+        let first = time::read(space, new.wrapping_add(16))?;
+        if old != 0 {
+            self.tell(space, world, number, old)?;
+        }
+        let now = world.nanoseconds();
+        let timer = self.get(number)?;
+        let wait = match flags & ABSOLUTE {
+            0 => first,
+            _ => first.saturating_sub(time::clock(world, timer.clock)?),
+        };
+        timer.due = (first > 0).then_some(now.saturating_add(wait));
+        (timer.every, timer.overruns) = (every, 0);
+        let (target, signal) = (timer.to, timer.sent.signal);
+        if let Some(thread) = thread_of(threads, target, signal) {
+            signals.make_look(threads, world, thread);
+        }
+        Ok(0)
+    }
+
+    /// `timer_gettime`: the time left, and the time between two signals.
+    pub(crate) fn tell<W: World>(
+        &mut self,
+        space: &mut Space,
+        world: &W,
+        number: u64,
+        to: u64,
+    ) -> Value {
+        let now = world.nanoseconds();
+        let timer = self.get(number)?;
+        let left = timer.due.map_or(0, |due| due.saturating_sub(now).max(1));
+        let every = timer.every;
+        time::write(space, to, every)?;
+        time::write(space, to.wrapping_add(16), left)
+    }
+
+    pub(crate) fn overruns(&mut self, number: u64) -> Value {
+        Ok(self.get(number)?.overruns.into())
+    }
+
+    pub(crate) fn delete(&mut self, number: u64) -> Value {
+        self.get(number)?;
+        self.by_number.remove(&(number & 0xFFFF_FFFF));
+        Ok(0)
+    }
+
+    /// The thread's timers that are due send their signals.
+    pub(crate) fn expire(
+        &mut self,
+        signals: &mut Signals,
+        threads: &mut Threads,
+        number: u32,
+        now: u64,
+    ) {
+        let timers = self.by_number.iter();
+        let over = timers.filter(|(_, timer)| {
+            let is_over = timer.due.is_some_and(|due| due <= now);
+            is_over && thread_of(threads, timer.to, timer.sent.signal).is_none_or(|to| to == number)
+        });
+        let over: Vec<u64> = over.map(|(&timer, _)| timer).collect();
+        for timer in over {
+            if let Some(timer) = self.by_number.get_mut(&timer) {
+                timer.expire(signals, threads, now);
+            }
+        }
+    }
+
+    /// `setitimer`: one timer of the wall clock; others, of processor time, are not there.
+    pub(crate) fn set_interval<W: World>(
+        &mut self,
+        space: &mut Space,
+        signals: &mut Signals,
+        threads: &Threads,
+        world: &mut W,
+        [which, new, old]: [u64; 3],
+    ) -> Value {
+        if which != REAL {
+            return Err(EINVAL);
+        }
+        let [every, first] = [new, new.wrapping_add(16)].map(|at| time::read_micros(space, at));
+        let (every, first) = (every?, first?);
+        if old != 0 {
+            self.tell_interval(space, world, which, old)?;
+        }
+        let due = (first > 0).then(|| world.nanoseconds().saturating_add(first));
+        let timer = Timer {
+            clock: time::MONOTONIC,
+            to: Target::Process,
+            sent: Sent {
+                signal: ALARM,
+                code: BY_KERNEL,
+                words: [0; 2],
+            },
+            due,
+            every,
+            overruns: 0,
+        };
+        self.by_number.insert(INTERVAL, timer);
+        signals.make_look(threads, world, PROCESS);
+        Ok(0)
+    }
+
+    /// `getitimer`: the time between two signals, and what is left.
+    pub(crate) fn tell_interval<W: World>(
+        &self,
+        space: &mut Space,
+        world: &W,
+        which: u64,
+        to: u64,
+    ) -> Value {
+        if which != REAL {
+            return Err(EINVAL);
+        }
+        let timer = self.by_number.get(&INTERVAL);
+        let now = world.nanoseconds();
+        let every = timer.map_or(0, |timer| timer.every);
+        let due = timer.and_then(|timer| timer.due);
+        // A timer that is set has at least a microsecond left.
+        let left = due.map_or(0, |due| due.saturating_sub(now).max(1_000));
+        time::write_micros(space, to, every)?;
+        time::write_micros(space, to.wrapping_add(16), left)
+    }
+}
