@@ -1,11 +1,14 @@
 //! The one way into this crate for what is built on it beside programs: the crate `rayon-core`, and
 //! the laboratory. It is no part of the interface, and may change in any release.
 
+pub use crate::loops::{Divided, divided};
+pub use crate::partition::{Claims, Partition};
 pub use crate::pool::Probe;
 pub use crate::sleep::{Idle, Latch, Left, Scan, Setup, Tally};
 #[cfg(feature = "policies")]
 pub use crate::sleep::{Looking, Make, Policy, Remembered, Sleep};
 
+use crate::partition::Partitioner;
 use crate::pool::{BuildError, Builder, FnContext, Making, Pool, ThreadStart};
 use manycore_platform::Platform;
 use std::io;
@@ -15,6 +18,13 @@ use std::io;
 #[must_use]
 pub fn with_policy<P: Platform>(builder: Builder<P>, make: Option<Make<P>>) -> Builder<P> {
     builder.with_policy(make)
+}
+
+/// Each thread claims blocks of so many `iterations` from a range of its own, and takes half of
+/// another's when it is empty.
+#[must_use]
+pub fn sharded(iterations: usize) -> Partitioner {
+    Partitioner::sharded(iterations)
 }
 
 /// What the workers of `pool` have done about sleeping since it was made.

@@ -215,7 +215,6 @@ impl<P: Platform> Builder<P> {
             cores,
             spin_budget: settings.spin_budget,
             allotment: self.allotment.clone(),
-            prices: settings.prices,
         })
         .map_err(memory)?;
         registry.name();

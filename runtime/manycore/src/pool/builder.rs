@@ -2,7 +2,6 @@
 
 use super::registry::{PanicHandler, STACK_CAPACITY};
 use super::threads::OfIndex;
-use crate::cost::Prices;
 use manycore_cores::elastic::Allotment;
 use manycore_cores::topology::Affinity;
 use manycore_platform::{Native, Platform};
@@ -58,7 +57,6 @@ pub(super) struct Settings {
     pub(super) adopts: bool,
     pub(super) lazy: bool,
     pub(super) panic_handler: Option<PanicHandler>,
-    pub(super) prices: Option<Prices>,
 }
 
 // By hand: a derived one would ask for `P: Clone`.
@@ -120,7 +118,6 @@ impl<P: Platform> Builder<P> {
                 adopts: false,
                 lazy: false,
                 panic_handler: None,
-                prices: None,
             },
             allotment: None,
             #[cfg(feature = "policies")]
@@ -450,25 +447,6 @@ impl<P: Platform> Builder<P> {
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.settings.spin_budget = budget;
-        self
-    }
-
-    /// What the machine charges for the steps of a loop, from which `fixed-block` and `sharded`
-    /// without a size pick one. By default the pool measures a claim when it is built, and
-    /// takes the rest from [`Prices::default`].
-    ///
-    /// ```
-    /// use manycore::cost::Prices;
-    ///
-    /// // As `manycore machine` prints them.
-    /// let prices = Prices { handoff_ns: 24.0, crossing_ns: 76.0, ..Prices::default() };
-    /// let pool = manycore::Pool::builder().threads(2).prices(prices).build()?;
-    /// pool.with("fixed-block".parse().unwrap()).parallel_for(0..1_000, |_| ());
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn prices(mut self, prices: Prices) -> Self {
-        self.settings.prices = Some(prices);
         self
     }
 

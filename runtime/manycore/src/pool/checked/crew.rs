@@ -35,7 +35,9 @@ fn call<P: Platform>(pool: &Pool<P>, kind: usize, meet: bool) {
     };
     match kind {
         0 => drop(pool.join(run, run)),
-        1 => pool.with(Partitioner::Static).parallel_for(0..n, |_| run()),
+        1 => pool
+            .with(Partitioner::fixed_block(1))
+            .parallel_for(0..n, |_| run()),
         2 => drop(pool.broadcast(|_| run())),
         3 => {
             let (ran, calls) = (Arc::new(Meeting::<P>::of(2)), calls.clone());
