@@ -185,27 +185,6 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the pool starts its threads when there is something for them to do, and not when it
-    /// is built: with the first half of a `join`, job or call that another thread could take, or
-    /// the first loop that is worth sharing. By default it starts them when it is built, and
-    /// whatever they are asked for first begins sooner.
-    ///
-    /// A thread that the system refuses then is the panic of who calls for a job that only the
-    /// pool's threads can do; else the caller does the work itself. Pools whose threads
-    /// [others make](Self::build_with) start when they are built.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(64).lazy(true).build()?;
-    /// assert_eq!(pool.threads(), 64); // of which none is there
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2)); // now they are
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn lazy(mut self, lazy: bool) -> Self {
-        self.settings.lazy = lazy;
-        self
-    }
-
     /// Sets the function that is called with the payload of a panic for which no caller
     /// waits: that of a job from [`spawn`](crate::Pool::spawn). Without a handler, or if the handler
     /// panics, the process is aborted.
@@ -279,22 +258,6 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// The most `join`s that may be open inside one another on one thread before
-    /// deeper ones are no longer offered to thieves (65,536 by default); 24 bytes of
-    /// address space each, for each thread.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(1).open_joins(2).build()?;
-    /// let (_, (_, (_, deep))) = pool.join(|| 1, || pool.join(|| 2, || pool.join(|| 3, || 4)));
-    /// assert_eq!(deep, 4);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn open_joins(mut self, most: u32) -> Self {
-        self.settings.stack_capacity = most;
-        self
-    }
-
     /// The threads that run a loop, its caller counted; by default as many as
     /// the cores that the affinity mask and the cgroup quota leave, or, if the pool
     /// [follows](Self::follow) an allotment, as the machine has.
@@ -341,7 +304,7 @@ impl<P: Platform> Builder<P> {
     }
 
     /// Has each thread that the pool starts call `handler` with its number first. The threads that
-    /// the pool starts later, for the places of [those that wait](Self::reserve), have numbers from
+    /// the pool starts later, for the places of those that wait, have numbers from
     /// [`threads`](Self::threads) on.
     ///
     /// A panic in it is handled as one in a [detached job](Self::panic_handler).
@@ -381,49 +344,6 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the pool may start another thread for the place of one that waits inside of a
-    /// job while others' jobs lie there (by default it may; never more than
-    /// [`threads`](Self::threads) run at once).
-    ///
-    /// Without a reserve each place is one thread's for good. Then a job that blocks in another
-    /// pool, or waits for a half of a `join` that was stolen, keeps its place idle: two pools
-    /// whose jobs call each other can come to a deadlock.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(2).reserve(false).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn reserve(mut self, reserve: bool) -> Self {
-        self.settings.reserve = reserve;
-        self
-    }
-
-    /// Whether the end of a scope also runs what its thread has spawned into scopes around it, the
-    /// newest first, while the scope's own jobs are not done: as rayon does. By default it does
-    /// not, so that a lock that is held around the inner scope meets no job of the outer one.
-    ///
-    /// ```
-    /// let pool = manycore::Pool::builder().threads(1).scopes_help_outer(true).build()?;
-    /// let order = std::sync::Mutex::new(vec![]);
-    /// let note = |what| order.lock().unwrap().push(what);
-    /// pool.scope(|outer| {
-    ///     pool.scope(|inner| {
-    ///         inner.spawn(|_| note("inner"));
-    ///         outer.spawn(|_| note("outer"));
-    ///     });
-    ///     note("inner scope's end");
-    /// });
-    /// assert_eq!(order.into_inner().unwrap(), ["outer", "inner", "inner scope's end"]);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn scopes_help_outer(mut self, help: bool) -> Self {
-        self.settings.scopes_help_outer = help;
-        self
-    }
-
     /// The workers' stack size in bytes; by default the standard library's, 2 MiB.
     ///
     /// With a size given all calls from outside run on stacks of at least that size: on
@@ -447,13 +367,6 @@ impl<P: Platform> Builder<P> {
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.settings.spin_budget = budget;
-        self
-    }
-
-    /// A pool whose sleep policy `make` makes.
-    #[cfg(feature = "policies")]
-    pub(crate) fn with_policy(mut self, make: Option<crate::sleep::Make<P>>) -> Self {
-        self.policy = make;
         self
     }
 

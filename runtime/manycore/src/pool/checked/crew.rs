@@ -6,6 +6,7 @@ use super::whole::{Meeting, check};
 use crate::Partitioner;
 use crate::conserving::fault::{self, Fault};
 use crate::pool::{Builder, Pool};
+use crate::seam::BuilderExt;
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
 use manycore_platform::Platform;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use super::whole::{Meeting, RunCounts, check, partitioners, until_asleep};
 use crate::Partitioner;
 use crate::conserving::fault::{self, Fault};
 use crate::pool::{Builder, Context, Pool};
+use crate::seam::BuilderExt;
 use manycore_check::{Deaf, Faulty, Shuttle, caught_at_random, shuttle_random, team};
 use manycore_cores::elastic::Allotment;
 use manycore_platform::Platform;

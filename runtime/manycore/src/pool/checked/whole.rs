@@ -3,6 +3,7 @@
 
 use crate::Partitioner;
 use crate::pool::{Builder, Pool};
+use crate::seam::BuilderExt;
 use manycore_check::{
     Deaf, Faulty, Shuttle, TornAdd, TornCas, caught_apart, caught_at_random, shuttle_pct,
     shuttle_random, team,
