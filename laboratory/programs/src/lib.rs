@@ -83,6 +83,8 @@ mod irregular;
 mod load;
 mod mutex;
 mod names;
+pub mod partition;
+#[cfg(feature = "sleep")]
 pub mod sleep;
 pub mod spmd;
 pub mod stealing;

@@ -1,9 +1,9 @@
 //! Parallel loops over index ranges and slices.
 
 mod adaptive;
-mod auto;
 mod believed;
 mod dispatch;
+mod divided;
 mod launch;
 #[cfg(test)]
 mod leaving_checked;
@@ -11,28 +11,28 @@ mod parts;
 mod reduce;
 mod scan;
 mod slices;
-mod split;
 
+pub use divided::{Divided, divided};
 pub(crate) use parts::Parts;
 pub use reduce::map_reduce;
 pub use slices::{chunks_mut, for_each, for_each_mut};
 
-use crate::World;
 use crate::partition::{Body, Partitioner};
 use crate::pool::{Pool, Registry, registry_here};
 use manycore_platform::Native;
+use manycore_platform::Platform;
 use std::fmt;
 use std::ops::Range;
 
 /// A pool's loops with a chosen partitioner; made by [`Pool::with`]. The same
-/// methods are on [`Pool`] itself, with [`Partitioner::Adaptive`].
+/// methods are on [`Pool`] itself, with the default [`Partitioner`].
 ///
 /// ```
 /// use manycore::{Partitioner, Pool};
 ///
 /// let pool = Pool::builder().threads(2).build()?;
 /// let mut squares = vec![0; 100];
-/// pool.with(Partitioner::Guided).chunks_mut(&mut squares, 10, |chunk, items| {
+/// pool.with(Partitioner::fixed_block(4)).chunks_mut(&mut squares, 10, |chunk, items| {
 ///     for (i, item) in items.iter_mut().enumerate() {
 ///         *item = (chunk * 10 + i).pow(2);
 ///     }
@@ -41,12 +41,12 @@ use std::ops::Range;
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Loop<'a, W: World = Native> {
-    pool: &'a Registry<W>,
+pub struct Loop<'a, P: Platform = Native> {
+    pool: &'a Registry<P>,
     partitioner: Partitioner,
 }
 
-impl<W: World> fmt::Debug for Loop<'_, W> {
+impl<P: Platform> fmt::Debug for Loop<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loop")
             .field("partitioner", &self.partitioner)
@@ -54,8 +54,8 @@ impl<W: World> fmt::Debug for Loop<'_, W> {
     }
 }
 
-impl<'a, W: World> Loop<'a, W> {
-    pub(crate) fn new(pool: &'a Registry<W>, partitioner: Partitioner) -> Self {
+impl<'a, P: Platform> Loop<'a, P> {
+    pub(crate) fn new(pool: &'a Registry<P>, partitioner: Partitioner) -> Self {
         Self { pool, partitioner }
     }
 
@@ -73,7 +73,7 @@ impl<'a, W: World> Loop<'a, W> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let sum = AtomicUsize::new(0);
-    /// pool.with(Partitioner::Factoring).parallel_for(10..20, |i| {
+    /// pool.with(Partitioner::fixed_block(4)).parallel_for(10..20, |i| {
     ///     sum.fetch_add(i, Relaxed);
     /// });
     /// assert_eq!(sum.into_inner(), 145);
@@ -93,10 +93,10 @@ impl<'a, W: World> Loop<'a, W> {
     /// As [`parallel_for`](Self::parallel_for).
     ///
     /// ```
-    /// use manycore::{Block, Partitioner, Pool};
+    /// use manycore::{Partitioner, Pool};
     ///
     /// let pool = Pool::builder().threads(2).build()?;
-    /// let eights = pool.with(Partitioner::FixedBlock(Block::size(8)));
+    /// let eights = pool.with(Partitioner::fixed_block(8));
     /// eights.parallel_for_blocks(0..100, |block| assert!(block.len() <= 8));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -106,18 +106,17 @@ impl<'a, W: World> Loop<'a, W> {
     }
 
     /// Runs `body` on blocks with the rank of the thread that runs it: below
-    /// the pool's threads, and one thread's alone while the loop lasts. Blocks of
-    /// `split` have none ([`NO_RANK`]).
+    /// the pool's threads, and one thread's alone while the loop lasts.
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
         dispatch::drive(self.pool, self.partitioner, range, Body::new(&body));
     }
 }
 
-/// The loops of [`Loop`], with [`Partitioner::Adaptive`].
-impl<W: World> Pool<W> {
+/// The loops of [`Loop`], with the default [`Partitioner`].
+impl<P: Platform> Pool<P> {
     /// The pool's loops with `partitioner` in place of
-    /// [`Partitioner::Adaptive`].
+    /// the default [`Partitioner`].
     ///
     /// ```
     /// use manycore::{Partitioner, Pool};
@@ -125,13 +124,13 @@ impl<W: World> Pool<W> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let calls = AtomicUsize::new(0);
-    /// pool.with(Partitioner::Static).parallel_for(0..100, |_| {
+    /// pool.with(Partitioner::fixed_block(16)).parallel_for(0..100, |_| {
     ///     calls.fetch_add(1, Relaxed);
     /// });
     /// assert_eq!(calls.into_inner(), 100);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
-    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, W> {
+    pub fn with(&self, partitioner: Partitioner) -> Loop<'_, P> {
         Loop::new(self.registry(), partitioner)
     }
 
@@ -160,7 +159,7 @@ impl<W: World> Pool<W> {
     /// ```
     #[inline]
     pub fn parallel_for(&self, range: Range<usize>, body: impl Fn(usize) + Sync) {
-        self.with(Partitioner::Adaptive).parallel_for(range, body);
+        self.with(Partitioner::default()).parallel_for(range, body);
     }
 
     /// Runs `body` on sub-ranges that cover `range`, each index exactly once.
@@ -180,7 +179,7 @@ impl<W: World> Pool<W> {
     /// ```
     #[inline]
     pub fn parallel_for_blocks(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .parallel_for_blocks(range, body);
     }
 }
@@ -203,5 +202,11 @@ impl<W: World> Pool<W> {
 /// ```
 #[inline]
 pub fn parallel_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).parallel_for(range, body);
+    loop_here(|here| here.parallel_for(range, body));
+}
+
+/// Calls `run` with the loops of the pool that this thread is part of, or of the global one.
+#[inline(always)]
+pub(crate) fn loop_here<R>(run: impl FnOnce(Loop<'_>) -> R) -> R {
+    registry_here(|registry| run(Loop::new(registry, Partitioner::default())))
 }

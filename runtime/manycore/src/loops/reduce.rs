@@ -1,10 +1,9 @@
 //! Reductions that respect the order of the indices.
 
-use super::{Loop, Partitioner};
-use crate::World;
-use crate::pool::{Pool, registry_here};
-use manycore_cores::sync::Lock;
+use super::{Loop, Partitioner, loop_here};
+use crate::pool::Pool;
 use manycore_platform::CachePadded;
+use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
@@ -22,7 +21,7 @@ unsafe impl<R: Send> Sync for Stretches<R> {}
 /// few enough to combine by one.
 const DETERMINISTIC_BLOCKS: usize = 1024;
 
-impl<W: World> Loop<'_, W> {
+impl<P: Platform> Loop<'_, P> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///
@@ -39,7 +38,7 @@ impl<W: World> Loop<'_, W> {
     /// use manycore::{Partitioner, Pool};
     ///
     /// let pool = Pool::builder().threads(2).build()?;
-    /// let text = pool.with(Partitioner::Guided).map_reduce(
+    /// let text = pool.with(Partitioner::fixed_block(2)).map_reduce(
     ///     0..10,
     ///     String::new,
     ///     |i| i.to_string(),
@@ -75,27 +74,9 @@ impl<W: World> Loop<'_, W> {
         extend: impl Fn(Option<R>, Range<usize>) -> R + Sync,
         reduce: impl Fn(R, R) -> R,
     ) -> Option<R> {
-        let mut all = if self.partitioner == Partitioner::Split {
-            self.blocks_mapped(range, &extend)
-        } else {
-            self.stretches_mapped(range, &extend)
-        };
+        let mut all = self.stretches_mapped(range, &extend);
         all.sort_unstable_by_key(|(stretch, _)| stretch.start);
         all.into_iter().map(|(_, value)| value).reduce(reduce)
-    }
-
-    /// The results of all blocks, for a partitioner whose blocks have no rank.
-    fn blocks_mapped<R: Send>(
-        &self,
-        range: Range<usize>,
-        extend: &(impl Fn(Option<R>, Range<usize>) -> R + Sync),
-    ) -> Vec<Stretch<R>> {
-        let all = Lock::<W::Platform, _>::new(Vec::new());
-        self.ranked(range, |_, block| {
-            let value = extend(None, block.clone());
-            all.with(|all| all.push((block, value)));
-        });
-        all.with(std::mem::take)
     }
 
     /// The results of neighbouring blocks of each rank, combined.
@@ -146,7 +127,7 @@ impl<W: World> Loop<'_, W> {
     /// let sum = |threads| -> Result<f64, manycore::BuildError> {
     ///     let pool = Pool::builder().threads(threads).build()?;
     ///     let harmonic = |i: usize| 1.0 / (i as f64 + 1.0);
-    ///     let loops = pool.with(Partitioner::Guided);
+    ///     let loops = pool.with(Partitioner::fixed_block(2));
     ///     Ok(loops.map_reduce_deterministic(0..10_000, || 0.0, harmonic, |a, b| a + b))
     /// };
     /// let (one, three) = (sum(1)?, sum(3)?);
@@ -185,7 +166,7 @@ fn fold<R>(block: Range<usize>, map: impl Fn(usize) -> R, reduce: impl Fn(R, R) 
     (block.start + 1..block.end).fold(first, |left, i| reduce(left, map(i)))
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Maps each index of `range` and combines the results of neighbours, left
     /// with right, until one is left; `identity` if the range is empty.
     ///
@@ -211,7 +192,7 @@ impl<W: World> Pool<W> {
         map: impl Fn(usize) -> R + Sync,
         reduce: impl Fn(R, R) -> R + Sync,
     ) -> R {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .map_reduce(range, identity, map, reduce)
     }
 
@@ -237,7 +218,7 @@ impl<W: World> Pool<W> {
         map: impl Fn(usize) -> R + Sync,
         reduce: impl Fn(R, R) -> R + Sync,
     ) -> R {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .map_reduce_deterministic(range, identity, map, reduce)
     }
 }
@@ -259,5 +240,5 @@ pub fn map_reduce<R: Send>(
     map: impl Fn(usize) -> R + Sync,
     reduce: impl Fn(R, R) -> R + Sync,
 ) -> R {
-    Loop::new(registry_here(), Partitioner::Adaptive).map_reduce(range, identity, map, reduce)
+    loop_here(|here| here.map_reduce(range, identity, map, reduce))
 }

@@ -7,15 +7,15 @@
 //! do not depend on the threads.
 
 use super::{Loop, Partitioner};
-use crate::World;
 use crate::pool::Pool;
+use manycore_platform::Platform;
 
 /// Items in a block: enough to be worth two visits.
 const MIN_BLOCK: usize = 2048;
 /// Blocks at most: their totals are combined by one thread.
 const MAX_BLOCKS: usize = 512;
 
-impl<W: World> Loop<'_, W> {
+impl<P: Platform> Loop<'_, P> {
     /// Replaces each item by the combination of all items up to and with it.
     ///
     /// `op` must be associative; it need not be commutative. The result does
@@ -30,7 +30,7 @@ impl<W: World> Loop<'_, W> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [1, 2, 3, 4];
-    /// pool.with(Partitioner::Static).inclusive_scan(&mut items, |a, b| a + b);
+    /// pool.with(Partitioner::fixed_block(2)).inclusive_scan(&mut items, |a, b| a + b);
     /// assert_eq!(items, [1, 3, 6, 10]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -68,7 +68,7 @@ impl<W: World> Loop<'_, W> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [1, 2, 3, 4];
-    /// let total = pool.with(Partitioner::Static).exclusive_scan(&mut items, 0, |a, b| a + b);
+    /// let total = pool.with(Partitioner::fixed_block(2)).exclusive_scan(&mut items, 0, |a, b| a + b);
     /// assert_eq!((items, total), ([0, 1, 3, 6], 10));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -130,7 +130,7 @@ fn block(n: usize) -> usize {
     n.div_ceil(MAX_BLOCKS).max(MIN_BLOCK)
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Replaces each item by the combination of all items up to and with it;
     /// see [`Loop::inclusive_scan`].
     ///
@@ -150,7 +150,7 @@ impl<W: World> Pool<W> {
         items: &mut [T],
         op: impl Fn(&T, &T) -> T + Sync,
     ) {
-        self.with(Partitioner::Adaptive).inclusive_scan(items, op);
+        self.with(Partitioner::default()).inclusive_scan(items, op);
     }
 
     /// Replaces each item by the combination of `identity` and all items
@@ -173,7 +173,7 @@ impl<W: World> Pool<W> {
         identity: T,
         op: impl Fn(&T, &T) -> T + Sync,
     ) -> T {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .exclusive_scan(items, identity, op)
     }
 }

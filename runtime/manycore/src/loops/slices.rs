@@ -1,11 +1,11 @@
 //! Loops over slices.
 
 use super::parts::Parts;
-use super::{Loop, Partitioner};
-use crate::World;
-use crate::pool::{Pool, registry_here};
+use super::{Loop, Partitioner, loop_here};
+use crate::pool::Pool;
+use manycore_platform::Platform;
 
-impl<W: World> Loop<'_, W> {
+impl<P: Platform> Loop<'_, P> {
     /// Runs `body` on each item.
     ///
     /// # Panics
@@ -16,7 +16,7 @@ impl<W: World> Loop<'_, W> {
     /// use manycore::{Partitioner, Pool};
     ///
     /// let pool = Pool::builder().threads(2).build()?;
-    /// pool.with(Partitioner::Static).for_each(&[1, 2, 3], |item| assert!(*item > 0));
+    /// pool.with(Partitioner::fixed_block(2)).for_each(&[1, 2, 3], |item| assert!(*item > 0));
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
@@ -34,7 +34,7 @@ impl<W: World> Loop<'_, W> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [1, 2, 3];
-    /// pool.with(Partitioner::Static).for_each_mut(&mut items, |item| *item *= 2);
+    /// pool.with(Partitioner::fixed_block(2)).for_each_mut(&mut items, |item| *item *= 2);
     /// assert_eq!(items, [2, 4, 6]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -59,7 +59,7 @@ impl<W: World> Loop<'_, W> {
     ///
     /// let pool = Pool::builder().threads(2).build()?;
     /// let mut items = [0; 5];
-    /// pool.with(Partitioner::Static).chunks_mut(&mut items, 2, |i, items| items.fill(i));
+    /// pool.with(Partitioner::fixed_block(2)).chunks_mut(&mut items, 2, |i, items| items.fill(i));
     /// assert_eq!(items, [0, 0, 1, 1, 2]);
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
@@ -82,7 +82,7 @@ impl<W: World> Loop<'_, W> {
     }
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// Runs `body` on each item.
     ///
     /// # Panics
@@ -95,7 +95,7 @@ impl<W: World> Pool<W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each<T: Sync>(&self, items: &[T], body: impl Fn(&T) + Sync) {
-        self.with(Partitioner::Adaptive).for_each(items, body);
+        self.with(Partitioner::default()).for_each(items, body);
     }
 
     /// Runs `body` on each item, mutably.
@@ -112,7 +112,7 @@ impl<W: World> Pool<W> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn for_each_mut<T: Send>(&self, items: &mut [T], body: impl Fn(&mut T) + Sync) {
-        self.with(Partitioner::Adaptive).for_each_mut(items, body);
+        self.with(Partitioner::default()).for_each_mut(items, body);
     }
 
     /// Cuts `items` into chunks of `chunk` items, the last one maybe shorter,
@@ -136,7 +136,7 @@ impl<W: World> Pool<W> {
         chunk: usize,
         body: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        self.with(Partitioner::Adaptive)
+        self.with(Partitioner::default())
             .chunks_mut(items, chunk, body);
     }
 }
@@ -152,7 +152,7 @@ impl<W: World> Pool<W> {
 /// manycore::for_each(&["a", "b"], |name| assert_eq!(name.len(), 1));
 /// ```
 pub fn for_each<T: Sync>(items: &[T], body: impl Fn(&T) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).for_each(items, body);
+    loop_here(|here| here.for_each(items, body));
 }
 
 /// [`Pool::for_each_mut`] in the pool that this thread is part of, or else in the
@@ -168,7 +168,7 @@ pub fn for_each<T: Sync>(items: &[T], body: impl Fn(&T) + Sync) {
 /// assert_eq!(items, [1.5, 2.5]);
 /// ```
 pub fn for_each_mut<T: Send>(items: &mut [T], body: impl Fn(&mut T) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).for_each_mut(items, body);
+    loop_here(|here| here.for_each_mut(items, body));
 }
 
 /// [`Pool::chunks_mut`] in the pool that this thread is part of, or else in the
@@ -185,5 +185,5 @@ pub fn for_each_mut<T: Send>(items: &mut [T], body: impl Fn(&mut T) + Sync) {
 /// ```
 #[track_caller]
 pub fn chunks_mut<T: Send>(items: &mut [T], chunk: usize, body: impl Fn(usize, &mut [T]) + Sync) {
-    Loop::new(registry_here(), Partitioner::Adaptive).chunks_mut(items, chunk, body);
+    loop_here(|here| here.chunks_mut(items, chunk, body));
 }

@@ -38,10 +38,8 @@
 use super::context::Context;
 use super::job::Job;
 use super::registry::Registry;
-use crate::World;
 #[cfg(test)]
 use crate::conserving::fault;
-use crate::sleep::Sleep;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::OnceLock;
 
@@ -143,7 +141,7 @@ impl<P: Platform> CallerContext<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Puts a job into the pool's queue that no caller's call waits for; its
     /// end calls `one_root_less`.
     pub(super) fn post_root(&self, job: Job) {
@@ -234,7 +232,7 @@ impl<W: World> Registry<W> {
         });
         // A thread that holds the caller slot in bed wakes up to give it back. The fence is against its
         // own between lying down and its last look, which is at `roots`, too.
-        W::Platform::fence(Ordering::SeqCst);
+        P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word() & HELD != 0 {
             self.sleep().notify(0);
         }
@@ -344,7 +342,7 @@ impl<W: World> Registry<W> {
                 // look at the bed; the holder's stands between lying down and its look at the
                 // word (`overstays`). So the caller finds the holder in
                 // bed, or the holder sees the new word.
-                W::Platform::fence(Ordering::SeqCst);
+                P::fence(Ordering::SeqCst);
                 self.sleep().notify(0);
             }
             if self.pass_on(place, heir).is_err() {
@@ -354,7 +352,7 @@ impl<W: World> Registry<W> {
             // Against pushes and posts that have not seen the vacancy: theirs are seen
             // below.
             let told = self.set_vacant(true);
-            W::Platform::heavy_fence();
+            P::heavy_fence();
             if !told || self.has_jobs() || self.shared().invites_rank(0) {
                 self.fill_caller_slot();
             }

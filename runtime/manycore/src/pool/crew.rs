@@ -9,7 +9,7 @@
 //! | present | all | posts it |
 //! | leaving | they end, all of them | waits until they have ended; then as absent |
 //!
-//! A [lazy](crate::Builder::lazy) pool begins absent, all others present. A pool of one thread has
+//! A [lazy](super::BuilderExt::lazy) pool begins absent, all others present. A pool of one thread has
 //! none of its own until there are roots (`caller_slot.rs`): it begins absent, too.
 //!
 //! # From absent to present
@@ -42,8 +42,6 @@ use super::caller_slot::{CALLER, NEEDED, VACANT};
 use super::context::Context;
 use super::places::Lists;
 use super::registry::Registry;
-use crate::World;
-use crate::sleep::Sleep;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
@@ -61,9 +59,9 @@ pub(super) enum State {
 }
 
 /// While this lives, the pool's threads do not end.
-pub(super) struct Stay<'a, W: World>(&'a Registry<W>);
+pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
-impl<W: World> Drop for Stay<'_, W> {
+impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may have the lock.
         if !self.0.shared().is_forked() {
@@ -108,7 +106,7 @@ impl<P: Platform> Crew<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Nobody knows of the pool yet: its threads are started when they are needed.
     pub(super) fn begin_absent(&self) {
         self.places().with(|places| {
@@ -219,7 +217,7 @@ impl<W: World> Registry<W> {
     }
 
     /// Keeps the threads from ending until the guard is dropped.
-    fn stay(&self, places: &mut Lists) -> Stay<'_, W> {
+    fn stay(&self, places: &mut Lists) -> Stay<'_, P> {
         places.visits += 1;
         Stay(self)
     }
@@ -227,7 +225,7 @@ impl<W: World> Registry<W> {
     /// Takes the worker that is to have a free place off its list. `None`: the caller starts a
     /// thread for the place, and drops the guard when the pool can join that thread, or when the
     /// place has gone elsewhere.
-    pub(super) fn heir(&self, places: &mut Lists) -> (Option<usize>, Option<Stay<'_, W>>) {
+    pub(super) fn heir(&self, places: &mut Lists) -> (Option<usize>, Option<Stay<'_, P>>) {
         let heir = places.heir();
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::UncountedStart) {
@@ -249,14 +247,14 @@ impl<W: World> Registry<W> {
         }
         let end = || {
             while !self.end_if_quiet() {
-                W::Platform::yield_now();
-                let nobody = Parker::<W::Platform>::asleep();
-                nobody.sleep(Parker::<W::Platform>::ASLEEP, Some(LOOK));
+                P::yield_now();
+                let nobody = Parker::<P>::asleep();
+                nobody.sleep(Parker::<P>::ASLEEP, Some(LOOK));
             }
         };
-        if Context::<W::Platform>::is_taken() {
+        if Context::<P>::is_taken() {
             // What runs here may need this thread's place elsewhere to come to an end.
-            Context::<W::Platform>::without_places(end);
+            Context::<P>::without_places(end);
         } else {
             end();
         }

@@ -13,6 +13,7 @@ mod context;
 mod crew;
 mod enter;
 mod error;
+mod extension;
 mod fork;
 mod free_functions;
 mod gate;
@@ -47,6 +48,7 @@ pub use builder::Builder;
 pub(crate) use compiled_here::Address;
 pub(crate) use context::{Context, Participant};
 pub use error::BuildError;
+pub use extension::BuilderExt;
 pub use free_functions::{
     broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
@@ -66,7 +68,7 @@ pub(crate) use wait::Waited;
 pub(crate) use worker::Worker;
 pub use yields::Yield;
 
-use crate::World;
+use manycore_platform::Platform;
 
 use manycore_platform::Native;
 use std::mem::ManuallyDrop;
@@ -111,8 +113,8 @@ use std::sync::Arc;
 /// assert_eq!(sum.into_inner(), 499_500);
 /// # Ok::<(), manycore::BuildError>(())
 /// ```
-pub struct Pool<W: World = Native> {
-    registry: Arc<Registry<W>>,
+pub struct Pool<P: Platform = Native> {
+    registry: Arc<Registry<P>>,
 }
 
 impl Pool<Native> {
@@ -128,7 +130,7 @@ impl Pool<Native> {
     }
 }
 
-impl<W: World> Pool<W> {
+impl<P: Platform> Pool<P> {
     /// The threads that run a loop, its caller counted.
     ///
     /// ```
@@ -168,7 +170,7 @@ impl<W: World> Pool<W> {
 
     /// Ends the pool's threads, and waits until they have ended; the pool goes on. Its next call
     /// that another thread could take part in starts them afresh, as in a
-    /// [lazy](Builder::lazy) pool: before a `fork`, before the library is unloaded, before threads
+    /// pool that starts them late: before a `fork`, before the library is unloaded, before threads
     /// and memory are counted.
     ///
     /// It waits for a moment at which nothing runs in the pool, and nobody is in a call of it. It
@@ -178,7 +180,7 @@ impl<W: World> Pool<W> {
     ///
     /// `false`: it has ended nothing, since the current thread is in a call or a job of the pool,
     /// or since the pool could not start its threads again: it has adopted a thread, or was
-    /// [built](Builder::build_with) on threads of its user's.
+    /// built on threads of its user's.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -193,7 +195,7 @@ impl<W: World> Pool<W> {
         self.registry.end_threads()
     }
 
-    pub(crate) fn registry(&self) -> &Registry<W> {
+    pub(crate) fn registry(&self) -> &Registry<P> {
         &self.registry
     }
 
@@ -220,22 +222,22 @@ impl<W: World> Pool<W> {
             None => {}
         }
         let join_all = || registry.threads().join_all();
-        if Context::<W::Platform>::is_taken() && helper.is_none() {
+        if Context::<P>::is_taken() && helper.is_none() {
             // Their last jobs may call a pool of which this thread is a worker.
-            Context::<W::Platform>::without_places(join_all);
+            Context::<P>::without_places(join_all);
         } else {
             join_all();
         }
     }
 }
 
-impl<W: World> Drop for Pool<W> {
+impl<P: Platform> Drop for Pool<P> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl<W: World> std::fmt::Debug for Pool<W> {
+impl<P: Platform> std::fmt::Debug for Pool<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool")
             .field("threads", &self.threads())

@@ -46,8 +46,6 @@ use super::place::NOWHERE;
 use super::registry::Registry;
 use super::threads::Maker;
 use super::worker::Worker;
-use crate::World;
-use crate::sleep::Sleep;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::collections::VecDeque;
@@ -200,7 +198,7 @@ impl<P: Platform> Places<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Gives `place` to `heir`, or to a thread that is started for it.
     pub(super) fn pass_on(&self, place: usize, heir: Option<usize>) -> io::Result<()> {
         match heir {

@@ -2,7 +2,6 @@
 
 use super::context::Context;
 use super::registry::Registry;
-use crate::World;
 #[cfg(test)]
 use crate::conserving::fault::{self, Fault};
 use manycore_cores::sync::Lock;
@@ -28,17 +27,20 @@ pub(super) struct ThreadPlan {
 
 /// A thread that a pool needs, for whoever makes threads for it.
 ///
-/// [`Builder::build_with`](crate::Builder::build_with) gives one for each of the pool's threads
-/// to a function of its caller's, which has some thread [`run`](Self::run) it.
+/// [`seam::build`](crate::seam::build) gives one for each of the pool's threads to a function of
+/// its caller's, which has some thread [`run`](Self::run) it.
 ///
 /// ```
-/// use manycore::Pool;
+/// use manycore::{Pool, seam};
 ///
 /// let mut names = Vec::new();
-/// let pool = Pool::builder().threads(2).name("mine").build_with(|start| {
+/// let mut make = |start: seam::ThreadStart| {
+///     assert_eq!(start.index(), names.len());
 ///     names.push(start.name().to_owned());
 ///     std::thread::Builder::new().spawn(|| start.run()).map(drop)
-/// })?;
+/// };
+/// let builder = Pool::builder().threads(2).name("mine");
+/// let pool = seam::build(&builder, None, Some(&mut make))?;
 /// assert_eq!(pool.install(|| 3 + 4), 7);
 /// assert_eq!(names, ["mine-0", "mine-1"]);
 /// # Ok::<(), manycore::BuildError>(())
@@ -51,17 +53,6 @@ pub struct ThreadStart {
 
 impl ThreadStart {
     /// The number of the thread in its pool, from 0.
-    ///
-    /// ```
-    /// # use manycore::Pool;
-    /// let mut sum = 0;
-    /// let pool = Pool::builder().threads(3).build_with(|start| {
-    ///     sum += start.index();
-    ///     std::thread::Builder::new().spawn(|| start.run()).map(drop)
-    /// })?;
-    /// assert_eq!(sum, 0 + 1 + 2);
-    /// # Ok::<(), manycore::BuildError>(())
-    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
@@ -160,7 +151,7 @@ impl<P: Platform> Threads<P> {
     }
 }
 
-impl<W: World> Registry<W> {
+impl<P: Platform> Registry<P> {
     /// Makes the threads of the places, or only their names if they are to be started `later`; if
     /// it cannot, the place, and why.
     pub(super) fn make_threads(
@@ -214,12 +205,12 @@ impl<W: World> Registry<W> {
                 body,
             });
         }
-        let thread = W::Platform::spawn(spec, body)?;
+        let thread = P::spawn(spec, body)?;
         #[cfg(test)]
         if id >= self.mail().len()
             && (fault::is(Fault::SlowStart) || fault::is(Fault::UncountedStart))
         {
-            (0..300).for_each(|_| W::Platform::yield_now());
+            (0..300).for_each(|_| P::yield_now());
         }
         (self.threads().started).with(|started| started.push(thread));
         Ok(())
