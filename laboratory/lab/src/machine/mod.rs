@@ -9,6 +9,7 @@ mod distance;
 pub(crate) mod figure;
 mod host;
 mod launch;
+mod picture;
 mod prices;
 mod processor;
 pub(crate) mod simulated;
@@ -29,6 +30,7 @@ use host::TopologyData;
 use launch::{Before, Crew, LaunchCost};
 use manycore::Affinity;
 use manycore::topology::Topology;
+use picture::Picture;
 use serde::Serialize;
 use std::io;
 use wake::WakeCost;
@@ -163,7 +165,7 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
         usable_cpus: topology.usable().len(),
         rounds: probe.rounds,
         topology: TopologyData::from(&topology),
-        picture: topology.to_string(),
+        picture: Picture(&topology).to_string(),
         costs: costs(&atomics, &launches, wake.as_ref()),
         atomics,
         distances,
