@@ -5,7 +5,6 @@ use crate::failure::{BadInput, bad_input};
 use crate::machine::{MachineOptions, figure, simulated};
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::measure::progress::Spinner;
-use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::page;
@@ -13,6 +12,7 @@ use crate::report::section::{Block, Captioned, Section};
 use crate::study::settings::Settings;
 use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
+use manycore_figure::{Figure, FigureForm};
 use serde::{Deserialize, Serialize};
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {

@@ -3,7 +3,6 @@
 
 pub(crate) mod columns;
 pub(crate) mod csv;
-pub(crate) mod figure;
 pub(crate) mod files;
 pub(crate) mod host;
 mod lock;

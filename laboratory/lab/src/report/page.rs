@@ -1,7 +1,7 @@
 //! One HTML page that needs nothing else: no script, no font.
 
-use super::figure;
 use super::section::Section;
+use manycore_figure::{escape, style_sheet};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
@@ -41,7 +41,7 @@ impl Page<'_> {
              <header>\n<h1>{title}</h1>\n<p class=\"byline\">{byline}</p>\n<p>{worlds}</p>\n\
              {notes}</header>\n\
              {}<main>\n{body}</main>\n</body>\n</html>\n",
-            figure::style_sheet(),
+            style_sheet(),
             self.contents()
         )
     }
@@ -65,14 +65,6 @@ impl Page<'_> {
         }
         html + "</ol>\n</nav>\n"
     }
-}
-
-/// Text as HTML, for content and for quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Tables that read the same on a terminal and on a page.
 
-use super::page::escape;
 use comfy_table::{CellAlignment, presets};
+use manycore_figure::escape;
 use std::fmt::Write as _;
 
 /// A table with a caption; the first column names the rows.

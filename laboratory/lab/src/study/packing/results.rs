@@ -7,8 +7,8 @@ use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::Variation;
 use crate::measure::statistics::{Spread, geometric_mean, median};
-use crate::report::figure::Point;
 use crate::study::trial::{MeasuredTrials, Runs};
+use manycore_figure::Point;
 
 /// The study's numbers.
 #[derive(Clone, Copy)]

@@ -33,11 +33,6 @@ impl<'a> StealingResults<'a> {
         self.over_ideal(&self.config.answering(distribution, discipline))
     }
 
-    /// The same with many more tasks.
-    pub(super) fn with_many(self, distribution: Distribution, discipline: &str) -> Option<f64> {
-        self.over_ideal(&self.config.with_many(distribution, discipline))
-    }
-
     fn over_ideal(self, case: &StealingCase) -> Option<f64> {
         let runs = self.of(case)?;
         Some(makespan(runs).median / runs.trial.ideal())

@@ -12,16 +12,14 @@ mod experiment;
 mod machines;
 mod measure;
 mod place;
-mod prose;
 mod setup;
 
 pub(in crate::study) use cells::{CellRecord, measure_cells, simulate_policies};
 pub(in crate::study) use clock::pass_until;
-pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session};
+pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session, Text};
 pub(in crate::study) use machines::Machines;
-pub(in crate::study) use measure::{MeasuredTrials, Runs, measure};
+pub(in crate::study) use measure::{MeasuredTrials, Runs, Trials};
 pub(in crate::study) use place::Place;
-pub(in crate::study) use prose::what;
 pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};
 
 use manycore::topology::Topology;
