@@ -4,6 +4,7 @@
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod files;
+pub(crate) mod grid;
 pub(crate) mod host;
 mod lock;
 pub(crate) mod page;
