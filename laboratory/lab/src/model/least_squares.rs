@@ -59,7 +59,10 @@ fn jacobian(at: &[f64], evaluate: impl Fn(&[f64]) -> Option<Vec<f64>>) -> Option
         };
         let (above, below) = (moved(step)?, moved(-step)?);
         let both = above.iter().zip(&below);
-        Some(both.map(|(above, below)| (above - below) / (2.0 * step)).collect())
+        Some(
+            both.map(|(above, below)| (above - below) / (2.0 * step))
+                .collect(),
+        )
     };
     (0..at.len()).map(column).collect()
 }
@@ -84,7 +87,9 @@ fn damped_step(columns: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64
         let length = dot(&basis[i], &basis[i]).sqrt().max(f64::MIN_POSITIVE);
         upper[i][i] = length;
         basis[i].iter_mut().for_each(|value| *value /= length);
-        let (direction, rest) = basis[i..].split_first_mut().expect("i is below their number");
+        let (direction, rest) = basis[i..]
+            .split_first_mut()
+            .expect("i is below their number");
         let without = |vector: &mut [f64]| {
             let part = dot(direction, vector);
             let both = vector.iter_mut().zip(&*direction);
@@ -97,7 +102,9 @@ fn damped_step(columns: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64
         along[i] = without(&mut target);
     }
     for i in (0..count).rev() {
-        let known: f64 = (i + 1..count).map(|other| upper[i][other] * along[other]).sum();
+        let known: f64 = (i + 1..count)
+            .map(|other| upper[i][other] * along[other])
+            .sum();
         along[i] = (along[i] - known) / upper[i][i];
     }
     along

@@ -80,7 +80,10 @@ fn what_the_thesis_has_the_other_way_round_is_tried() {
     };
     let on_a_line = [wait("sense "), wait("sense-on-a-line ")];
     let sleeping = [wait("futex "), wait("glibc-2011 ")];
-    let free = [wait("futex, os.switch=0 "), wait("glibc-2011, os.switch=0 ")];
+    let free = [
+        wait("futex, os.switch=0 "),
+        wait("glibc-2011, os.switch=0 "),
+    ];
     // On 16 cores sleeping is slower, but where it is free it beats the barrier on one line.
     assert!(sleeping[0][2] > on_a_line[0][2], "{text}");
     assert!(free[0][2] < on_a_line[1][2], "{text}");

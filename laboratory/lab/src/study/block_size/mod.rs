@@ -27,7 +27,7 @@ use rows::BlockSizeRow;
 use serde_json::json;
 use simulated::compare;
 
-pub(in crate::study) use grid::{LoopCell, Task, Workload};
+pub(in crate::study) use grid::{LoopCell, LoopTask, Workload};
 pub(in crate::study) use load::time_natively;
 pub(in crate::study) use policy::LoopPolicy;
 pub(in crate::study) use simulated::{DocumentChip, simulate};

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 #[serde(bound = "")]
 struct TrialRecord<T: Trial> {
     trial: T,
-    outcome: T::Outcome,
+    outcome: T::Sample,
     /// The fingerprint of a simulation.
     hash: String,
     /// The part of the study's time that it took.
@@ -34,7 +34,7 @@ struct TrialRecord<T: Trial> {
 pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) trial: T,
     /// At least one.
-    pub(in crate::study) outcomes: Vec<T::Outcome>,
+    pub(in crate::study) outcomes: Vec<T::Sample>,
     /// The fingerprint of a simulation.
     hash: String,
     /// What they cost.
@@ -138,7 +138,7 @@ fn seconds_of<T: Trial>(kept: &Kept<T>, trial: &T) -> Vec<f64> {
 fn keep<T: Trial>(
     kept: &Kept<T>,
     trial: &T,
-    run: impl FnOnce() -> anyhow::Result<(T::Outcome, String)>,
+    run: impl FnOnce() -> anyhow::Result<(T::Sample, String)>,
 ) -> anyhow::Result<()> {
     let begin = Instant::now();
     let (outcome, hash) = run().with_context(|| trial.to_string())?;

@@ -4,7 +4,7 @@ use super::chip::DocumentChip;
 use crate::measure::statistics::median;
 use crate::model::PublishedCell;
 use crate::report::table::{Cell, Table};
-use crate::study::block_size::grid::{Task, threads};
+use crate::study::block_size::grid::{LoopTask, threads};
 use crate::study::block_size::measure::MeasuredLoops;
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
@@ -40,7 +40,7 @@ pub(in super::super) fn comparisons(
         let at = &published.at;
         let same = |cell: &&MeasuredLoops| {
             let workload = cell.cell.workload;
-            workload.task == Task::Folded
+            workload.task == LoopTask::Folded
                 && workload.n == at.n
                 && cell.cell.threads == at.threads
                 && (workload.read as u64, workload.write as u64) == (at.unit_read, at.unit_write)
@@ -184,7 +184,7 @@ fn latency_table(
 fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> String {
     let workload = cell.cell.workload;
     let same = |of: &&Comparison| {
-        workload.task == Task::Folded
+        workload.task == LoopTask::Folded
             && of.threads == cell.cell.threads
             && (of.unit_read, of.unit_write) == (workload.read as u64, workload.write as u64)
     };

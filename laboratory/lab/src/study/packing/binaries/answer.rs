@@ -178,7 +178,7 @@ impl<'a> BinariesResults<'a> {
             let (right, other) = verified(runs);
             let spread = time(runs);
             let ms = |seconds: f64| (seconds * 1e6).round() / 1e3;
-            let mean = |of: &dyn Fn(&super::case::BinaryOutcome) -> f64| {
+            let mean = |of: &dyn Fn(&super::case::BinarySample) -> f64| {
                 runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
             };
             let (user, system) = (mean(&|one| one.user), mean(&|one| one.system));
