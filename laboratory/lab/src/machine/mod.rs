@@ -11,18 +11,16 @@ mod host;
 mod launch;
 mod picture;
 mod prices;
-mod processor;
 pub(crate) mod simulated;
 mod summary;
 mod team;
 mod text;
 mod wake;
 
-pub(crate) use host::cpu_model;
 pub(crate) use prices::{INSTRUCTIONS_A_BYTE, MachinePrices};
-pub(crate) use processor::Processor;
 
 use crate::failure::bad_input;
+use crate::report::processor::cpu_model;
 use crate::world::World;
 use atomics::{AtomicCost, CounterOperation};
 use distance::DistanceCost;

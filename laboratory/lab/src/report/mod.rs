@@ -8,6 +8,7 @@ pub(crate) mod grid;
 pub(crate) mod host;
 mod lock;
 pub(crate) mod page;
+pub(crate) mod processor;
 pub(crate) mod section;
 pub(crate) mod table;
 pub(crate) mod words;

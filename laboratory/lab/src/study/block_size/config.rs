@@ -127,7 +127,9 @@ impl BlockSizeConfig {
             world: chip.as_ref().map_or("native", |_| "simulated"),
             machine: chip
                 .as_ref()
-                .map_or_else(crate::machine::cpu_model, |chip| chip.name().to_owned()),
+                .map_or_else(crate::report::processor::cpu_model, |chip| {
+                    chip.name().to_owned()
+                }),
             full,
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref())?,

@@ -92,7 +92,9 @@ impl SleepConfig {
             world: chip.as_ref().map_or("native", |_| "simulated"),
             machine: chip
                 .as_ref()
-                .map_or_else(crate::machine::cpu_model, |chip| chip.0.name.clone()),
+                .map_or_else(crate::report::processor::cpu_model, |chip| {
+                    chip.0.name.clone()
+                }),
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref(), full)?,
             algorithms: only.algorithms(algorithms),
