@@ -14,6 +14,7 @@ use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
 use manycore_figure::{Figure, FigureForm};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
@@ -92,14 +93,25 @@ fn byline() -> String {
     )
 }
 
+/// What a quick report spends on each study of this host.
+const BRIEF_SECONDS: u64 = 8;
+
 /// A study as the report runs it: at home, or where `--on` says.
 fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
     let on = args.on.as_deref().unwrap_or(study.home());
+    let brief = !args.effort.full && args.on.is_none();
+    let set = match brief && on == "native" {
+        true => vec![format!("seconds={BRIEF_SECONDS}")],
+        false => Vec::new(),
+    };
+    let cores = study.brief_cores().iter().filter(|_| brief);
     study.plan(&Request {
         world: World::new(on, &[], &[])?.0,
-        settings: Settings::default(),
+        settings: Settings::parse(&set, study.keys())?,
         threads: Vec::new(),
-        cores: Vec::new(),
+        cores: cores
+            .filter_map(|&cores| NonZeroUsize::new(cores))
+            .collect(),
         only: Vec::new(),
         full: args.effort.full,
         seed: args.effort.seed,

@@ -64,6 +64,11 @@ pub(crate) trait Study: Sync {
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];
 
+    /// The numbers of cores that a quick report looks at, at home; none: those of the study.
+    fn brief_cores(&self) -> &'static [usize] {
+        &[]
+    }
+
     /// Checks what is asked and decides what to measure; touches nothing.
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>>;
 }

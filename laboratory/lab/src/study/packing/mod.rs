@@ -122,6 +122,10 @@ impl Study for Packing {
         POSTER.keys
     }
 
+    fn brief_cores(&self) -> &'static [usize] {
+        &[4, 8, 12, 15, 16]
+    }
+
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
         let (key, value) = keys::BINARIES;
         match request.settings.text(key) == Some(value) {
