@@ -2,10 +2,10 @@
 
 use crate::command::Shard;
 use crate::failure::bad_input;
-use crate::report::figure::FigureForm;
 use crate::study;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use manycore_figure::FigureForm;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! How a command fails, and the exit status that tells a script why.
 
+use manycore_figure::FormError;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
@@ -59,7 +60,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // If standard error is gone too, the exit status has to do.
     let _ = io::Write::write_all(&mut io::stderr(), format!("manycore: {line}\n").as_bytes());
     match () {
-        () if error.is::<BadInput>() => ExitCode::from(2),
+        () if error.is::<BadInput>() || error.is::<FormError>() => ExitCode::from(2),
         () if error.is::<Interrupted>() => ExitCode::from(130),
         () => ExitCode::FAILURE,
     }

@@ -7,11 +7,11 @@
 
 use crate::failure::bad_input;
 use crate::report::csv;
-use crate::report::figure::{Axis, Content, Figure, Panel};
 use crate::report::words;
 use crate::world::World;
 use anyhow::Context;
 use manycore_chip::{CounterRow, Run, Simulation, SimulationError, Trace};
+use manycore_figure::{Axis, Content, Figure, Panel};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -4,9 +4,9 @@ use super::print;
 use crate::cli::FigureArgs;
 use crate::failure::bad_input;
 use crate::input;
-use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
 use crate::study::packing::printed;
+use manycore_figure::{Figure, FigureForm};
 use std::collections::BTreeMap;
 use std::path::Path;
 

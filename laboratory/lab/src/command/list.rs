@@ -3,8 +3,8 @@
 use crate::failure::bad_input;
 use crate::machine::simulated::{self, PresetErrors, Row};
 use crate::measure::progress::Spinner;
+use crate::report::grid::Grid;
 use crate::study::STUDIES;
-use comfy_table::{CellAlignment, Table, presets};
 use manycore_chip::config::{Config, ConfigError, preset_names};
 use serde::Serialize;
 use std::fmt;
@@ -46,7 +46,7 @@ impl Presets {
 
 impl fmt::Display for Presets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&["preset", "cores", "groups", "GHz", "machine"], 1..4);
+        let mut table = Grid::with_numbers(&["preset", "cores", "groups", "GHz", "machine"], 1..4);
         for preset in &self.0 {
             let cores = match preset.threads_per_core {
                 1 => preset.cores.to_string(),
@@ -108,7 +108,7 @@ impl Errors {
         })
     }
 
-    fn sums(&self) -> Table {
+    fn sums(&self) -> Grid {
         let header = [
             "preset",
             "fitted",
@@ -120,7 +120,7 @@ impl Errors {
             "the worst row",
             "hash",
         ];
-        let mut table = table(&header, 1..7);
+        let mut table = Grid::with_numbers(&header, 1..7);
         let cells = |errors: &Option<simulated::Errors>| match errors {
             None => ["0", "-", "-"].map(str::to_owned),
             Some(errors) => [
@@ -143,7 +143,7 @@ impl Errors {
     }
 
     /// The rows that are listed one by one.
-    fn rows(&self) -> Table {
+    fn rows(&self) -> Grid {
         let header = [
             "preset",
             "row",
@@ -153,7 +153,7 @@ impl Errors {
             "error",
             "fit",
         ];
-        let mut table = table(&header, 3..6);
+        let mut table = Grid::with_numbers(&header, 3..6);
         for preset in &self.presets {
             let listed = |row: &&Row| self.whole || row.size() > FAR_OFF;
             for row in preset.rows.iter().filter(listed) {
@@ -222,24 +222,11 @@ impl Studies {
 
 impl fmt::Display for Studies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&["study", "runs on", "question"], 0..0);
+        let mut table = Grid::with_numbers(&["study", "runs on", "question"], 0..0);
         for study in &self.0 {
             table.add_row([study.name, study.home, study.question]);
         }
         writeln!(f, "{table}")?;
         write!(f, "`manycore study --help` lists the settings of each.")
     }
-}
-
-/// A table whose columns `numbers` are set right.
-fn table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(header);
-    for column in numbers {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
 }

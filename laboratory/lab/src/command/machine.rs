@@ -5,9 +5,9 @@ use crate::failure::bad_input;
 use crate::instrument;
 use crate::machine::{self, MachineOptions, MachineReport, simulated};
 use crate::measure::progress::Spinner;
-use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
 use crate::world::World;
+use manycore_figure::FigureForm;
 
 pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
     let threads = counts("--threads", &args.threads)?;

@@ -5,7 +5,6 @@ use crate::failure::{BadInput, bad_input};
 use crate::machine::{MachineOptions, figure, simulated};
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::measure::progress::Spinner;
-use crate::report::figure::{Figure, FigureForm};
 use crate::report::files::OutFolder;
 use crate::report::host::Origin;
 use crate::report::page;
@@ -13,7 +12,10 @@ use crate::report::section::{Block, Captioned, Section};
 use crate::study::settings::Settings;
 use crate::study::{self, Plan, Request, STUDIES, Study};
 use crate::world::World;
+use manycore_figure::{Figure, FigureForm};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let form = FigureForm::parse(&args.effort.figure)?;
@@ -38,19 +40,49 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         return Err(bad_input(left_out.join(" ")));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
+    let mut to_come: Vec<&'static str> = plans.iter().map(|plan| plan.0.name()).collect();
+    let write = |sections: &[Section], to_come: &[&'static str]| -> anyhow::Result<PathBuf> {
+        let page = page::Page {
+            title: "manycore: what parallel programs cost",
+            byline: &byline(),
+            is_simulated: matches!(world, World::Simulated(_)),
+            notes: &left_out,
+            sections,
+            to_come,
+        };
+        let page = page.render();
+        out.write(&format!("report.{}.html", world.label()), &page)?;
+        out.write("report.html", &page)
+    };
     // Whatever ends this process, the next one finds here what was measured.
     let (measured, journal) = machine(&world, &out, args)?;
     let mut journals: Vec<Journal> = journal.into_iter().collect();
-    let (section, mut summary) = describe(measured, world.place());
+    let (section, picture) = describe(measured, world.place());
     let mut sections = vec![section];
+    let path = write(&sections, &to_come)?;
+    let notes: String = left_out.iter().map(|note| format!("{note}\n")).collect();
+    super::print(&format!(
+        "{picture}\n{notes}The report: {}, to which each study adds its section\n",
+        path.display()
+    ))?;
     for (study, plan) in plans {
         let (findings, _) = study::run(study, &*plan, &form, &out)?;
         sections.push(findings.section);
-        summary += &format!("\n{}\n{}", study.name(), findings.summary);
         journals.push(findings.journal);
+        to_come.remove(0);
+        write(&sections, &to_come)?;
+        super::print(&format!("\n{}\n{}", study.name(), findings.summary))?;
     }
+    for journal in journals {
+        journal.remove()?;
+    }
+    super::print(&format!("\nThe report: {}\n", path.display()))
+}
+
+/// Where and when the page was made.
+fn byline() -> String {
     let origin = Origin::native();
-    let byline = format!(
+    format!(
         "Made on {}, {}; {}; manycore {} built by {}; {}.",
         origin.cpu,
         origin.host,
@@ -58,35 +90,28 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         origin.versions.manycore,
         origin.versions.rustc,
         origin.finished
-    );
-    let page = page::Page {
-        title: "manycore: what parallel programs cost",
-        byline: &byline,
-        is_simulated: matches!(world, World::Simulated(_)),
-        notes: &left_out,
-        sections: &sections,
-    };
-    let page = page.render();
-    out.write(&format!("report.{}.html", world.label()), &page)?;
-    let path = out.write("report.html", &page)?;
-    for journal in journals {
-        journal.remove()?;
-    }
-    let notes: String = left_out.iter().map(|note| format!("{note}\n")).collect();
-    super::print(&format!(
-        "{summary}\n{notes}The report: {}\n",
-        path.display()
-    ))
+    )
 }
+
+/// What a quick report spends on each study of this host.
+const BRIEF_SECONDS: u64 = 8;
 
 /// A study as the report runs it: at home, or where `--on` says.
 fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<Box<dyn Plan>> {
     let on = args.on.as_deref().unwrap_or(study.home());
+    let brief = !args.effort.full && args.on.is_none();
+    let set = match brief && on == "native" {
+        true => vec![format!("seconds={BRIEF_SECONDS}")],
+        false => Vec::new(),
+    };
+    let cores = study.brief_cores().iter().filter(|_| brief);
     study.plan(&Request {
         world: World::new(on, &[], &[])?.0,
-        settings: Settings::default(),
+        settings: Settings::parse(&set, study.keys())?,
         threads: Vec::new(),
-        cores: Vec::new(),
+        cores: cores
+            .filter_map(|&cores| NonZeroUsize::new(cores))
+            .collect(),
         only: Vec::new(),
         full: args.effort.full,
         seed: args.effort.seed,

@@ -2,11 +2,11 @@
 
 use crate::cli::{Format, StudyArgs, counts};
 use crate::instrument;
-use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
 use crate::study::{self, Request, Study};
 use crate::world::World;
+use manycore_figure::FigureForm;
 use std::fmt::Write as _;
 
 /// What is asked of which study; touches nothing.

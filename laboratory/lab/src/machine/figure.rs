@@ -5,8 +5,8 @@ use super::atomics::CounterOperation;
 use super::launch::Before;
 use super::simulated::{Operation, SimulatedReport};
 use super::summary::Summary;
-use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Value};
 use crate::report::words;
+use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Value};
 
 /// Rows in the order of the machine's report; what could not be measured has none.
 pub(crate) fn native(report: &MachineReport) -> Figure {

@@ -9,19 +9,18 @@ mod distance;
 pub(crate) mod figure;
 mod host;
 mod launch;
+mod picture;
 mod prices;
-mod processor;
 pub(crate) mod simulated;
 mod summary;
 mod team;
 mod text;
 mod wake;
 
-pub(crate) use host::cpu_model;
 pub(crate) use prices::{INSTRUCTIONS_A_BYTE, MachinePrices};
-pub(crate) use processor::Processor;
 
 use crate::failure::bad_input;
+use crate::report::processor::cpu_model;
 use crate::world::World;
 use atomics::{AtomicCost, CounterOperation};
 use distance::DistanceCost;
@@ -29,6 +28,7 @@ use host::TopologyData;
 use launch::{Before, Crew, LaunchCost};
 use manycore::Affinity;
 use manycore::topology::Topology;
+use picture::Picture;
 use serde::Serialize;
 use std::io;
 use wake::WakeCost;
@@ -163,7 +163,7 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
         usable_cpus: topology.usable().len(),
         rounds: probe.rounds,
         topology: TopologyData::from(&topology),
-        picture: topology.to_string(),
+        picture: Picture(&topology).to_string(),
         costs: costs(&atomics, &launches, wake.as_ref()),
         atomics,
         distances,

@@ -5,7 +5,7 @@ use super::distance;
 use super::launch::Before;
 use super::summary::Summary;
 use super::{MachinePrices, MachineReport};
-use comfy_table::{CellAlignment, Table, presets};
+use crate::report::grid::Grid;
 use std::fmt;
 
 impl fmt::Display for MachineReport {
@@ -33,7 +33,7 @@ impl fmt::Display for MachineReport {
 
 impl MachineReport {
     fn write_atomics(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&[
+        let mut table = Grid::new(&[
             "operation",
             "threads",
             "CPUs",
@@ -67,7 +67,7 @@ impl MachineReport {
             "CAS loop ns",
             "handover ns",
         ];
-        let mut table = table(&columns);
+        let mut table = Grid::new(&columns);
         for cost in &self.distances {
             let pairs: Vec<String> = cost.pairs.iter().map(|[a, b]| format!("{a}+{b}")).collect();
             table.add_row([
@@ -95,7 +95,7 @@ impl MachineReport {
             "empty loop",
             "10 us a thread, less 10 us",
         ];
-        let mut table = table(&columns);
+        let mut table = Grid::new(&columns);
         for cost in &self.launches {
             let before = match cost.before {
                 Before::Hot => "another loop",
@@ -120,7 +120,7 @@ impl MachineReport {
         let Some(cost) = &self.wake else {
             return Ok(());
         };
-        let mut table = table(&[
+        let mut table = Grid::new(&[
             "asleep for",
             "waker, sleeper",
             "until it runs",
@@ -141,7 +141,7 @@ pub(super) fn prices(f: &mut fmt::Formatter<'_>, prices: Option<&MachinePrices>)
     let Some(prices) = prices else {
         return Ok(());
     };
-    let mut table = table(&["price", "ns"]);
+    let mut table = Grid::new(&["price", "ns"]);
     for (name, ns) in prices.named() {
         let name = name.strip_suffix("_ns").unwrap_or(name);
         table.add_row([name.to_owned(), format!("{ns:.2}")]);
@@ -149,17 +149,7 @@ pub(super) fn prices(f: &mut fmt::Formatter<'_>, prices: Option<&MachinePrices>)
     section(f, "Prices for the cost model of the block size", &table)
 }
 
-pub(super) fn table(columns: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(columns);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-pub(super) fn section(f: &mut fmt::Formatter<'_>, title: &str, table: &Table) -> fmt::Result {
+pub(super) fn section(f: &mut fmt::Formatter<'_>, title: &str, table: &Grid) -> fmt::Result {
     writeln!(f, "{title}\n{table}\n")
 }
 

@@ -31,7 +31,11 @@ impl Measurer {
     /// This build, natively on this host.
     pub(crate) fn native() -> Self {
         Self {
-            host: Some(format!("{}, {}", host_name(), crate::machine::cpu_model())),
+            host: Some(format!(
+                "{}, {}",
+                host_name(),
+                crate::report::processor::cpu_model()
+            )),
             ..Self::simulated()
         }
     }

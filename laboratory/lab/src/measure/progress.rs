@@ -1,29 +1,29 @@
-//! What is being done, and how long it takes still: a bar on a terminal, lines
+//! What is being done, and how long it takes still: a line on a terminal, lines
 //! now and then elsewhere.
 
 use super::time_left::TimeLeft;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write, stderr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Steps of a bar.
-const STEPS: f64 = 1000.0;
 /// Between two lines; a command that ends sooner writes none.
 const PACE: Duration = Duration::from_secs(15);
+/// Between two states of a terminal's line.
+const TERMINALS_PACE: Duration = Duration::from_millis(100);
+/// Letters of a terminal's line: one that wraps cannot be cleared.
+const WIDTH: usize = 78;
 
 /// The way through the cells of a measurement, on standard error.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    shown: Shown,
+    shown: Spinner,
     left: TimeLeft,
 }
 
 impl Progress {
     pub(crate) fn new(name: &str, left: TimeLeft) -> Self {
-        let template = "{prefix} {bar:30} {percent:>3}%  {wide_msg}";
         Self {
-            shown: Shown::new(name, template),
+            shown: Spinner::new(name),
             left,
         }
     }
@@ -31,10 +31,9 @@ impl Progress {
     /// What is being measured, and which part of that is done.
     pub(crate) fn inside(&self, what: &str, part: f64) {
         let part = part.clamp(0.0, 1.0);
-        let left = self.left.range(part);
-        let left = left.map_or_else(String::new, |left| format!("{left}  "));
-        let text = format!("{left}{what}");
-        self.shown.show(&text, Some(self.left.part(part)));
+        let percent = self.left.part(part) * 100.0;
+        let text = format!("{percent:.0}%  {}{what}", self.left.told(part));
+        self.shown.show(&text);
     }
 
     /// A cell of this weight is finished; it took so many seconds.
@@ -50,58 +49,30 @@ impl Progress {
 
 /// A line on standard error that says what is being done.
 #[derive(Debug)]
-pub(crate) struct Spinner(Shown);
+pub(crate) struct Spinner {
+    lines: Mutex<Lines>,
+}
 
 impl Spinner {
     pub(crate) fn new(name: &str) -> Self {
-        Self(Shown::new(name, "{prefix}  {wide_msg}"))
+        let lines = Lines::new(name, Instant::now(), stderr().is_terminal());
+        Self {
+            lines: Mutex::new(lines),
+        }
     }
 
     pub(crate) fn show(&self, what: &str) {
-        self.0.show(what, None);
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without standard error there is nobody to tell.
+        let _ = lines.show(&mut stderr(), Instant::now(), what);
     }
 }
 
-/// Where it is shown.
-#[derive(Debug)]
-enum Shown {
-    Terminal(ProgressBar),
-    Lines(Mutex<Lines>),
-}
-
-impl Shown {
-    fn new(name: &str, template: &str) -> Self {
-        if !stderr().is_terminal() {
-            return Self::Lines(Mutex::new(Lines::new(name, Instant::now())));
-        }
-        let bar = ProgressBar::new(STEPS as u64);
-        // The template is right or the fallback is a plain bar: no reason to fail.
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        bar.set_prefix(name.to_owned());
-        Self::Terminal(bar)
-    }
-
-    fn show(&self, text: &str, part: Option<f64>) {
-        match self {
-            Self::Terminal(bar) => {
-                bar.set_message(text.to_owned());
-                bar.set_position((part.unwrap_or(0.0) * STEPS) as u64);
-            }
-            Self::Lines(lines) => {
-                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-                // Without standard error there is nobody to tell.
-                let _ = lines.show(&mut stderr(), Instant::now(), text, part);
-            }
-        }
-    }
-}
-
-impl Drop for Shown {
+impl Drop for Spinner {
     fn drop(&mut self) {
-        if let Self::Terminal(bar) = self {
-            bar.finish_and_clear();
+        let lines = self.lines.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if lines.on_terminal {
+            let _ = write!(stderr(), "\r\x1b[2K");
         }
     }
 }
@@ -112,32 +83,40 @@ struct Lines {
     name: String,
     /// When the last one was written, or when it all began.
     last: Instant,
+    /// Each takes the place of the one before.
+    on_terminal: bool,
 }
 
 impl Lines {
-    fn new(name: &str, now: Instant) -> Self {
+    fn new(name: &str, now: Instant, on_terminal: bool) -> Self {
         Self {
             name: name.to_owned(),
             last: now,
+            on_terminal,
         }
     }
 
     /// Writes a line, if the last one is long enough ago.
-    fn show(
-        &mut self,
-        to: &mut impl Write,
-        now: Instant,
-        text: &str,
-        part: Option<f64>,
-    ) -> io::Result<()> {
-        if now.saturating_duration_since(self.last) < PACE {
+    fn show(&mut self, to: &mut impl Write, now: Instant, text: &str) -> io::Result<()> {
+        let pace = match self.on_terminal {
+            true => TERMINALS_PACE,
+            false => PACE,
+        };
+        if now.saturating_duration_since(self.last) < pace {
             return Ok(());
         }
         self.last = now;
-        let part = part.map_or_else(String::new, |part| format!("{:.0}%  ", part * 100.0));
         // In one piece: lines of other processes may come between.
-        let line = format!("manycore: {}  {part}{text}\n", self.name);
-        to.write_all(line.as_bytes())
+        let line = match self.on_terminal {
+            false => format!("manycore: {}  {text}\n", self.name),
+            true => {
+                let line = format!("{}  {text}", self.name);
+                let line: String = line.chars().take(WIDTH).collect();
+                format!("\r\x1b[2K{line}")
+            }
+        };
+        to.write_all(line.as_bytes())?;
+        to.flush()
     }
 }
 
@@ -148,29 +127,29 @@ mod tests {
     #[test]
     fn off_a_terminal_a_line_is_written_now_and_then() {
         let begin = Instant::now();
-        let mut lines = Lines::new("study", begin);
+        let mut lines = Lines::new("study", begin, false);
         let mut written = Vec::new();
         // Every second for a minute.
         for second in 0..60 {
             let now = begin + Duration::from_secs(second);
-            let part = second as f64 / 60.0;
-            let show = lines.show(&mut written, now, "about 1 min left  cell", Some(part));
+            let show = lines.show(&mut written, now, &format!("at {second}"));
             show.unwrap();
         }
         let written = String::from_utf8(written).unwrap();
-        let expected = ["25", "50", "75"]
-            .map(|part| format!("manycore: study  {part}%  about 1 min left  cell\n"));
+        let expected = ["15", "30", "45"].map(|at| format!("manycore: study  at {at}\n"));
         assert_eq!(written, expected.concat());
     }
 
     #[test]
-    fn what_has_no_parts_shows_none() {
+    fn a_terminal_has_one_line_that_does_not_wrap() {
         let begin = Instant::now();
+        let mut lines = Lines::new("machine", begin, true);
         let mut written = Vec::new();
-        let mut lines = Lines::new("machine", begin);
-        lines
-            .show(&mut written, begin + PACE, "atomics", None)
-            .unwrap();
-        assert_eq!(written, b"manycore: machine  atomics\n");
+        let show = lines.show(&mut written, begin + PACE, &"x".repeat(200));
+        show.unwrap();
+        let written = String::from_utf8(written).unwrap();
+        assert_eq!(written.lines().count(), 1);
+        assert!(written.starts_with("\r\u{1b}[2Kmachine  x"), "{written}");
+        assert!(written.chars().count() < WIDTH + 6, "{written}");
     }
 }

@@ -34,6 +34,16 @@ impl Spread {
     }
 }
 
+impl From<Spread> for manycore_figure::Value {
+    fn from(spread: Spread) -> Self {
+        Self {
+            at: spread.median,
+            low: spread.p10,
+            high: spread.p90,
+        }
+    }
+}
+
 /// The median of at least one sample.
 pub(crate) fn median(samples: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = samples.into_iter().collect();

@@ -1,11 +1,6 @@
-//! How long a measurement still takes, as far as that can be known.
-//!
-//! A cell costs what those of the same weight (its threads or cores) cost that
-//! are done. If there is none it may cost what an average cell did, or grow with
-//! its weight. The truth is mostly between the two, so both are computed, and if
-//! they differ both are told.
+//! How long a measurement still takes: a cell costs as its weight, its threads or cores, which those
+//! that are done have cost.
 
-use std::fmt;
 use std::time::Duration;
 
 /// Cells, their weights, and what those that are done took.
@@ -13,38 +8,32 @@ use std::time::Duration;
 pub(crate) struct TimeLeft {
     /// How many are measured side by side.
     lanes: f64,
-    /// The weights of cells that are not done.
-    left: Vec<f64>,
-    /// The weights of those that are, and the seconds that each took.
-    done: Vec<(f64, f64)>,
+    cells: f64,
+    /// The weights of all.
+    weight: f64,
+    /// Of those that are done: how many, their weights, their seconds.
+    done: [f64; 3],
     /// What is to be spent in any case.
     allotted: f64,
-}
-
-/// From the least that is to be expected to the most, in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Range {
-    least: f64,
-    most: f64,
 }
 
 impl TimeLeft {
     /// For cells of these weights, `lanes` of them at a time.
     pub(crate) fn new(weights: impl IntoIterator<Item = f64>, lanes: usize) -> Self {
+        let weights: Vec<f64> = weights.into_iter().collect();
         Self {
             lanes: lanes as f64,
-            left: weights.into_iter().collect(),
-            done: Vec::new(),
+            cells: weights.len() as f64,
+            weight: weights.iter().sum(),
+            done: [0.0; 3],
             allotted: 0.0,
         }
     }
 
     /// A cell is done: now, or by an earlier process.
     pub(crate) fn done(&mut self, weight: f64, seconds: f64) {
-        if let Some(at) = self.left.iter().position(|&left| left == weight) {
-            self.left.swap_remove(at);
-        }
-        self.done.push((weight, seconds));
+        let [cells, weights, all_seconds] = self.done;
+        self.done = [cells + 1.0, weights + weight, all_seconds + seconds];
     }
 
     /// So much is spent on the cells that are left, if they can use it.
@@ -54,58 +43,20 @@ impl TimeLeft {
 
     /// The part of the work that is done, if `inside` cells more are.
     pub(crate) fn part(&self, inside: f64) -> f64 {
-        let all = self.done.len() + self.left.len();
-        ((self.done.len() as f64 + inside) / all.max(1) as f64).min(1.0)
+        ((self.done[0] + inside) / self.cells.max(1.0)).min(1.0)
     }
 
-    /// The time left, if `inside` cells more are done; `None` while nothing is
-    /// known.
-    pub(crate) fn range(&self, inside: f64) -> Option<Range> {
-        if self.done.is_empty() && self.allotted == 0.0 {
-            return None;
-        }
-        let (mut least, mut most) = (0.0, 0.0);
-        for &weight in &self.left {
-            let [by_cells, by_weight] = self.guesses(weight);
-            least += by_cells.min(by_weight);
-            most += by_cells.max(by_weight);
+    /// The time left, in words, if `inside` cells more are done; nothing while nothing is known.
+    pub(crate) fn told(&self, inside: f64) -> String {
+        let [cells, weights, seconds] = self.done;
+        if cells == 0.0 && self.allotted == 0.0 {
+            return String::new();
         }
         // The cells under way are as far as an average one.
-        let rest = 1.0 - (inside / self.left.len().max(1) as f64).min(1.0);
-        let seconds = |guess: f64| (guess * rest / self.lanes).max(self.allotted);
-        Some(Range {
-            least: seconds(least),
-            most: seconds(most),
-        })
-    }
-
-    /// The seconds that a cell takes if all cost the same, and if they grow with
-    /// their weight.
-    fn guesses(&self, weight: f64) -> [f64; 2] {
-        let mean = |of: &dyn Fn(&&(f64, f64)) -> bool, by: &dyn Fn(f64) -> f64| {
-            let (mut seconds, mut count) = (0.0, 0.0);
-            for &(weight, took) in self.done.iter().filter(of) {
-                seconds += took;
-                count += by(weight);
-            }
-            (count > 0.0).then(|| seconds / count)
-        };
-        if let Some(seconds) = mean(&|done| done.0 == weight, &|_| 1.0) {
-            return [seconds; 2];
-        }
-        let by_cells = mean(&|_| true, &|_| 1.0).unwrap_or(0.0);
-        let by_weight = mean(&|_| true, &|weight| weight).unwrap_or(0.0);
-        [by_cells, by_weight * weight]
-    }
-}
-
-impl fmt::Display for Range {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [least, most] = [self.least, self.most].map(rounded);
-        match least == most {
-            true => write!(f, "about {most} left"),
-            false => write!(f, "{least} to {most} left"),
-        }
+        let rest = 1.0 - (inside / (self.cells - cells).max(1.0)).min(1.0);
+        let left = (self.weight - weights).max(0.0) * rest;
+        let by_weight = seconds / weights.max(f64::MIN_POSITIVE) * left / self.lanes;
+        format!("about {} left  ", rounded(by_weight.max(self.allotted)))
     }
 }
 
@@ -125,72 +76,27 @@ fn rounded(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Weights of thread counts, as the studies have them.
-    const WEIGHTS: [f64; 8] = [1.0, 1.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0];
-
-    /// After each cell: what is told, and the truth.
-    fn course(cost: fn(f64) -> f64, lanes: usize) -> Vec<(Range, f64)> {
-        let mut left = TimeLeft::new(WEIGHTS, lanes);
-        let mut told = Vec::new();
-        for (at, &weight) in WEIGHTS.iter().enumerate() {
-            left.done(weight, cost(weight));
-            let rest = WEIGHTS[at + 1..].iter().map(|&weight| cost(weight));
-            let truth = rest.sum::<f64>() / lanes as f64;
-            told.push((left.range(0.0).unwrap(), truth));
-        }
-        told
+    #[test]
+    fn cells_cost_as_their_weight() {
+        let mut left = TimeLeft::new([1.0, 32.0, 1.0, 32.0], 2);
+        assert_eq!(left.told(0.5), "");
+        left.done(1.0, 4.0);
+        assert_eq!(left.told(0.0), "about 2 min left  ");
+        left.done(32.0, 128.0);
+        assert_eq!(left.told(0.0), "about 1 min left  ");
+        assert_eq!((left.part(0.0), left.part(1.0)), (0.5, 0.75));
+        // Of two cells one is done.
+        assert_eq!(left.told(1.0), "about 35 s left  ");
     }
 
     #[test]
-    fn the_truth_is_within_what_is_told_however_cells_grow() {
-        let costs: [fn(f64) -> f64; 3] =
-            [|_| 3.0, |threads| threads, |threads| 2.0 + threads / 16.0];
-        for cost in costs {
-            for lanes in [1, 2] {
-                for (range, truth) in course(cost, lanes) {
-                    let told = range.least - 1e-9..=range.most + 1e-9;
-                    assert!(told.contains(&truth), "{range:?} without {truth}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn cells_of_a_known_weight_cost_what_they_did() {
-        let mut left = TimeLeft::new([1.0, 32.0, 1.0, 32.0], 1);
-        left.done(1.0, 60.0);
-        assert_eq!(left.range(0.0).unwrap().to_string(), "3 min to 65 min left");
-        left.done(32.0, 120.0);
-        assert_eq!(left.range(0.0).unwrap().to_string(), "about 3 min left");
-    }
-
-    #[test]
-    fn nothing_is_told_before_anything_is_known() {
+    fn what_is_allotted_is_spent() {
         let mut left = TimeLeft::new([1.0; 4], 1);
-        assert_eq!(left.range(0.5), None);
         left.allot(Duration::from_secs(90));
-        assert_eq!(left.range(0.0).unwrap().to_string(), "about 2 min left");
+        assert_eq!(left.told(0.0), "about 2 min left  ");
         // Cells that take longer than was allotted.
         left.done(1.0, 200.0);
         left.allot(Duration::ZERO);
-        assert_eq!(left.range(0.0).unwrap().to_string(), "about 10 min left");
-    }
-
-    #[test]
-    fn a_cell_half_done_counts_half() {
-        let mut left = TimeLeft::new([1.0; 3], 1);
-        left.done(1.0, 8.0);
-        assert_eq!(left.range(0.0).unwrap().most, 16.0);
-        assert_eq!(left.range(0.5).unwrap().most, 12.0);
-        assert_eq!(left.part(0.5), 0.5);
-    }
-
-    #[test]
-    fn guesses_are_rounded() {
-        let shown = [0.2, 7.4, 43.0, 61.0, 130.0, 1000.0, 9000.0].map(rounded);
-        assert_eq!(
-            shown,
-            ["1 s", "7 s", "45 s", "1 min", "2 min", "15 min", "3 h"]
-        );
+        assert_eq!(left.told(0.0), "about 10 min left  ");
     }
 }

@@ -10,6 +10,7 @@ use super::taskflow;
 use super::text;
 use super::validation::{Part, leave_out};
 use crate::measure::statistics::Spread;
+use crate::report::grid::Grid;
 use manycore_programs::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
@@ -146,7 +147,7 @@ impl EvalReport {
 impl fmt::Display for EvalReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |regret: Option<f64>| regret.map_or("-".into(), text::percent);
-        let mut table = text::table([
+        let mut table = Grid::new(&[
             "model",
             "cells",
             "mean",
@@ -181,7 +182,7 @@ impl fmt::Display for EvalReport {
             f,
             "Regret: how much longer than the cell's best block a model's block takes."
         )?;
-        writeln!(f, "{}", text::lines(table))?;
+        writeln!(f, "{table}")?;
         writeln!(
             f,
             "A block that was not measured counts as the measured one nearest by ratio.\n\

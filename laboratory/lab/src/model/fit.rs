@@ -7,6 +7,7 @@ use super::fitting;
 use super::form::{self, Preference, STARTS};
 use super::prices::PriceList;
 use super::text;
+use crate::report::grid::Grid;
 use manycore_programs::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
@@ -92,7 +93,7 @@ impl fmt::Display for FitReport {
              the exponent is\nfitted to {} cells in {:.1} ms. Prices in ns:",
             self.prices.data_exponent, self.cells, self.fit_ms
         )?;
-        let mut table = text::table([
+        let mut table = Grid::new(&[
             "machine", "claim", "handoff", "crossing", "launch", "wake", "byte",
         ]);
         for (machine, prices) in &self.prices.machines {
@@ -102,8 +103,8 @@ impl fmt::Display for FitReport {
             });
             table.add_row([machine.clone()].into_iter().chain(prices));
         }
-        writeln!(f, "{}\n", text::lines(table))?;
-        let mut table = text::table(["regret of ours", "mean", "median"]);
+        writeln!(f, "{table}\n")?;
+        let mut table = Grid::new(&["regret of ours", "mean", "median"]);
         let score = &self.score;
         let seen = score.mean_regret.zip(score.median_regret);
         for (name, middle) in [
@@ -114,7 +115,7 @@ impl fmt::Display for FitReport {
             let middle = middle.map_or(["-".into(), "-".into()], |both| both.map(text::percent));
             table.add_row([name.to_owned()].into_iter().chain(middle));
         }
-        writeln!(f, "{}\n", text::lines(table))?;
+        writeln!(f, "{table}\n")?;
         let form = &self.refitted;
         let [threads, read, write, compute] = form.beta;
         writeln!(

@@ -3,7 +3,7 @@
 use super::configuration::Configuration;
 use super::form::{self, Preference};
 use super::prices::{PriceList, rounded};
-use super::text;
+use crate::report::grid::Grid;
 use manycore_programs::cost::published::Weights;
 use serde::Serialize;
 use std::fmt;
@@ -74,7 +74,7 @@ impl PredictReport {
 
 impl fmt::Display for PredictReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = text::table([
+        let mut table = Grid::new(&[
             "machine",
             "groups",
             "threads",
@@ -115,6 +115,6 @@ impl fmt::Display for PredictReport {
             f,
             "The block size that each model picks, and the latency that ours expects."
         )?;
-        writeln!(f, "{}", text::lines(table))
+        writeln!(f, "{table}")
     }
 }

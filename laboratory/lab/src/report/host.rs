@@ -1,6 +1,6 @@
 //! Where, when and by what a result was made.
 
-use crate::machine::Processor;
+use super::processor::{Processor, cpu_model};
 use serde::Serialize;
 use std::fs;
 use std::time::SystemTime;
@@ -64,7 +64,7 @@ impl Origin {
         Self {
             world: "native",
             host: host_name(),
-            cpu: crate::machine::cpu_model(),
+            cpu: cpu_model(),
             processor: Processor::detect(),
             kernel: format!(
                 "{} {}",

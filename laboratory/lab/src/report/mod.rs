@@ -3,11 +3,12 @@
 
 pub(crate) mod columns;
 pub(crate) mod csv;
-pub(crate) mod figure;
 pub(crate) mod files;
+pub(crate) mod grid;
 pub(crate) mod host;
 mod lock;
 pub(crate) mod page;
+pub(crate) mod processor;
 pub(crate) mod section;
 pub(crate) mod table;
 pub(crate) mod words;

@@ -1,7 +1,7 @@
 //! One HTML page that needs nothing else: no script, no font.
 
-use super::figure;
 use super::section::Section;
+use manycore_figure::{escape, style_sheet};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
@@ -13,6 +13,9 @@ const WORLDS: &str = "What was measured on this machine varies from run to run. 
 const SIMULATED: &str = "All numbers here were simulated, on a machine that is computed cycle by cycle. \
      They are the same on any host.";
 
+/// Seconds between two looks for what is to come.
+const REFRESH: u32 = 10;
+
 /// What the page says.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
@@ -23,6 +26,8 @@ pub(crate) struct Page<'a> {
     /// What is not on the page, and why.
     pub(crate) notes: &'a [String],
     pub(crate) sections: &'a [Section],
+    /// The studies whose sections are still to come: the page then looks for them.
+    pub(crate) to_come: &'a [&'static str],
 }
 
 impl Page<'_> {
@@ -32,16 +37,22 @@ impl Page<'_> {
         let (title, byline) = (escape(self.title), escape(self.byline));
         let worlds = if self.is_simulated { SIMULATED } else { WORLDS };
         let note = |note: &String| format!("<p>{}</p>\n", escape(note));
-        let notes: String = self.notes.iter().map(note).collect();
+        let mut notes: String = self.notes.iter().map(note).collect();
+        let mut refresh = String::new();
+        if !self.to_come.is_empty() {
+            let names = self.to_come.join(", ");
+            notes += &format!("<p>Still being measured: {names}.</p>\n");
+            refresh = format!("<meta http-equiv=\"refresh\" content=\"{REFRESH}\">\n");
+        }
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>\n{STYLE}\
+             {refresh}<title>{title}</title>\n<style>\n{STYLE}\
              @media screen and (prefers-color-scheme: dark) {{\n{}}}\n</style>\n</head>\n<body>\n\
              <header>\n<h1>{title}</h1>\n<p class=\"byline\">{byline}</p>\n<p>{worlds}</p>\n\
              {notes}</header>\n\
              {}<main>\n{body}</main>\n</body>\n</html>\n",
-            figure::style_sheet(),
+            style_sheet(),
             self.contents()
         )
     }
@@ -67,14 +78,6 @@ impl Page<'_> {
     }
 }
 
-/// Text as HTML, for content and for quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +99,7 @@ mod tests {
             byline: "b",
             notes: &["x was left out: y & z.".into()],
             sections: &sections,
+            to_come: &["barrier"],
         };
         let html = page.render();
         for part in [
@@ -103,6 +107,8 @@ mod tests {
             "<section id=\"work-stealing\">",
             "<a href=\"#sleep\">Sleep</a></li>",
             "y &amp; z.",
+            "Still being measured: barrier.",
+            "http-equiv=\"refresh\"",
         ] {
             assert!(html.contains(part), "{html} lacks {part}");
         }

@@ -1,8 +1,7 @@
 //! A part of a report, independent of where it is read.
 
-use super::figure::Figure;
-use super::page::escape;
 use super::table::Table;
+use manycore_figure::{Figure, escape};
 use std::fmt::Write as _;
 
 /// Columns that a paragraph takes on a terminal.

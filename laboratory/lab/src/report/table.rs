@@ -1,7 +1,7 @@
 //! Tables that read the same on a terminal and on a page.
 
-use super::page::escape;
-use comfy_table::{CellAlignment, presets};
+use super::grid::Grid;
+use manycore_figure::escape;
 use std::fmt::Write as _;
 
 /// A table with a caption; the first column names the rows.
@@ -33,25 +33,17 @@ impl Cell {
 impl Table {
     /// Lines for a terminal, without colours.
     pub(crate) fn to_text(&self) -> String {
-        let mut table = comfy_table::Table::new();
-        table.load_style(presets::UTF8_BORDERS_ONLY);
-        table.set_header(&self.header);
+        let mut grid = Grid::new(&self.header);
         let marks = self.rows.iter().flatten().any(|cell| cell.best);
         for row in &self.rows {
-            table.add_row(row.iter().map(|cell| match (marks, cell.best) {
+            grid.add_row(row.iter().map(|cell| match (marks, cell.best) {
                 (false, _) => cell.text.clone(),
                 (true, true) => format!("{}*", cell.text),
                 // So that the digits stand below each other.
                 (true, false) => format!("{} ", cell.text),
             }));
         }
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        // The library fills cells up to the column's width.
-        let lines = table.lines().map(|line| line.trim_end().to_owned());
-        let lines: Vec<String> = lines.collect();
-        format!("{}\n{}\n", self.caption, lines.join("\n"))
+        format!("{}\n{grid}\n", self.caption)
     }
 
     /// A `<table>` element.

@@ -21,10 +21,10 @@ pub(crate) mod unknown;
 use crate::failure::bad_input;
 use crate::instrument;
 use crate::measure::journal::Journal;
-use crate::report::figure::FigureForm;
 use crate::report::files::OutFolder;
 use crate::report::section::{Captioned, Section};
 use crate::world::World;
+use manycore_figure::FigureForm;
 use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -63,6 +63,11 @@ pub(crate) trait Study: Sync {
 
     /// The settings it knows.
     fn keys(&self) -> &'static [Key];
+
+    /// The numbers of cores that a quick report looks at, at home; none: those of the study.
+    fn brief_cores(&self) -> &'static [usize] {
+        &[]
+    }
 
     /// Checks what is asked and decides what to measure; touches nothing.
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>>;

@@ -64,21 +64,29 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
 }
 
 #[test]
-fn what_the_thesis_has_the_other_way_round_is_said_and_tried() {
+fn what_the_thesis_has_the_other_way_round_is_tried() {
     let args = "study barrier --cores 2,4,16 --set episodes=20 --set beside=none \
                 --only channel,sense,sense-on-a-line,futex,glibc-2011";
     let args: Vec<&str> = args.split_whitespace().collect();
     let text = Bench::new().run(&args).ok().out();
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in [
-        "Here it is the opposite: on 16 cores futex",
-        "Where sleeping is free, futex is from 4 cores on faster than a sense-reversing barrier on \
-         one line, up to the thesis's 64 cores.",
-        "The thesis finds its barrier ahead from four cores on; here it is from two on.",
-        "of the best baseline: so it is.",
-    ] {
-        assert!(words.contains(part), "{text}\nlacks {part}");
-    }
+    let mut lines = text.lines();
+    let caption = "What the thesis compared with, as it may have been";
+    assert!(lines.any(|line| line.starts_with(caption)), "{text}");
+    let mut wait = |name: &str| -> Vec<f64> {
+        let row = lines.find_map(|line| line.strip_prefix('│')?.trim().strip_prefix(name));
+        let row = row.unwrap_or_else(|| panic!("{text}\nlacks {name}"));
+        let cells = row.trim_end_matches('│').split_whitespace();
+        cells.map(|cell| cell.parse().unwrap()).collect()
+    };
+    let on_a_line = [wait("sense "), wait("sense-on-a-line ")];
+    let sleeping = [wait("futex "), wait("glibc-2011 ")];
+    let free = [
+        wait("futex, os.switch=0 "),
+        wait("glibc-2011, os.switch=0 "),
+    ];
+    // On 16 cores sleeping is slower, but where it is free it beats the barrier on one line.
+    assert!(sleeping[0][2] > on_a_line[0][2], "{text}");
+    assert!(free[0][2] < on_a_line[1][2], "{text}");
 }
 
 #[test]
@@ -115,7 +123,7 @@ fn other_machines_get_the_network_too() {
         "atac-64-mesi",
         "kunpeng-920-optical",
         "closed form",
-        "4 cores: the thesis's barrier takes",
+        "On 4 cores a wait takes",
         "out/barrier.csv",
     ] {
         assert!(text.contains(part), "{text}\nlacks {part}");

@@ -113,6 +113,11 @@ fn a_killed_report_loses_the_cell_under_way_and_no_other() {
     let first = start(&bench, "report --quick");
     wait_for_records(&bench, "block-size", 1);
     kill(first);
+    // The page has its first section since then, and says what is to come.
+    let page = fs::read_to_string(bench.path("out/report.html")).unwrap();
+    for part in ["id=\"the-machine\"", "Still being measured: block-size, "] {
+        assert!(page.contains(part), "{page} lacks {part}");
+    }
     let machine = wait_for_records(&bench, "machine", 1);
     let study = wait_for_records(&bench, "block-size", 1);
     let before = (records(&machine), records(&study));

@@ -86,14 +86,11 @@ fn given_tables_are_compared_with() {
     }
     fs::write(bench.path("tables.csv"), csv).unwrap();
     let text = small(&bench, &["--set", "tables=tables.csv"]).ok().out();
-    assert!(
-        text.contains("rank correlation of latency over block size"),
-        "{text}"
-    );
-    assert!(text.contains("of 1 columns"), "{text}");
-    // Without them nothing is claimed.
+    let ranks = "rank correlation of latency over block size";
+    assert!(text.contains(ranks), "{text}");
+    // Without them there is nothing to compare with.
     let text = small(&bench, &[]).ok().out();
-    assert!(text.contains("no table of the document's"), "{text}");
+    assert!(!text.contains(ranks), "{text}");
 }
 
 #[test]

@@ -5,4 +5,3 @@ mod fixture;
 mod limits;
 mod machines;
 mod orders;
-mod picture;

@@ -2,7 +2,8 @@
 
 use super::published::{Compared, Errors};
 use super::{Operation, SimulatedReport};
-use crate::machine::text::{prices, section, table};
+use crate::machine::text::{prices, section};
+use crate::report::grid::Grid;
 use std::fmt;
 
 impl fmt::Display for SimulatedReport {
@@ -36,7 +37,7 @@ impl fmt::Display for SimulatedReport {
 
 impl SimulatedReport {
     fn write_latencies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&[
+        let mut table = Grid::new(&[
             "operation",
             "state",
             "distance",
@@ -60,7 +61,7 @@ impl SimulatedReport {
     }
 
     fn write_contended(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&[
+        let mut table = Grid::new(&[
             "operation",
             "threads",
             "simulated",
@@ -83,7 +84,7 @@ impl SimulatedReport {
     }
 
     fn write_handovers(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&[
+        let mut table = Grid::new(&[
             "distance",
             "cores",
             "simulated",
@@ -106,7 +107,7 @@ impl SimulatedReport {
         if self.bandwidths.is_empty() {
             return Ok(());
         }
-        let mut table = table(&["kernel", "cores", "simulated", "published", "error", "fit"]);
+        let mut table = Grid::new(&["kernel", "cores", "simulated", "published", "error", "fit"]);
         for cost in &self.bandwidths {
             let what = [cost.kernel.name(), &cost.cores.to_string()];
             table.add_row(row(what, &cost.gb_per_s));
@@ -119,7 +120,7 @@ impl SimulatedReport {
     }
 
     fn write_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(&["what", "threads", "ns"]);
+        let mut table = Grid::new(&["what", "threads", "ns"]);
         for cost in &self.launches {
             let what = "loop of 10 us a thread, less 10 us";
             table.add_row([what.into(), cost.threads.to_string(), number(cost.ns)]);

@@ -1,7 +1,6 @@
 //! What the study measures: its settings, checked, with their defaults.
 
 use super::machines;
-use super::opposite::SLEEPING;
 use crate::study::Request;
 use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, barriers_of};
 use crate::study::trial::Setup;
@@ -13,12 +12,14 @@ const EPISODES: [usize; 2] = [100, 1_000];
 const FEWEST_EPISODES: usize = 10;
 /// The thesis's largest machine: what N members cost a simulation grows with
 /// the square of N, so beyond there are fewer episodes.
-pub(super) const THESIS_CORES: usize = 64;
+const THESIS_CORES: usize = 64;
 /// A kernel that charges nothing for putting a thread to sleep, as the thesis's simulator.
 pub(super) const FREE_SWITCH: &str = "os.switch=0";
+/// Barriers whose members sleep: glibc's, and as it was in 2013.
+pub(super) const SLEEPING: [&str; 2] = ["futex", "glibc-2011"];
 /// Cycles that members compute before a wait, where they do: more than what the thesis's barrier
 /// is ahead by on two cores of its machine, and less than on four.
-pub(super) const OVERHEAD: u64 = 200;
+const OVERHEAD: u64 = 200;
 /// Single episodes: in some barriers every other one is another way round.
 const SINGLE: usize = 4;
 

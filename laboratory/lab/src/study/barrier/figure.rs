@@ -2,11 +2,10 @@
 //! barrier; single episodes beside the closed form.
 
 use super::config::BarrierConfig;
-use super::headline;
-use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 use crate::report::words;
-use crate::study::team::{Arrivals, Race, closed_form};
+use crate::study::team::{Arrivals, PointSummary, Race, closed_form};
 use manycore_chip::config::Optical;
+use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 /// Cores of the panel that shows small machines, as the thesis's own does.
 const SMALL: usize = 16;
@@ -64,7 +63,7 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     });
     Figure {
         part: String::new(),
-        message: headline::message(race),
+        message: message(race),
         note: format!(
             "Time of a wait at each barrier, and exit latency: from the last arrival to the last \
              departure{} ({})",
@@ -76,4 +75,11 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
         ),
         panels,
     }
+}
+
+/// The figure's title.
+fn message(race: Race<'_, BarrierConfig>) -> String {
+    let unit = race.config.setup.unit();
+    let show = |summary: &PointSummary| unit.say(summary.an_episode());
+    race.headline(race.config.compared_at(), "a wait takes", show)
 }

@@ -3,18 +3,16 @@
 
 mod config;
 mod figure;
-mod headline;
-mod keys;
 mod machines;
-mod opposite;
-mod prose;
 mod rows;
 mod tables;
 
 use super::Study;
-use super::team::{Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
-use crate::measure::journal::Journal;
+use super::settings::Key;
+use super::team::{self, Race, TeamMeasured, TeamPoint};
+use super::trial::{
+    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
+};
 use crate::report::section::{Block, Captioned};
 use config::BarrierConfig;
 use rows::BarrierRow;
@@ -24,19 +22,59 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "barrier",
     question: "what a wait at each barrier costs, with and without a broadcast network",
     home: "atac-64",
-    keys: &keys::KEYS,
+    keys: &KEYS,
+    text: TEXT,
     ask: BarrierConfig::new,
 };
 
-impl Question for BarrierConfig {
-    type Measured = MeasuredTrials<TeamPoint>;
+/// The settings of this study.
+const KEYS: [Key; 5] = [
+    Key::number(
+        "episodes",
+        "waits of the loop [100, and beyond 64 cores fewer by the square, 10 at least; --full: 1000]",
+        1,
+        1_000_000,
+    ),
+    Key::text(
+        "beside",
+        "presets to compare the machine with, a list, or none [kunpeng-920,westmere-ex]",
+    ),
+    RUNS,
+    SECONDS,
+    PIN,
+];
+
+const TEXT: Text = Text {
+    title: "Barriers",
+    lead: "A barrier is a place in a program where each thread waits until all have come. Such a wait \
+     costs time even if all come at once, and more on more cores. Here ways to build a barrier are \
+     compared: through memory and, where a machine has one, over a network that tells all cores at \
+     once. channel, the barrier of S. J. Park's thesis (MIT, 2013), is made for such a network, which in \
+     the thesis is made of light; on a machine without one its messages go through memory.",
+    how: &[
+        "A team waits at a barrier in a loop, and, where it is simulated, in single episodes a \
+         million cycles or more apart: all members arriving in one cycle, or each 2,000 cycles after \
+         the one before, so that those that sleep when they wait long do.",
+        team::HOW,
+        team::BARRIERS,
+    ],
+};
+
+/// Under the figure.
+const FIGURE: &str = "One wait of a loop against cores, and from the last arrival to the last departure: medians, \
+     with bars from the 10th to the 90th percentile over episodes (end to end: over runs, of which \
+     a simulation needs one).";
+
+impl Trials for BarrierConfig {
+    type Trial = TeamPoint;
     type Row = BarrierRow;
 
-    fn measure(
-        &self,
-        session: &Session<'_>,
-    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
-        measure(session, &self.setup, &self.all_points())
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<TeamPoint> {
+        self.all_points()
     }
 
     fn answer(&self, measured: &MeasuredTrials<TeamPoint>) -> anyhow::Result<Answer<BarrierRow>> {
@@ -45,25 +83,15 @@ impl Question for BarrierConfig {
             config: self,
             measured,
         };
-        let mut blocks = vec![
-            Block::Paragraph(prose::what(race)),
-            Block::Table(tables::episodes(race)),
-            Block::Table(tables::exits(race)),
-        ];
-        blocks.extend(tables::single(race).into_iter().map(Block::Table));
-        blocks.extend(opposite::table(race).map(Block::Table));
-        blocks.extend(opposite::baselines(race).map(Block::Paragraph));
-        blocks.extend(opposite::gain(race).map(Block::Paragraph));
-        blocks.extend(prose::remains(race).map(Block::Paragraph));
-        blocks.extend(tables::remains(race).map(Block::Table));
+        let mut tables = vec![tables::episodes(race), tables::exits(race)];
+        tables.extend(tables::single(race));
+        tables.extend(tables::as_it_may_have_been(race));
+        tables.extend(tables::remains(race));
         Ok(Answer {
-            title: "Barriers",
-            lead: headline::LEAD,
-            figures: Captioned::new(figure::figure(race), prose::FIGURE)
+            figures: Captioned::new(figure::figure(race), FIGURE)
                 .into_iter()
                 .collect(),
-            blocks,
-            summary: prose::summary(race),
+            blocks: tables.into_iter().map(Block::Table).collect(),
             rows: rows::rows(self, measured),
             extra: Extra::default(),
         })

@@ -1,9 +1,9 @@
 //! The tables: an episode by barrier and cores, its exit latency, a single
 //! episode beside the closed form, and what remains on other machines.
 
-use super::config::BarrierConfig;
+use super::config::{BarrierConfig, FREE_SWITCH, SLEEPING};
 use crate::report::table::{Cell, Table};
-use crate::study::team::{Arrivals, BASELINES, CHANNEL, PointSummary, Race, closed_form};
+use crate::study::team::{Arrivals, BASELINES, CHANNEL, Contest, PointSummary, Race, closed_form};
 use manycore_chip::config::Optical;
 
 /// An episode in a loop.
@@ -121,5 +121,43 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
             .into(),
         header,
         rows: (0..machines.0.len()).map(row).collect(),
+    })
+}
+
+/// The thesis's baselines, and each as it may have been: the sense-reversing barrier with its two
+/// words on one line, and that of POSIX threads as its C library had it in 2013.
+const SENSE: [&str; 2] = ["sense", "sense-on-a-line"];
+
+/// All of them by cores; those that sleep also on a machine on which that is free.
+pub(super) fn as_it_may_have_been(race: Race<'_, BarrierConfig>) -> Option<Table> {
+    let config = race.config;
+    let unit = config.setup.unit();
+    let mut rows = Vec::new();
+    let mut row = |name: String, of: &dyn Fn(usize) -> Option<f64>| {
+        let values: Vec<Option<f64>> = config.cores().iter().map(|&cores| of(cores)).collect();
+        if values.iter().any(Option::is_some) {
+            let text = |value: Option<f64>| value.map_or("-".into(), |value| unit.show(value));
+            let cells = values.into_iter().map(|value| Cell::new(text(value)));
+            rows.push(std::iter::once(Cell::new(name)).chain(cells).collect());
+        }
+    };
+    for name in SENSE.into_iter().chain(SLEEPING) {
+        row(name.into(), &|cores| {
+            Some(race.of(0, cores, name)?.an_episode())
+        });
+    }
+    for name in SLEEPING {
+        let free = |cores| Some(race.measured.of(&config.free(cores, name)?)?.an_episode());
+        row(format!("{name}, {FREE_SWITCH}"), &free);
+    }
+    let mut header = vec!["barrier".to_owned()];
+    header.extend(config.cores().iter().map(usize::to_string));
+    (rows.len() > 2).then(|| Table {
+        caption: format!(
+            "What the thesis compared with, as it may have been: one wait of the loop, {}",
+            unit.name()
+        ),
+        header,
+        rows,
     })
 }

@@ -1,6 +1,6 @@
 //! What the study measures: its settings, checked, with their defaults.
 
-use super::grid::Task;
+use super::grid::LoopTask;
 use super::only::BlockSizeOnly;
 use super::policy::LoopPolicy;
 use super::simulated::DocumentChip;
@@ -44,7 +44,7 @@ pub(super) struct BlockSizeConfig {
     pub(super) full: bool,
     pub(super) seed: u64,
     pub(super) threads: Vec<usize>,
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: Vec<LoopTask>,
     pub(super) n: usize,
     /// Whether `n` was asked for.
     #[serde(skip)]
@@ -89,8 +89,8 @@ impl BlockSizeConfig {
             exponents.iter().map(|&exponent| 1 << exponent).collect()
         };
         let tasks = set.list("tasks", |name| {
-            Task::from_name(name).ok_or_else(|| {
-                let names = Task::ALL.map(Task::name).join(", ");
+            LoopTask::from_name(name).ok_or_else(|| {
+                let names = LoopTask::ALL.map(LoopTask::name).join(", ");
                 format!("unknown task `{name}`; expected one of {names}")
             })
         })?;
@@ -109,8 +109,8 @@ impl BlockSizeConfig {
                 .map_err(|error| bad_input(format!("--set tables: {error}")))?,
         };
         let all_tasks = match chip {
-            Some(_) => vec![Task::Folded],
-            None => Task::ALL.to_vec(),
+            Some(_) => vec![LoopTask::Folded],
+            None => LoopTask::ALL.to_vec(),
         };
         let comps_of = |quick: &[u32], full_step: &[u32]| match (&comps, &chip) {
             (Some(comps), _) => comps.clone(),
@@ -127,7 +127,9 @@ impl BlockSizeConfig {
             world: chip.as_ref().map_or("native", |_| "simulated"),
             machine: chip
                 .as_ref()
-                .map_or_else(crate::machine::cpu_model, |chip| chip.name().to_owned()),
+                .map_or_else(crate::report::processor::cpu_model, |chip| {
+                    chip.name().to_owned()
+                }),
             full,
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref())?,
@@ -182,7 +184,7 @@ impl BlockSizeConfig {
         product("--set n: by bytes of reads", &[n, read], LONGEST_LOOP)?;
         product("--set n: by bytes of writes", &[n, write], LONGEST_LOOP)?;
         let additions = [n, most(&self.opaque_comps)];
-        if self.tasks.contains(&Task::Opaque) {
+        if self.tasks.contains(&LoopTask::Opaque) {
             product("--set n: by opaque comps", &additions, LONGEST_LOOP)?;
         }
         let threads = self.threads.iter().copied().max().unwrap_or(1) as u64;
@@ -201,22 +203,22 @@ impl BlockSizeConfig {
     fn drop_endless_opaque_tasks(&mut self) -> anyhow::Result<()> {
         let most = UnitTask::MOST_OPAQUE_ADDITIONS;
         self.opaque_comps.retain(|&comp| comp <= most);
-        if self.opaque_comps.is_empty() && self.tasks.contains(&Task::Opaque) {
-            if self.tasks == [Task::Opaque] {
+        if self.opaque_comps.is_empty() && self.tasks.contains(&LoopTask::Opaque) {
+            if self.tasks == [LoopTask::Opaque] {
                 return Err(bad_input(
                     "--set comps: the additions of an opaque task really happen; expected sizes \
                      up to 2^20",
                 ));
             }
-            self.tasks.retain(|&task| task != Task::Opaque);
+            self.tasks.retain(|&task| task != LoopTask::Opaque);
         }
         Ok(())
     }
 
     /// The sizes of a unit task's computation.
-    pub(super) fn comps(&self, task: Task) -> Vec<u64> {
+    pub(super) fn comps(&self, task: LoopTask) -> Vec<u64> {
         match task {
-            Task::Opaque => self.opaque_comps.clone(),
+            LoopTask::Opaque => self.opaque_comps.clone(),
             _ => self.folded_comps.clone(),
         }
     }
@@ -234,10 +236,10 @@ impl BlockSizeConfig {
 
     /// Where a unit task stays while its reads and writes vary: for folded
     /// ones where the document has it.
-    pub(super) fn middle_comp(&self, task: Task) -> u64 {
+    pub(super) fn middle_comp(&self, task: LoopTask) -> u64 {
         match (task, self.full) {
-            (Task::Opaque, true) => 1 << 16,
-            (Task::Folded, true) => 1 << 60,
+            (LoopTask::Opaque, true) => 1 << 16,
+            (LoopTask::Folded, true) => 1 << 60,
             _ => 1 << 10,
         }
     }

@@ -1,6 +1,6 @@
 //! What the compiler does to the document's unit task.
 
-use super::grid::{Task, threads};
+use super::grid::{LoopTask, threads};
 use super::measure::MeasuredLoops;
 use crate::report::section::Block;
 use crate::report::table::{Cell, Table};
@@ -37,14 +37,14 @@ pub(super) fn blocks(measured: &[MeasuredLoops]) -> Vec<Block> {
 
 fn table(measured: &[MeasuredLoops]) -> Option<Table> {
     let fewest = measured.iter().map(|cell| cell.cell.threads).min()?;
-    let of = |task: Task| {
+    let of = |task: LoopTask| {
         let wanted = move |cell: &&MeasuredLoops| {
             let (cell, rounds) = (cell.cell, cell.runs());
             cell.workload.task == task && cell.threads == fewest && rounds > 0
         };
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
-    let (mut folded, mut opaque) = (of(Task::Folded), of(Task::Opaque));
+    let (mut folded, mut opaque) = (of(LoopTask::Folded), of(LoopTask::Opaque));
     // Where comp was varied: the sizes that most cells have.
     let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
     let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));

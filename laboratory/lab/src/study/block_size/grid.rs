@@ -8,7 +8,7 @@ use std::fmt;
 /// What an iteration does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::study) enum Task {
+pub(in crate::study) enum LoopTask {
     Folded,
     Opaque,
     Triangular,
@@ -26,7 +26,7 @@ pub(super) enum Class {
     Tiny,
 }
 
-impl Task {
+impl LoopTask {
     pub(super) const ALL: [Self; 6] = [
         Self::Folded,
         Self::Opaque,
@@ -77,7 +77,7 @@ impl Class {
 /// are 0, except that `comp` is the mean of an irregular loop's additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct Workload {
-    pub(in crate::study) task: Task,
+    pub(in crate::study) task: LoopTask,
     pub(in crate::study) n: usize,
     pub(in crate::study) read: usize,
     pub(in crate::study) write: usize,
@@ -132,7 +132,7 @@ fn workloads(config: &BlockSizeConfig) -> Vec<Workload> {
 
 /// The unit task, its sizes crossed or, as in the document, one varied at a
 /// time while the others stay in the middle.
-fn unit_tasks(config: &BlockSizeConfig, task: Task) -> Vec<Workload> {
+fn unit_tasks(config: &BlockSizeConfig, task: LoopTask) -> Vec<Workload> {
     let comps = config.comps(task);
     let middle = (
         nearest(&config.reads, 1024),

@@ -1,6 +1,6 @@
 //! The kernels as loops to time and to audit.
 
-use super::grid::{LoopCell, Task, Workload};
+use super::grid::{LoopCell, LoopTask, Workload};
 use super::policy::LoopPolicy;
 use crate::failure::bad_input;
 use anyhow::{anyhow, bail};
@@ -43,12 +43,12 @@ impl Kernel {
             Ok(Self::Irregular(make(n, comp * n as u64, seed)))
         };
         match task {
-            Task::Folded => unit(Folding::Folded),
-            Task::Opaque => unit(Folding::Opaque),
-            Task::Triangular => irregular(Irregular::triangular),
-            Task::ReverseTriangular => irregular(Irregular::reverse_triangular),
-            Task::HeavyTailed => irregular(Irregular::heavy_tailed),
-            Task::Tiny => Ok(Self::Tiny(Tiny::new(n, seed))),
+            LoopTask::Folded => unit(Folding::Folded),
+            LoopTask::Opaque => unit(Folding::Opaque),
+            LoopTask::Triangular => irregular(Irregular::triangular),
+            LoopTask::ReverseTriangular => irregular(Irregular::reverse_triangular),
+            LoopTask::HeavyTailed => irregular(Irregular::heavy_tailed),
+            LoopTask::Tiny => Ok(Self::Tiny(Tiny::new(n, seed))),
         }
     }
 

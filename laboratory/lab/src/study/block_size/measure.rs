@@ -222,6 +222,18 @@ fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool 
     rounds >= *wanted.end() || will_do && !in_time
 }
 
+/// What to think of a run on a busy machine; `cpus` are those that the threads
+/// may use.
+pub(super) fn disturbance(measured: &[MeasuredLoops], cpus: usize) -> Option<String> {
+    // With more threads than CPUs they wait for each other.
+    let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);
+    let waited: f64 = fitting().map(|cell| cell.waited).sum();
+    let time: f64 = fitting()
+        .map(|cell| cell.seconds * cell.cell.threads as f64)
+        .sum();
+    disturbance::warning(waited / time)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

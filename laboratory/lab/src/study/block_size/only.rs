@@ -1,13 +1,13 @@
 //! What `--only` leaves of the study.
 
-use super::grid::Task;
+use super::grid::LoopTask;
 use crate::failure::bad_input;
 use manycore_programs::partition::Partitioner;
 
 /// Tasks, partitioners, or both.
 #[derive(Default)]
 pub(super) struct BlockSizeOnly {
-    tasks: Vec<Task>,
+    tasks: Vec<LoopTask>,
     partitioners: Vec<&'static str>,
 }
 
@@ -16,13 +16,13 @@ impl BlockSizeOnly {
         let mut only = Self::default();
         for name in names {
             let partitioner = Partitioner::NAMES.into_iter().find(|known| known == name);
-            match (Task::from_name(name), partitioner) {
+            match (LoopTask::from_name(name), partitioner) {
                 (Some(task), _) => only.tasks.push(task),
                 (None, Some(partitioner)) => only.partitioners.push(partitioner),
                 (None, None) => {
                     return Err(bad_input(format!(
                         "--only: unknown name `{name}`; expected a task ({}) or a partitioner ({})",
-                        Task::ALL.map(Task::name).join(", "),
+                        LoopTask::ALL.map(LoopTask::name).join(", "),
                         Partitioner::NAMES.join(", ")
                     )));
                 }
@@ -35,13 +35,13 @@ impl BlockSizeOnly {
     /// names, and else `usual`.
     pub(super) fn tasks(
         &self,
-        asked: Option<Vec<Task>>,
-        usual: Vec<Task>,
-    ) -> anyhow::Result<Vec<Task>> {
+        asked: Option<Vec<LoopTask>>,
+        usual: Vec<LoopTask>,
+    ) -> anyhow::Result<Vec<LoopTask>> {
         if self.tasks.is_empty() {
             return Ok(asked.unwrap_or(usual));
         }
-        let mut tasks = asked.unwrap_or_else(|| Task::ALL.to_vec());
+        let mut tasks = asked.unwrap_or_else(|| LoopTask::ALL.to_vec());
         tasks.retain(|task| self.tasks.contains(task));
         some_of(tasks, "tasks")
     }

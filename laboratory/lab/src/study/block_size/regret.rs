@@ -173,12 +173,12 @@ impl Regret {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{Task, Workload};
+    use super::super::grid::{LoopTask, Workload};
     use super::*;
 
     fn measured(policies: &[(&str, &[f64])]) -> MeasuredLoops {
         let workload = Workload {
-            task: Task::Folded,
+            task: LoopTask::Folded,
             n: 1024,
             read: 1024,
             write: 1024,

@@ -3,7 +3,7 @@
 use super::program::GraphProgram;
 use super::search::Search;
 use crate::instrument;
-use crate::study::trial::{Machines, Place, Trial};
+use crate::study::trial::{Binding, Machines, Trial};
 use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
@@ -31,7 +31,7 @@ pub(super) struct GraphCase {
 
 /// What came of it, in cycles or ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct GraphOutcome {
+pub(super) struct GraphSample {
     /// From the first rank's begin to the last one's end.
     pub(super) time: f64,
     /// Edges of the tree's component, or components, as its check found.
@@ -42,32 +42,36 @@ pub(super) struct GraphOutcome {
 }
 
 impl GraphCase {
-    fn run<P: Platform>(&self, place: &Place, unit: f64) -> anyhow::Result<GraphOutcome> {
+    fn run<P: Platform>(&self, binding: &Binding, unit: f64) -> anyhow::Result<GraphSample> {
         let case = self;
-        let team = GraphTeam { case, place, unit };
+        let team = GraphTeam {
+            case,
+            binding,
+            unit,
+        };
         with_discipline::<P, _>(&self.discipline, team)?
     }
 }
 
 impl Trial for GraphCase {
-    type Outcome = GraphOutcome;
+    type Sample = GraphSample;
 
     fn cores(&self) -> usize {
         self.cores
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(GraphOutcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(GraphSample, u64)> {
         let chip = machines.build(0, self.cores, &[])?;
-        let place = Place::on_chip(&chip, self.cores);
-        let program = || self.run::<Simulated>(&place, 1.0);
+        let binding = Binding::on_chip(&chip, self.cores);
+        let program = || self.run::<Simulated>(&binding, 1.0);
         let run = instrument::run(Simulation::new(&chip.0), self, program);
         let run = run.map_err(|error| anyhow!("{error}"))?;
         Ok((run.value?, run.statistics.hash))
     }
 
-    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<GraphOutcome> {
-        let place = Place::on_host(topology, self.cores, pinned);
-        self.run::<Native>(&place, 1.0 / Native::ticks_per_ns())
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<GraphSample> {
+        let binding = Binding::on_host(topology, self.cores, pinned);
+        self.run::<Native>(&binding, 1.0 / Native::ticks_per_ns())
     }
 }
 
@@ -84,7 +88,7 @@ impl fmt::Display for GraphCase {
 
 struct GraphTeam<'a> {
     case: &'a GraphCase,
-    place: &'a Place,
+    binding: &'a Binding,
     /// A tick's worth.
     unit: f64,
 }
@@ -101,10 +105,10 @@ struct GraphBooks {
 }
 
 impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
-    type Output = anyhow::Result<GraphOutcome>;
+    type Output = anyhow::Result<GraphSample>;
 
     fn visit<D: Discipline<P>>(self) -> Self::Output {
-        let (case, place) = (self.case, self.place);
+        let (case, binding) = (self.case, self.binding);
         let rmat = Rmat {
             scale: case.scale,
             edge_factor: EDGE_FACTOR,
@@ -113,12 +117,12 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
         let table = Arc::new(GraphShared {
             search: Search::new(case.program, rmat, case.cores),
             shares: Shares::<P, D, DisseminationBarrier<P>>::new(
-                place.placement.clone(),
+                binding.placement.clone(),
                 case.seed,
             ),
             books: Mutex::default(),
         });
-        place.run::<P, _>(0, |rank| {
+        binding.run::<P, _>(0, |rank| {
             let table = Arc::clone(&table);
             move || table.search(rank)
         })?;
@@ -126,7 +130,7 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
         if books.done < case.cores {
             bail!("a rank panicked");
         }
-        Ok(GraphOutcome {
+        Ok(GraphSample {
             time: (books.end - books.begin.unwrap_or(books.end)) as f64 * self.unit,
             found: table.search.verify()? as u64,
             tasks: books.tasks,

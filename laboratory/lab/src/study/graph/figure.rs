@@ -1,8 +1,7 @@
 //! The figure: time against cores, a panel a program and graph.
 
-use super::headline;
 use super::results::{GraphResults, time};
-use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
+use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     let config = results.config;
@@ -28,11 +27,28 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     });
     Figure {
         part: String::new(),
-        message: headline::message(results),
+        message: message(results),
         note: format!(
             "Time of a search of a random graph, by how its tasks are spread ({})",
             config.setup.place()
         ),
         panels: panels.collect(),
     }
+}
+
+/// Which discipline is the fastest on most cores, in which programs.
+fn message(results: GraphResults<'_>) -> String {
+    let config = results.config;
+    let cores = config.cores.last().copied().unwrap_or(1);
+    let won = config.loads().filter_map(|(program, scale)| {
+        let (name, ahead) = results.best((program, scale), cores)?;
+        Some(format!(
+            "{name} in {program}, 2^{scale} vertices ({ahead:.2})"
+        ))
+    });
+    let won: Vec<String> = won.collect();
+    format!(
+        "The fastest on {cores} cores, and how many times as long the next takes: {}",
+        won.join(", ")
+    )
 }

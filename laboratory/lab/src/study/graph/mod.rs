@@ -5,18 +5,17 @@
 mod case;
 mod config;
 mod figure;
-mod headline;
-mod keys;
 mod program;
-mod prose;
 mod results;
 mod rows;
 mod search;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
-use crate::measure::journal::Journal;
+use super::settings::Key;
+use super::trial::{
+    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
+};
 use crate::report::section::{Block, Captioned};
 use case::GraphCase;
 use config::GraphConfig;
@@ -28,19 +27,60 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "graph",
     question: "how fast each discipline of work stealing searches an R-MAT graph",
     home: "atac-64",
-    keys: &keys::KEYS,
+    keys: &KEYS,
+    text: TEXT,
     ask: GraphConfig::new,
 };
 
-impl Question for GraphConfig {
-    type Measured = MeasuredTrials<GraphCase>;
+/// The settings of this study.
+const KEYS: [Key; 5] = [
+    Key::number(
+        "scale",
+        "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
+        1,
+        20,
+    ),
+    Key::text(
+        "programs",
+        "a list of breadth-first, components, triangles (of edges that come and go) [all]",
+    ),
+    RUNS,
+    SECONDS,
+    PIN,
+];
+
+const TEXT: Text = Text {
+    title: "Graph search",
+    lead: "A search of a graph makes its tasks while it runs: few at first, then very many, on the core \
+     that finds them. So it shows how well idle cores take tasks from busy ones, by the ways of the \
+     section on work stealing.",
+    how: &[
+        "An R-MAT graph with the chances of Graph500 and 16 edges a vertex is searched \
+         frontier by frontier. A task is a vertex and up to 64 of its edges; a rank puts the \
+         vertices that it has found into its own pile, and the discipline spreads them. Between \
+         frontiers the ranks meet at a dissemination barrier. For the triangles the graph is \
+         dynamic: in each of several batches a sixteenth of its edges goes and as many others \
+         come, and the number of triangles is kept up to date. There a task is such an edge, and \
+         each rank begins with its part of them. Every tree is checked by the rules of Graph500, \
+         every label against a sequential union of sets, the number of triangles against the last \
+         graph's.",
+    ],
+};
+
+/// Under the figure.
+const FIGURE: &str = "Time from the first rank's begin to the last one's end: medians, with bars from the 10th to \
+     the 90th percentile of runs, of which a simulation needs one.";
+
+impl Trials for GraphConfig {
+    type Trial = GraphCase;
     type Row = GraphRow;
 
-    fn measure(
-        &self,
-        session: &Session<'_>,
-    ) -> anyhow::Result<(MeasuredTrials<GraphCase>, Journal)> {
-        measure(session, &self.setup, &self.cases())
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<GraphCase> {
+        self.cases()
     }
 
     fn answer(&self, measured: &MeasuredTrials<GraphCase>) -> anyhow::Result<Answer<GraphRow>> {
@@ -48,16 +88,11 @@ impl Question for GraphConfig {
             config: self,
             measured,
         };
-        let mut blocks = vec![Block::Paragraph(prose::what(results))];
-        blocks.extend(tables::all(results).into_iter().map(Block::Table));
         Ok(Answer {
-            title: "Graph search",
-            lead: headline::LEAD,
-            figures: Captioned::new(figure::figure(results), prose::FIGURE)
+            figures: Captioned::new(figure::figure(results), FIGURE)
                 .into_iter()
                 .collect(),
-            blocks,
-            summary: prose::summary(results),
+            blocks: tables::all(results).into_iter().map(Block::Table).collect(),
             rows: rows::rows(results),
             extra: Extra::default(),
         })

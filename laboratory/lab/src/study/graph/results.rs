@@ -1,6 +1,6 @@
 //! What was measured, in medians.
 
-use super::case::{GraphCase, GraphOutcome};
+use super::case::{GraphCase, GraphSample};
 use super::config::GraphConfig;
 use super::program::GraphProgram;
 use crate::measure::statistics::{Spread, median};
@@ -45,6 +45,6 @@ pub(super) fn time(runs: &Runs<GraphCase>) -> Spread {
 }
 
 /// The median of a count.
-pub(super) fn middle(runs: &Runs<GraphCase>, of: fn(&GraphOutcome) -> u64) -> f64 {
+pub(super) fn middle(runs: &Runs<GraphCase>, of: fn(&GraphSample) -> u64) -> f64 {
     median(runs.outcomes.iter().map(|outcome| of(outcome) as f64))
 }

@@ -1,6 +1,6 @@
 //! The tables: a discipline's time, and what it took from others.
 
-use super::case::GraphOutcome;
+use super::case::GraphSample;
 use super::program::GraphProgram;
 use super::results::{GraphResults, middle, time};
 use crate::report::table::{Cell, Table};
@@ -46,7 +46,7 @@ fn times(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
 fn counts(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     let config = results.config;
     let cores = config.cores.last().copied().unwrap_or(1);
-    type Of = fn(&GraphOutcome) -> u64;
+    type Of = fn(&GraphSample) -> u64;
     let kinds: [(&str, Of); 3] = [
         ("tasks", |run| run.tasks),
         ("taken from others", |run| run.steals),

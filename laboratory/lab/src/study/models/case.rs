@@ -3,7 +3,9 @@
 use super::policy::ModelPolicy;
 use crate::machine::{self, MachinePrices};
 use crate::model::{Choices, Configuration, PriceList};
-use crate::study::block_size::{DocumentChip, LoopCell, Task, Workload, simulate, time_natively};
+use crate::study::block_size::{
+    DocumentChip, LoopCell, LoopTask, Workload, simulate, time_natively,
+};
 use crate::study::settings::power;
 use crate::study::trial::{Machines, Trial};
 use crate::world::World;
@@ -31,7 +33,7 @@ pub(super) struct ModelCase {
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct ModelOutcome {
+pub(super) struct ModelSample {
     /// The median of the loops, in ns.
     pub(super) latency_ns: f64,
     /// The block, where a model picks it beforehand.
@@ -42,7 +44,7 @@ impl ModelCase {
     fn cell(&self) -> LoopCell {
         LoopCell {
             workload: Workload {
-                task: Task::Folded,
+                task: LoopTask::Folded,
                 n: self.at.n,
                 read: self.at.unit_read as usize,
                 write: self.at.unit_write as usize,
@@ -52,9 +54,9 @@ impl ModelCase {
         }
     }
 
-    fn outcome(&self, choices: &Choices, mut latencies_ns: Vec<f64>) -> ModelOutcome {
+    fn outcome(&self, choices: &Choices, mut latencies_ns: Vec<f64>) -> ModelSample {
         latencies_ns.sort_by(f64::total_cmp);
-        ModelOutcome {
+        ModelSample {
             latency_ns: latencies_ns[latencies_ns.len() / 2],
             block: self.policy.block(choices),
         }
@@ -62,13 +64,13 @@ impl ModelCase {
 }
 
 impl Trial for ModelCase {
-    type Outcome = ModelOutcome;
+    type Sample = ModelSample;
 
     fn cores(&self) -> usize {
         self.at.threads
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(ModelOutcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(ModelSample, u64)> {
         let config = &machines.0[0].0;
         let chip = DocumentChip::new(config);
         let list = PriceList::shipped();
@@ -84,7 +86,7 @@ impl Trial for ModelCase {
         Ok((self.outcome(&choices, ns.collect()), run.hash))
     }
 
-    fn run_here(&self, _: &Topology, pinned: bool) -> anyhow::Result<ModelOutcome> {
+    fn run_here(&self, _: &Topology, pinned: bool) -> anyhow::Result<ModelSample> {
         let prices = measured(&World::Native)?;
         let choices = PriceList::of_one(&self.at.machine, prices).choices(&self.at);
         let affinity = match pinned {

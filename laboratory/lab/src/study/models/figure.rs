@@ -1,14 +1,14 @@
 //! The figure: latency against what varies, a panel a table of the document.
 
 use super::config::Dimension;
-use super::headline;
-use super::results::ModelResults;
-use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series, Value};
+use super::policy::ModelPolicy;
+use super::results::{ModelResults, middle};
+use manycore_figure::{Axis, Content, Figure, Panel, Point, Series, Value};
 
 pub(super) fn figure(results: &ModelResults<'_>) -> Figure {
     Figure {
         part: String::new(),
-        message: headline::message(results),
+        message: message(results),
         note: format!(
             "Latency of one loop on {} threads, by who picks how many iterations a thread takes \
              at a time ({})",
@@ -54,5 +54,28 @@ fn panel(results: &ModelResults<'_>, dimension: Dimension) -> Panel {
             y: Axis::logarithmic("latency", "us"),
             series: series.collect(),
         },
+    }
+}
+
+/// The title of the figure.
+fn message(results: &ModelResults<'_>) -> String {
+    let mean = |policy| middle(&results.ratios(policy)).map(|[mean, ..]| mean);
+    let told_nothing = mean(ModelPolicy::Adaptive);
+    let models = results
+        .ours()
+        .filter(|&policy| policy != ModelPolicy::Adaptive);
+    let best = models
+        .filter_map(|policy| Some((mean(policy)?, policy)))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    match (told_nothing, best) {
+        (Some(told_nothing), Some((best, policy))) => format!(
+            "Told nothing, the default (adaptive) takes {told_nothing:.2} times the best \
+             latency of each loop, in the mean; the best model, {}, {best:.2}",
+            policy.name()
+        ),
+        (Some(mean), None) | (None, Some((mean, _))) => {
+            format!("{mean:.2} times the best latency of each loop, in the mean")
+        }
+        (None, None) => "No loop was measured".into(),
     }
 }

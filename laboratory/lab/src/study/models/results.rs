@@ -1,7 +1,7 @@
 //! What was measured, in medians, and what the document prints.
 
 use super::case::ModelCase;
-use super::config::{Dimension, ModelsConfig};
+use super::config::ModelsConfig;
 use super::policy::ModelPolicy;
 use super::printed::Printed;
 use crate::measure::statistics::{Spread, geometric_mean, median};
@@ -59,26 +59,6 @@ impl<'a> ModelResults<'a> {
         let loops = self.config.loops();
         let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);
         loops.iter().filter_map(ratio).collect()
-    }
-
-    /// Geometric means, over the rows that the document prints of these loops, of its Taskflow
-    /// over its cost model: as printed, and as measured here.
-    pub(super) fn taskflow_over_model(&self) -> Option<[f64; 2]> {
-        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
-        for dimension in Dimension::ALL {
-            for value in self.config.values(dimension) {
-                let at = self.config.at(dimension, value);
-                let here = |policy| Some(self.latency(&at, policy)?.median);
-                let pair = here(ModelPolicy::TaskflowRule).zip(here(ModelPolicy::Published));
-                if let (Some(row), Some((taskflow, model))) =
-                    (self.printed.of(dimension, &at), pair)
-                {
-                    theirs.push(row.taskflow_ns / row.cost_model_ns);
-                    ours.push(taskflow / model);
-                }
-            }
-        }
-        (!theirs.is_empty()).then(|| [geometric_mean(theirs), geometric_mean(ours)])
     }
 }
 

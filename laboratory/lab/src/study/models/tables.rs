@@ -62,12 +62,6 @@ fn latency_table(results: &ModelResults<'_>, dimension: Dimension) -> Table {
     }
 }
 
-/// Whether a table has the document's own numbers beside those measured.
-pub(super) fn has_printed(results: &ModelResults<'_>) -> bool {
-    let mut all = Dimension::ALL.into_iter();
-    all.any(|dimension| is_any_printed(results, dimension))
-}
-
 fn is_any_printed(results: &ModelResults<'_>, dimension: Dimension) -> bool {
     let config = results.config;
     let of = |value| results.printed.of(dimension, &config.at(dimension, value));

@@ -46,7 +46,7 @@ pub(super) struct PackingCase {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct PackingOutcome {
+pub(super) struct PackingSample {
     /// That of what counts.
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
@@ -68,7 +68,7 @@ pub(super) struct PackingOutcome {
     pub(super) answer: String,
 }
 
-impl PackingOutcome {
+impl PackingSample {
     /// The mean time between two barriers.
     pub(super) fn interval_ns(&self) -> f64 {
         self.time_ns / self.barriers as f64
@@ -197,7 +197,7 @@ impl PackingCase {
         }
     }
 
-    fn outcome(&self, ran: &PackingRan, per_ns: f64) -> PackingOutcome {
+    fn outcome(&self, ran: &PackingRan, per_ns: f64) -> PackingSample {
         let notes = &ran.notes;
         let passed = &notes.passed;
         let (first, last) = (passed[0], passed[passed.len() - 1]);
@@ -206,7 +206,7 @@ impl PackingCase {
         if let Load::Declared { benchmark, .. } = self.load {
             before.waited(benchmark.declaration().preparation().file_bytes / DISK_BYTES_A_NS);
         }
-        PackingOutcome {
+        PackingSample {
             time_ns: ns(&last),
             barriers: passed.len() - 1,
             skipped: notes.skipped,
@@ -228,13 +228,13 @@ impl PackingCase {
 }
 
 impl Trial for PackingCase {
-    type Outcome = PackingOutcome;
+    type Sample = PackingSample;
 
     fn cores(&self) -> usize {
         self.most_cores()
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(PackingOutcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(PackingSample, u64)> {
         let most = self.most_cores();
         let chip = machines.build(0, most.max(self.threads), &self.settings)?;
         let cpus: Vec<usize> = (0..most).map(|core| chip.on_core(core)).collect();
@@ -250,7 +250,7 @@ impl Trial for PackingCase {
         Ok((self.outcome(&ran, chip.0.ghz), statistics.hash))
     }
 
-    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<PackingOutcome> {
+    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<PackingSample> {
         let cpus = &topology.compact_order()[..self.most_cores()];
         // Programs are not told here.
         let ready = self.prepare::<Native>(Native::per_ns(1.0), Bandwidth::unknown());

@@ -2,13 +2,12 @@
 
 use super::account::Account;
 use super::closed_form::{fair, ideal, pinned};
-use super::headline;
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::reduction;
 use super::results::{PackingResults, program_account};
-use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 use crate::report::section::Captioned;
+use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 const RATIOS: &str = "After the poster's figure 1: the time of thread reduction over that of the mode, on as many \
      cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
@@ -65,7 +64,7 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
     };
     (!cores.is_empty()).then(|| Figure {
         part: format!("{}-{threads}", kind.name()),
-        message: headline::message(results, threads, kind),
+        message: message(results, threads, kind),
         note: format!(
             "Time of {threads} threads reduced to as many as there are cores (tr), over their time \
              packed onto the cores; {} ({})",
@@ -112,11 +111,8 @@ fn breakdown(results: PackingResults<'_>) -> Option<Figure> {
     let panels = config.programs(config.kinds[0]).into_iter();
     Some(Figure {
         part: "breakdown".into(),
-        message: headline::breakdown(results, threads, cores),
-        note: format!(
-            "Where the time of {cores} cores goes that run {threads} threads ({})",
-            config.setup.place()
-        ),
+        message: format!("Where the time of {cores} cores goes that run {threads} threads"),
+        note: format!("A bar a way to run them ({})", config.setup.place()),
         panels: panels.filter_map(panel).collect(),
     })
 }
@@ -149,11 +145,8 @@ fn timeline(results: PackingResults<'_>) -> Figure {
     };
     Figure {
         part: "timeline".into(),
-        message: headline::timeline(results),
-        note: format!(
-            "Progress of a program whose cores come and go ({})",
-            config.setup.place()
-        ),
+        message: "Progress of a program whose cores come and go".into(),
+        note: format!("Barriers passed ({})", config.setup.place()),
         panels: config.timed().into_iter().filter_map(panel).collect(),
     }
 }
@@ -197,11 +190,24 @@ fn sweep(results: PackingResults<'_>) -> Figure {
     }
     Figure {
         part: "sweep".into(),
-        message: headline::sweep(results),
+        message: "Time from barrier to barrier, over the work that a rank does in it".into(),
         note: format!(
-            "Time from barrier to barrier, over the work that a rank does in it ({})",
+            "Ranks that do nothing but work and wait ({})",
             config.setup.place()
         ),
         panels,
     }
+}
+
+/// What each mode takes against thread reduction, in the mean of all programs.
+fn message(results: PackingResults<'_>, threads: usize, kind: Kind) -> String {
+    let config = results.config;
+    let cores = config.swept_cores(threads);
+    let modes = config.modes.iter().filter(|&&mode| mode != Mode::Tr);
+    let means = modes.filter_map(|&mode| {
+        let ratio = results.mean_ratio(kind, threads, cores, mode)?;
+        Some((mode.name(), ratio))
+    });
+    let means: Vec<_> = means.collect();
+    reduction::message(threads, cores, &means)
 }

@@ -12,7 +12,6 @@ mod declared;
 mod extent;
 mod figure;
 mod follow;
-mod headline;
 mod host;
 mod keys;
 mod load;
@@ -20,7 +19,6 @@ mod memory;
 mod mode;
 mod noted;
 pub(crate) mod printed;
-mod prose;
 mod reduction;
 mod results;
 mod rows;
@@ -31,9 +29,8 @@ mod variation;
 mod world;
 
 use super::settings::Key;
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
+use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Setup, Text, Trials};
 use super::{Plan, Request, Study};
-use crate::measure::journal::Journal;
 use crate::report::section::Block;
 use binaries::BinariesConfig;
 use case::PackingCase;
@@ -49,19 +46,55 @@ pub(super) const STUDY: &dyn Study = &Packing;
 struct Packing;
 
 /// The poster's.
-const POSTER: Inquiry<PackingConfig> = inquiry(PackingConfig::new);
+const POSTER: Inquiry<PackingConfig> = inquiry(TEXT, PackingConfig::new);
 /// Compiled ones of the user's.
-const BINARIES: Inquiry<BinariesConfig> = inquiry(BinariesConfig::new);
+const BINARIES: Inquiry<BinariesConfig> = inquiry(binaries::TEXT, BinariesConfig::new);
 
-const fn inquiry<Q>(ask: fn(&Request) -> anyhow::Result<Q>) -> Inquiry<Q> {
+const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inquiry<Q> {
     Inquiry {
         name: "packing",
         question: "what a program of T threads loses on C cores, and how to lose nothing",
         home: "e5-2640x2",
         keys: &keys::KEYS,
+        text,
         ask,
     }
 }
+
+const TEXT: Text = Text {
+    title: "Thread packing",
+    lead: "A program that was started with a number of threads may be given fewer cores. Then threads \
+     share cores, and those that have one for themselves wait for the others wherever all meet. \
+     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
+     left to the system; tp-pinned, each bound to a core; elastic and wrap, runtimes that follow \
+     their cores. The question, and the first three ways, are those of a poster by J. Park, S. Park, \
+     M. Han and W. Baek.",
+    how: &[
+        "A program whose threads meet at barriers is given fewer cores than it has threads. Thread \
+         reduction (tr) starts it with as many threads as cores, each on its own; thread packing (tp) puts all of \
+         its threads under a mask of the cores and leaves the rest to the system; tp-pinned binds \
+         each to a core; elastic runs its phases as parallel loops on a pool that follows its cores; \
+         wrap runs all of its ranks, at user level, on workers that follow them. After a poster by \
+         Park, Park, Han and Baek (UNIST).",
+        "Threads of a simulated machine are placed, sliced and balanced by its \
+         operating system after the rules of Linux 5.12 to 6.5; a mask of C cores is its \
+         first C. Programs that do not fit are told, not run: an item takes its instructions, \
+         and then its bytes, as fast as the cores that want some share the memory's \
+         bandwidth, and no faster than ten lines under way at once let a core; \
+         what is verified is that every item was run once. What one thread does before the \
+         others begin is told as well: it reads the program's file from a disk of 150 MB/s, \
+         and makes the program's data. A program's time is that, and the mean time of its \
+         steps for as many as it has. Intervals of table I are computation and nothing else.",
+        "A simulated run of constant cores is doubled until it is steady: the first half does not count, and \
+         of the second the mean time of a step is known to 0.5%, by the means of eight batches \
+         (Student's interval, 95%). A program that ends before is run from its first step to its \
+         last, and all of it counts. A run that is not steady though 32 times as long as the shortest \
+         or 50,000 barriers long bears a tilde.",
+        "On this host each round runs all in shuffled order, so that all see the same disturbance. \
+         Ranks work by additions that wait for each other. The first 2 ms of each run do not count; \
+         whether it is steady then is not asked, for neighbours' noise would say no.",
+    ],
+};
 
 impl Study for Packing {
     fn name(&self) -> &'static str {
@@ -89,6 +122,10 @@ impl Study for Packing {
         POSTER.keys
     }
 
+    fn brief_cores(&self) -> &'static [usize] {
+        &[4, 8, 12, 15, 16]
+    }
+
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>> {
         let (key, value) = keys::BINARIES;
         match request.settings.text(key) == Some(value) {
@@ -98,15 +135,16 @@ impl Study for Packing {
     }
 }
 
-impl Question for PackingConfig {
-    type Measured = MeasuredTrials<PackingCase>;
+impl Trials for PackingConfig {
+    type Trial = PackingCase;
     type Row = PackingRow;
 
-    fn measure(
-        &self,
-        session: &Session<'_>,
-    ) -> anyhow::Result<(MeasuredTrials<PackingCase>, Journal)> {
-        measure(session, &self.setup, &self.cases())
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<PackingCase> {
+        self.cases()
     }
 
     fn answer(&self, measured: &MeasuredTrials<PackingCase>) -> anyhow::Result<Answer<PackingRow>> {
@@ -114,15 +152,9 @@ impl Question for PackingConfig {
             config: self,
             measured,
         };
-        let mut blocks = vec![Block::Paragraph(prose::what(results))];
-        blocks.extend(tables::all(results).into_iter().map(Block::Table));
-        blocks.extend(prose::findings(results).into_iter().map(Block::Paragraph));
         Ok(Answer {
-            title: "Thread packing",
-            lead: headline::LEAD,
             figures: figure::all(results),
-            blocks,
-            summary: prose::summary(results),
+            blocks: tables::all(results).into_iter().map(Block::Table).collect(),
             rows: rows::rows(results),
             extra: Extra::default(),
         })

@@ -5,7 +5,7 @@ use super::mode::Mode;
 use super::reduction::Reduction;
 use crate::failure::bad_input;
 use crate::model::{ModelError, Source};
-use crate::report::figure::Figure;
+use manycore_figure::Figure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -174,7 +174,7 @@ impl Times {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::figure::{Content, Part};
+    use manycore_figure::{Content, Part};
 
     const HEADER: &str = "machine,program,class,threads,cores,mode,time,unit";
 

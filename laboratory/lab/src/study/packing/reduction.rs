@@ -3,8 +3,8 @@
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;
 use crate::measure::statistics::geometric_mean;
-use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 use crate::report::words::{list, more_or_less};
+use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 
 /// Compiled programs of so many threads on fewer cores.
 pub(super) struct Reduction<R> {
@@ -28,33 +28,20 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
         (!ratios.is_empty()).then(|| geometric_mean(ratios))
     }
 
-    /// Each way against thread reduction, in the mean of all programs; none if no mean is known.
-    pub(super) fn said(&self, cores: usize) -> Option<String> {
-        let ways = self.ways.iter().filter_map(|way| {
-            let ratio = self.mean(cores, way)?;
-            Some(format!("{way} {}", more_or_less(1.0 / ratio - 1.0)))
-        });
-        let ways: Vec<String> = ways.collect();
-        (!ways.is_empty()).then(|| list(&ways))
-    }
-
-    /// The title: on the most cores that are fewer than the threads, and have means.
+    /// On the most cores that are fewer than the threads, and have means.
     fn message(&self) -> String {
-        let threads = self.threads;
-        let few = self.cores.iter().filter(|&&cores| cores < threads).rev();
+        let means = |cores| -> Vec<(&str, f64)> {
+            let mean = |way: &'_ String| self.mean(cores, way);
+            let ways = self.ways.iter();
+            ways.filter_map(|way| Some((&**way, mean(way)?))).collect()
+        };
+        let few = self.cores.iter().filter(|&&cores| cores < self.threads);
         let found = few
+            .rev()
             .chain(&self.cores)
-            .find_map(|&cores| Some((cores, self.said(cores)?)));
-        match found {
-            None => {
-                format!("{threads} threads: on no number of cores is a time of each program known")
-            }
-            Some((cores, said)) => {
-                let (on, fewer) = (number(cores, "core"), number(cores, "thread"));
-                let threads = number(threads, "thread");
-                format!("On {on} {threads} take, compared with {fewer}: {said}")
-            }
-        }
+            .find(|&&cores| !means(cores).is_empty());
+        let cores = found.or(self.cores.last()).copied().unwrap_or(1);
+        message(self.threads, cores, &means(cores))
     }
 
     /// A panel a program, and one of their mean.
@@ -88,9 +75,24 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
     }
 }
 
-/// So many things, in a sentence.
-pub(super) fn number(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+/// What ways take against thread reduction, of which `means` has the time over theirs.
+pub(super) fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
+    let number =
+        |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
+    let [given, on, fewer] = [
+        number(threads, "thread"),
+        number(cores, "core"),
+        number(cores, "thread"),
+    ];
+    let said = means.iter();
+    let said = said.map(|(way, ratio)| format!("{way} {}", more_or_less(1.0 / ratio - 1.0)));
+    match means.is_empty() {
+        true => format!("Time of {given} on {on}: no time of each program is known"),
+        false => format!(
+            "On {on} {given} take, compared with {fewer}: {}",
+            list(&said.collect::<Vec<_>>())
+        ),
+    }
 }
 
 /// A way to run `threads` threads, and its ratio on each number of cores, where it is known.

@@ -1,14 +1,14 @@
 //! What was measured, to be asked.
 
 use super::account::Account;
-use super::case::{PackingCase, PackingOutcome};
+use super::case::{PackingCase, PackingSample};
 use super::config::PackingConfig;
 use super::load::{Kind, Load};
 use super::mode::Mode;
 use super::variation::Variation;
 use crate::measure::statistics::{Spread, geometric_mean, median};
-use crate::report::figure::Point;
 use crate::study::trial::{MeasuredTrials, Runs};
+use manycore_figure::Point;
 
 /// The study's numbers.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ impl<'a> PackingResults<'a> {
     pub(super) fn is_unsteady(self, case: &PackingCase) -> bool {
         let of = |case: &PackingCase| {
             let runs = self.of(case).into_iter().flat_map(|runs| &runs.outcomes);
-            runs.into_iter().any(PackingOutcome::is_unsteady)
+            runs.into_iter().any(PackingSample::is_unsteady)
         };
         of(case) || of(&reduced(case))
     }
@@ -164,7 +164,7 @@ pub(super) fn time(runs: &Runs<PackingCase>) -> Spread {
 
 /// The mean time between two barriers, in ns.
 pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
-    median(runs.outcomes.iter().map(PackingOutcome::interval_ns))
+    median(runs.outcomes.iter().map(PackingSample::interval_ns))
 }
 
 /// The time of the whole program, in ns: what comes before its steps, the steps in which it
@@ -222,7 +222,7 @@ fn settling(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.settling)
 }
 
-fn middle(runs: &Runs<PackingCase>, of: fn(&PackingOutcome) -> &Account) -> Account {
+fn middle(runs: &Runs<PackingCase>, of: fn(&PackingSample) -> &Account) -> Account {
     let part = |part: fn(&Account) -> f64| median(runs.outcomes.iter().map(|one| part(of(one))));
     Account {
         user: part(|account| account.user),

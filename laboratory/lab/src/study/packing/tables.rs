@@ -1,12 +1,14 @@
 //! The tables.
 
 use super::benchmark::Benchmark;
+use super::case::PackingCase;
 use super::closed_form::{fair, ideal, pinned};
 use super::load::{Kind, Load};
 use super::memory::DISK_BYTES_A_NS;
 use super::mode::Mode;
 use super::results::{PackingResults, prelude_ns, program_ns};
 use crate::report::table::{Cell, Table};
+use crate::study::trial::Runs;
 
 /// All of them.
 pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
@@ -26,7 +28,25 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
         }
         tables.push(sweep(results, threads));
     }
+    tables.extend(unsteady(results));
     tables
+}
+
+/// How well the time of a step is known where it was given up before it was steady.
+fn unsteady(results: PackingResults<'_>) -> Option<Table> {
+    let all = results.measured.0.iter();
+    let row = |runs: &Runs<PackingCase>| {
+        let outcome = &runs.outcomes[0];
+        let margin = outcome.margin.filter(|_| outcome.is_unsteady())?;
+        let percent = format!("{:.1}", 100.0 * margin);
+        Some(vec![Cell::new(runs.trial.to_string()), Cell::new(percent)])
+    };
+    let rows: Vec<_> = all.filter_map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "Runs that are not steady: the 95% margin of a step's mean time".into(),
+        header: ["run", "percent"].map(String::from).to_vec(),
+        rows,
+    })
 }
 
 fn cell(value: Option<f64>) -> Cell {

@@ -7,7 +7,7 @@ use crate::study::team::{CHANNEL, Contest, PointSummary, Race};
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     /// The machine's own value.
-    pub(super) own: u64,
+    own: u64,
     /// Value and time; ascending.
     pub(super) points: Vec<(u64, f64)>,
     /// Waits of each member.
@@ -34,7 +34,7 @@ impl Curve {
     }
 
     /// The time at a measured value.
-    pub(super) fn at(&self, value: u64) -> Option<f64> {
+    fn at(&self, value: u64) -> Option<f64> {
         let found = self.points.iter().find(|point| point.0 == value);
         found.map(|point| point.1)
     }
@@ -42,17 +42,6 @@ impl Curve {
     /// How many times as long as with the machine's own value.
     pub(super) fn factor(&self, value: u64) -> Option<f64> {
         Some(self.at(value)? / self.at(self.own)?)
-    }
-
-    /// Cycles of one wait with the machine's own value, what else is done
-    /// between two included.
-    pub(super) fn own_wait(&self) -> Option<f64> {
-        Some(self.at(self.own)? / self.episodes as f64)
-    }
-
-    /// Cycles that each wait gains up to `value`.
-    pub(super) fn added_to_a_wait(&self, value: u64) -> Option<f64> {
-        Some((self.at(value)? - self.at(self.own)?) / self.episodes as f64)
     }
 
     /// The value at which the time reaches `level`: between two measured ones in
@@ -92,10 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn factors_and_differences_are_of_measured_points() {
+    fn factors_are_of_measured_points() {
         let curve = curve();
-        assert_eq!(curve.own_wait(), Some(638.0));
-        assert_eq!(curve.added_to_a_wait(200), Some(195.0));
         assert!((curve.factor(200).unwrap() - 833.0 / 638.0).abs() < 1e-12);
         assert_eq!(curve.factor(100), None);
     }

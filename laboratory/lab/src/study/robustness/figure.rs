@@ -3,16 +3,17 @@
 
 use super::config::{Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
-use super::{headline, tables};
-use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
+use super::tables;
+use crate::report::words;
 use crate::study::team::{CHANNEL, PointSummary, Race};
+use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 /// A row of panels an application.
 pub(super) fn figure<'a>(
     config: &RobustnessConfig,
     races: impl Iterator<Item = Race<'a, Contestants<'a>>> + Clone,
 ) -> Figure {
-    let message = races.clone().find_map(headline::message);
+    let message = races.clone().find_map(message);
     let panels = races.flat_map(|race| {
         let panel = |parameter: Parameter| Panel {
             title: format!("{}: {}", race.config.app.name(), parameter.meaning()),
@@ -46,4 +47,33 @@ fn series(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Vec<Series> 
     let beside = tables::beside(race).into_iter().chain(network);
     let level = |other: &PointSummary| Series::level(&*other.point.barrier, other.total.median);
     std::iter::once(swept).chain(beside.map(level)).collect()
+}
+
+/// The figure's title: how slow the network may be.
+fn message(race: Race<'_, Contestants<'_>>) -> Option<String> {
+    let curve = Curve::of(race, Parameter::Transport)?;
+    let others = tables::beside(race).into_iter();
+    let best = others.min_by(|a, b| a.total.median.total_cmp(&b.total.median))?;
+    let (app, name, level) = (
+        race.config.app.place(),
+        &best.point.barrier,
+        best.total.median,
+    );
+    let (slowest, last) = curve.points.last()?;
+    Some(match curve.reaches(level) {
+        Some(value) => format!(
+            "In {app} the barrier over the network is faster than {name}, the best through memory, \
+             until a message is under way for about {} cycles",
+            words::count(value.round() as u64)
+        ),
+        None if *last <= level => format!(
+            "In {app} the barrier over the network is faster than {name}, the best through memory, \
+             even if a message is under way for {} cycles",
+            words::count(*slowest)
+        ),
+        None => format!(
+            "In {app} the barrier over the network is slower than {name}, the best through memory, \
+             however fast its messages are"
+        ),
+    })
 }

@@ -92,7 +92,9 @@ impl SleepConfig {
             world: chip.as_ref().map_or("native", |_| "simulated"),
             machine: chip
                 .as_ref()
-                .map_or_else(crate::machine::cpu_model, |chip| chip.0.name.clone()),
+                .map_or_else(crate::report::processor::cpu_model, |chip| {
+                    chip.0.name.clone()
+                }),
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref(), full)?,
             algorithms: only.algorithms(algorithms),
@@ -216,7 +218,7 @@ mod tests {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
         SleepConfig::new(&Request {
             world: World::Simulated(Box::new(Machine::preset("dahu")?)),
-            settings: Settings::parse(&pairs, &super::super::keys::KEYS)?,
+            settings: Settings::parse(&pairs, &super::super::KEYS)?,
             threads: threads
                 .iter()
                 .filter_map(|&count| NonZeroUsize::new(count))

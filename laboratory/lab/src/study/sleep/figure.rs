@@ -4,9 +4,10 @@
 use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
-use super::{headline, speedup};
-use crate::report::figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
+use super::speedup;
+use crate::report::words::more_or_less;
 use crate::study::block_size::grid::threads;
+use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 use manycore_programs::fork::Algorithm;
 
 /// Beyond it a dot stands at the edge: one disturbed run would flatten all others.
@@ -41,7 +42,7 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
     let panels = config.algorithms.iter().map(panel);
     Figure {
         part: String::new(),
-        message: headline::message(config, measured),
+        message: message(config, measured),
         note: format!(
             "Median time over that of packed, rayon's way, with ranges from the 10th to the 90th \
              percentile of runs; a panel for each program, left is faster ({place})"
@@ -112,4 +113,40 @@ pub(super) fn speedups(
         ),
         panels: config.algorithms.iter().filter_map(panel).collect(),
     })
+}
+
+/// Differences of means that are less are called none.
+const LEVEL: f64 = 0.02;
+
+/// Whether the policy matters.
+fn message(config: &SleepConfig, measured: &[MeasuredPolicies]) -> String {
+    let threads = config.most_threads();
+    let others = config.policies.iter().filter(|policy| !policy.is_base());
+    let means: Vec<(&Policy, f64)> = others
+        .filter_map(|policy| {
+            let mean = speedup::mean_delta(measured, &config.algorithms, policy, threads)?;
+            Some((policy, mean))
+        })
+        .collect();
+    let Some(best) = means.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return "Time that programs take by sleep policy".into();
+    };
+    let greatest = means.iter().map(|mean| mean.1.abs()).fold(0.0, f64::max);
+    if greatest < LEVEL {
+        return format!(
+            "On {threads} threads all sleep policies are within {:.1}% of rayon's, in the mean",
+            100.0 * greatest
+        );
+    }
+    let ours = means.iter().find(|mean| mean.0.name == Policy::OURS);
+    let ours = ours.filter(|ours| ours.0 != best.0);
+    let ours = ours.map(|ours| format!("; ours {}", more_or_less(ours.1)));
+    format!(
+        "On {threads} threads {} takes {} time than rayon's (packed), in the mean of {} \
+         programs{}",
+        best.0,
+        more_or_less(best.1),
+        config.algorithms.len(),
+        ours.unwrap_or_default()
+    )
 }

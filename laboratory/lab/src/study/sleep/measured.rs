@@ -1,6 +1,7 @@
 //! What was measured, as the journal keeps it.
 
 use super::cell::{Policy, SleepCell};
+use crate::measure::disturbance;
 use crate::measure::statistics::{Spread, median};
 use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
@@ -161,6 +162,20 @@ impl Line {
         }
         found
     }
+}
+
+/// What to think of a run on a busy machine; `cpus` are those that the threads
+/// may use.
+pub(super) fn disturbance(measured: &[MeasuredPolicies], cpus: usize) -> Option<String> {
+    let (mut waited, mut time) = (0.0, 0.0);
+    // With more threads than CPUs they wait for each other.
+    for cell in measured.iter().filter(|cell| cell.cell.threads <= cpus) {
+        for run in cell.policies.iter().flat_map(|samples| &samples.runs) {
+            waited += run.waited;
+            time += run.time * cell.cell.threads as f64;
+        }
+    }
+    disturbance::warning(waited / time)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! (Park 2013, section 6.2.1).
 
 use crate::instrument;
-use crate::study::trial::{Machines, Place, Trial, pass_until};
+use crate::study::trial::{Binding, Machines, Trial, pass_until};
 use anyhow::{anyhow, bail};
 use manycore::Native;
 use manycore::topology::Topology;
@@ -35,7 +35,7 @@ pub(super) struct StealingCase {
 
 /// What came of it, in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct StealingOutcome {
+pub(super) struct StealingSample {
     /// When the last task was done.
     pub(super) makespan: f64,
     /// When the last worker knew that all were.
@@ -54,7 +54,7 @@ impl StealingCase {
 
     fn run<P: Platform>(
         &self,
-        place: &Place,
+        binding: &Binding,
         per_unit: f64,
         cpi: f64,
     ) -> anyhow::Result<StealingBooks> {
@@ -62,7 +62,7 @@ impl StealingCase {
         let ticks_of_task = ticks(self.task_cycles);
         let team = StealingTeam {
             case: self,
-            place,
+            binding,
             work: TaskWork {
                 ticks: ticks_of_task,
                 bout: self.answers_every.map_or(ticks_of_task, ticks).max(1),
@@ -74,26 +74,26 @@ impl StealingCase {
 }
 
 impl Trial for StealingCase {
-    type Outcome = StealingOutcome;
+    type Sample = StealingSample;
 
     fn cores(&self) -> usize {
         self.cores
     }
 
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(StealingOutcome, u64)> {
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(StealingSample, u64)> {
         let chip = machines.build(0, self.cores, &[])?;
-        let place = Place::on_chip(&chip, self.cores);
+        let binding = Binding::on_chip(&chip, self.cores);
         let cpi = chip.0.core.cpi;
-        let program = || self.run::<Simulated>(&place, 1.0, cpi)?.outcome(1.0);
+        let program = || self.run::<Simulated>(&binding, 1.0, cpi)?.outcome(1.0);
         let run = instrument::run(Simulation::new(&chip.0), self, program);
         let run = run.map_err(|error| anyhow!("{error}"))?;
         Ok((run.value?, run.statistics.hash))
     }
 
-    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<StealingOutcome> {
-        let place = Place::on_host(topology, self.cores, pinned);
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<StealingSample> {
+        let binding = Binding::on_host(topology, self.cores, pinned);
         let rate = Native::ticks_per_ns();
-        self.run::<Native>(&place, rate, 1.0)?.outcome(1.0 / rate)
+        self.run::<Native>(&binding, rate, 1.0)?.outcome(1.0 / rate)
     }
 }
 
@@ -122,7 +122,7 @@ struct TaskWork {
 
 struct StealingTeam<'a> {
     case: &'a StealingCase,
-    place: &'a Place,
+    binding: &'a Binding,
     work: TaskWork,
 }
 
@@ -140,7 +140,7 @@ struct StealingBooks {
 
 impl StealingBooks {
     /// In units of `scale` a tick, if all is in order.
-    fn outcome(&self, scale: f64) -> anyhow::Result<StealingOutcome> {
+    fn outcome(&self, scale: f64) -> anyhow::Result<StealingSample> {
         if self.workers > 0 {
             bail!("a worker panicked");
         }
@@ -148,7 +148,7 @@ impl StealingBooks {
             bail!("a task was not done exactly once");
         }
         let since = |tick: u64| tick.saturating_sub(self.begin) as f64 * scale;
-        Ok(StealingOutcome {
+        Ok(StealingSample {
             makespan: since(self.done),
             over: since(self.over),
             steals: self.counts.steals,
@@ -163,10 +163,10 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
     type Output = anyhow::Result<StealingBooks>;
 
     fn visit<D: Discipline<P>>(self) -> Self::Output {
-        let (case, place) = (self.case, self.place);
+        let (case, binding) = (self.case, self.binding);
         let table = Arc::new(StealingShared {
-            discipline: D::new(&place.placement, case.seed),
-            start: DisseminationBarrier::<P>::new(&place.placement),
+            discipline: D::new(&binding.placement, case.seed),
+            start: DisseminationBarrier::<P>::new(&binding.placement),
             work: self.work,
             books: Mutex::new(StealingBooks {
                 runs: vec![0; case.tasks],
@@ -179,7 +179,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
         });
         let shares = case.distribution.shares(case.tasks, case.cores, case.seed);
         let (mut shares, mut first, shared) = (shares.into_iter(), 0, &table);
-        place.run::<P, _>(case.cores, move |rank| {
+        binding.run::<P, _>(case.cores, move |rank| {
             let mine = first..first + shares.next().unwrap_or(0);
             first = mine.end;
             let table = Arc::clone(shared);

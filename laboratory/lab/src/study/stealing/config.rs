@@ -14,8 +14,8 @@ use serde::Serialize;
 const CORES: usize = 64;
 const CYCLES: u64 = 120_000;
 /// Two disciplines, and the distributions in which the thesis has the first of them ahead.
-pub(super) const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
-pub(super) const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
+const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
+const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
 /// Times as many tasks, so that the last one of a worker is less than 1% of its own.
 const MANY: usize = 12;
 /// How often a worker answers requests while it runs a task, where it does.
@@ -110,7 +110,7 @@ impl StealingConfig {
     }
 
     /// The same with so many more tasks that one at the end makes no difference.
-    pub(super) fn with_many(&self, distribution: Distribution, discipline: &str) -> StealingCase {
+    fn with_many(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let case = self.answering(distribution, discipline);
         StealingCase {
             tasks: MANY * case.tasks,

@@ -1,10 +1,9 @@
 //! The figure: time over the ideal against the length of tasks and against
 //! cores, a panel a distribution.
 
-use super::headline;
 use super::results::StealingResults;
-use crate::report::figure::{Axis, Content, Figure, Panel, Point, Series};
 use crate::report::words;
+use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
 pub(super) fn figure(results: StealingResults<'_>) -> Figure {
     let config = results.config;
@@ -28,7 +27,7 @@ pub(super) fn figure(results: StealingResults<'_>) -> Figure {
     }
     Figure {
         part: String::new(),
-        message: headline::message(results),
+        message: message(results),
         note: format!(
             "Time until all tasks are done, over that of all tasks divided by the cores; a panel \
              for each distribution at the beginning ({})",
@@ -68,4 +67,32 @@ fn panels(
         }
     };
     results.config.distributions.iter().map(panel).collect()
+}
+
+/// Within this much of the best counts as the best.
+const LEVEL: f64 = 1.01;
+
+/// Which discipline is best most often.
+fn message(results: StealingResults<'_>) -> String {
+    let config = results.config;
+    let (mut cases, mut wins) = (0, vec![0; config.disciplines.len()]);
+    for at in config.star() {
+        for &distribution in &config.distributions {
+            let Some((_, best)) = results.best(at, distribution) else {
+                continue;
+            };
+            cases += 1;
+            for (name, won) in config.disciplines.iter().zip(&mut wins) {
+                let stretch = results.stretch(at, distribution, name);
+                *won += usize::from(stretch.is_some_and(|own| own.median <= LEVEL * best));
+            }
+        }
+    }
+    let all = config.disciplines.iter().zip(wins);
+    match all.rev().max_by_key(|each| each.1) {
+        Some((name, won)) if cases > 0 => format!(
+            "In {won} of {cases} cases {name} spreads tasks fastest, or within 1% of the fastest"
+        ),
+        _ => "How fast tasks spread".into(),
+    }
 }

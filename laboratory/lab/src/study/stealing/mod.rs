@@ -4,16 +4,15 @@
 mod case;
 mod config;
 mod figure;
-mod headline;
-mod keys;
-mod prose;
 mod results;
 mod rows;
 mod tables;
 
 use super::Study;
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
-use crate::measure::journal::Journal;
+use super::settings::Key;
+use super::trial::{
+    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
+};
 use crate::report::section::{Block, Captioned};
 use case::StealingCase;
 use config::StealingConfig;
@@ -26,19 +25,60 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "stealing",
     question: "how fast each discipline of work stealing spreads tasks from where they begin",
     home: "atac-64",
-    keys: &keys::KEYS,
+    keys: &KEYS,
+    text: TEXT,
     ask: StealingConfig::new,
 };
 
-impl Question for StealingConfig {
-    type Measured = MeasuredTrials<StealingCase>;
+/// The settings of this study.
+const KEYS: [Key; 6] = [
+    Key::number("tasks", "tasks a core, on average [16]", 1, 100_000),
+    Key::number(
+        "task-cycles",
+        "cycles of a task (natively ns), a list [120000,12000,1200; --full: 1200..1200000]",
+        1,
+        1 << 40,
+    ),
+    Key::text(
+        "distributions",
+        "a list of total-skew, half, quarter, even, random [all]",
+    ),
+    RUNS,
+    SECONDS,
+    PIN,
+];
+
+const TEXT: Text = Text {
+    title: "Work stealing",
+    lead: "Work stealing means that a core without tasks takes some from a core that has more. Here ways \
+     to do that are compared by the time until all tasks are done, over the least that is possible. \
+     The offer- ways are those of S. J. Park's thesis (MIT, 2013), whose cores tell all others \
+     at once that they have no tasks, over a network made for that; on a machine without one their \
+     messages go through memory. ours is manycore's way, which uses such a network if there is one.",
+    how: &[
+        "The thesis's benchmark: independent tasks, all of one length, distributed in five ways at \
+         the beginning. A worker is bound to each core of a simulated machine, or is a thread of \
+         this one. The clock runs once all piles are filled. The seed decides who is stolen from \
+         and the random distribution, in which a core's tasks vary by half of their mean, which the \
+         thesis does not say. global-queue is what it calls work queue (Java), random the style of \
+         Cilk, offer-mutex and offer-cas its own with virtual channels.",
+    ],
+};
+
+/// Under the figure.
+const FIGURE: &str = "Time until all tasks are done, over that of all tasks divided by the cores: medians, with bars \
+     from the 10th to the 90th percentile of runs, of which a simulation needs one.";
+
+impl Trials for StealingConfig {
+    type Trial = StealingCase;
     type Row = StealingRow;
 
-    fn measure(
-        &self,
-        session: &Session<'_>,
-    ) -> anyhow::Result<(MeasuredTrials<StealingCase>, Journal)> {
-        measure(session, &self.setup, &self.cases())
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<StealingCase> {
+        self.cases()
     }
 
     fn answer(
@@ -49,24 +89,14 @@ impl Question for StealingConfig {
             config: self,
             measured,
         };
-        let mut blocks = vec![Block::Paragraph(prose::what(results))];
-        let tables = tables::stretches(results).into_iter();
-        blocks.extend(tables.chain(tables::counts(results)).map(Block::Table));
-        blocks.extend(
-            Some(prose::claims(results))
-                .filter(|text| !text.is_empty())
-                .map(Block::Paragraph),
-        );
-        blocks.extend(tables::answering(results).map(Block::Table));
-        blocks.extend(prose::why(results).map(Block::Paragraph));
+        let mut tables = tables::stretches(results);
+        tables.extend(tables::counts(results));
+        tables.extend(tables::answering(results));
         Ok(Answer {
-            title: "Work stealing",
-            lead: headline::LEAD,
-            figures: Captioned::new(figure::figure(results), prose::FIGURE)
+            figures: Captioned::new(figure::figure(results), FIGURE)
                 .into_iter()
                 .collect(),
-            blocks,
-            summary: prose::summary(results),
+            blocks: tables.into_iter().map(Block::Table).collect(),
             rows: rows::rows(results),
             extra: Extra::default(),
         })

@@ -1,6 +1,6 @@
 //! What was measured, in medians.
 
-use super::case::{StealingCase, StealingOutcome};
+use super::case::{StealingCase, StealingSample};
 use super::config::StealingConfig;
 use crate::measure::statistics::{Spread, median};
 use crate::study::trial::{MeasuredTrials, Runs};
@@ -33,11 +33,6 @@ impl<'a> StealingResults<'a> {
         self.over_ideal(&self.config.answering(distribution, discipline))
     }
 
-    /// The same with many more tasks.
-    pub(super) fn with_many(self, distribution: Distribution, discipline: &str) -> Option<f64> {
-        self.over_ideal(&self.config.with_many(distribution, discipline))
-    }
-
     fn over_ideal(self, case: &StealingCase) -> Option<f64> {
         let runs = self.of(case)?;
         Some(makespan(runs).median / runs.trial.ideal())
@@ -60,7 +55,7 @@ impl<'a> StealingResults<'a> {
         at: (usize, u64),
         distribution: Distribution,
         discipline: &str,
-        of: fn(&StealingOutcome) -> u64,
+        of: fn(&StealingSample) -> u64,
     ) -> Option<f64> {
         Some(middle(self.runs(at, distribution, discipline)?, of))
     }
@@ -89,6 +84,6 @@ pub(super) fn makespan(runs: &Runs<StealingCase>) -> Spread {
 }
 
 /// The median of a count.
-pub(super) fn middle(runs: &Runs<StealingCase>, of: fn(&StealingOutcome) -> u64) -> f64 {
+pub(super) fn middle(runs: &Runs<StealingCase>, of: fn(&StealingSample) -> u64) -> f64 {
     median(runs.outcomes.iter().map(|outcome| of(outcome) as f64))
 }

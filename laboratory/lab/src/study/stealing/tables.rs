@@ -1,6 +1,6 @@
 //! The tables: a discipline's time over the ideal, and what it took from others.
 
-use super::case::StealingOutcome;
+use super::case::StealingSample;
 use super::results::StealingResults;
 use crate::report::table::{Cell, Table};
 use manycore_programs::stealing::Distribution;
@@ -52,7 +52,7 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     };
     let (cores, cycles) = at;
     let unit = results.config.setup.unit().name();
-    type CountOf = fn(&StealingOutcome) -> u64;
+    type CountOf = fn(&StealingSample) -> u64;
     let kinds: [(&str, CountOf); 2] = [
         (
             "tasks taken from others, a task each time that it is",

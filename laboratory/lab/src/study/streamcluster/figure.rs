@@ -1,9 +1,8 @@
 //! The figure: the program's time and its barriers' exit latency against cores.
 
 use super::config::{Clustering, StreamclusterConfig};
-use super::headline;
-use crate::report::figure::{Axis, Content, Figure, Panel};
-use crate::study::team::Race;
+use crate::study::team::{PointSummary, Race};
+use manycore_figure::{Axis, Content, Figure, Panel};
 
 /// Two panels an input.
 pub(super) fn figure<'a>(
@@ -11,7 +10,7 @@ pub(super) fn figure<'a>(
     races: impl Iterator<Item = Race<'a, Clustering<'a>>> + Clone,
 ) -> Figure {
     let unit = config.setup.unit().name();
-    let message = races.clone().next().map(headline::message);
+    let message = races.clone().next().map(message);
     let panels = races.flat_map(|race| {
         let input = race.config.input;
         let panel = |what: &str, series| Panel {
@@ -37,4 +36,12 @@ pub(super) fn figure<'a>(
         ),
         panels: panels.collect(),
     }
+}
+
+/// The figure's title.
+fn message(race: Race<'_, Clustering<'_>>) -> String {
+    let config = race.config.config;
+    let unit = config.setup.unit();
+    let show = |summary: &PointSummary| unit.say(summary.total.median);
+    race.headline(config.compared_at(), "the program takes", show)
 }

@@ -3,16 +3,16 @@
 
 mod config;
 mod figure;
-mod headline;
-mod keys;
-mod prose;
 mod rows;
 
 use super::Study;
-use super::team::{Race, TeamMeasured, TeamPoint};
-use super::trial::{Answer, Extra, Inquiry, MeasuredTrials, Question, Session, measure};
-use crate::measure::journal::Journal;
+use super::settings::Key;
+use super::team::{self, Race, TeamMeasured, TeamPoint};
+use super::trial::{
+    Answer, Extra, Inquiry, MeasuredTrials, PIN, RUNS, SECONDS, Setup, Text, Trials,
+};
 use crate::report::section::{Block, Captioned};
+use crate::report::table::Table;
 use config::{Clustering, StreamclusterConfig};
 use rows::StreamclusterRow;
 
@@ -21,19 +21,50 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "streamcluster",
     question: "how long PARSEC's streamcluster takes with each barrier",
     home: "atac-64",
-    keys: &keys::KEYS,
+    keys: &KEYS,
+    text: TEXT,
     ask: StreamclusterConfig::new,
 };
 
-impl Question for StreamclusterConfig {
-    type Measured = MeasuredTrials<TeamPoint>;
+/// The settings of this study.
+const KEYS: [Key; 4] = [
+    Key::text(
+        "input",
+        "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
+    ),
+    RUNS,
+    SECONDS,
+    PIN,
+];
+
+const TEXT: Text = Text {
+    title: "Streamcluster",
+    lead: "Streamcluster, a program of the PARSEC benchmarks, groups points around centres. Its threads \
+     meet at a barrier (a place where each waits for all others) very often, so the barrier decides \
+     how long it takes. channel, the barrier of S. J. Park's thesis (MIT, 2013), is made for a network \
+     that tells all cores at once; on a machine without one its messages go through memory.",
+    how: &[
+        "PARSEC's streamcluster, with the barriers that are studied in the place of its own. Each \
+         answer is verified.",
+        team::HOW,
+    ],
+};
+
+/// Under the figure.
+const FIGURE: &str = "Streamcluster against cores: end to end, and from the last arrival at a wait to the last \
+     departure: medians, with bars from the 10th to the 90th percentile (exit latency: over waits; \
+     end to end: over runs, of which a simulation needs one).";
+
+impl Trials for StreamclusterConfig {
+    type Trial = TeamPoint;
     type Row = StreamclusterRow;
 
-    fn measure(
-        &self,
-        session: &Session<'_>,
-    ) -> anyhow::Result<(MeasuredTrials<TeamPoint>, Journal)> {
-        measure(session, &self.setup, &self.entries())
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn trials(&self) -> Vec<TeamPoint> {
+        self.entries()
     }
 
     fn answer(
@@ -44,20 +75,29 @@ impl Question for StreamclusterConfig {
         let clusterings: Vec<Clustering<'_>> = self.clusterings().collect();
         let races = clusterings.iter().map(|config| Race { config, measured });
         let figure = figure::figure(self, races.clone());
-        let mut blocks = vec![Block::Paragraph(prose::what(self, measured))];
-        let mut summary = String::new();
-        for race in races {
-            blocks.extend(prose::tables(race).map(Block::Table));
-            summary += &prose::summary(race);
-        }
         Ok(Answer {
-            title: "Streamcluster",
-            lead: headline::LEAD,
-            figures: Captioned::new(figure, prose::FIGURE).into_iter().collect(),
-            blocks,
-            summary,
+            figures: Captioned::new(figure, FIGURE).into_iter().collect(),
+            blocks: races.flat_map(tables).map(Block::Table).collect(),
             rows: rows::rows(self, measured),
             extra: Extra::default(),
         })
     }
+}
+
+/// The tables of one input.
+fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
+    let (input, unit) = (race.config.input, race.config.config.setup.unit().name());
+    let of = |cores, name: &str| race.of(0, cores, name);
+    [
+        race.table(
+            format!("Streamcluster, input {input}: end to end by cores, {unit}"),
+            None,
+            |cores, name| Some(of(cores, name)?.total.median),
+        ),
+        race.table(
+            format!("Streamcluster, input {input}: exit latency by cores, median, {unit}"),
+            None,
+            |cores, name| Some(of(cores, name)?.exit.median),
+        ),
+    ]
 }

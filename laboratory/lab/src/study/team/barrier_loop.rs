@@ -47,7 +47,7 @@ impl fmt::Display for Arrivals {
 
 /// Between two members that arrive apart: the slowest barrier takes a few
 /// hundred cycles to take one in.
-pub(in crate::study) const APART: u64 = 2_000;
+const APART: u64 = 2_000;
 
 /// Between two episodes: of 1,024 cores, the slowest takes half a million
 /// cycles on the thesis's chip.

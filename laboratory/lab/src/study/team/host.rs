@@ -4,7 +4,7 @@ use super::log::Course;
 use super::point::{TeamPoint, TeamSample};
 use super::run::{TeamRan, run};
 use crate::instrument;
-use crate::study::trial::{Machines, Place, Trial};
+use crate::study::trial::{Binding, Machines, Trial};
 use anyhow::anyhow;
 use manycore::Native;
 use manycore::topology::Topology;
@@ -12,7 +12,7 @@ use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 
 impl Trial for TeamPoint {
-    type Outcome = TeamSample;
+    type Sample = TeamSample;
 
     fn cores(&self) -> usize {
         self.cores
@@ -30,10 +30,10 @@ impl Trial for TeamPoint {
 /// In cycles.
 fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSample, u64)> {
     let chip = machines.build(point.machine, point.cores, &point.settings)?;
-    let place = Place::on_chip(&chip, point.cores);
+    let binding = Binding::on_chip(&chip, point.cores);
     let cpi = chip.0.core.cpi;
     let program = || {
-        let ran = run::<Simulated>(&point.barrier, &place, point.program, cpi)?;
+        let ran = run::<Simulated>(&point.barrier, &binding, point.program, cpi)?;
         Course::audit(&ran.logs)?;
         anyhow::Ok((Course::of(&ran.logs)?, ran.answer))
     };
@@ -53,8 +53,8 @@ fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSampl
 
 /// In ns.
 fn measure(topology: &Topology, pinned: bool, point: &TeamPoint) -> anyhow::Result<TeamSample> {
-    let place = Place::on_host(topology, point.cores, pinned);
-    let TeamRan { logs, answer } = run::<Native>(&point.barrier, &place, point.program, 1.0)?;
+    let binding = Binding::on_host(topology, point.cores, pinned);
+    let TeamRan { logs, answer } = run::<Native>(&point.barrier, &binding, point.program, 1.0)?;
     let course = Course::of(&logs)?.scaled(1.0 / Native::ticks_per_ns());
     Ok(TeamSample {
         output: answer,

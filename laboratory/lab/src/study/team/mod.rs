@@ -18,9 +18,15 @@ mod program;
 mod race;
 mod run;
 
-pub(in crate::study) use barrier_loop::{APART, Arrivals};
+pub(in crate::study) use barrier_loop::Arrivals;
 pub(in crate::study) use measured::TeamMeasured;
-pub(in crate::study) use names::{barriers_of, ideas, left_out};
+pub(in crate::study) use names::{BARRIERS, barriers_of};
 pub(in crate::study) use point::{PointSummary, TeamPoint};
 pub(in crate::study) use program::TeamProgram;
 pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};
+
+/// How a team is measured.
+pub(in crate::study) const HOW: &str = "End to end is from when the last member has begun until the last has left; two waits before \
+     that are not counted. Each member notes its arrivals and departures in memory of its own. On a \
+     simulated machine one member is bound to each core, filling one core group after the other, and \
+     nothing is random. On this host each round runs every barrier at every size in shuffled order.";

@@ -3,10 +3,10 @@
 use super::measured::TeamMeasured;
 use super::point::{PointSummary, TeamPoint};
 use crate::measure::statistics::Spread;
-use crate::report::figure::{Point, Series};
 use crate::report::table::{Cell, Table};
 use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
+use manycore_figure::{Point, Series};
 
 /// The thesis's own barrier.
 pub(in crate::study) const CHANNEL: &str = "channel";
@@ -92,79 +92,6 @@ impl<'a, C: Contest> Race<'a, C> {
     /// The broadcast network of the machine asked for.
     pub(in crate::study) fn optical(self) -> Option<&'a Optical> {
         self.config.setup().chip()?.0.optical.as_ref()
-    }
-
-    /// From how many cores on, as far as measured, something holds.
-    pub(in crate::study) fn holds_from(
-        self,
-        holds: impl Fn(usize) -> Option<bool>,
-    ) -> Option<usize> {
-        let mut from = None;
-        for &cores in self.config.cores() {
-            match holds(cores) {
-                Some(true) => from = from.or(Some(cores)),
-                _ => from = None,
-            }
-        }
-        from
-    }
-
-    /// Which contestant is how fast on `at` cores, and which is ahead from how many cores on, a line
-    /// each; of times as `show` has them.
-    pub(in crate::study) fn in_short(
-        self,
-        at: usize,
-        show: impl Fn(&PointSummary) -> String,
-    ) -> String {
-        let mut text = String::new();
-        let mut say = |line: String| text += &(line + "\n");
-        let software = self.software(0, at);
-        if let Some(best) = software {
-            let (name, time) = (&best.point.barrier, show(best));
-            say(format!(
-                "{at} cores: {name} is the fastest through memory, {time}"
-            ));
-        }
-        if self.optical().is_none() {
-            return text;
-        }
-        if let Some(channel) = self.of(0, at, CHANNEL) {
-            let others = BASELINES.iter().filter_map(|name| self.of(0, at, name));
-            let gain = |other: &PointSummary| {
-                let times = other.total.median / channel.total.median;
-                format!(", {times:.2} times as fast as {}", other.point.barrier)
-            };
-            let gains: String = others.chain(software).map(gain).collect();
-            say(format!(
-                "{at} cores: the thesis's barrier takes {}{gains}",
-                show(channel)
-            ));
-        }
-        if let Some(beyond) = self.beyond(0, at) {
-            let (name, time) = (&beyond.point.barrier, show(beyond));
-            say(format!(
-                "{at} cores: {name}, which also broadcasts, takes {time}"
-            ));
-        }
-        let channel = |cores| Some(self.of(0, cores, CHANNEL)?.total.median);
-        let beats = |cores| {
-            let mut all = BASELINES.iter();
-            all.try_fold(true, |all, name| {
-                Some(all && channel(cores)? < self.of(0, cores, name)?.total.median)
-            })
-        };
-        if let Some(from) = self.holds_from(beats) {
-            say(format!(
-                "the thesis's barrier is faster than both it was compared with from {from} cores on"
-            ));
-        }
-        let beaten = |cores| Some(self.software(0, cores)?.total.median < channel(cores)?);
-        if let Some(from) = self.holds_from(beaten) {
-            say(format!(
-                "the best barrier through memory is faster than the thesis's from {from} cores on"
-            ));
-        }
-        text
     }
 
     /// The fastest barrier through memory on `at` cores, and the thesis's beside it, in a sentence;

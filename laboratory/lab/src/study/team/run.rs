@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::program::{Spmd, TeamProgram};
-use crate::study::trial::Place;
+use crate::study::trial::Binding;
 use anyhow::anyhow;
 use manycore_platform::Platform;
 use manycore_programs::barrier::{BarrierVisitor, with_barrier};
@@ -24,12 +24,12 @@ const ROOM: usize = 4096;
 /// `cpi` cycles an instruction.
 pub(super) fn run<P: Platform>(
     barrier: &str,
-    place: &Place,
+    binding: &Binding,
     program: TeamProgram,
     cpi: f64,
 ) -> anyhow::Result<TeamRan> {
     let team = SpmdTeam {
-        place,
+        binding,
         program,
         cpi,
     };
@@ -37,7 +37,7 @@ pub(super) fn run<P: Platform>(
 }
 
 struct SpmdTeam<'a> {
-    place: &'a Place,
+    binding: &'a Binding,
     program: TeamProgram,
     cpi: f64,
 }
@@ -53,13 +53,13 @@ impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
     type Output = anyhow::Result<TeamRan>;
 
     fn visit<B: Barrier<P>>(self) -> Self::Output {
-        let ranks = self.place.ranks();
+        let ranks = self.binding.ranks();
         let shared = Arc::new(SpmdShared {
-            barrier: B::new(&self.place.placement),
+            barrier: B::new(&self.binding.placement),
             program: self.program.prepare::<P>(ranks, self.cpi)?,
             logs: Mutex::new(vec![None; ranks]),
         });
-        self.place.run::<P, _>(ranks - 1, |rank| {
+        self.binding.run::<P, _>(ranks - 1, |rank| {
             let shared = Arc::clone(&shared);
             move || shared.member::<P>(rank)
         })?;

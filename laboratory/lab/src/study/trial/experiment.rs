@@ -26,6 +26,16 @@ pub(in crate::study) trait Question: Serialize {
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Self::Row>>;
 }
 
+/// What a reader is told whatever the numbers are.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::study) struct Text {
+    pub(in crate::study) title: &'static str,
+    /// The section's first paragraph, for a reader who knows none of the documents.
+    pub(in crate::study) lead: &'static str,
+    /// What is measured and how, paragraph by paragraph, before the tables.
+    pub(in crate::study) how: &'static [&'static str],
+}
+
 /// What is said of all that was measured.
 pub(in crate::study) trait Fingerprints {
     /// The part of the study's time that it took.
@@ -66,13 +76,9 @@ impl Session<'_> {
 
 /// What was found.
 pub(in crate::study) struct Answer<R> {
-    pub(in crate::study) title: &'static str,
-    /// The section's first paragraph, for a reader who knows none of the documents.
-    pub(in crate::study) lead: &'static str,
-    /// The study's own figure first.
+    /// The study's own figure first: its message is what the study found.
     pub(in crate::study) figures: Vec<Captioned>,
     pub(in crate::study) blocks: Vec<Block>,
-    pub(in crate::study) summary: String,
     pub(in crate::study) rows: Vec<R>,
     pub(in crate::study) extra: Extra,
 }
@@ -97,6 +103,7 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) question: &'static str,
     pub(in crate::study) home: &'static str,
     pub(in crate::study) keys: &'static [Key],
+    pub(in crate::study) text: Text,
     /// Checks what is asked.
     pub(in crate::study) ask: fn(&Request) -> anyhow::Result<Q>,
 }
@@ -122,6 +129,7 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
         Ok(Box::new(Experiment {
             question: (self.ask)(request)?,
             study: self.name,
+            text: self.text,
             seed: request.seed,
             place: request.world.place(),
             is_simulated: matches!(request.world, World::Simulated(_)),
@@ -135,6 +143,7 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
 struct Experiment<Q> {
     question: Q,
     study: &'static str,
+    text: Text,
     seed: u64,
     /// Where it runs, for readers.
     place: String,
@@ -157,7 +166,12 @@ impl<Q: Question> Plan for Experiment<Q> {
             out,
         };
         let (measured, journal) = self.question.measure(&session)?;
-        let mut answer = self.question.answer(&measured)?;
+        let answer = self.question.answer(&measured)?;
+        let mut summary = String::new();
+        let message = answer.figures.first().map(|shown| &shown.figure.message);
+        for line in answer.extra.caution.iter().chain(message) {
+            summary += &format!("{line}\n");
+        }
         let mut meta = json!({
             "study": self.study,
             "config": self.question,
@@ -169,7 +183,7 @@ impl<Q: Question> Plan for Experiment<Q> {
             let hash = measured.hash()?;
             meta["origin"] = json!(Origin::simulated());
             meta["hashes"] = measured.hashes().into();
-            answer.summary += &format!("hash of all simulations: {hash}\n");
+            summary += &format!("hash of all simulations: {hash}\n");
             meta["hash"] = json!(hash);
         } else {
             meta["origin"] = json!(Origin::native());
@@ -188,17 +202,19 @@ impl<Q: Question> Plan for Experiment<Q> {
         for (name, value) in answer.extra.json {
             json[name] = value;
         }
+        let how = self.text.how.iter();
+        let how = how.map(|text| Block::Paragraph((*text).into()));
         Ok(Findings {
             section: Section {
-                title: answer.title.into(),
+                title: self.text.title.into(),
                 place: self.place.clone(),
                 caution: answer.extra.caution,
-                lead: answer.lead.into(),
+                lead: self.text.lead.into(),
                 figures: answer.figures,
-                blocks: answer.blocks,
+                blocks: how.chain(answer.blocks).collect(),
                 files: Vec::new(),
             },
-            summary: answer.summary,
+            summary,
             file: self.file.clone(),
             csv,
             more: answer.extra.more,

@@ -34,7 +34,7 @@ impl Machines {
     pub(in crate::study) fn name(&self, number: usize) -> String {
         match self.0.get(number) {
             Some(chip) => chip.0.name.clone(),
-            None => crate::machine::cpu_model(),
+            None => crate::report::processor::cpu_model(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! natively in rounds.
 
 use super::Trial;
-use super::experiment::{Fingerprints, Session};
+use super::experiment::{Answer, Fingerprints, Question, Session};
 use super::setup::Setup;
 use crate::failure::Interrupted;
 use crate::measure::interrupt;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 #[serde(bound = "")]
 struct TrialRecord<T: Trial> {
     trial: T,
-    outcome: T::Outcome,
+    outcome: T::Sample,
     /// The fingerprint of a simulation.
     hash: String,
     /// The part of the study's time that it took.
@@ -34,7 +34,7 @@ struct TrialRecord<T: Trial> {
 pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) trial: T,
     /// At least one.
-    pub(in crate::study) outcomes: Vec<T::Outcome>,
+    pub(in crate::study) outcomes: Vec<T::Sample>,
     /// The fingerprint of a simulation.
     hash: String,
     /// What they cost.
@@ -66,8 +66,36 @@ impl<T: Trial> Fingerprints for MeasuredTrials<T> {
 /// more difference.
 const ROUNDS: [usize; 2] = [3, 30];
 
+/// A question that is a list of trials.
+pub(in crate::study) trait Trials: Serialize {
+    type Trial: Trial;
+
+    /// An observation: a line of the CSV file.
+    type Row: Serialize;
+
+    fn setup(&self) -> &Setup;
+
+    /// All that is measured.
+    fn trials(&self) -> Vec<Self::Trial>;
+
+    fn answer(&self, measured: &MeasuredTrials<Self::Trial>) -> anyhow::Result<Answer<Self::Row>>;
+}
+
+impl<Q: Trials> Question for Q {
+    type Measured = MeasuredTrials<Q::Trial>;
+    type Row = Q::Row;
+
+    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Self::Measured, Journal)> {
+        measure(session, self.setup(), &self.trials())
+    }
+
+    fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Q::Row>> {
+        Trials::answer(self, measured)
+    }
+}
+
 /// Runs the trials that the journal does not hold yet.
-pub(in crate::study) fn measure<T: Trial>(
+fn measure<T: Trial>(
     session: &Session<'_>,
     setup: &Setup,
     trials: &[T],
@@ -110,7 +138,7 @@ fn seconds_of<T: Trial>(kept: &Kept<T>, trial: &T) -> Vec<f64> {
 fn keep<T: Trial>(
     kept: &Kept<T>,
     trial: &T,
-    run: impl FnOnce() -> anyhow::Result<(T::Outcome, String)>,
+    run: impl FnOnce() -> anyhow::Result<(T::Sample, String)>,
 ) -> anyhow::Result<()> {
     let begin = Instant::now();
     let (outcome, hash) = run().with_context(|| trial.to_string())?;

@@ -6,22 +6,21 @@
 //! rounds. Others compare policies cell by cell ([`measure_cells`]). Journal,
 //! interruption, progress, hashes and origin are the same for all and are here.
 
+mod binding;
 mod cells;
 mod clock;
 mod experiment;
 mod machines;
 mod measure;
-mod place;
-mod prose;
+
 mod setup;
 
+pub(in crate::study) use binding::Binding;
 pub(in crate::study) use cells::{CellRecord, measure_cells, simulate_policies};
 pub(in crate::study) use clock::pass_until;
-pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session};
+pub(in crate::study) use experiment::{Answer, Extra, Inquiry, Question, Session, Text};
 pub(in crate::study) use machines::Machines;
-pub(in crate::study) use measure::{MeasuredTrials, Runs, measure};
-pub(in crate::study) use place::Place;
-pub(in crate::study) use prose::what;
+pub(in crate::study) use measure::{MeasuredTrials, Runs, Trials};
 pub(in crate::study) use setup::{PIN, RUNS, SECONDS, Setup};
 
 use manycore::topology::Topology;
@@ -33,14 +32,14 @@ pub(in crate::study) trait Trial:
     Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + DeserializeOwned + Send + Sync
 {
     /// What comes of one run.
-    type Outcome: Clone + fmt::Debug + Serialize + DeserializeOwned + Send;
+    type Sample: Clone + fmt::Debug + Serialize + DeserializeOwned + Send;
 
     /// Those of most cores are simulated first: they take longest.
     fn cores(&self) -> usize;
 
     /// Runs it on a simulated machine; with the simulation's fingerprint.
-    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Self::Outcome, u64)>;
+    fn simulate(&self, machines: &Machines) -> anyhow::Result<(Self::Sample, u64)>;
 
     /// Runs it on this host, whose processors are `topology`.
-    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Self::Outcome>;
+    fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Self::Sample>;
 }

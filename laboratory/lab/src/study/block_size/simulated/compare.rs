@@ -4,12 +4,11 @@ use super::chip::DocumentChip;
 use crate::measure::statistics::median;
 use crate::model::PublishedCell;
 use crate::report::table::{Cell, Table};
-use crate::study::block_size::grid::{Task, threads};
+use crate::study::block_size::grid::{LoopTask, threads};
 use crate::study::block_size::measure::MeasuredLoops;
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use serde::Serialize;
-use std::fmt::Write as _;
 
 /// Columns of latencies that fit a terminal.
 const COLUMNS: usize = 4;
@@ -41,7 +40,7 @@ pub(in super::super) fn comparisons(
         let at = &published.at;
         let same = |cell: &&MeasuredLoops| {
             let workload = cell.cell.workload;
-            workload.task == Task::Folded
+            workload.task == LoopTask::Folded
                 && workload.n == at.n
                 && cell.cell.threads == at.threads
                 && (workload.read as u64, workload.write as u64) == (at.unit_read, at.unit_write)
@@ -185,7 +184,7 @@ fn latency_table(
 fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> String {
     let workload = cell.cell.workload;
     let same = |of: &&Comparison| {
-        workload.task == Task::Folded
+        workload.task == LoopTask::Folded
             && of.threads == cell.cell.threads
             && (of.unit_read, of.unit_write) == (workload.read as u64, workload.write as u64)
     };
@@ -199,59 +198,6 @@ fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> St
         false => columns.join(" "),
     }
 }
-
-/// In short, and what limits it.
-pub(in super::super) fn summary(chip: &DocumentChip, comparisons: &[Comparison]) -> String {
-    let machine = chip.name_in_tables();
-    if comparisons.is_empty() {
-        return format!(
-            "no table of the document's has one of these cells of the {machine}; --set \
-             tables=FILE.csv compares with others"
-        );
-    }
-    let ranks = || comparisons.iter().map(|of| of.rank_correlation);
-    let mean = ranks().sum::<f64>() / comparisons.len() as f64;
-    let least = ranks().fold(f64::INFINITY, f64::min);
-    let enough = ranks().filter(|&rank| rank >= TARGET).count();
-    let mut text = format!(
-        "rank correlation of latency over block size with the tables for the {machine}:\n  \
-         median {:.2}, mean {mean:.2}, lowest {least:.2} of {} columns; at least {TARGET} in \
-         {enough}\n",
-        median(ranks()),
-        comparisons.len(),
-    );
-    let among = among_themselves(comparisons);
-    if !among.is_empty() {
-        let _ = writeln!(
-            text,
-            "  columns of theirs that differ only in unit_comp, with each other: median {:.2}",
-            median(among)
-        );
-    }
-    let ratio = median(comparisons.iter().map(Comparison::ratio));
-    let _ = write!(text, "  latencies: {ratio:.2} times theirs");
-    text
-}
-
-/// The rank correlations of columns that differ only in `unit_comp`, which
-/// takes no time: what the tables' noise leaves to be reached.
-fn among_themselves(comparisons: &[Comparison]) -> Vec<f64> {
-    let size = |of: &Comparison| (of.threads, of.unit_read, of.unit_write);
-    let theirs = |of: &Comparison| of.latencies.iter().map(|at| at.1).collect::<Vec<_>>();
-    let mut correlations = Vec::new();
-    for (at, one) in comparisons.iter().enumerate() {
-        let others = comparisons[at + 1..].iter();
-        for other in others.filter(|other| size(other) == size(one)) {
-            if other.latencies.len() == one.latencies.len() {
-                correlations.push(spearman(&theirs(one), &theirs(other)));
-            }
-        }
-    }
-    correlations
-}
-
-/// What the correlation should be.
-const TARGET: f64 = 0.8;
 
 /// Spearman's rank correlation: Pearson's of the ranks, ties in the middle.
 fn spearman(a: &[f64], b: &[f64]) -> f64 {

@@ -16,7 +16,7 @@ use super::policy::LoopPolicy;
 use crate::measure::progress::Progress;
 use crate::study::trial::simulate_policies;
 use manycore::Pool;
-use run::LoopOutcome;
+use run::SimulatedLoop;
 use std::time::Instant;
 
 /// Loops of a simulation that count, unless told otherwise: the machine has no
@@ -43,7 +43,7 @@ pub(super) fn measure(
         return Ok(());
     };
     for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let LoopOutcome { cycles, hash } = outcome;
+        let SimulatedLoop { cycles, hash } = outcome;
         *samples = LoopSamples {
             latency: cycles,
             ..samples.clone()
@@ -57,7 +57,7 @@ pub(super) fn measure(
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{LoopCell, Task, Workload};
+    use super::super::grid::{LoopCell, LoopTask, Workload};
     use super::*;
     use crate::measure::time_left::TimeLeft;
     use crate::study::Request;
@@ -80,7 +80,7 @@ mod tests {
         })
         .unwrap();
         let workload = Workload {
-            task: Task::Folded,
+            task: LoopTask::Folded,
             n: 64,
             read: 64,
             write: 256,
@@ -122,7 +122,7 @@ mod tests {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {
             workload: Workload {
-                task: Task::Folded,
+                task: LoopTask::Folded,
                 n: 2048,
                 read: 1024,
                 write: 1024,

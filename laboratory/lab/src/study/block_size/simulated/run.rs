@@ -2,7 +2,7 @@
 
 use super::chip::DocumentChip;
 use super::document;
-use super::task::UnitTask;
+use super::task::SimulatedTask;
 use crate::instrument;
 use crate::study::block_size::grid::{Class, LoopCell};
 use crate::study::block_size::load::Kernel;
@@ -22,7 +22,7 @@ use std::sync::mpsc;
 
 /// What a simulation found.
 #[derive(Debug, PartialEq)]
-pub(in crate::study) struct LoopOutcome {
+pub(in crate::study) struct SimulatedLoop {
     /// Cycles of each loop.
     pub(in crate::study) cycles: Vec<f64>,
     /// The simulation's fingerprint.
@@ -47,7 +47,7 @@ pub(in crate::study) fn simulate(
     told: Option<Prices>,
     rounds: usize,
     seed: u64,
-) -> anyhow::Result<LoopOutcome> {
+) -> anyhow::Result<SimulatedLoop> {
     let program = || {
         let (send, receive) = mpsc::channel();
         let loops = Loops::new(chip, cell, rounds, seed)?;
@@ -68,7 +68,7 @@ pub(in crate::study) fn simulate(
         .map_err(|error| anyhow!("{error}"))
         .with_context(context)?;
     let cycles = run.value.with_context(context)?;
-    Ok(LoopOutcome {
+    Ok(SimulatedLoop {
         // A copy: what was allocated in the simulated machine's memory keeps
         // all of that.
         cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
@@ -78,7 +78,7 @@ pub(in crate::study) fn simulate(
 
 /// What an iteration does.
 enum Body {
-    Unit(UnitTask),
+    Unit(SimulatedTask),
     Kernel(Kernel),
 }
 
@@ -106,7 +106,7 @@ impl Loops {
     fn new(chip: &DocumentChip, cell: LoopCell, rounds: usize, seed: u64) -> anyhow::Result<Self> {
         let workload = cell.workload;
         let body = match workload.task.class() {
-            Class::UnitTask => Body::Unit(UnitTask::new(
+            Class::UnitTask => Body::Unit(SimulatedTask::new(
                 workload,
                 chip.config.core.cpi,
                 chip.config.cores as usize,

@@ -19,7 +19,7 @@
 //! of another group has the line in 94 ns.
 
 use crate::machine::INSTRUCTIONS_A_BYTE;
-use crate::study::block_size::grid::{Task, Workload};
+use crate::study::block_size::grid::{LoopTask, Workload};
 use manycore_platform::Platform;
 use std::sync::{Mutex, PoisonError};
 
@@ -40,7 +40,7 @@ const MOST_LOOKS: u64 = 64;
 const APART: usize = 128;
 
 /// The task, with its memory; made inside of a simulation.
-pub(super) struct UnitTask {
+pub(super) struct SimulatedTask {
     instructions: u64,
     /// Cycles an instruction.
     cpi: f64,
@@ -50,7 +50,7 @@ pub(super) struct UnitTask {
     outputs: Vec<Mutex<Vec<u8>>>,
 }
 
-impl UnitTask {
+impl SimulatedTask {
     pub(super) fn new(workload: Workload, cpi: f64, hardware_threads: usize) -> Self {
         let Workload {
             task,
@@ -61,7 +61,7 @@ impl UnitTask {
         } = workload;
         let after = write.saturating_sub(read) as u64;
         let additions = match task {
-            Task::Opaque => ADDITION * (comp / read as u64) * read as u64,
+            LoopTask::Opaque => ADDITION * (comp / read as u64) * read as u64,
             _ => 0,
         };
         Self {
@@ -118,14 +118,14 @@ mod tests {
         let config = Config::preset("tr3970x").unwrap();
         let run = Simulation::new(&config).run(|| {
             let workload = Workload {
-                task: Task::Folded,
+                task: LoopTask::Folded,
                 n: 1,
                 read: 1024,
                 write: 1024,
                 comp: 1024,
             };
             let cpi = config.core.cpi;
-            let task = UnitTask::new(workload, cpi, config.cores as usize);
+            let task = SimulatedTask::new(workload, cpi, config.cores as usize);
             let wait = wait.map(|cycles| (cycles as f64 / cpi) as u64);
             let look = || Simulated::compute(wait.unwrap_or(0));
             let look: Option<&dyn Fn()> = wait.is_some().then_some(&look);

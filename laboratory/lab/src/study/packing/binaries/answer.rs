@@ -1,7 +1,7 @@
 //! What was found: ratios to thread reduction, and whether results were right.
 
 use super::super::closed_form::{fair, ideal, pinned};
-use super::super::reduction::{Reduction, number};
+use super::super::reduction::Reduction;
 use super::BinariesConfig;
 use super::case::{BinaryCase, Verdict};
 use super::way::Way;
@@ -11,12 +11,6 @@ use crate::report::table::{Cell, Table};
 use crate::study::trial::{Answer, Extra, MeasuredTrials, Runs};
 use serde::Serialize;
 use std::path::Path;
-
-const LEAD: &str = "A compiled OpenMP program that was started with a number of threads may be given fewer cores. \
-     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
-     left to the system, with the program's own runtime as it comes; tp-passive, where threads \
-     that wait sleep at once; tp-pinned, each bound to a core; ours, with manycore's library \
-     preloaded; libomp, with LLVM's.";
 
 const CAPTION: &str = "After the poster's figure 1: the time of thread reduction over that of the way, on as many \
      cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
@@ -116,15 +110,7 @@ impl<'a> BinariesResults<'a> {
 
     pub(super) fn answer(self) -> Answer<BinaryRow> {
         let config = self.config;
-        let findings = self.findings();
-        let mut blocks = vec![Block::Paragraph(self.what())];
-        blocks.extend(
-            config
-                .threads
-                .iter()
-                .map(|&threads| Block::Table(self.table(threads))),
-        );
-        blocks.extend(findings.iter().cloned().map(Block::Paragraph));
+        let tables = config.threads.iter().map(|&threads| self.table(threads));
         let figures = config.threads.iter().enumerate();
         let figures = figures.filter_map(|(at, &threads)| {
             let part = match at {
@@ -134,44 +120,11 @@ impl<'a> BinariesResults<'a> {
             Captioned::new(self.reduction(threads).figure(part), CAPTION)
         });
         Answer {
-            title: "Thread packing of compiled programs",
-            lead: LEAD,
             figures: figures.collect(),
-            blocks,
-            summary: findings.iter().map(|line| format!("{line}\n")).collect(),
+            blocks: tables.map(Block::Table).collect(),
             rows: self.rows(),
             extra: Extra::default(),
         }
-    }
-
-    fn what(self) -> String {
-        let config = self.config;
-        format!(
-            "Programs are run as they are, without arguments, in their folder, on the first C CPUs of \
-             this machine ({}); each round runs all in shuffled order (seed {}), so that all see the \
-             same disturbance. The time is from a program's begin to its end. A result is right if \
-             the program writes `{}`; others do not count as times. A run is ended after {} s.",
-            config.setup.machine, config.setup.seed, config.says, config.limit
-        )
-    }
-
-    /// What the numbers mean, a sentence a number of threads and cores.
-    fn findings(self) -> Vec<String> {
-        let mut findings = Vec::new();
-        for &threads in &self.config.threads {
-            let reduction = self.reduction(threads);
-            for &cores in &reduction.cores {
-                if let Some(said) = reduction.said(cores) {
-                    let [given, on, fewer] = [
-                        number(threads, "thread"),
-                        number(cores, "core"),
-                        number(cores, "thread"),
-                    ];
-                    findings.push(format!("{given} on {on}, compared with {fewer}: {said}."));
-                }
-            }
-        }
-        findings
     }
 
     fn table(self, threads: usize) -> Table {
@@ -225,7 +178,7 @@ impl<'a> BinariesResults<'a> {
             let (right, other) = verified(runs);
             let spread = time(runs);
             let ms = |seconds: f64| (seconds * 1e6).round() / 1e3;
-            let mean = |of: &dyn Fn(&super::case::BinaryOutcome) -> f64| {
+            let mean = |of: &dyn Fn(&super::case::BinarySample) -> f64| {
                 runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
             };
             let (user, system) = (mean(&|one| one.user), mean(&|one| one.system));

@@ -53,7 +53,7 @@ impl Verdict {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::study::packing) struct BinaryOutcome {
+pub(in crate::study::packing) struct BinarySample {
     pub(super) seconds: f64,
     /// Processor time of all threads.
     pub(super) user: f64,
@@ -85,17 +85,17 @@ impl BinaryCase {
 }
 
 impl Trial for BinaryCase {
-    type Outcome = BinaryOutcome;
+    type Sample = BinarySample;
 
     fn cores(&self) -> usize {
         self.cores
     }
 
-    fn simulate(&self, _: &Machines) -> anyhow::Result<(BinaryOutcome, u64)> {
+    fn simulate(&self, _: &Machines) -> anyhow::Result<(BinarySample, u64)> {
         anyhow::bail!("a compiled program cannot be simulated")
     }
 
-    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<BinaryOutcome> {
+    fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<BinarySample> {
         let cpus = &topology.compact_order()[..self.cores];
         let mut variables = self.way.variables(cpus);
         let threads = self.way.threads(self.threads, self.cores);
@@ -107,7 +107,7 @@ impl Trial for BinaryCase {
             limit: Duration::from_secs(self.limit),
         }
         .to_its_end()?;
-        Ok(BinaryOutcome {
+        Ok(BinarySample {
             verdict: self.verdict(&ended, &Regex::new(&self.says)?),
             seconds: ended.seconds,
             user: ended.user,

@@ -8,10 +8,9 @@ mod way;
 use super::config::cores;
 use super::keys;
 use crate::failure::bad_input;
-use crate::measure::journal::Journal;
 use crate::study::Request;
 use crate::study::settings::bounded;
-use crate::study::trial::{Answer, MeasuredTrials, Question, Session, Setup, measure};
+use crate::study::trial::{Answer, MeasuredTrials, Setup, Text, Trials};
 use answer::{BinariesResults, BinaryRow};
 use case::BinaryCase;
 use manycore::topology::Topology;
@@ -19,6 +18,21 @@ use regex_lite::Regex;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use way::Way;
+
+pub(super) const TEXT: Text = Text {
+    title: "Thread packing of compiled programs",
+    lead: "A compiled OpenMP program that was started with a number of threads may be given fewer cores. \
+     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
+     left to the system, with the program's own runtime as it comes; tp-passive, where threads \
+     that wait sleep at once; tp-pinned, each bound to a core; ours, with manycore's library \
+     preloaded; libomp, with LLVM's.",
+    how: &[
+        "Programs are run as they are, without arguments, in their folder, on the first C CPUs of \
+         this machine; each round runs all in shuffled order, so that all see the \
+         same disturbance. The time is from a program's begin to its end. A result is right if \
+         the program writes what `--set says` asks for; others do not count as times.",
+    ],
+};
 
 /// What programs say of a right result: NPB's do.
 const SAYS: &str = "SUCCESSFUL";
@@ -114,15 +128,19 @@ impl BinariesConfig {
     }
 }
 
-impl Question for BinariesConfig {
-    type Measured = MeasuredTrials<BinaryCase>;
+impl Trials for BinariesConfig {
+    type Trial = BinaryCase;
     type Row = BinaryRow;
 
-    fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Self::Measured, Journal)> {
-        measure(session, &self.setup, &self.cases())
+    fn setup(&self) -> &Setup {
+        &self.setup
     }
 
-    fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<BinaryRow>> {
+    fn trials(&self) -> Vec<BinaryCase> {
+        self.cases()
+    }
+
+    fn answer(&self, measured: &MeasuredTrials<BinaryCase>) -> anyhow::Result<Answer<BinaryRow>> {
         Ok(BinariesResults {
             config: self,
             measured,

@@ -8,7 +8,7 @@ use manycore_team::barrier::Placement;
 
 /// CPUs for each rank, and what a barrier is told of them.
 #[derive(Clone, Debug)]
-pub(in crate::study) struct Place {
+pub(in crate::study) struct Binding {
     /// Empty: anywhere.
     cpus: Vec<Vec<usize>>,
     pub(in crate::study) placement: Placement,
@@ -16,7 +16,7 @@ pub(in crate::study) struct Place {
     joined_by_caller: bool,
 }
 
-impl Place {
+impl Binding {
     /// One rank a core, filling one core group after the other.
     pub(in crate::study) fn on_chip(chip: &Chip, ranks: usize) -> Self {
         let groups = (0..ranks).map(|rank| chip.group_of(rank)).collect();
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn core_groups_are_filled_one_after_the_other() {
         let chip = Chip(Config::preset("kunpeng-920").unwrap());
-        let place = Place::on_chip(&chip, 33);
-        assert_eq!(place.cpus[32], [32]);
-        let placement = place.placement;
+        let binding = Binding::on_chip(&chip, 33);
+        assert_eq!(binding.cpus[32], [32]);
+        let placement = binding.placement;
         assert_eq!((placement.members(), placement.groups()), (33, 2));
         assert_eq!((placement.group(31), placement.group(32)), (0, 1));
     }
@@ -109,11 +109,11 @@ mod tests {
     fn more_ranks_than_cpus_share_them() {
         let topology = Topology::detect();
         let cpus = topology.usable().len();
-        let place = Place::on_host(&topology, cpus + 1, true);
-        assert!(place.placement.is_oversubscribed());
-        assert_eq!(place.cpus[0], place.cpus[cpus]);
-        let place = Place::on_host(&topology, cpus, false);
-        assert!(!place.placement.is_oversubscribed());
-        assert!(place.cpus.iter().all(Vec::is_empty));
+        let binding = Binding::on_host(&topology, cpus + 1, true);
+        assert!(binding.placement.is_oversubscribed());
+        assert_eq!(binding.cpus[0], binding.cpus[cpus]);
+        let binding = Binding::on_host(&topology, cpus, false);
+        assert!(!binding.placement.is_oversubscribed());
+        assert!(binding.cpus.iter().all(Vec::is_empty));
     }
 }

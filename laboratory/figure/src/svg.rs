@@ -2,7 +2,6 @@
 
 use super::canvas::{Anchor, Canvas, Ink, Shape, Stroke};
 use super::look::{class, on_paper};
-use crate::report::page::escape;
 use std::fmt::Write as _;
 
 /// All fonts of the first one's widths.
@@ -10,6 +9,14 @@ const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-se
 
 /// Around the canvas, in points.
 pub(super) const MARGIN: f64 = 4.0;
+
+/// Text as HTML and as XML, for content and for quoted attributes.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
 
 /// The sheet as a document; `data` is kept in it, to be drawn again.
 pub(super) fn render(canvas: &Canvas, title: &str, data: Option<&str>) -> String {

@@ -2,7 +2,6 @@
 
 use super::data::Axis;
 use super::font;
-use crate::report::words;
 
 /// The size of the labels.
 pub(super) const SIZE: f64 = 7.0;
@@ -322,11 +321,22 @@ fn decimals(values: impl Iterator<Item = f64>) -> usize {
 pub(super) fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let grouped = whole
-        .parse()
-        .map_or_else(|_| whole.to_owned(), words::count);
+    let grouped = whole.parse().map_or_else(|_| whole.to_owned(), count);
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{grouped}{rest}")
+}
+
+/// A number with commas between thousands.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 #[cfg(test)]
@@ -419,5 +429,13 @@ mod tests {
         let ruler = ruler(&axis, &[1.0, 50.0], Along::Height(100.0), false);
         assert!(ruler.is_beyond(50.0) && !ruler.is_beyond(10.0));
         assert_eq!(ruler.place(50.0), ruler.place(10.0));
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(
+            [7, 1_024, 1_000_000].map(count),
+            ["7", "1,024", "1,000,000"]
+        );
     }
 }

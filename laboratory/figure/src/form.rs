@@ -2,17 +2,33 @@
 
 use super::data::Figure;
 use super::{pdf, svg};
-use crate::failure::bad_input;
+use std::fmt;
 
 /// What `--figure` says.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FigureForm {
+pub struct FigureForm {
     /// In points.
     width: f64,
     formats: Vec<Format>,
     /// A file for each panel.
     single: bool,
 }
+
+/// A pair of `--figure` that says nothing.
+#[derive(Debug)]
+pub struct FormError {
+    pair: String,
+    expected: &'static str,
+}
+
+impl fmt::Display for FormError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pair, expected } = self;
+        write!(f, "--figure {pair}: expected {expected}")
+    }
+}
+
+impl std::error::Error for FormError {}
 
 /// What a figure is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,16 +68,22 @@ impl Format {
 
 impl FigureForm {
     /// For `--help`.
-    pub(crate) const HELP: &'static str = "How figures are written: width=85mm (or in, pt) \
+    pub const HELP: &'static str = "How figures are written: width=85mm (or in, pt) \
          [180mm], format=svg,pdf [svg], panels=single (a file for each) or together [together]; \
          may be repeated";
 
     /// Reads the pairs of `--figure`.
-    pub(crate) fn parse(pairs: &[String]) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// A pair with an unknown key or value.
+    pub fn parse(pairs: &[String]) -> Result<Self, FormError> {
         let mut form = Self::default();
         for pair in pairs {
-            let refused =
-                |expected: &str| Err(bad_input(format!("--figure {pair}: expected {expected}")));
+            let refused = |expected| {
+                let pair = pair.clone();
+                Err(FormError { pair, expected })
+            };
             match pair.split_once('=') {
                 Some(("width", text)) => match width(text) {
                     Some(width) => form.width = width,
@@ -83,11 +105,11 @@ impl FigureForm {
     }
 
     /// The files of a figure, by their names without the folder.
-    pub(crate) fn files(
-        &self,
-        stem: &str,
-        figure: &Figure,
-    ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    ///
+    /// # Errors
+    ///
+    /// The figure cannot be written as JSON.
+    pub fn files(&self, stem: &str, figure: &Figure) -> serde_json::Result<Vec<(String, Vec<u8>)>> {
         let parts: Vec<(String, Figure)> = match self.single {
             false => vec![(stem.to_owned(), figure.clone())],
             true => figure
@@ -123,12 +145,12 @@ impl FigureForm {
 
 impl Figure {
     /// The figure that an SVG file of [`FigureForm::files`] holds.
-    pub(crate) fn in_svg(text: &str) -> Option<Self> {
+    pub fn in_svg(text: &str) -> Option<Self> {
         serde_json::from_str(&svg::data_in(text)?).ok()
     }
 
     /// For a page: as wide as a page's text, and as one column, for phones.
-    pub(crate) fn for_pages(&self) -> [String; 2] {
+    pub fn for_pages(&self) -> [String; 2] {
         [PAGE, COLUMN].map(|width| {
             let canvas = self.draw(width - 2.0 * svg::MARGIN);
             svg::render(&canvas, &self.message, None)
@@ -163,7 +185,7 @@ fn formats(text: &str) -> Option<Vec<Format>> {
 mod tests {
     use super::*;
 
-    fn parse(pairs: &[&str]) -> anyhow::Result<FigureForm> {
+    fn parse(pairs: &[&str]) -> Result<FigureForm, FormError> {
         let pairs: Vec<String> = pairs.iter().map(|&pair| pair.into()).collect();
         FigureForm::parse(&pairs)
     }

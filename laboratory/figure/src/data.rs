@@ -1,48 +1,57 @@
 //! What a figure shows.
 
-use crate::measure::statistics::Spread;
 use serde::{Deserialize, Serialize};
 
 /// Panels under one message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// Tells it from the other figures of the same study; empty for the study's own.
-    pub(crate) part: String,
+    pub part: String,
     /// What the reader shall take home: the title.
-    pub(crate) message: String,
+    pub message: String,
     /// What is shown, and where it was measured: under the title.
-    pub(crate) note: String,
-    pub(crate) panels: Vec<Panel>,
+    pub note: String,
+    /// In the order of the page.
+    pub panels: Vec<Panel>,
 }
 
 /// A title, and what is drawn under it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Panel {
-    pub(crate) title: String,
-    pub(crate) content: Content,
+pub struct Panel {
+    /// Above it; may be empty.
+    pub title: String,
+    /// What is drawn.
+    pub content: Content,
 }
 
 /// The forms of a panel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Content {
+pub enum Content {
     /// How a value depends on another.
     Lines {
+        /// The horizontal axis.
         x: Axis,
+        /// The vertical axis.
         y: Axis,
+        /// A line each.
         series: Vec<Series>,
     },
     /// Values of things that have no order, a row a thing.
     Dots {
+        /// The axis of all rows.
         x: Axis,
         /// The names of the dots that each row has.
         marks: Vec<String>,
+        /// From top to bottom.
         rows: Vec<DotRow>,
         /// The value to compare with.
         reference: Option<f64>,
     },
     /// What something consists of, a row a thing.
     Bars {
+        /// The axis of all rows.
         x: Axis,
+        /// The names of the parts.
         parts: Vec<String>,
         /// A row's label, and its parts in that order.
         rows: Vec<(String, Vec<f64>)>,
@@ -51,28 +60,31 @@ pub(crate) enum Content {
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Axis {
-    pub(crate) quantity: String,
+pub struct Axis {
+    /// What is measured.
+    pub quantity: String,
     /// Empty for a number of things, and for a ratio.
-    pub(crate) unit: String,
+    pub unit: String,
     /// Equal factors take equal lengths; 0 then has a place of its own, apart.
-    pub(crate) logarithmic: bool,
+    pub logarithmic: bool,
     /// What is beyond is drawn at the edge, with its value.
-    pub(crate) most: Option<f64>,
+    pub most: Option<f64>,
 }
 
 /// A name, and what is drawn for it. The name decides colour and marker, in all figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Series {
-    pub(crate) name: String,
+pub struct Series {
+    /// Shown at the end of its line.
+    pub name: String,
     /// The name that lends it a colour, if it has none of its own.
-    pub(crate) like: Option<String>,
-    pub(crate) part: Part,
+    pub like: Option<String>,
+    /// What is drawn.
+    pub part: Part,
 }
 
 /// What a line is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Part {
+pub enum Part {
     /// A marker a point, joined.
     Measured(Vec<Point>),
     /// The same, dashed: what a formula says.
@@ -83,30 +95,36 @@ pub(crate) enum Part {
 
 /// A row of dots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct DotRow {
-    pub(crate) label: String,
+pub struct DotRow {
+    /// Before it.
+    pub label: String,
     /// For each mark, if it was measured.
-    pub(crate) dots: Vec<Option<Value>>,
+    pub dots: Vec<Option<Value>>,
 }
 
 /// Where a line passes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Point {
-    pub(crate) x: f64,
-    pub(crate) y: Value,
+pub struct Point {
+    /// On the horizontal axis.
+    pub x: f64,
+    /// On the vertical axis.
+    pub y: Value,
 }
 
 /// A value, and the range most of its samples fell in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Value {
-    pub(crate) at: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+pub struct Value {
+    /// The value itself.
+    pub at: f64,
+    /// The low end of its range.
+    pub low: f64,
+    /// The high end of its range.
+    pub high: f64,
 }
 
 impl Axis {
     /// From 0, or near the least value if that is far from 0.
-    pub(crate) fn linear(quantity: impl Into<String>, unit: &str) -> Self {
+    pub fn linear(quantity: impl Into<String>, unit: &str) -> Self {
         Self {
             quantity: quantity.into(),
             unit: unit.to_owned(),
@@ -116,7 +134,7 @@ impl Axis {
     }
 
     /// By factors.
-    pub(crate) fn logarithmic(quantity: impl Into<String>, unit: &str) -> Self {
+    pub fn logarithmic(quantity: impl Into<String>, unit: &str) -> Self {
         Self {
             logarithmic: true,
             ..Self::linear(quantity, unit)
@@ -124,7 +142,7 @@ impl Axis {
     }
 
     /// Marks at the edge what is beyond `most`.
-    pub(crate) fn up_to(self, most: f64) -> Self {
+    pub fn up_to(self, most: f64) -> Self {
         Self {
             most: Some(most),
             ..self
@@ -134,7 +152,7 @@ impl Axis {
 
 impl Series {
     /// Measured points, in the order of the horizontal axis.
-    pub(crate) fn measured(name: impl Into<String>, points: Vec<Point>) -> Self {
+    pub fn measured(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self {
             name: name.into(),
             like: None,
@@ -143,7 +161,7 @@ impl Series {
     }
 
     /// What a formula says.
-    pub(crate) fn computed(name: impl Into<String>, points: Vec<Point>) -> Self {
+    pub fn computed(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self {
             name: name.into(),
             like: None,
@@ -152,7 +170,7 @@ impl Series {
     }
 
     /// A value to compare with.
-    pub(crate) fn level(name: impl Into<String>, value: f64) -> Self {
+    pub fn level(name: impl Into<String>, value: f64) -> Self {
         Self {
             name: name.into(),
             like: None,
@@ -161,7 +179,7 @@ impl Series {
     }
 
     /// In the colour of another name.
-    pub(crate) fn coloured_as(self, name: impl Into<String>) -> Self {
+    pub fn coloured_as(self, name: impl Into<String>) -> Self {
         Self {
             like: Some(name.into()),
             ..self
@@ -181,14 +199,14 @@ impl Series {
     }
 
     /// Whether there is nothing to draw.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         !matches!(self.part, Part::Level(_)) && self.points().is_empty()
     }
 }
 
 impl Point {
     /// A point of a simulation or a formula.
-    pub(crate) fn exact(x: f64, y: f64) -> Self {
+    pub fn exact(x: f64, y: f64) -> Self {
         Self {
             x,
             y: Value::exact(y),
@@ -198,21 +216,11 @@ impl Point {
 
 impl Value {
     /// A value without a range.
-    pub(crate) fn exact(at: f64) -> Self {
+    pub fn exact(at: f64) -> Self {
         Self {
             at,
             low: at,
             high: at,
-        }
-    }
-}
-
-impl From<Spread> for Value {
-    fn from(spread: Spread) -> Self {
-        Self {
-            at: spread.median,
-            low: spread.p10,
-            high: spread.p90,
         }
     }
 }

@@ -18,9 +18,11 @@ mod rows;
 mod scale;
 mod svg;
 
-pub(crate) use data::{Axis, Content, DotRow, Figure, Panel, Part, Point, Series, Value};
-pub(crate) use form::FigureForm;
-pub(crate) use look::style_sheet;
+pub use data::{Axis, Content, DotRow, Figure, Panel, Part, Point, Series, Value};
+pub use form::{FigureForm, FormError};
+pub use look::style_sheet;
+pub use scale::count;
+pub use svg::escape;
 
 #[cfg(test)]
 mod tests;

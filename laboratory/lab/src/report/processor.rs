@@ -58,6 +58,21 @@ fn line(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
+/// The processor's name, or its architecture where the system does not tell.
+pub(crate) fn cpu_model() -> String {
+    let named = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        // x86 says `model name`; other architectures have names of their own.
+        let name = ["model name", "Processor", "cpu"].iter().find_map(|key| {
+            text.lines().find_map(|line| {
+                let (found, value) = line.split_once(':')?;
+                (found.trim() == *key).then(|| value.trim().to_owned())
+            })
+        })?;
+        (!name.is_empty()).then_some(name)
+    });
+    named.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

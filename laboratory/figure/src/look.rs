@@ -275,7 +275,7 @@ pub(super) fn class(ink: Ink) -> String {
 }
 
 /// The rules that turn the figures on a page dark.
-pub(crate) fn style_sheet() -> String {
+pub fn style_sheet() -> String {
     let mut rules = String::new();
     let hues = (0..HUES.len()).map(Ink::Hue);
     for ink in [Ink::Text, Ink::Soft, Ink::Faint, Ink::Paper]
