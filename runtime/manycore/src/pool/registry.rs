@@ -164,6 +164,11 @@ impl<W: World> Registry<W> {
         &self.injector
     }
 
+    /// Whether posters are told of a vacant place; see `Sleep::set_vacant`.
+    pub(super) fn tells_of_vacancies(&self) -> bool {
+        self.sleep.tells_of_vacancies()
+    }
+
     /// Which threads may run.
     pub(super) fn places(&self) -> &Places<W::Platform> {
         &self.places

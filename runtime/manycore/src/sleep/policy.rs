@@ -139,10 +139,13 @@ pub trait Sleep<P: Platform>: Sized + Send + Sync + 'static {
     fn injected(&self, near: usize, jobs: u32, was_empty: bool) -> bool;
 
     /// Says whether a place is vacant: a worker could be had if all others are busy.
-    /// From then on it is like a sleeper, the last to be called. Returns whether the
-    /// policy tells posters so; if not, the pool finds a worker at once.
-    fn set_vacant(&self, vacant: bool) -> bool {
+    /// From then on it is like a sleeper, the last to be called.
+    fn set_vacant(&self, vacant: bool) {
         let _ = vacant;
+    }
+
+    /// Whether posters are told of a vacant place. If not, the pool finds a worker at once.
+    fn tells_of_vacancies(&self) -> bool {
         false
     }
 

@@ -157,7 +157,7 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    fn set_vacant(&self, vacant: bool) -> bool {
+    fn set_vacant(&self, vacant: bool) {
         // Relaxed: who sets it fences before it looks for jobs that were pushed
         // meanwhile, or knows of none (`pool/caller_slot.rs`).
         if vacant {
@@ -165,6 +165,9 @@ impl<P: Platform> Sleep<P> for Nearest<P> {
         } else {
             self.callable.fetch_and(!VACANT, Ordering::Relaxed);
         }
+    }
+
+    fn tells_of_vacancies(&self) -> bool {
         true
     }
 
